@@ -1,0 +1,35 @@
+// What arrives. An event is complete: its account, its stripped fields and its final stamp.
+import type { Stamp } from './stamp.ts'
+
+interface Common {
+  readonly account: string
+  readonly process: string
+  /** '' = without meta. */
+  readonly meta: string
+  readonly stamp: Stamp
+}
+
+export interface Mark extends Common {
+  readonly kind: 'start' | 'end'
+  /** '' = without uid, which is a group of its own in pairing. */
+  readonly uid: string
+}
+
+/** One request's metrics: they share a stamp. Each item becomes one point or row. */
+export interface Metrics extends Common {
+  readonly kind: 'metrics'
+  readonly items: readonly (readonly [name: string, value: number])[]
+}
+
+export interface Exception extends Common {
+  readonly kind: 'exception'
+  readonly exception: string
+}
+
+export type Event = Mark | Metrics | Exception
+export type EventKind = Event['kind']
+
+/** Where an event goes: one spool, one shipper and one store each. */
+export type Destination = 'points' | 'exceptions'
+
+export const destinationOf = (kind: EventKind): Destination => (kind === 'exception' ? 'exceptions' : 'points')

@@ -1,0 +1,68 @@
+// The closed table of errors. Every refusal Stint answers with is one of these; the README lists the same table and a test compares both.
+
+const PROBLEMS = {
+  key_invalid: { status: 401, title: 'The API key is missing or not valid' },
+  session_invalid: { status: 401, title: 'Sign in first' },
+  credentials_invalid: { status: 401, title: 'The e-mail address or the password is wrong' },
+  scope_missing: { status: 403, title: 'The key lacks the scope for this' },
+  signup_closed: { status: 403, title: 'Sign-up is closed' },
+  setup_code_invalid: { status: 403, title: 'The set-up code is missing or wrong' },
+  cross_site: { status: 403, title: 'The request came from another site' },
+  not_found: { status: 404, title: 'There is nothing here' },
+  method_not_allowed: { status: 405, title: 'This path takes another method' },
+  email_taken: { status: 409, title: 'There is an account with this e-mail address' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  content_type_unsupported: { status: 422, title: 'The content type must be application/json' },
+  json_malformed: { status: 422, title: 'The body is not valid JSON' },
+  fields_invalid: { status: 422, title: 'The data is incorrect' },
+  series_budget_spent: { status: 422, title: 'The budget of series is spent' },
+  question_invalid: { status: 422, title: 'The question is incorrect' },
+  question_too_large: { status: 422, title: 'The question would read too much' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Something failed inside Stint' },
+  disk_failed: { status: 500, title: 'The event could not be written to disk' },
+  spool_full: { status: 503, title: 'The spool is full' },
+  disk_low: { status: 503, title: 'The disk is almost full' },
+  store_unavailable: { status: 503, title: 'The store does not answer' },
+  stopping: { status: 503, title: 'Stint is stopping' },
+} as const
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export const problemTable: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = PROBLEMS
+
+/** One thing that is wrong with a request: a JSON pointer (RFC 6901) into the body, or `/name` of a query parameter. */
+export interface Fault {
+  readonly pointer: string
+  readonly detail: string
+}
+
+interface ProblemOptions {
+  readonly errors?: readonly Fault[]
+  readonly retryAfterS?: number
+  readonly allow?: string
+  readonly cause?: unknown
+}
+
+/** A refusal from the closed table. `detail` must never hold a caller's value, a stack or a driver's message. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly status: number
+  readonly title: string
+  readonly errors: readonly Fault[] | undefined
+  readonly retryAfterS: number | undefined
+  readonly allow: string | undefined
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    options: ProblemOptions = {},
+  ) {
+    super(detail, { cause: options.cause })
+    this.status = PROBLEMS[code].status
+    this.title = PROBLEMS[code].title
+    this.errors = options.errors
+    this.retryAfterS = options.retryAfterS
+    this.allow = options.allow
+  }
+}

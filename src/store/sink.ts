@@ -1,0 +1,32 @@
+// Where events are written. Both stores and the tests' fake implement this, and one contract suite runs against all of them.
+import type { Event } from '../event/event.ts'
+
+/**
+ * What a store made of a batch.
+ * - `stored`: all of it is durable, but for `expired` points that lie outside the store's retention.
+ * - `refused`: it will never take at least one event of it; nothing is known of the others. Bisect.
+ * - `too_large`: split and send again.
+ * - `retry`: a fault that passes (busy, down, time-out); `afterMs` when the store said so.
+ * - `wait`: a fault that an operator must mend (credentials, missing bucket or table, disk full, broken schema).
+ */
+export type WriteResult =
+  | { readonly kind: 'stored'; readonly expired: number }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'too_large'; readonly reason: string }
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
+  | { readonly kind: 'wait'; readonly reason: string }
+
+export interface Sink {
+  /** `influxdb` or `clickhouse`, for logs and metrics. */
+  readonly store: string
+  /** Creates what is missing (bucket, tables, views, migrations). `stored` when the store is ready to be written to. Idempotent. */
+  prepare(): Promise<WriteResult>
+  /** Writes a batch; the same batch again changes nothing. Never throws for anything the store answers or for a store that is away. */
+  write(events: readonly Event[]): Promise<WriteResult>
+  /**
+   * Can the store take a well-formed event of the same kind and time as this one? Tells a batch of poison (`stored`) from a store
+   * that someone else broke (`wait`). What it writes is never visible to an account.
+   */
+  check(like: Event): Promise<WriteResult>
+  close(): Promise<void>
+}
