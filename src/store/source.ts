@@ -39,6 +39,8 @@ export interface TimingSelection extends Selection {
   readonly uid?: string
   readonly maxRunNs: bigint
   readonly nowNs: bigint
+  /** Leaves out marks that arrived after this moment: those with a later stamp that is even (lane 0). Set on every page but the first. */
+  readonly asOfNs?: bigint
 }
 
 export interface TimingSummaryRow {
@@ -106,8 +108,9 @@ export interface ProcessRow {
 }
 
 export interface PointSource {
-  /** Ordered by the first mark's stamp, newest first. A timing is selected when its interval overlaps the range. */
+  /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `after.ns` is a first mark's stamp. */
   findTimings(q: TimingSelection & { readonly state?: TimingState }, page: Page): Promise<Timing[]>
+  /** By the rule of query/summarize-timings.ts; in any order. */
   summarizeTimings(
     q: TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint },
   ): Promise<TimingSummaryRow[]>

@@ -1,0 +1,79 @@
+// The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
+import type { Timing, TimingSummaryRow } from '../store/source.ts'
+import { type PairingQuestion, pairMarks, type StoredMark } from './pair-marks.ts'
+
+export interface SummaryQuestion extends PairingQuestion {
+  readonly byMeta: boolean
+  readonly everyNs?: bigint
+}
+
+/**
+ * One row a process, with `byMeta` a process and meta, that has a timing in the range; a row of running ones alone has a count of 0 and figures of null.
+ *
+ * With `everyNs` one row also a bucket, aligned to the epoch, in which something was settled: a timing counts in the bucket of the mark that
+ * settled it (a completed one's end, any other's only mark), and only when that mark itself lies in [fromNs, toNs). So what a bucket shows does not
+ * depend on the range (but for a bucket that the range cuts), and neighbouring ranges count nothing twice.
+ *
+ * Ordered by bucket, then process, then meta, by code units.
+ */
+export function summarizeTimings(marks: readonly StoredMark[], question: SummaryQuestion): TimingSummaryRow[] {
+  const { byMeta, everyNs, fromNs, toNs } = question
+  const timings = pairMarks(marks, question).filter((timing) => {
+    const settled = settledNs(timing)
+    return everyNs === undefined || (settled >= fromNs && settled < toNs)
+  })
+  const keyOf = (timing: Timing) =>
+    JSON.stringify([
+      everyNs === undefined ? '' : String(bucketNs(settledNs(timing), everyNs)).padStart(20, '0'),
+      timing.process,
+      byMeta ? timing.meta : '',
+    ])
+  return [...Map.groupBy(timings, keyOf).values()]
+    .map((group): TimingSummaryRow => {
+      const { process, meta } = group[0]!
+      return {
+        process,
+        ...(byMeta && { meta }),
+        ...(everyNs !== undefined && { atNs: bucketNs(settledNs(group[0]!), everyNs) }),
+        ...figures(group),
+      }
+    })
+    .toSorted(
+      (a, b) => order(a.atNs ?? 0n, b.atNs ?? 0n) || order(a.process, b.process) || order(a.meta ?? '', b.meta ?? ''),
+    )
+}
+
+/** The stamp of the mark that settled a timing: the end where it has one, else its start. */
+export const settledNs = ({ startedNs, endedNs }: Timing): bigint => endedNs ?? startedNs!
+
+/** The start of the bucket that `ns` lies in; buckets are aligned to the epoch. */
+export const bucketNs = (ns: bigint, everyNs: bigint): bigint => ns - (ns % everyNs)
+
+/** Linear interpolation at q·(n−1) between the neighbours of a sorted list: Flux `exact_mean`, SQL `quantileExactInclusive`. */
+export function quantile(sorted: readonly number[], q: number): number {
+  const place = q * (sorted.length - 1)
+  const below = sorted[Math.floor(place)]!
+  const above = sorted[Math.ceil(place)]!
+  return below + (above - below) * (place - Math.floor(place))
+}
+
+function figures(timings: readonly Timing[]) {
+  const completed = timings.filter(({ state }) => state === 'completed')
+  const ms = completed.map(({ startedNs, endedNs }) => Number(endedNs! - startedNs!) / 1e6).toSorted((a, b) => a - b)
+  const sumNs = completed.reduce((sum, { startedNs, endedNs }) => sum + (endedNs! - startedNs!), 0n)
+  const of = (state: Timing['state']) => timings.filter((timing) => timing.state === state).length
+  const any = ms.length > 0
+  return {
+    count: ms.length,
+    meanMs: any ? Number(sumNs) / 1e6 / ms.length : null,
+    p50Ms: any ? quantile(ms, 0.5) : null,
+    p95Ms: any ? quantile(ms, 0.95) : null,
+    p99Ms: any ? quantile(ms, 0.99) : null,
+    maxMs: any ? ms.at(-1)! : null,
+    running: of('running'),
+    abandoned: of('abandoned'),
+    orphan: of('orphan'),
+  }
+}
+
+const order = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)

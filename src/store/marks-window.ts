@@ -1,0 +1,26 @@
+// Which marks a question about timings must read, so that its answer does not depend on the window: both sources and the guard against
+// questions that are too large use this one range.
+
+/** How far ahead of the clock an event's own time may lie. */
+export const MAX_AHEAD_NS = 300_000_000_000n
+
+/** The times that both stores can hold: the epoch to 2262-01-01, in ns. No event lies outside it. */
+export const FIRST_NS = 0n
+export const LAST_NS = 9_214_646_400_000_000_000n
+
+interface Range {
+  readonly fromNs: bigint
+  readonly toNs: bigint
+}
+
+/**
+ * The range of marks [fromNs, toNs) that decides every timing of the range.
+ *
+ * A run that reaches into the range started at most MAX_RUN before it, and one that starts in it is settled by a mark at most MAX_RUN later.
+ * The 5 minutes tell a start that is still running from one whose next mark comes more than MAX_RUN later and yet lies ahead of now;
+ * without such a mark age alone tells them apart.
+ */
+export const marksWindow = ({ fromNs, toNs, maxRunNs }: Range & { readonly maxRunNs: bigint }): Range => ({
+  fromNs: fromNs - maxRunNs > FIRST_NS ? fromNs - maxRunNs : FIRST_NS,
+  toNs: toNs + maxRunNs + MAX_AHEAD_NS < LAST_NS ? toNs + maxRunNs + MAX_AHEAD_NS : LAST_NS,
+})
