@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
+
+const MAX_RUN = 100n
+const wide: PairingQuestion = { fromNs: 0n, toNs: 100_000n, maxRunNs: MAX_RUN, nowNs: 10_000n }
+
+const mark = (mark: 'start' | 'end', ns: bigint, uid = '', meta = '', process = 'p'): StoredMark => ({
+  process,
+  meta,
+  uid,
+  mark,
+  ns,
+})
+const start = (ns: bigint, uid?: string, meta?: string, process?: string) => mark('start', ns, uid, meta, process)
+const end = (ns: bigint, uid?: string, meta?: string, process?: string) => mark('end', ns, uid, meta, process)
+
+/** `state started→ended`, newest first. */
+const states = (marks: StoredMark[], question: Partial<PairingQuestion> = {}) =>
+  pairMarks(marks, { ...wide, ...question }).map(
+    ({ state, startedNs, endedNs }) => `${state} ${startedNs ?? ''}→${endedNs ?? ''}`,
+  )
+
+describe('an end belongs to the mark before it', () => {
+  test('when that is a start', () => {
+    expect(pairMarks([start(1000n, 'u', 'm'), end(1050n, 'u', 'm')], wide)).toEqual([
+      { process: 'p', meta: 'm', uid: 'u', state: 'completed', startedNs: 1000n, endedNs: 1050n },
+    ])
+  })
+
+  test('in whatever order the marks are handed in', () => {
+    expect(states([end(1050n), start(1000n)])).toEqual(['completed 1000→1050'])
+  })
+
+  test('when that is exactly MAX_RUN older, and not a nanosecond more', () => {
+    expect(states([start(1000n), end(1100n)])).toEqual(['completed 1000→1100'])
+    expect(states([start(1000n), end(1101n)])).toEqual(['orphan →1101', 'abandoned 1000→'])
+  })
+
+  test('and not to a start further back', () => {
+    expect(states([start(1000n), end(1010n), end(1020n)])).toEqual(['orphan →1020', 'completed 1000→1010'])
+    expect(states([start(1000n), start(1010n), end(1020n), end(1030n)])).toEqual([
+      'orphan →1030',
+      'completed 1010→1020',
+      'abandoned 1000→',
+    ])
+  })
+
+  test('of the same process, meta and uid only', () => {
+    const marks = [start(1000n, 'a'), end(1001n, 'b'), end(1002n), end(1003n, 'a', 'm'), end(1004n, 'a', '', 'q')]
+    expect(states([...marks, end(1010n, 'a')])).toEqual([
+      'orphan →1004',
+      'orphan →1003',
+      'orphan →1002',
+      'orphan →1001',
+      'completed 1000→1010',
+    ])
+  })
+
+  test('when runs with a uid overlap, each to its own', () => {
+    expect(states([start(1000n, 'a'), start(1010n, 'b'), end(1020n, 'a'), end(1030n, 'b')])).toEqual([
+      'completed 1010→1030',
+      'completed 1000→1020',
+    ])
+  })
+
+  test('when two nodes stamped both within one microsecond', () => {
+    expect(states([start(1000n), end(1002n)])).toEqual(['completed 1000→1002'])
+    expect(states([start(1002n), end(1000n)])).toEqual(['abandoned 1002→', 'orphan →1000'])
+  })
+})
+
+describe('a start without its end', () => {
+  test('runs until it is more than MAX_RUN old', () => {
+    expect(states([start(1000n)], { nowNs: 1100n })).toEqual(['running 1000→'])
+    expect(states([start(1000n)], { nowNs: 1101n })).toEqual(['abandoned 1000→'])
+  })
+
+  test('is abandoned as soon as another starts', () => {
+    expect(states([start(1000n), start(1001n)], { nowNs: 1002n })).toEqual(['running 1001→', 'abandoned 1000→'])
+  })
+
+  test('is abandoned when the next mark comes more than MAX_RUN later, even when that lies ahead of now', () => {
+    expect(states([start(1000n), start(1101n)], { nowNs: 1050n })).toEqual(['running 1101→', 'abandoned 1000→'])
+    expect(states([start(1000n), end(1101n)], { nowNs: 1050n })).toEqual(['orphan →1101', 'abandoned 1000→'])
+  })
+
+  test('runs when it lies ahead of now', () => {
+    expect(states([start(1200n)], { nowNs: 1000n })).toEqual(['running 1200→'])
+  })
+
+  test('is completed by an end that lies ahead of now', () => {
+    expect(states([start(1000n), end(1030n)], { nowNs: 1010n })).toEqual(['completed 1000→1030'])
+  })
+})
+
+describe('a timing is in the range [from, to)', () => {
+  const between = (fromNs: bigint, toNs: bigint, nowNs = 10_000n) => ({ fromNs, toNs, nowNs })
+
+  test('when a part of its run is: to its end and including it, from its start on', () => {
+    const run = [start(1000n), end(1050n)]
+    expect(states(run, between(1050n, 1060n))).toHaveLength(1)
+    expect(states(run, between(1051n, 1060n))).toHaveLength(0)
+    expect(states(run, between(990n, 1001n))).toHaveLength(1)
+    expect(states(run, between(990n, 1000n))).toHaveLength(0)
+    expect(states(run, between(1010n, 1020n))).toHaveLength(1)
+  })
+
+  test('when it is running and the range begins before now', () => {
+    expect(states([start(1000n)], between(1030n, 1060n, 1030n))).toHaveLength(1)
+    expect(states([start(1000n)], between(1031n, 1060n, 1030n))).toHaveLength(0)
+    expect(states([start(1000n)], between(900n, 1000n, 1030n))).toHaveLength(0)
+  })
+
+  test('when it is running ahead of now and starts in the range', () => {
+    expect(states([start(1200n)], between(1100n, 1300n, 1000n))).toHaveLength(1)
+    expect(states([start(1200n)], between(1201n, 1300n, 1000n))).toHaveLength(0)
+  })
+
+  test('when the one mark of an abandoned or orphan one is', () => {
+    for (const lone of [[start(1000n)], [end(1000n)]]) {
+      expect(states(lone, between(1000n, 1001n))).toHaveLength(1)
+      expect(states(lone, between(1001n, 1010n))).toHaveLength(0)
+      expect(states(lone, between(990n, 1000n))).toHaveLength(0)
+    }
+  })
+})
+
+describe('as of an earlier moment', () => {
+  const asOfNs = 1020n
+  test('a mark that arrived later is not there', () => {
+    expect(states([start(1000n), end(1030n), start(1040n)], { nowNs: asOfNs, asOfNs })).toEqual(['running 1000→'])
+  })
+  test('a mark that brought a later time of its own is', () => {
+    expect(states([start(1000n), end(1031n)], { nowNs: asOfNs, asOfNs })).toEqual(['completed 1000→1031'])
+  })
+  test('a mark of that very moment is', () => {
+    expect(states([start(1000n), end(1020n)], { nowNs: asOfNs, asOfNs })).toEqual(['completed 1000→1020'])
+  })
+})
+
+test('timings come newest first by first mark', () => {
+  const marks = [start(1000n, 'a'), end(1090n, 'a'), start(1010n, 'b'), end(1020n, 'b'), end(1005n, 'c')]
+  expect(states(marks)).toEqual(['completed 1010→1020', 'orphan →1005', 'completed 1000→1090'])
+})
+
+test('no marks are no timings', () => {
+  expect(pairMarks([], wide)).toEqual([])
+})
+
+test('a value with the separators of JSON in it is a group of its own', () => {
+  expect(states([start(1000n, 'u', '","'), end(1010n, '","u', '')])).toEqual(['orphan →1010', 'abandoned 1000→'])
+})
