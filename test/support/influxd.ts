@@ -1,0 +1,127 @@
+// One real influxd a test process: started at the first use, on a free port with data of its own, killed when the
+// process exits. Each test takes a fresh bucket. Where no influxd is installed its tests are skipped, and said to be.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const VERSION = 'v2.7.12'
+const STARTUP_MS = 60_000
+const ORG = 'stint-tests'
+const TOKEN = 'test-token-that-must-never-be-printed'
+
+/** What a client needs to reach a bucket. */
+export interface InfluxBucket {
+  readonly url: string
+  readonly token: string
+  readonly org: string
+  readonly bucket: string
+}
+
+export interface Influxd {
+  readonly url: string
+  readonly token: string
+  readonly org: string
+  readonly orgId: string
+  /** A bucket that nobody else uses; kept until the server dies. */
+  freshBucket(retentionSeconds?: number): Promise<InfluxBucket>
+  /** A name that no bucket has. */
+  freshName(): string
+  /** The server's HTTP API with the operator's token. Rejects unless the answer is 2xx; resolves to its JSON. */
+  api(method: string, path: string, body?: unknown): Promise<unknown>
+}
+
+const installed = join(homedir(), '.cache/stint', `influxd-${VERSION}`)
+const binary = process.env.STINT_TEST_INFLUXD ?? (existsSync(installed) ? installed : undefined)
+const required = (process.env.STINT_TEST_REQUIRE ?? '').split(',').includes('influxd')
+
+/** Why tests against a real InfluxDB cannot run here; undefined when they can. Throws when STINT_TEST_REQUIRE asks for them. */
+export const influxdMissing: string | undefined = (() => {
+  if (binary !== undefined && existsSync(binary)) return undefined
+  const reason = `no influxd: set STINT_TEST_INFLUXD or install ${VERSION} in ~/.cache/stint`
+  if (required) throw new Error(`STINT_TEST_REQUIRE holds influxd, but there is ${reason}`)
+  return reason
+})()
+
+let running: Promise<Influxd> | undefined
+
+/** The server of this process. Only to be called where `influxdMissing` is undefined. */
+export function influxd(): Promise<Influxd> {
+  running ??= start()
+  return running
+}
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}
+
+async function start(): Promise<Influxd> {
+  if (binary === undefined) throw new Error(influxdMissing)
+  const dir = mkdtempSync(join(tmpdir(), 'stint-influxd-'))
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}`
+  const args = [
+    ['--http-bind-address', `127.0.0.1:${port}`],
+    ['--bolt-path', join(dir, 'influxd.bolt')],
+    ['--sqlite-path', join(dir, 'influxd.sqlite')],
+    ['--engine-path', join(dir, 'engine')],
+    ['--log-level', 'error'],
+  ].flat()
+  const child = Bun.spawn([binary, ...args, '--reporting-disabled'], {
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  child.unref()
+  process.on('exit', () => {
+    child.kill('SIGKILL')
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  await untilHealthy(url, child)
+  const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Token ${TOKEN}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const setup = { username: 'tests', password: 'tests-only-password', org: ORG, bucket: 'first', token: TOKEN }
+  const { org } = (await call('POST', '/api/v2/setup', setup)) as { org: { id: string } }
+
+  let names = 0
+  const freshName = () => `bucket-${process.pid}-${++names}`
+  return {
+    url,
+    token: TOKEN,
+    org: ORG,
+    orgId: org.id,
+    freshName,
+    api: call,
+    async freshBucket(retentionSeconds = 0) {
+      const bucket = freshName()
+      const retentionRules = retentionSeconds > 0 ? [{ type: 'expire', everySeconds: retentionSeconds }] : []
+      await call('POST', '/api/v2/buckets', { name: bucket, orgID: org.id, retentionRules })
+      return { url, token: TOKEN, org: ORG, bucket }
+    },
+  }
+}
+
+async function untilHealthy(url: string, child: Bun.Subprocess): Promise<void> {
+  const deadline = performance.now() + STARTUP_MS
+  while (performance.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`influxd ended with ${child.exitCode} before it was healthy`)
+    const health = await fetch(`${url}/health`).then(
+      (response) => response.json() as Promise<{ status: string }>,
+      () => ({ status: 'away' }), // it does not listen yet
+    )
+    if (health.status === 'pass') return
+    await Bun.sleep(50)
+  }
+  throw new Error(`influxd was not healthy within ${STARTUP_MS} ms`)
+}
