@@ -21,7 +21,7 @@ export {
 const MAX_TEXT = 500
 
 // From the first quote to the last: whole lines of the callers', which belong neither into a log nor into a reason.
-const ECHO = /unable to parse '[^]*'/
+const ECHO = /unable to parse '.*'/s
 
 export interface InfluxAddress {
   readonly url: string
