@@ -20,26 +20,24 @@ export function toRecord(event: Event): string {
 
 /** Throws when the record is none that `toRecord` ever wrote. */
 export function fromRecord(record: string): Event {
-  const [tag, us, sub, account, process, meta, body] = JSON.parse(record) as [
-    string,
-    number,
-    number,
-    string,
-    string,
-    string,
-    unknown,
-  ]
-  const common = { account, process, meta, stamp: { us, sub } }
-  switch (tag) {
-    case 's':
-      return { kind: 'start', ...common, uid: body as string } satisfies Mark
-    case 'e':
-      return { kind: 'end', ...common, uid: body as string } satisfies Mark
-    case 'm':
-      return { kind: 'metrics', ...common, items: body as Metrics['items'] } satisfies Metrics
-    case 'x':
-      return { kind: 'exception', ...common, exception: body as string } satisfies Exception
-    default:
-      throw new Error('unknown kind of record')
+  const members: unknown = JSON.parse(record)
+  if (!Array.isArray(members)) throw new Error('not a record')
+  const [tag, us, sub, account, process, meta, body] = members as unknown[]
+  if (!isWhole(us) || !isWhole(sub) || !isText(account) || !isText(process) || !isText(meta)) {
+    throw new Error('not a record')
   }
+  const common = { account, process, meta, stamp: { us, sub } }
+  if (tag === 'm' && isItems(body)) return { kind: 'metrics', ...common, items: body } satisfies Metrics
+  if (tag === 's' && isText(body)) return { kind: 'start', ...common, uid: body } satisfies Mark
+  if (tag === 'e' && isText(body)) return { kind: 'end', ...common, uid: body } satisfies Mark
+  if (tag === 'x' && isText(body)) return { kind: 'exception', ...common, exception: body } satisfies Exception
+  throw new Error('unknown kind of record')
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
+
+const isItems = (value: unknown): value is Metrics['items'] =>
+  Array.isArray(value) &&
+  value.every((item) => Array.isArray(item) && isText(item[0]) && typeof item[1] === 'number' && item.length === 2)

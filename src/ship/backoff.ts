@@ -1,0 +1,25 @@
+// How long to wait before the next try: full jitter (a random share of a doubling ceiling), so that many senders do not
+// come back to a recovering store in step. The only place in Stint that draws ordinary random numbers.
+
+const FIRST_MS = 100
+
+export interface Backoff {
+  /** The next pause in ms: a random part of 100 ms · 2ⁿ, the ceiling never above `capMs`. */
+  nextMs(capMs: number): number
+  /** Something worked: the next pause is a short one again. */
+  reset(): void
+}
+
+export function createBackoff(random: () => number = Math.random): Backoff {
+  let ceilingMs = FIRST_MS
+  return {
+    nextMs(capMs) {
+      const pauseMs = Math.ceil(random() * Math.min(ceilingMs, capMs))
+      ceilingMs = Math.min(ceilingMs * 2, capMs)
+      return pauseMs
+    },
+    reset() {
+      ceilingMs = FIRST_MS
+    },
+  }
+}

@@ -1,0 +1,148 @@
+// One batch on its way: write, split, bisect, judge, bury. Every step makes at most one request to the store, and what is
+// known after it is kept: an answer of retry or wait in the middle of a search loses nothing, and what is stored is not sent again.
+//
+//   undecided ──stored──▶ delivered
+//       │ ▲
+//       │ └──── the store refuses a good event too: it is the store that is broken ────┐
+//       └─refused alone─▶ suspected ──the store takes a good event like it──▶ condemned ──▶ buried (durable)
+//
+// Nothing is buried on the word of a store that refuses everything: that would empty the spool into the dead letters.
+import type { Destination, Event } from '../event/event.ts'
+import type { Logger } from '../log.ts'
+import type { DeadLetters } from '../spool/dead-letters.ts'
+import type { Sink, WriteResult } from '../store/sink.ts'
+import { createBisection } from './bisect.ts'
+import type { Batch } from './load-batch.ts'
+import type { ShipMeter } from './ship-meter.ts'
+
+/** Why a delivery cannot go on right now. */
+export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly cause?: unknown }
+
+type Answer = 'progress' | 'searching' | Hold
+
+export interface Delivery {
+  /**
+   * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
+   * answered, but took nothing yet.
+   */
+  step(): Promise<'again' | 'searching' | 'done' | Hold>
+  /** Lines a request may have, as learnt from what was too large. */
+  readonly maxLines: number
+}
+
+export interface DeliveryOptions {
+  readonly destination: Destination
+  readonly batch: Batch
+  readonly sink: Sink
+  readonly deadLetters: DeadLetters
+  readonly log: Logger
+  readonly meter: ShipMeter
+  readonly maxLines: number
+}
+
+interface Verdict {
+  readonly index: number
+  readonly reason: string
+}
+
+const UNREADABLE = 'unreadable record'
+/** Suspects are judged at the first one, then at 2, 4, 8, … up to this many, so that a store that breaks is noticed soon. */
+const MAX_SUSPECTS = 256
+/** Dead letters a transaction: writing them blocks the process. */
+const BURY_AT_ONCE = 256
+const HOUR_US = 3.6e9
+
+const linesOf = (event: Event): number => (event.kind === 'metrics' ? Math.max(1, event.items.length) : 1)
+
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { destination, batch, sink, deadLetters, log, meter } = options
+  const bisection = createBisection(batch.events.map(linesOf), options.maxLines)
+  const letters = batch.unreadable.map((record) => ({ destination, account: '', reason: UNREADABLE, record }))
+  let suspects: Verdict[] = []
+  let judgeAt = 1
+  let isDoubted = false
+
+  async function write(from: number, to: number): Promise<Answer> {
+    const result = await sink.write(batch.events.slice(from, to))
+    meter.batch(result.kind)
+    switch (result.kind) {
+      case 'stored':
+        bisection.stored()
+        meter.delivered(to - from - Math.min(result.expired, to - from))
+        if (result.expired > 0) meter.expired(result.expired)
+        return 'progress'
+      case 'refused':
+      case 'too_large': {
+        const index = result.kind === 'refused' ? bisection.refused() : bisection.tooLarge()
+        if (index !== undefined) suspects.push({ index, reason: result.reason })
+        return 'searching'
+      }
+      default:
+        return result
+    }
+  }
+
+  /**
+   * Asks whether the store takes a good event of the first suspect's kind and hour, and judges all suspects of that kind
+   * and hour by it. While it does not, this is the only request; what was refused before it did is sent again.
+   */
+  async function judge(): Promise<Answer> {
+    const like = batch.events[suspects[0]!.index]!
+    const result = await sink.check(like)
+    if (result.kind !== 'stored') {
+      isDoubted = true
+      if (result.kind === 'retry' || result.kind === 'wait') return result
+      return { kind: 'wait', reason: `the store takes no event of this kind: ${result.reason}` }
+    }
+    if (isDoubted) {
+      bisection.putBack(suspects.map(({ index }) => index))
+      suspects = []
+      isDoubted = false
+      judgeAt = 1
+      return 'progress'
+    }
+    const isAlike = ({ index }: Verdict) => isSameShard(batch.events[index]!, like)
+    for (const { index, reason } of suspects.filter(isAlike)) {
+      letters.push({ destination, account: batch.events[index]!.account, reason, record: batch.records[index]! })
+    }
+    suspects = suspects.filter((suspect) => !isAlike(suspect))
+    judgeAt = Math.min(judgeAt * 2, MAX_SUSPECTS)
+    return 'progress'
+  }
+
+  function bury(): Answer {
+    const some = letters.slice(0, BURY_AT_ONCE)
+    try {
+      deadLetters.bury(some)
+    } catch (cause) {
+      return { kind: 'wait', reason: 'the dead letters take no more: full, or their disk fails', cause }
+    }
+    letters.splice(0, some.length)
+    meter.dead(some.length)
+    log.warn({ destination, events: some.length, reason: some[0]!.reason }, 'buried in the dead letters')
+    return 'progress'
+  }
+
+  async function act(): Promise<Answer> {
+    const span = bisection.next()
+    if (suspects.length > 0 && (isDoubted || suspects.length >= judgeAt || !span)) return judge()
+    if (span) return write(span.from, span.to)
+    return letters.length > 0 ? bury() : 'progress'
+  }
+
+  return {
+    async step() {
+      const answer = await act()
+      if (answer !== 'progress') return answer
+      return bisection.next() || suspects.length > 0 || letters.length > 0 ? 'again' : 'done'
+    },
+    get maxLines() {
+      return bisection.maxWeight
+    },
+  }
+}
+
+/** Both stores keep kinds apart, and times apart in shards or partitions of an hour at least: one may be broken and the others not. */
+function isSameShard(a: Event, b: Event): boolean {
+  return a.kind === b.kind && Math.floor(a.stamp.us / HOUR_US) === Math.floor(b.stamp.us / HOUR_US)
+}

@@ -1,0 +1,39 @@
+// From the spool to events: reads a batch at the persisted position and decodes it. Nothing is changed by that.
+import type { Event } from '../event/event.ts'
+import { fromRecord } from '../event/record.ts'
+import type { Spool } from '../spool/spool.ts'
+
+export const MAX_RECORDS = 5000
+export const MAX_BYTES = 4 * 1024 * 1024
+
+export interface Batch {
+  /** Only what could be decoded; `records[i]` is the record of `events[i]`. */
+  readonly events: readonly Event[]
+  readonly records: readonly string[]
+  /** Records that no Stint ever wrote. */
+  readonly unreadable: readonly string[]
+  /** The position behind all of them. */
+  readonly next: Awaited<ReturnType<Spool['read']>>['next']
+  /** Arrival of the oldest of them, µs since the epoch. */
+  readonly oldestUs: number | undefined
+}
+
+/** The next batch, or undefined when the spool holds nothing more. */
+export async function loadBatch(spool: Spool): Promise<Batch | undefined> {
+  const { oldestUs } = spool.stats()
+  const { records: lines, next, damaged } = await spool.read(MAX_RECORDS, MAX_BYTES)
+  if (lines.length === 0 && damaged === 0) return undefined
+
+  const events: Event[] = []
+  const records: string[] = []
+  const unreadable: string[] = []
+  for (const line of lines) {
+    try {
+      events.push(fromRecord(line))
+      records.push(line)
+    } catch {
+      unreadable.push(line)
+    }
+  }
+  return { events, records, unreadable, next, oldestUs }
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createBisection } from '../../src/ship/bisect.ts'
+
+interface Search {
+  requests: number
+  refused: number[]
+  timesStored: number[]
+}
+
+/** Runs a whole search against a store that refuses exactly the events in `bad`. */
+function search(n: number, bad: ReadonlySet<number>, maxWeight = Number.POSITIVE_INFINITY): Search {
+  const bisection = createBisection(Array(n).fill(1), maxWeight)
+  const result: Search = { requests: 0, refused: [], timesStored: Array(n).fill(0) }
+  for (let span = bisection.next(); span; span = bisection.next()) {
+    result.requests++
+    let holdsBad = false
+    for (let i = span.from; i < span.to; i++) holdsBad ||= bad.has(i)
+    if (holdsBad) {
+      const single = bisection.refused()
+      if (single !== undefined) result.refused.push(single)
+    } else {
+      for (let i = span.from; i < span.to; i++) result.timesStored[i]!++
+      bisection.stored()
+    }
+  }
+  return result
+}
+
+const bound = (n: number, k: number) => 2 * k * Math.ceil(Math.log2(n)) + 1
+
+function expectExact(n: number, bad: ReadonlySet<number>): Search {
+  const found = search(n, bad)
+  expect(found.refused).toEqual([...bad].sort((a, b) => a - b))
+  expect(found.timesStored).toEqual(Array.from({ length: n }, (_, i) => (bad.has(i) ? 0 : 1)))
+  expect(found.requests).toBeLessThanOrEqual(bound(n, bad.size))
+  return found
+}
+
+test('every set of refused events of a small batch is found within the bound, and nothing is stored twice', () => {
+  for (let n = 1; n <= 11; n++) {
+    for (let mask = 0; mask < 1 << n; mask++) {
+      expectExact(n, new Set(Array.from({ length: n }, (_, i) => i).filter((i) => mask & (1 << i))))
+    }
+  }
+})
+
+test('random sets of refused events of a large batch are found within the bound', () => {
+  const batch = fc.integer({ min: 2, max: 3000 }).chain((n) =>
+    fc.tuple(
+      fc.constant(n),
+      fc.oneof(
+        fc.uniqueArray(fc.nat(n - 1), { maxLength: 60 }),
+        fc
+          .tuple(fc.nat(n - 1), fc.integer({ min: 1, max: 400 }))
+          .map(([from, length]) => Array.from({ length: Math.min(length, n - from) }, (_, i) => from + i)),
+      ),
+    ),
+  )
+  fc.assert(
+    fc.property(batch, ([n, bad]) => {
+      expectExact(n, new Set(bad))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test.each([
+  [1, (i: number) => i === 3210],
+  [5, (i: number) => i % 1000 === 999],
+  [50, (i: number) => i % 100 === 37],
+  [2500, (i: number) => i % 2 === 0],
+  [5000, () => true],
+])('%i refused of 5,000 stay within 2k·⌈log₂N⌉+1 requests', (k, isBad) => {
+  const bad = new Set(Array.from({ length: 5000 }, (_, i) => i).filter(isBad))
+  expect(bad.size).toBe(k)
+  expectExact(5000, bad)
+})
+
+test('a batch that is refused from end to end costs hardly more than a request an event', () => {
+  expect(expectExact(5000, new Set(Array(5000).keys())).requests).toBeLessThan(5050)
+})
+
+test('a request never weighs more than the limit unless it is a single event', () => {
+  const bisection = createBisection([3, 3, 3, 20, 1, 1], 7)
+  const spans: [number, number][] = []
+  for (let span = bisection.next(); span; span = bisection.next()) {
+    spans.push([span.from, span.to])
+    bisection.stored()
+  }
+  expect(spans).toEqual([
+    [0, 2],
+    [2, 3],
+    [3, 4],
+    [4, 6],
+  ])
+})
+
+test('what is too large is split in halves, and the smaller limit is kept for the rest', () => {
+  const bisection = createBisection(Array(100).fill(1), 1000)
+  expect(bisection.tooLarge()).toBeUndefined()
+  expect(bisection.next()).toEqual({ from: 0, to: 50 })
+  expect(bisection.tooLarge()).toBeUndefined()
+  const lengths: number[] = []
+  for (let span = bisection.next(); span; span = bisection.next()) {
+    lengths.push(span.to - span.from)
+    bisection.stored()
+  }
+  expect(lengths).toEqual([25, 25, 25, 25])
+  expect(bisection.maxWeight).toBe(25)
+})
+
+test('a single event that is too large is decided, and the rest goes on', () => {
+  const bisection = createBisection([50, 1], 1000)
+  expect(bisection.tooLarge()).toBeUndefined()
+  expect(bisection.tooLarge()).toBe(0)
+  expect(bisection.next()).toEqual({ from: 1, to: 2 })
+})
+
+test('events put back are asked for again, and only they', () => {
+  const bisection = createBisection(Array(8).fill(1), 1000)
+  const bad = new Set([2, 3, 6])
+  const refused: number[] = []
+  const asked: number[] = []
+  const run = (isBad: (i: number) => boolean) => {
+    for (let span = bisection.next(); span; span = bisection.next()) {
+      const indexes = Array.from({ length: span.to - span.from }, (_, i) => span.from + i)
+      asked.push(...indexes)
+      if (indexes.some(isBad)) {
+        const single = bisection.refused()
+        if (single !== undefined) refused.push(single)
+      } else bisection.stored()
+    }
+  }
+  run((i) => bad.has(i))
+  expect(refused).toEqual([2, 3, 6])
+  bisection.putBack(refused)
+  asked.length = 0
+  run(() => false)
+  expect(asked.sort()).toEqual([2, 3, 6])
+})
