@@ -1,0 +1,234 @@
+// Accounts, and the one door to this room: opens accounts.sqlite and builds keys, sessions and the budget of series on it.
+// Every change is durable when its call returns; what lives in memory is changed after the disk, never before.
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import { Problem } from '../problem.ts'
+import { createAttemptLimiter } from './attempt-limiter.ts'
+import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
+import { openDatabase } from './database.ts'
+import { type FoundKey, type IssuedKey, type Keys, loadKeys } from './keys.ts'
+import { createPasswords } from './passwords.ts'
+import { createId, createSetupCode, sameSecret } from './secret.ts'
+import { createSeriesBudget, type SeriesBudget } from './series-budget.ts'
+import { createSessions, type Sessions } from './sessions.ts'
+import { createProvePassword } from './sign-in.ts'
+
+const KEY_USE_FLUSH_MS = 60_000
+const SIGN_UPS = { limit: 60, windowS: 3600, maxEntries: 10_000 }
+
+export interface Account {
+  readonly id: string
+  readonly email: string
+  /** The first account: it sees the totals of all. */
+  readonly operator: boolean
+  /** ms since the epoch. */
+  readonly createdMs: number
+}
+
+export interface AccountsOptions {
+  /** Where accounts.sqlite is or shall be. */
+  readonly path: string
+  readonly clock: Clock
+  readonly log: Logger
+  /** `first` = until there is an account. */
+  readonly signup: 'first' | 'open' | 'closed'
+  /** The first sign-up needs a set-up code: set when strangers can reach the port. */
+  readonly setupCodeRequired?: boolean
+  /** The set-up code; without it one is made up. */
+  readonly setupCode?: string
+  /** Distinct series an account may make; 0 (the default) = no limit. */
+  readonly seriesMax?: number
+  /** Password hashes at once, 19 MiB each. */
+  readonly hashLimit?: number
+}
+
+export interface SignUp {
+  readonly email: string
+  readonly password: string
+  readonly setupCode?: string
+  /** Where the request comes from. */
+  readonly address: string
+}
+
+export interface Accounts {
+  /** The hot path of every request: see `Keys.find`. */
+  findKey(secret: string): FoundKey | undefined
+  /** What the first sign-up must bring, while there is no account and a code is required. For the log of the start, once. */
+  setupCode(): string | undefined
+  count(): number
+  get(id: string): Account | undefined
+  /** The account and its first key, which may write and read. Throws Problem `signup_closed`, `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`. */
+  create(signUp: SignUp): Promise<{ account: Account; key: IssuedKey }>
+  /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
+  signIn(attempt: { email: string; password: string; address: string }): Promise<Account>
+  /** Ends all other sessions. Throws like `signIn`, and Problem `fields_invalid` with the pointer `/new_password`. */
+  changePassword(
+    id: string,
+    change: { currentPassword: string; newPassword: string; address: string; keepSession?: string },
+  ): Promise<void>
+  /** Without the old password, for the operator of the machine; ends all sessions. Throws Problem `not_found`, `fields_invalid`. */
+  resetPassword(email: string, password: string): Promise<Account>
+  /** The account, its keys, sessions and series are gone when it returns; its data elsewhere is listed by `removals` until `removed` is called. */
+  delete(id: string): void
+  /** Accounts that are gone and whose data may still be in the spools and stores. */
+  removals(): string[]
+  removed(id: string): void
+  readonly keys: Keys
+  readonly sessions: Sessions
+  readonly series: SeriesBudget
+  /** Writes what is noted in memory. */
+  close(): void
+}
+
+interface Row {
+  id: string
+  email: string
+  password: string
+  operator: number
+  created_ms: number
+}
+
+/** Throws an Error that tells the operator what to do when the file is damaged or of a newer Stint. */
+export function openAccounts(options: AccountsOptions): Accounts {
+  const { clock, log, signup } = options
+  const database = openDatabase(options.path, log)
+  const { db, write } = database
+  const nowMs = () => Math.floor(clock.wallUs() / 1000)
+  const keys = loadKeys(database, clock)
+  const sessions = createSessions(database, clock)
+  const series = createSeriesBudget({ database, max: options.seriesMax ?? 0, log })
+  const passwords = createPasswords(options.hashLimit ?? 4)
+  const provePassword = createProvePassword(clock, passwords)
+  const signUps = createAttemptLimiter({ clock, ...SIGN_UPS })
+
+  const countRows = db.query<{ n: number }, []>('SELECT count(*) n FROM account')
+  const selectById = db.query<Row, [string]>('SELECT * FROM account WHERE id = ?')
+  const selectByEmail = db.query<Row, [string]>('SELECT * FROM account WHERE email = ?')
+  const updatePassword = db.query<null, [string, string]>('UPDATE account SET password = ? WHERE id = ?')
+  const count = () => countRows.get()!.n
+
+  let madeUpCode: string | undefined
+  function setupCode(): string | undefined {
+    if (!options.setupCodeRequired || signup === 'closed' || count() > 0) return undefined
+    madeUpCode ??= createSetupCode()
+    return options.setupCode ?? madeUpCode
+  }
+
+  /** Called before the work and again inside the transaction, because another sign-up may have won meanwhile. */
+  function refuseSignUp(email: string): void {
+    if (signup === 'closed' || (signup === 'first' && count() > 0)) {
+      throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
+    }
+    if (selectByEmail.get(email) !== null) throw new Problem('email_taken', 'Sign in instead, or use another address.')
+  }
+
+  const flushKeyUse = setInterval(() => {
+    try {
+      keys.flush()
+    } catch (err) {
+      log.warn({ err }, 'accounts: when keys were last used could not be written, trying again')
+    }
+  }, KEY_USE_FLUSH_MS)
+  flushKeyUse.unref()
+
+  return {
+    findKey: keys.find,
+    setupCode,
+    count,
+    get: (id) => toAccount(selectById.get(id)),
+    async create({ email, password, setupCode: given, address }) {
+      refuseSignUp('')
+      const normalEmail = checkCredentials(email, password)
+      signUps.attempt(address)
+      const code = setupCode()
+      if (code !== undefined && !sameSecret(given ?? '', code)) {
+        throw new Problem(
+          'setup_code_invalid',
+          'The first account needs the set-up code that the log of the start shows.',
+        )
+      }
+      refuseSignUp(normalEmail)
+      const hash = await passwords.hash(password)
+      const made = write(() => {
+        refuseSignUp(normalEmail)
+        const account = { id: createId('acc'), email: normalEmail, operator: count() === 0, createdMs: nowMs() }
+        db.query('INSERT INTO account (id, email, password, operator, created_ms) VALUES (?, ?, ?, ?, ?)').run(
+          account.id,
+          normalEmail,
+          hash,
+          Number(account.operator),
+          account.createdMs,
+        )
+        return { account, key: keys.insert(account.id, 'first key', ['write', 'read']) }
+      })
+      keys.admit(made.account.id, made.key)
+      log.info({ account: made.account.id, operator: made.account.operator }, 'account created')
+      return made
+    },
+    async signIn({ email, password, address }) {
+      let row: Row | null = null
+      const hash = (normal: string) => {
+        row = selectByEmail.get(normal)
+        return (row as Row | null)?.password
+      }
+      await provePassword({ email, password, address, hash })
+      return toAccount(row)!
+    },
+    async changePassword(id, { currentPassword, newPassword, address, keepSession }) {
+      const fault = passwordFault(newPassword, '/new_password')
+      if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
+      const row = selectById.get(id)
+      if (row === null) throw new Problem('session_invalid', 'The account is gone.')
+      await provePassword({ email: row.email, password: currentPassword, address, hash: () => row.password })
+      const hash = await passwords.hash(newPassword)
+      write(() => {
+        updatePassword.run(hash, id)
+        sessions.revokeOthers(id, keepSession)
+      })
+      log.info({ account: id }, 'password changed')
+    },
+    async resetPassword(email, password) {
+      const fault = passwordFault(password)
+      if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
+      const row = selectByEmail.get(normalizeEmail(email) ?? '')
+      if (row === null) throw new Problem('not_found', 'No account has this e-mail address.')
+      const hash = await passwords.hash(password)
+      write(() => {
+        updatePassword.run(hash, row.id)
+        sessions.revokeOthers(row.id)
+      })
+      log.info({ account: row.id }, 'password reset')
+      return toAccount(row)!
+    },
+    delete(id) {
+      const { changes } = write(() => {
+        db.query('INSERT INTO removal (account, deleted_ms) SELECT id, ? FROM account WHERE id = ?').run(nowMs(), id)
+        return db.query('DELETE FROM account WHERE id = ?').run(id)
+      })
+      keys.dropAccount(id)
+      series.dropAccount(id)
+      if (changes > 0) log.info({ account: id }, 'account deleted')
+    },
+    removals: () =>
+      db
+        .query<{ account: string }, []>('SELECT account FROM removal')
+        .all()
+        .map((row) => row.account),
+    removed: (id) => void write(() => db.query('DELETE FROM removal WHERE account = ?').run(id)),
+    keys,
+    sessions,
+    series,
+    close() {
+      clearInterval(flushKeyUse)
+      try {
+        keys.flush()
+        series.close()
+      } finally {
+        database.close()
+      }
+    },
+  }
+}
+
+const toAccount = (row: Row | null): Account | undefined =>
+  row === null ? undefined : { id: row.id, email: row.email, operator: row.operator === 1, createdMs: row.created_ms }
