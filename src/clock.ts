@@ -1,13 +1,13 @@
 // The only reader of time. Everything else is handed a Clock, so that a test can step it.
 
 export interface Clock {
-  /** Wall clock, µs since the epoch; may step in either direction. */
+  /** Wall clock, µs since the epoch (ms resolution); may step in either direction. */
   wallUs(): number
   /** Monotonic clock, µs since some fixed moment of this process; never steps. */
   monotonicUs(): number
 }
 
 export const systemClock: Clock = {
-  wallUs: () => Math.round((performance.timeOrigin + performance.now()) * 1000),
+  wallUs: () => Date.now() * 1000,
   monotonicUs: () => Bun.nanoseconds() / 1000,
 }
