@@ -1,0 +1,119 @@
+// What the sources found → the JSON that callers see (DESIGN.md 9): times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
+// The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
+import { formatNs } from '../event/stamp.ts'
+import type {
+  ExceptionGroup,
+  ExceptionRow,
+  MetricPoint,
+  MetricRow,
+  ProcessRow,
+  Timing,
+  TimingSummaryRow,
+} from '../store/source.ts'
+
+const NS_PER_MS = 1_000_000n
+const MAX_METAS = 100
+
+const orNull = (text: string): string | null => (text === '' ? null : text)
+const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined ? null : formatNs(ns))
+
+/** The number nearest to ns / 10⁶: read from its decimal digits, as a quotient of two numbers would round twice beyond 2⁵³ ns (104 days). */
+export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(ns % NS_PER_MS).padStart(6, '0')}`)
+
+export const answerTiming = ({ process, meta, uid, state, startedNs, endedNs }: Timing) => ({
+  process,
+  meta: orNull(meta),
+  uid: orNull(uid),
+  state,
+  started_at: timeOrNull(startedNs),
+  ended_at: timeOrNull(endedNs),
+  duration_ms: startedNs === undefined || endedNs === undefined ? null : toMs(endedNs - startedNs),
+})
+
+/** Oldest bucket first, within it by process and meta. */
+export const answerSummary = (rows: readonly TimingSummaryRow[]) =>
+  rows
+    .toSorted(
+      (a, b) =>
+        compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
+    )
+    .map((row) => ({
+      process: row.process,
+      ...(row.meta !== undefined && { meta: orNull(row.meta) }),
+      ...(row.atNs !== undefined && { at: formatNs(row.atNs) }),
+      count: row.count,
+      mean_ms: row.meanMs,
+      p50_ms: row.p50Ms,
+      p95_ms: row.p95Ms,
+      p99_ms: row.p99Ms,
+      max_ms: row.maxMs,
+      running: row.running,
+      abandoned: row.abandoned,
+      orphan: row.orphan,
+    }))
+
+export const answerMetric = ({ atNs, process, meta, name, value }: MetricPoint) => ({
+  at: formatNs(atNs),
+  process,
+  meta: orNull(meta),
+  name,
+  value,
+})
+
+/** Oldest bucket first, within it by process and name. */
+export const answerMetricRows = (rows: readonly MetricRow[]) =>
+  rows
+    .toSorted((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
+    .map(({ atNs, process, name, count, mean, min, max, sum, last }) => ({
+      at: formatNs(atNs),
+      process,
+      name,
+      count,
+      mean,
+      min,
+      max,
+      sum,
+      last,
+    }))
+
+export const answerException = ({ atNs, process, meta, exception, fingerprint }: ExceptionRow) => ({
+  at: formatNs(atNs),
+  process,
+  meta: orNull(meta),
+  exception,
+  fingerprint,
+})
+
+/** Most recent first, then by process and fingerprint. */
+export const answerGroups = (groups: readonly ExceptionGroup[]) =>
+  groups
+    .toSorted(
+      (a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process) || compare(a.fingerprint, b.fingerprint),
+    )
+    .map(({ fingerprint, process, count, firstNs, lastNs, example }) => ({
+      fingerprint,
+      process,
+      count,
+      first_at: formatNs(firstNs),
+      last_at: formatNs(lastNs),
+      example,
+    }))
+
+const KINDS = ['mark', 'metric', 'exception'] as const satisfies ProcessRow['kinds'][number][]
+
+/** One entry a process, whatever it sent: most recent first, then by name. Metas in order, at most 100. */
+export const answerProcesses = (rows: readonly ProcessRow[]) =>
+  [...Map.groupBy(rows, ({ process }) => process)]
+    .map(([process, same]) => ({
+      process,
+      metas: [...new Set(same.flatMap(({ metas }) => metas))].toSorted(compare).slice(0, MAX_METAS).map(orNull),
+      lastNs: same
+        .map(({ lastNs }) => lastNs)
+        .toSorted(compare)
+        .at(-1)!,
+      kinds: KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
+    }))
+    .toSorted((a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process))
+    .map(({ process, metas, lastNs, kinds }) => ({ process, metas, last_at: formatNs(lastNs), kinds }))
+
+const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,43 @@
+// Refuses a question that would read or answer too much, before the store gives up on it, and says how to narrow it.
+import { Problem } from '../problem.ts'
+import type { Question } from './question.ts'
+
+export const MAX_BUCKETS = 10_000
+export const MAX_ROWS = 100_000
+
+/** Throws Problem `question_too_large` when a series would have too many buckets. */
+export function assertBuckets({ fromNs, toNs, everyNs }: Question): void {
+  if (everyNs === undefined) return
+  const buckets = (toNs - fromNs + everyNs - 1n) / everyNs
+  if (buckets > BigInt(MAX_BUCKETS))
+    throw tooLarge(
+      `The series would have ${grouped(buckets)} buckets`,
+      MAX_BUCKETS,
+      'a shorter range or a longer every',
+    )
+}
+
+/** Throws Problem `question_too_large` when the marks that decide the answer are too many. */
+export function assertMarks(marks: number, maxMarks: number, question: Question): void {
+  if (marks <= maxMarks) return
+  const narrower =
+    question.process === undefined ? 'or for one process' : question.meta === undefined ? 'or for one meta' : ''
+  const how = `a shorter range ${narrower}`.trimEnd()
+  throw tooLarge(
+    `The question would read ${grouped(marks)} marks`,
+    maxMarks,
+    `${how}; MAX_RUN before and after the range is read too`,
+  )
+}
+
+/** Throws Problem `question_too_large` when an answer without pages has too many rows. */
+export function assertRows(rows: number, question: Question): void {
+  if (rows <= MAX_ROWS) return
+  const narrower = question.process === undefined ? ', or one process' : ''
+  throw tooLarge(`The answer would have ${grouped(rows)} rows`, MAX_ROWS, `a shorter range, a longer every${narrower}`)
+}
+
+const tooLarge = (what: string, max: number, narrower: string) =>
+  new Problem('question_too_large', `${what}; at most ${grouped(max)} are possible. Ask for ${narrower}.`)
+
+const grouped = (n: number | bigint): string => n.toLocaleString('en-US')

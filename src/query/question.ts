@@ -1,0 +1,136 @@
+// A query string → a validated question. Everything that is wrong with it is reported at once, with a pointer to each parameter.
+import { escapePointer } from '../event/fields.ts'
+import { type Fault, Problem } from '../problem.ts'
+import { FIRST_NS, LAST_NS } from '../store/marks-window.ts'
+import type { TimingState } from '../store/source.ts'
+import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
+import { DEFAULT_LIMIT, type Given, PARAMETERS, type ParameterName } from './parameters.ts'
+
+interface QuestionKindSpec {
+  readonly parameters: readonly ParameterName[]
+  /** What an item is found by again on the next page; absent where there are no pages. */
+  readonly place?: 'stamp' | 'stamp and name' | 'id'
+}
+
+export const QUESTIONS = {
+  timings: { parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'limit', 'cursor'], place: 'stamp' },
+  summary: { parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every'] },
+  metrics: {
+    parameters: ['from', 'to', 'process', 'meta', 'name', 'every', 'limit', 'cursor'],
+    place: 'stamp and name',
+  },
+  exceptions: { parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'limit', 'cursor'], place: 'stamp' },
+  groups: { parameters: ['from', 'to', 'process', 'meta', 'limit'] },
+  processes: { parameters: ['from', 'to', 'process', 'meta', 'limit'] },
+  series: { parameters: [] },
+  dead: { parameters: ['limit', 'cursor'], place: 'id' },
+} as const satisfies Record<string, QuestionKindSpec>
+
+export type QuestionKind = keyof typeof QUESTIONS
+
+export interface Question {
+  /** The range [fromNs, toNs), not empty and within what a store can hold. */
+  readonly fromNs: bigint
+  readonly toNs: bigint
+  /** The moment the question is asked, or was asked for the first page. */
+  readonly nowNs: bigint
+  readonly process?: string
+  readonly meta?: string
+  readonly uid?: string
+  readonly state?: TimingState
+  readonly name?: string
+  readonly fingerprint?: string
+  readonly byMeta: boolean
+  readonly everyNs?: bigint
+  readonly limit: number
+  /** On every page but the first: the last item of the page before. */
+  readonly place?: readonly string[]
+  /** The cursor of the page after that item. */
+  next(place: readonly string[]): string
+}
+
+const MAX_FAULTS = 100
+const HOUR_NS = 3_600_000_000_000n
+
+/** Throws Problem `question_invalid`. */
+export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs: bigint): Question {
+  const { given, texts, faults } = readParameters(kind, search, nowNs)
+  const { cursor } = given
+  const digest = digestQuestion(
+    kind,
+    texts.entries().filter(([name]) => name !== 'limit' && name !== 'cursor'),
+  )
+
+  if (kind === 'metrics' && texts.has('every'))
+    for (const name of ['limit', 'cursor'])
+      if (texts.has(name)) faults.push({ pointer: `/${name}`, detail: 'does not go with every' })
+  if (cursor !== undefined && !isCursorOf(kind, cursor, digest))
+    faults.push({ pointer: '/cursor', detail: 'belongs to a question with other parameters' })
+
+  const fromNs = given.from ?? nowNs - HOUR_NS
+  const toNs = given.to ?? nowNs
+  if (cursor === undefined && fromNs >= toNs && !faults.some(({ pointer }) => pointer === '/from' || pointer === '/to'))
+    faults.push({ pointer: '/from', detail: 'must be earlier than to; it is an hour ago when it is not given' })
+  if (faults.length > 0)
+    throw new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors: faults })
+
+  const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
+  const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
+  const { process, meta, uid, state, name, fingerprint, every } = given
+  return {
+    ...fixed,
+    ...(process !== undefined && { process }),
+    ...(meta !== undefined && { meta }),
+    ...(uid !== undefined && { uid }),
+    ...(state !== undefined && { state }),
+    ...(name !== undefined && { name }),
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...(every !== undefined && { everyNs: every }),
+    ...(cursor !== undefined && { place: cursor.place }),
+    byMeta: given.by === 'meta',
+    limit: given.limit ?? DEFAULT_LIMIT,
+    next: (place) => encodeCursor({ ...fixed, place, digest }),
+  }
+}
+
+function readParameters(kind: QuestionKind, search: URLSearchParams, nowNs: bigint) {
+  const allowed: readonly string[] = QUESTIONS[kind].parameters
+  const faults: Fault[] = []
+  const given: Record<string, unknown> = {}
+  const texts = new Map<string, string>()
+  for (const name of new Set(search.keys())) {
+    if (faults.length >= MAX_FAULTS) break
+    const fault = (detail: string) => faults.push({ pointer: `/${escapePointer(name)}`, detail })
+    const [text = '', ...others] = search.getAll(name)
+    if (!allowed.includes(name)) fault(unknownDetail(allowed))
+    else if (others.length > 0) fault('may be given only once')
+    else {
+      texts.set(name, text)
+      const parsed = PARAMETERS[name as ParameterName].parse(text, nowNs)
+      if ('detail' in parsed) fault(parsed.detail)
+      else given[name] = parsed.value
+    }
+  }
+  return { given: given as Given, texts, faults }
+}
+
+const unknownDetail = (allowed: readonly string[]) =>
+  allowed.length === 0
+    ? 'this question takes no parameters'
+    : `is not a parameter of this question, which takes ${allowed.join(', ')}`
+
+/** A cursor can be made up: what it says must fit the question before anything relies on it. */
+function isCursorOf(kind: QuestionKind, { digest, place }: Cursor, expected: string): boolean {
+  const spec: QuestionKindSpec = QUESTIONS[kind]
+  if (digest !== expected) return false
+  if (spec.place === 'id') return place.length === 1
+  return place.length === (spec.place === 'stamp' ? 1 : 2) && parseStamp(place[0]!) !== undefined
+}
+
+/** No event lies outside what the stores can hold, so cutting a range to it changes no answer. Never empty: Flux refuses that. */
+function clampRange(fromNs: bigint, toNs: bigint) {
+  const from = clamp(fromNs, FIRST_NS, LAST_NS - 1n)
+  return { fromNs: from, toNs: clamp(toNs, from + 1n, LAST_NS) }
+}
+
+const clamp = (ns: bigint, min: bigint, max: bigint): bigint => (ns < min ? min : ns > max ? max : ns)

@@ -1,0 +1,22 @@
+// Lengths of time as callers write them in a question: a whole number and a unit.
+
+const UNIT_NS = { s: 1n, m: 60n, h: 3600n, d: 86_400n, w: 604_800n } as const
+const NS_PER_S = 1_000_000_000n
+const MAX_SPAN_NS = 36_500n * UNIT_NS.d * NS_PER_S
+
+const lengthNs = (count: string, unit: string): bigint =>
+  BigInt(count) * UNIT_NS[unit as keyof typeof UNIT_NS] * NS_PER_S
+
+/** `10s`, `5m`, `1h`, `1d` in ns, from a second to 36,500 days; undefined for anything else. */
+export function parseSpan(text: string): bigint | undefined {
+  const [, count, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? []
+  if (count === undefined || unit === undefined) return undefined
+  const ns = lengthNs(count, unit)
+  return ns <= MAX_SPAN_NS ? ns : undefined
+}
+
+/** `-90m`: that long before `nowNs`, in ns since the epoch and possibly before it; undefined for anything else. */
+export function parseAgo(text: string, nowNs: bigint): bigint | undefined {
+  const [, count, unit] = /^-(\d{1,10})([smhdw])$/.exec(text) ?? []
+  return count === undefined || unit === undefined ? undefined : nowNs - lengthNs(count, unit)
+}
