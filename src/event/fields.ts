@@ -71,7 +71,8 @@ export function nameFault(name: unknown): string | undefined {
 const valueFault = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a finite number'
 
-const escapePointer = (member: string) => member.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
+/** A member name as one step of a JSON pointer (RFC 6901). */
+export const escapePointer = (member: string) => member.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
