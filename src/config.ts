@@ -1,0 +1,207 @@
+// Environment → frozen Config. Every problem is reported at once; secrets may come from a file (NAME_FILE).
+import { readFileSync } from 'node:fs'
+
+export interface InfluxConfig {
+  readonly url: string
+  readonly token: string
+  readonly org: string
+  readonly bucket: string
+}
+
+export interface ClickHouseConfig {
+  readonly url: string
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  readonly dataDir: string
+  readonly serviceName: string
+  readonly nodeId: number
+  readonly signup: 'first' | 'open' | 'closed'
+  readonly setupCode: string | undefined
+  readonly maxRunUs: number
+  readonly maxAgeUs: number
+  readonly spoolMaxBytes: number
+  readonly deadMaxBytes: number
+  /** 0 = no limit. */
+  readonly seriesMax: number
+  readonly queryMaxMarks: number
+  /** 0 = keep for ever. */
+  readonly retentionDays: number
+  /** Requests a second for each key; 0 = no limit. */
+  readonly rateLimit: number
+  /** How many proxies before Stint are believed in X-Forwarded-For. */
+  readonly trustProxy: number
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
+  readonly logLevel: string
+  /** Absent: points go to ClickHouse. */
+  readonly influx: InfluxConfig | undefined
+  /** Absent: the embedded engine under DATA_DIR. */
+  readonly clickhouse: ClickHouseConfig | undefined
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly problems: readonly string[]) {
+    super(`The settings are not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const DAY_US = 86_400_000_000
+const UNITS_US: Record<string, number> = { s: 1e6, m: 60e6, h: 3600e6, d: DAY_US }
+const UNITS_BYTES: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+
+/** Throws ConfigError. An empty variable counts as unset. */
+export function readConfig(env: Env): Config {
+  const problems: string[] = []
+  const raw = (name: string) => env[name] || undefined
+
+  function read<T>(name: string, fallback: T, parse: (text: string) => T | undefined, rule: string): T {
+    const text = raw(name)
+    if (text === undefined) return fallback
+    const value = parse(text)
+    if (value !== undefined) return value
+    problems.push(`${name}=${JSON.stringify(text)}: must be ${rule}`)
+    return fallback
+  }
+  const integer = (name: string, fallback: number, min: number, max: number) =>
+    read(
+      name,
+      fallback,
+      (text) => (/^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
+      max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`,
+    )
+  const span = (name: string, fallback: string) =>
+    read(name, parseSpanUs(fallback)!, parseSpanUs, 'a time span such as 90s, 30m, 24h or 7d')
+  const bytes = (name: string, fallback: string) =>
+    read(name, parseBytes(fallback)!, parseBytes, 'a size such as 500MiB, 10GiB or a number of bytes')
+  const oneOf = <T extends string>(name: string, fallback: T, allowed: readonly T[]) =>
+    read(name, fallback, (text) => allowed.find((value) => value === text), `one of ${allowed.join(', ')}`)
+  const url = (name: string) => read<string | undefined>(name, undefined, parseHttpUrl, 'an http or https URL')
+  const secret = (name: string): string | undefined => {
+    const path = raw(`${name}_FILE`)
+    if (path === undefined) return raw(name)
+    if (raw(name) !== undefined) problems.push(`${name}: is set together with ${name}_FILE; set one of them`)
+    try {
+      const text = readFileSync(path, 'utf8').trim()
+      if (text === '') problems.push(`${name}_FILE: the file is empty`)
+      return text
+    } catch {
+      problems.push(`${name}_FILE: the file cannot be read`)
+      return undefined
+    }
+  }
+
+  const influxUrl = url('INFLUX_URL')
+  const clickhouseUrl = url('CLICKHOUSE_URL')
+  const tlsCert = raw('TLS_CERT')
+  const tlsKey = raw('TLS_KEY')
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) problems.push('TLS_CERT and TLS_KEY: set both or none')
+
+  const config: Config = {
+    port: integer('PORT', 7070, 0, 65_535),
+    host: raw('HOST') ?? '127.0.0.1',
+    dataDir: raw('DATA_DIR') ?? './data',
+    serviceName: read(
+      'SERVICE_NAME',
+      'stint',
+      (text) => (/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(text) ? text : undefined),
+      'lower-case letters, digits and - (at most 40)',
+    ),
+    nodeId: integer('NODE_ID', 0, 0, 499),
+    signup: oneOf('SIGNUP', 'first', ['first', 'open', 'closed']),
+    setupCode: secret('SETUP_CODE'),
+    maxRunUs: span('MAX_RUN', '24h'),
+    maxAgeUs: span('MAX_AGE', '7d'),
+    spoolMaxBytes: bytes('SPOOL_MAX_BYTES', '10GiB'),
+    deadMaxBytes: bytes('DEAD_MAX_BYTES', '1GiB'),
+    seriesMax: integer('SERIES_MAX', 10_000, 0, Number.MAX_SAFE_INTEGER),
+    queryMaxMarks: integer(
+      'QUERY_MAX_MARKS',
+      influxUrl === undefined ? 50_000_000 : 2_000_000,
+      1,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    retentionDays: integer('RETENTION_DAYS', 0, 0, 36_500),
+    rateLimit: integer('RATE_LIMIT', 0, 0, Number.MAX_SAFE_INTEGER),
+    trustProxy: read('TRUST_PROXY', 0, parseTrustProxy, 'true, false or the number of proxies before Stint'),
+    tls: tlsCert !== undefined && tlsKey !== undefined ? { certPath: tlsCert, keyPath: tlsKey } : undefined,
+    logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    influx:
+      influxUrl === undefined
+        ? undefined
+        : {
+            url: influxUrl,
+            token: secret('INFLUX_TOKEN') ?? missing('INFLUX_TOKEN'),
+            org: raw('INFLUX_ORG') ?? missing('INFLUX_ORG'),
+            bucket: raw('INFLUX_BUCKET') ?? missing('INFLUX_BUCKET'),
+          },
+    clickhouse:
+      clickhouseUrl === undefined
+        ? undefined
+        : {
+            url: clickhouseUrl,
+            user: raw('CLICKHOUSE_USER') ?? 'default',
+            password: secret('CLICKHOUSE_PASSWORD') ?? '',
+            database: databaseName('default'),
+          },
+  }
+
+  function missing(name: string): string {
+    problems.push(`${name}: is needed together with INFLUX_URL`)
+    return ''
+  }
+  function databaseName(fallback: string): string {
+    return read(
+      'CLICKHOUSE_DATABASE',
+      fallback,
+      (text) => (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text) ? text : undefined),
+      'letters, digits and _',
+    )
+  }
+
+  if (influxUrl === undefined)
+    for (const name of ['INFLUX_TOKEN', 'INFLUX_TOKEN_FILE', 'INFLUX_ORG', 'INFLUX_BUCKET'])
+      if (raw(name) !== undefined) problems.push(`${name}: is set, but INFLUX_URL is not`)
+  const minRetention = (2 * config.maxRunUs) / DAY_US
+  if (config.retentionDays !== 0 && config.retentionDays < minRetention)
+    problems.push(`RETENTION_DAYS=${config.retentionDays}: must be at least twice MAX_RUN (${minRetention} days), or 0`)
+  if (config.spoolMaxBytes < MIN_SPOOL_BYTES) problems.push('SPOOL_MAX_BYTES: must be at least 1MiB')
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+const MIN_SPOOL_BYTES = 2 ** 20
+
+/** `90s`, `30m`, `24h`, `7d` in µs; more than zero, at most ten years. */
+function parseSpanUs(text: string): number | undefined {
+  const match = /^(\d{1,9})([smhd])$/.exec(text)
+  if (match === null) return undefined
+  const us = Number(match[1]) * UNITS_US[match[2]!]!
+  return us > 0 && us <= 3660 * DAY_US ? us : undefined
+}
+
+function parseBytes(text: string): number | undefined {
+  const match = /^(\d{1,15})\s*(KiB|MiB|GiB|TiB|)$/.exec(text)
+  if (match === null) return undefined
+  const bytes = Number(match[1]) * UNITS_BYTES[match[2]!]!
+  return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined
+}
+
+function parseHttpUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  return url.protocol === 'http:' || url.protocol === 'https:' ? text.replace(/\/+$/, '') : undefined
+}
+
+function parseTrustProxy(text: string): number | undefined {
+  if (text === 'true') return 1
+  if (text === 'false') return 0
+  return /^\d{1,2}$/.test(text) ? Number(text) : undefined
+}
