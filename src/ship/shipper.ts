@@ -83,11 +83,11 @@ export function createShipper(options: ShipperOptions): Shipper {
     return { pauseMs: Math.max(backoff.nextMs(RETRY_CAP_MS), Math.min(hold.afterMs ?? 0, MAX_ASKED_PAUSE_MS)) }
   }
 
-  async function prepare(): Promise<Hold | undefined> {
+  async function prepare(): Promise<Next> {
     const result = await sink.prepare()
-    if (result.kind !== 'stored') return asHold(result)
+    if (result.kind !== 'stored') return holdUp(asHold(result))
     isPrepared = true
-    return undefined
+    return 'again'
   }
 
   async function load(): Promise<boolean> {
@@ -106,10 +106,7 @@ export function createShipper(options: ShipperOptions): Shipper {
   }
 
   async function tryStep(): Promise<Next> {
-    if (!isPrepared) {
-      const hold = await prepare()
-      if (hold) return holdUp(hold)
-    }
+    if (!isPrepared) return prepare()
     if (!inHand && !(await load())) {
       enter('idle')
       return 'idle'

@@ -1,0 +1,546 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Event } from '../../src/event/event.ts'
+import { toRecord } from '../../src/event/record.ts'
+import type { Spool } from '../../src/spool/spool.ts'
+import type { WriteResult } from '../../src/store/sink.ts'
+import type { StoreRequest } from '../support/memory-sink.ts'
+import { ACCOUNT, drain, markAt, marks, NOW_US, openShipTrial, type ShipTrial, stepUntilHeld } from './ship-trial.ts'
+
+let trial: ShipTrial
+beforeEach(async () => {
+  trial = await openShipTrial()
+})
+afterEach(() => trial.close())
+
+const BUSY: WriteResult = { kind: 'retry', reason: 'busy' }
+const LOCKED_OUT: WriteResult = { kind: 'wait', reason: 'bad token' }
+const REFUSED: WriteResult = { kind: 'refused', reason: 'field type conflict' }
+
+const writes = () => trial.store.requests.filter((request) => request.kind === 'write')
+const checks = () => trial.store.requests.filter((request) => request.kind === 'check')
+const isUid = (...uids: number[]) => {
+  const set = new Set(uids.map((i) => `u${i}`))
+  return (event: Event) => 'uid' in event && set.has(event.uid)
+}
+
+/** The spool with some of its functions replaced. */
+const withFaults = (spool: Spool, faults: Partial<Spool>): Spool =>
+  new Proxy(spool, {
+    get(target, name) {
+      const value = Reflect.get(name in faults ? faults : target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
+/** Answers requests of a kind with the given results in turn, then lets the store work. */
+function script(kind: StoreRequest['kind'], ...results: (WriteResult | 'answer_lost')[]): void {
+  trial.store.faults.next = (request) => (request.kind === kind ? results.shift() : undefined)
+}
+
+describe('delivery', () => {
+  test('what is in the spool comes into the store, and the position is kept over a restart', async () => {
+    await trial.append(marks(120))
+    const shipper = trial.shipper()
+    expect(await drain(shipper)).toEqual(['again', { pauseMs: 250 }, 'idle'])
+    expect(trial.store.events()).toEqual(marks(120))
+    expect(shipper.status().state).toBe('idle')
+
+    await trial.reopen()
+    expect(await drain(trial.shipper())).toEqual(['again', 'idle'])
+    expect(writes()).toHaveLength(1)
+  })
+
+  test('all that is waiting goes in batches of 5,000 without a pause between them', async () => {
+    await trial.append(marks(12_000))
+    expect(await drain(trial.shipper())).toEqual(['again', 'again', { pauseMs: 250 }, { pauseMs: 250 }, 'idle'])
+    expect(writes().map(({ events }) => events.length)).toEqual([5000, 5000, 2000])
+  })
+
+  test('a request carries at most 10,000 lines, a metric counting one a name', async () => {
+    const items = Array.from({ length: 50 }, (_, i) => [`m${i}`, i] as const)
+    const metrics = (i: number): Event => {
+      return { kind: 'metrics', account: ACCOUNT, process: 'p', meta: '', stamp: { us: NOW_US + i, sub: 0 }, items }
+    }
+    await trial.append(Array.from({ length: 450 }, (_, i) => metrics(i)))
+    await drain(trial.shipper())
+    expect(writes().map(({ events }) => events.length)).toEqual([200, 200, 50])
+  })
+
+  test('delivered, expired and dead events and the outcome of each request are counted', async () => {
+    trial.store.faults = { isExpired: isUid(1, 2, 3), isPoison: isUid(7) }
+    await trial.append(marks(10))
+    await drain(trial.shipper())
+    const { batches, deliveries, ...counts } = trial.counts
+    expect(counts).toEqual({ delivered: 6, expired: 3, dead: 1 })
+    expect(batches.refused).toBeGreaterThan(0)
+    expect(batches.stored).toBeGreaterThan(0)
+    expect(deliveries).toHaveLength(1)
+    expect(deliveries[0]).toBeGreaterThanOrEqual(0)
+    expect(deliveries[0]).toBeLessThan(5)
+  })
+})
+
+describe('a store that is busy or away', () => {
+  test('is tried again after a random pause that grows to 5 s', async () => {
+    await trial.append(marks(3))
+    script('write', ...Array(8).fill(BUSY))
+    const shipper = trial.shipper({ random: () => 1 })
+    const pauses: number[] = []
+    for (let i = 0; i < 8; i++) pauses.push(await stepUntilHeld(shipper))
+    expect(pauses).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000])
+    expect(shipper.status()).toMatchObject({ state: 'retrying', reason: 'busy' })
+    await drain(shipper)
+    expect(trial.store.events()).toEqual(marks(3))
+  })
+
+  test.each([
+    [7000, 7000],
+    [86_400_000, 60_000],
+    [1, 100],
+  ])('that asks for %i ms is given %i', async (afterMs, pauseMs) => {
+    await trial.append(marks(3))
+    script('write', { ...BUSY, afterMs })
+    expect(await stepUntilHeld(trial.shipper({ random: () => 1 }))).toBe(pauseMs)
+  })
+
+  test('keeps the events in the spool', async () => {
+    await trial.append(marks(3))
+    script('write', BUSY)
+    await stepUntilHeld(trial.shipper())
+    expect(trial.spool.stats().records).toBe(3)
+    await trial.reopen()
+    await drain(trial.shipper())
+    expect(trial.store.events()).toEqual(marks(3))
+  })
+
+  test('at the start is waited for before anything is written', async () => {
+    await trial.append(marks(3))
+    script('prepare', BUSY, LOCKED_OUT, REFUSED)
+    const shipper = trial.shipper()
+    const states: string[] = []
+    for (let i = 0; i < 3; i++) {
+      await shipper.step()
+      states.push(shipper.status().state)
+    }
+    expect(states).toEqual(['retrying', 'parked', 'parked'])
+    expect(writes()).toHaveLength(0)
+    await drain(shipper)
+    expect(trial.store.events()).toEqual(marks(3))
+  })
+
+  test('and wrote although its answer was lost, holds each event once', async () => {
+    await trial.append(marks(3))
+    script('write', 'answer_lost', 'answer_lost')
+    await drain(trial.shipper())
+    expect(trial.store.events()).toEqual(marks(3))
+    expect(trial.store.timesWritten(markAt(0))).toBe(3)
+  })
+})
+
+describe('a store that an operator must mend', () => {
+  test('parks the destination, says so once, and is prepared anew before each try', async () => {
+    await trial.append(marks(3))
+    script('write', ...Array(12).fill(LOCKED_OUT))
+    const shipper = trial.shipper({ random: () => 1 })
+    const pauses: number[] = []
+    for (let i = 0; i < 12; i++) pauses.push(await stepUntilHeld(shipper))
+    expect(pauses.at(-1)).toBe(15_000)
+    expect(shipper.status()).toMatchObject({ state: 'parked', reason: 'bad token' })
+    expect(trial.logged.filter(({ state }) => state === 'parked')).toHaveLength(1)
+    await drain(shipper)
+    expect(trial.store.requests.map(({ kind }) => kind)).toEqual(Array(13).fill(['prepare', 'write']).flat())
+    expect(trial.logged.filter(({ msg }) => msg === 'delivery goes on')).toHaveLength(1)
+    expect(trial.store.events()).toEqual(marks(3))
+  })
+
+  test('a new reason is said again', async () => {
+    await trial.append(marks(3))
+    script('write', LOCKED_OUT, { kind: 'wait', reason: 'no bucket' })
+    await drain(trial.shipper())
+    expect(trial.logged.filter(({ state }) => state === 'parked').map(({ reason }) => reason)).toEqual([
+      'bad token',
+      'no bucket',
+    ])
+  })
+})
+
+describe('a batch that is too large', () => {
+  test('is split, and all of it arrives, once', async () => {
+    trial.store.faults = { maxEvents: 700 }
+    await trial.append(marks(5000))
+    await drain(trial.shipper())
+    expect(trial.store.events()).toEqual(marks(5000))
+    expect(marks(5000).every((event) => trial.store.timesWritten(event) === 1)).toBe(true)
+    expect(trial.dead()).toEqual([])
+  })
+
+  test('makes the next batches smaller from the start', async () => {
+    trial.store.faults = { maxEvents: 700 }
+    await trial.append(marks(15_000))
+    await drain(trial.shipper())
+    expect(trial.counts.batches.too_large).toBeLessThan(7)
+  })
+
+  test('an event that is too large alone goes to the dead letters, and the others arrive', async () => {
+    trial.store.faults.next = (request) =>
+      request.kind === 'write' && request.events.some(isUid(5)) ? { kind: 'too_large', reason: '413' } : undefined
+    await trial.append(marks(40))
+    await drain(trial.shipper())
+    expect(trial.dead().map(({ record, reason }) => ({ record, reason }))).toEqual([
+      { record: toRecord(markAt(5)), reason: '413' },
+    ])
+    expect(trial.store.events()).toHaveLength(39)
+  })
+})
+
+describe('poison', () => {
+  test.each([
+    ['1', [3210]],
+    ['5 side by side', [70, 71, 72, 73, 74]],
+    ['5 apart', [0, 999, 2500, 4998, 4999]],
+    ['50', Array.from({ length: 50 }, (_, i) => i * 100 + 37)],
+  ])('%s of 5,000: the rest is stored once, within 2k·⌈log₂N⌉+1 requests, checks included', async (_, bad) => {
+    trial.store.faults = { isPoison: isUid(...bad) }
+    await trial.append(marks(5000))
+    await drain(trial.shipper())
+    expect(trial.dead().map(({ record }) => record)).toEqual(bad.map((i) => toRecord(markAt(i))))
+    const isBad = new Set(bad)
+    expect(marks(5000).map((event) => trial.store.timesWritten(event))).toEqual(
+      Array.from({ length: 5000 }, (_, i) => (isBad.has(i) ? 0 : 1)),
+    )
+    expect(writes().length + checks().length).toBeLessThanOrEqual(2 * bad.length * 13 + 1)
+  })
+
+  test('a whole batch of 5,000 is buried with hardly more than a request an event', async () => {
+    trial.store.faults = { isPoison: () => true }
+    await trial.append(marks(5000))
+    await drain(trial.shipper())
+    expect(trial.deadLetters.stats().total).toBe(5000)
+    expect(trial.counts.dead).toBe(5000)
+    expect(writes().length).toBeLessThan(5050)
+    expect(checks().length).toBeLessThan(50)
+  })
+
+  test('goes to the dead letters with its destination, account, reason and record', async () => {
+    trial.store.faults = { isPoison: () => true }
+    await trial.append([{ ...markAt(1), account: 'other' }, markAt(2)])
+    await drain(trial.shipper())
+    expect(trial.dead('other')).toMatchObject([
+      {
+        destination: 'points',
+        account: 'other',
+        reason: 'poison',
+        record: toRecord({ ...markAt(1), account: 'other' }),
+      },
+    ])
+    expect(trial.dead()).toMatchObject([{ account: ACCOUNT, record: toRecord(markAt(2)) }])
+  })
+
+  test('is found too where the store keeps the good part of a refused batch', async () => {
+    trial.store.faults = { isPoison: isUid(2, 9), storesPartially: true }
+    await trial.append(marks(30))
+    await drain(trial.shipper())
+    expect(trial.dead().map(({ record }) => record)).toEqual([toRecord(markAt(2)), toRecord(markAt(9))])
+    expect(trial.store.events()).toHaveLength(28)
+  })
+
+  test('a store that is busy in the middle of a search costs only the tries it was busy', async () => {
+    trial.store.faults = { isPoison: isUid(3210) }
+    await trial.append(marks(5000))
+    await drain(trial.shipper())
+    const undisturbed = writes().length + checks().length
+
+    await trial.append(marks(5000, 10_000))
+    trial.store.requests.length = 0
+    let turn = 0
+    trial.store.faults = {
+      isPoison: isUid(13_210),
+      next: (request) =>
+        request.kind === 'prepare' ? undefined : [undefined, BUSY, undefined, LOCKED_OUT][turn++ % 4],
+    }
+    await drain(trial.shipper())
+    const answered = (writes().length + checks().length) / 2
+    expect(Math.ceil(answered)).toBeLessThanOrEqual(undisturbed + 1)
+    expect(marks(5000, 10_000).filter((event) => trial.store.timesWritten(event) !== 1)).toEqual([markAt(13_210)])
+  })
+
+  test('records that cannot be read are buried without an account', async () => {
+    await trial.appendRecords(['["s"]', toRecord(markAt(1)), 'not json', '["q",1,1,"a","p","",""]'])
+    await drain(trial.shipper())
+    expect(trial.dead('').map(({ record, reason }) => `${reason}: ${record}`)).toEqual([
+      'unreadable record: ["s"]',
+      'unreadable record: not json',
+      'unreadable record: ["q",1,1,"a","p","",""]',
+    ])
+    expect(trial.store.events()).toEqual([markAt(1)])
+  })
+})
+
+describe('a store that refuses good events too', () => {
+  test.each([
+    ['waits for an operator', LOCKED_OUT, 'parked'],
+    ['refuses the check', REFUSED, 'parked'],
+    ['is away by then', BUSY, 'retrying'],
+  ] as const)('and %s gets nothing buried', async (_, answer, state) => {
+    await trial.append(marks(100))
+    let isBroken = true
+    trial.store.faults.next = (request) => {
+      if (!isBroken || request.kind === 'prepare') return undefined
+      return request.kind === 'check' ? answer : REFUSED
+    }
+    const shipper = trial.shipper()
+    for (let i = 0; i < 5; i++) await stepUntilHeld(shipper)
+    expect(shipper.status().state).toBe(state)
+    expect(trial.deadLetters.stats().total).toBe(0)
+    expect(trial.spool.stats().records).toBe(100)
+
+    isBroken = false
+    await drain(shipper)
+    expect(trial.store.events()).toEqual(marks(100))
+    expect(trial.deadLetters.stats().total).toBe(0)
+  })
+
+  test('is asked with one small request a try, not with a search', async () => {
+    await trial.append(marks(1000))
+    trial.store.faults.next = ({ kind }) => (kind === 'prepare' ? undefined : REFUSED)
+    const shipper = trial.shipper()
+    await stepUntilHeld(shipper)
+    const before = writes().length
+    for (let i = 0; i < 20; i++) await stepUntilHeld(shipper)
+    expect(writes().length).toBe(before)
+    expect(checks().length).toBe(21)
+  })
+
+  test('from any moment of a search on, gets none but the poison buried', async () => {
+    const n = 64
+    const poison = [3, 4, 5, 6, 20, 50]
+    for (let breaksAt = 1; breaksAt < 60; breaksAt += 3) {
+      trial.store.requests.length = 0
+      await trial.append(marks(n, breaksAt * n))
+      const isPoison = isUid(...poison.map((i) => breaksAt * n + i))
+      let isBroken = false
+      trial.store.faults = {
+        isPoison,
+        next: () => {
+          isBroken ||= trial.store.requests.length === breaksAt
+          return isBroken ? REFUSED : undefined
+        },
+      }
+      const shipper = trial.shipper()
+      for (let i = 0; i < 80 && shipper.status().state !== 'parked'; i++) await shipper.step()
+      isBroken = false
+      trial.store.faults = { isPoison }
+      await drain(shipper)
+      expect(marks(n, breaksAt * n).filter((event) => trial.store.timesWritten(event) === 0)).toEqual(
+        poison.map((i) => markAt(breaksAt * n + i)),
+      )
+    }
+    expect(trial.deadLetters.stats().total).toBe(20 * poison.length)
+  })
+
+  test('for one kind only is told by an event of that kind', async () => {
+    const exception: Event = {
+      kind: 'exception',
+      account: ACCOUNT,
+      process: 'p',
+      meta: '',
+      exception: 'x',
+      stamp: { us: NOW_US + 50, sub: 0 },
+    }
+    const isBroken = (event: Event) => event.kind === 'exception'
+    trial.store.faults = {
+      isPoison: (event) => isBroken(event) || isUid(3)(event),
+      next: (request) => (request.kind === 'check' && isBroken(request.like) ? LOCKED_OUT : undefined),
+    }
+    await trial.append([...marks(10), exception, ...marks(10, 100)])
+    const shipper = trial.shipper()
+    await stepUntilHeld(shipper)
+    expect(trial.deadLetters.stats().total).toBe(0)
+
+    trial.store.faults = { isPoison: isUid(3) }
+    await drain(shipper)
+    expect(trial.dead().map(({ record }) => record)).toEqual([toRecord(markAt(3))])
+    expect(trial.store.events()).toHaveLength(20)
+  })
+})
+
+describe('dead letters that are full', () => {
+  test('park the destination until there is room; the good events of the batch arrive', async () => {
+    await trial.close()
+    trial = await openShipTrial({ maxDeadBytes: 4000, faults: { isPoison: (event) => event.process.length > 1 } })
+    const poison = (i: number): Event => ({ ...markAt(i), process: `bad${'x'.repeat(900)}` })
+    await trial.append([...marks(5), ...Array.from({ length: 8 }, (_, i) => poison(100 + i))])
+    const shipper = trial.shipper()
+    await stepUntilHeld(shipper)
+    expect(shipper.status()).toMatchObject({ state: 'parked' })
+    expect(shipper.status().reason).toContain('dead letters')
+    expect(trial.store.events()).toHaveLength(5)
+    expect(trial.spool.stats().records).toBe(13)
+
+    const seen = new Set<string>()
+    for (let i = 0; i < 50 && shipper.status().state !== 'idle'; i++) {
+      for (const { id, record } of trial.dead()) {
+        seen.add(record)
+        trial.deadLetters.remove(ACCOUNT, id)
+      }
+      await shipper.step()
+    }
+    for (const { record } of trial.dead()) seen.add(record)
+    expect([...seen].sort()).toEqual(Array.from({ length: 8 }, (_, i) => toRecord(poison(100 + i))))
+    expect(trial.spool.stats().records).toBe(0)
+  })
+})
+
+describe('a disk that fails', () => {
+  test('to take the position holds the destination up; nothing is sent again when it recovers', async () => {
+    await trial.append(marks(3))
+    let fails = 3
+    const advance: Spool['advance'] = async (next) => {
+      if (fails-- > 0) throw new Error('EIO')
+      return trial.spool.advance(next)
+    }
+    const shipper = trial.shipper({ spool: withFaults(trial.spool, { advance }) })
+    await stepUntilHeld(shipper)
+    expect(shipper.status()).toMatchObject({ state: 'retrying', reason: 'the position in the spool cannot be written' })
+    await drain(shipper)
+    expect(writes()).toHaveLength(1)
+    expect(trial.spool.stats().records).toBe(0)
+  })
+
+  test('to be read holds the destination up until it recovers', async () => {
+    await trial.append(marks(3))
+    let fails = 2
+    const read: Spool['read'] = async (...args) => {
+      if (fails-- > 0) throw new Error('EIO')
+      return trial.spool.read(...args)
+    }
+    const shipper = trial.shipper({ spool: withFaults(trial.spool, { read }) })
+    await stepUntilHeld(shipper)
+    expect(shipper.status().reason).toBe('the spool cannot be read')
+    await drain(shipper)
+    expect(trial.store.events()).toEqual(marks(3))
+  })
+
+  test('the dead letters are durable before the position moves, and the store has answered before both', async () => {
+    trial.store.faults = { isPoison: isUid(1) }
+    const order: string[] = []
+    await trial.append(marks(3))
+    trial.store.faults.next = (request) => void order.push(request.kind)
+    const { bury } = trial.deadLetters
+    const shipper = trial.shipper({
+      spool: withFaults(trial.spool, {
+        advance: async (next) => {
+          order.push('advance')
+          return trial.spool.advance(next)
+        },
+      }),
+      deadLetters: {
+        ...trial.deadLetters,
+        bury: (letters) => {
+          order.push('bury')
+          bury.call(trial.deadLetters, letters)
+        },
+      },
+    })
+    await drain(shipper)
+    expect(order.slice(-2)).toEqual(['bury', 'advance'])
+    expect(order.filter((what) => what === 'advance')).toHaveLength(1)
+  })
+})
+
+describe('a sink that throws against its contract', () => {
+  test('neither ends the loop nor costs an event', async () => {
+    await trial.append(marks(3))
+    let throws = 2
+    const sink = trial.store.sink()
+    const shipper = trial.shipper({
+      sink: {
+        ...sink,
+        write: (events) => {
+          if (throws-- > 0) throw new TypeError('undefined is not a function')
+          return sink.write(events)
+        },
+      },
+    })
+    await stepUntilHeld(shipper)
+    expect(shipper.status()).toMatchObject({ state: 'retrying', reason: 'a fault inside Stint' })
+    await drain(shipper)
+    expect(trial.store.events()).toEqual(marks(3))
+  })
+})
+
+describe('the loop', () => {
+  test('makes an event visible well within 2 s, also one that comes right after a write', async () => {
+    const shipper = trial.shipper()
+    shipper.start()
+    for (let i = 0; i < 4; i++) {
+      const since = performance.now()
+      await trial.append([markAt(i)])
+      await trial.store.reach(() => trial.store.events().length === i + 1)
+      expect(performance.now() - since).toBeLessThan(1000)
+    }
+    await shipper.stop()
+  })
+
+  test('writes a few times a second when events trickle in', async () => {
+    const shipper = trial.shipper()
+    shipper.start()
+    const since = performance.now()
+    for (let i = 0; performance.now() - since < 1000; i++) {
+      await trial.append([markAt(i)])
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await shipper.stop()
+    expect(writes().length).toBeGreaterThanOrEqual(2)
+    expect(writes().length).toBeLessThanOrEqual(6)
+  })
+
+  test('stops at once while it backs off', async () => {
+    await trial.append(marks(3))
+    trial.store.faults.next = ({ kind }) => (kind === 'write' ? { ...BUSY, afterMs: 50_000 } : undefined)
+    const shipper = trial.shipper()
+    shipper.start()
+    await trial.store.reach(() => writes().length === 1)
+    const since = performance.now()
+    await shipper.stop()
+    expect(performance.now() - since).toBeLessThan(200)
+    expect(trial.spool.stats().records).toBe(3)
+  })
+
+  test('stops at once while there is nothing to do', async () => {
+    const shipper = trial.shipper()
+    shipper.start()
+    await trial.store.reach(() => trial.store.requests.length === 1)
+    await shipper.stop()
+    expect(shipper.status().state).toBe('idle')
+  })
+
+  test('finishes the write in hand when it is stopped, and makes no other', async () => {
+    await trial.append(marks(12_000))
+    const reached = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    const sink = trial.store.sink()
+    const shipper = trial.shipper({
+      sink: {
+        ...sink,
+        async write(events) {
+          reached.resolve()
+          await answer.promise
+          return sink.write(events)
+        },
+      },
+    })
+    shipper.start()
+    await reached.promise
+    let isStopped = false
+    const stopped = shipper.stop().then(() => {
+      isStopped = true
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isStopped).toBe(false)
+    answer.resolve()
+    await stopped
+    expect(writes()).toHaveLength(1)
+    expect(trial.spool.stats().records).toBe(7000)
+  })
+})
