@@ -58,7 +58,7 @@ const UNITS_US: Record<string, number> = { s: 1e6, m: 60e6, h: 3600e6, d: DAY_US
 const UNITS_BYTES: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 
 /** Throws ConfigError. An empty variable counts as unset. */
-export function readConfig(env: Env): Config {
+export function readConfig(env: Env = process.env): Config {
   const problems: string[] = []
   const raw = (name: string) => env[name] || undefined
 

@@ -9,6 +9,8 @@ const MAX_LAG_US = 100_000
 
 export interface StampClock {
   next(): Stamp
+  /** µs since the epoch; no earlier than any stamp given so far. */
+  nowUs(): number
   /** How far the stamps are ahead of the wall clock, in µs; negative when behind. */
   leadUs(): number
 }
@@ -35,6 +37,7 @@ export function createStampClock(clock: Clock, nodeId: number, floorUs: number):
       lastUs = Math.max(Math.floor(nowUs()), lastUs + 1)
       return { us: lastUs, sub }
     },
+    nowUs: () => Math.max(Math.ceil(nowUs()), lastUs),
     leadUs: () => Math.max(nowUs(), lastUs) - clock.wallUs(),
   }
 }

@@ -1,0 +1,50 @@
+// The socket under the app.
+import type { AnyElysia } from 'elysia'
+import type { Logger } from '../log.ts'
+import { Problem } from '../problem.ts'
+import { problemResponse } from './problem-response.ts'
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 = any free port. */
+  readonly port: number
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
+  readonly log: Logger
+}
+
+export interface Listener {
+  readonly url: string
+  /** The address at the other end of the connection that brought a request. */
+  peerOf(request: Request): string | undefined
+  /** Accepts no more, lets requests in flight finish, and returns when they have. */
+  stop(): Promise<void>
+}
+
+/** Far above what any path takes: a larger body is cut off by Bun itself, with an empty answer and before the key was looked at. */
+const MAX_REQUEST_BYTES = 2 ** 40
+
+/** The longest time a request may trickle in or a handler may take. */
+const IDLE_TIMEOUT_S = 60
+
+/** Throws when the port is taken: without `reusePort: false` a second Stint would silently share it. */
+export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Listener {
+  app.listen({
+    hostname: host,
+    port,
+    reusePort: false,
+    development: false,
+    idleTimeout: IDLE_TIMEOUT_S,
+    maxRequestBodySize: MAX_REQUEST_BYTES,
+    ...(tls && { tls: { cert: Bun.file(tls.certPath), key: Bun.file(tls.keyPath) } }),
+    error: (err: unknown) => {
+      log.error({ err }, 'a request failed outside the app')
+      return problemResponse(new Problem('internal', 'An unexpected fault; the log holds the details.'))
+    },
+  } as Parameters<AnyElysia['listen']>[0])
+  const server = app.server!
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    peerOf: (request) => server.requestIP(request)?.address,
+    stop: () => server.stop(),
+  }
+}

@@ -1,0 +1,54 @@
+// The process: config → service → signals. The only place that ends it.
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { type Service, startService } from './service.ts'
+
+/** Stopping takes at most this long, whatever the stores and clients do; what is acknowledged is on disk long before. */
+const STOP_WITHIN_MS = 9_500
+
+function configOrExit(): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exit(2)
+  }
+}
+
+const config = configOrExit()
+const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+
+// Nothing that arrives may end the process: what no one caught is a fault to mend, told loudly, while everything else goes on.
+process.on('uncaughtException', (err) => log.error({ err }, 'uncaught exception'))
+process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'))
+
+let service: Service
+try {
+  service = await startService(config, systemClock, log)
+} catch (error) {
+  log.fatal(error instanceof Error ? error.message : String(error))
+  log.debug({ err: error }, 'why the start failed')
+  process.exit(1)
+}
+
+let stopping = false
+async function stop(signal: string) {
+  if (stopping) {
+    log.warn({ signal }, 'asked again: stopping at once')
+    process.exit(1)
+  }
+  stopping = true
+  log.info({ signal }, 'stopping')
+  const late = setTimeout(() => {
+    log.warn('stopping took too long: ending now; what is not stored yet is in the spools')
+    process.exit(0)
+  }, STOP_WITHIN_MS)
+  await service.stop()
+  clearTimeout(late)
+  log.info('stopped')
+  process.exit(0)
+}
+process.on('SIGTERM', () => void stop('SIGTERM'))
+process.on('SIGINT', () => void stop('SIGINT'))
