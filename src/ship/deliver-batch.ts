@@ -110,17 +110,20 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     return 'progress'
   }
 
+  /** Buries what fits: where many find no room, fewer may. */
   function bury(): Answer {
-    const some = letters.slice(0, BURY_AT_ONCE)
-    try {
-      deadLetters.bury(some)
-    } catch (cause) {
-      return { kind: 'wait', reason: 'the dead letters take no more: full, or their disk fails', cause }
+    for (let atOnce = Math.min(letters.length, BURY_AT_ONCE); ; atOnce = Math.floor(atOnce / 2)) {
+      try {
+        deadLetters.bury(letters.slice(0, atOnce))
+      } catch (cause) {
+        if (atOnce > 1) continue
+        return { kind: 'wait', reason: 'the dead letters take no more: full, or their disk fails', cause }
+      }
+      const buried = letters.splice(0, atOnce)
+      meter.dead(buried.length)
+      log.warn({ destination, events: buried.length, reason: buried[0]!.reason }, 'buried in the dead letters')
+      return 'progress'
     }
-    letters.splice(0, some.length)
-    meter.dead(some.length)
-    log.warn({ destination, events: some.length, reason: some[0]!.reason }, 'buried in the dead letters')
-    return 'progress'
   }
 
   async function act(): Promise<Answer> {

@@ -255,12 +255,11 @@ describe('poison', () => {
     let turn = 0
     trial.store.faults = {
       isPoison: isUid(13_210),
-      next: (request) =>
-        request.kind === 'prepare' ? undefined : [undefined, BUSY, undefined, LOCKED_OUT][turn++ % 4],
+      next: ({ kind }) => (kind === 'write' ? [undefined, BUSY, undefined, LOCKED_OUT][turn++ % 4] : undefined),
     }
     await drain(trial.shipper())
-    const answered = (writes().length + checks().length) / 2
-    expect(Math.ceil(answered)).toBeLessThanOrEqual(undisturbed + 1)
+    expect(writes().length).toBeGreaterThan(undisturbed)
+    expect(Math.ceil(writes().length / 2) + checks().length).toBeLessThanOrEqual(undisturbed + 1)
     expect(marks(5000, 10_000).filter((event) => trial.store.timesWritten(event) !== 1)).toEqual([markAt(13_210)])
   })
 
@@ -486,13 +485,14 @@ describe('the loop', () => {
     const shipper = trial.shipper()
     shipper.start()
     const since = performance.now()
-    for (let i = 0; performance.now() - since < 1000; i++) {
-      await trial.append([markAt(i)])
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    let sent = 0
+    const trickle = setInterval(() => void trial.append([markAt(sent++)]), 4)
+    await trial.store.reach(() => trial.store.events().length >= 150)
+    clearInterval(trickle)
+    const elapsedMs = performance.now() - since
     await shipper.stop()
     expect(writes().length).toBeGreaterThanOrEqual(2)
-    expect(writes().length).toBeLessThanOrEqual(6)
+    expect(writes().length).toBeLessThanOrEqual(elapsedMs / 250 + 1)
   })
 
   test('stops at once while it backs off', async () => {

@@ -21,6 +21,7 @@ export type StoreRequest =
   | { readonly kind: 'prepare' }
   | { readonly kind: 'write'; readonly events: readonly Event[] }
   | { readonly kind: 'check'; readonly like: Event }
+  | { readonly kind: 'erase'; readonly account: string }
 
 export interface MemoryStore {
   faults: StoreFaults
@@ -57,6 +58,14 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
     return { kind: 'stored', expired: good.length - kept.length }
   }
 
+  function work(request: StoreRequest): WriteResult {
+    if (request.kind === 'write') return take(request.events)
+    if (request.kind === 'erase') {
+      for (const [id, { account }] of held) if (account === request.account) held.delete(id)
+    }
+    return { kind: 'stored', expired: 0 }
+  }
+
   /** The answer comes in a later turn of the event loop, as one from a socket does. */
   async function answer(request: StoreRequest): Promise<WriteResult> {
     await new Promise((resolve) => setImmediate(resolve))
@@ -64,7 +73,7 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
     const fault = store.faults.next?.(request)
     try {
       if (fault && fault !== 'answer_lost') return fault
-      const result = request.kind === 'write' ? take(request.events) : ({ kind: 'stored', expired: 0 } as const)
+      const result = work(request)
       return fault === 'answer_lost' ? { kind: 'retry', reason: 'the answer was lost' } : result
     } finally {
       for (const watcher of watchers) watcher()
@@ -94,6 +103,7 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
       prepare: () => answer({ kind: 'prepare' }),
       write: (events) => answer({ kind: 'write', events }),
       check: (like) => answer({ kind: 'check', like }),
+      erase: (account) => answer({ kind: 'erase', account }),
       async close() {},
     }),
   }
