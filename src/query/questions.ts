@@ -3,7 +3,6 @@ import { Problem } from '../problem.ts'
 import { marksWindow } from '../store/marks-window.ts'
 import {
   type ExceptionSource,
-  type Page,
   type PointSource,
   type Selection,
   StoreError,
@@ -19,6 +18,7 @@ import {
   answerTiming,
 } from './answers.ts'
 import { assertBuckets, assertMarks, assertRows } from './limits.ts'
+import { cutPage, pageOf } from './page.ts'
 import { firstNs } from './pair-marks.ts'
 import { parseQuestion, type Question } from './question.ts'
 
@@ -29,6 +29,8 @@ export interface QuestionDeps {
   nowNs(): bigint
   readonly maxRunNs: bigint
   readonly maxMarks: number
+  /** How much of the budget of series an account has used; a `max` of 0 means no limit. */
+  series(account: string): { readonly used: number; readonly max: number }
 }
 
 export type Questions = ReturnType<typeof createQuestions>
@@ -36,7 +38,7 @@ export type Questions = ReturnType<typeof createQuestions>
 const RETRY_AFTER_S = 5
 
 /** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large` or `store_unavailable`. */
-export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks }: QuestionDeps) {
+export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series }: QuestionDeps) {
   async function selectTimings(account: string, question: Question): Promise<TimingSelection> {
     const selection: TimingSelection = {
       ...select(account, question),
@@ -56,7 +58,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks 
       const { state } = question
       const selection = { ...(await selectTimings(account, question)), ...(state !== undefined && { state }) }
       const found = await ask(points.findTimings(selection, pageOf(question)))
-      const { items, next } = cut(found, question, (timing) => [String(firstNs(timing))])
+      const { items, next } = cutPage(found, question, (timing) => [String(firstNs(timing))])
       return { timings: items.map(answerTiming), next }
     },
 
@@ -85,7 +87,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks 
         return { rows: answerMetricRows(rows) }
       }
       const found = await ask(points.findMetrics(selection, pageOf(question)))
-      const { items, next } = cut(found, question, (point) => [String(point.atNs), point.name])
+      const { items, next } = cutPage(found, question, (point) => [String(point.atNs), point.name])
       return { points: items.map(answerMetric), next }
     },
 
@@ -94,7 +96,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks 
       const { fingerprint } = question
       const selection = { ...select(account, question), ...(fingerprint !== undefined && { fingerprint }) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
-      const { items, next } = cut(found, question, (row) => [String(row.atNs)])
+      const { items, next } = cutPage(found, question, (row) => [String(row.atNs)])
       return { exceptions: items.map(answerException), next }
     },
 
@@ -112,6 +114,12 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks 
       )
       return { processes: answerProcesses(rows.flat()).slice(0, question.limit) }
     },
+
+    async series(account: string, search: URLSearchParams) {
+      parseQuestion('series', search, nowNs())
+      const { used, max } = series(account)
+      return { used, max }
+    },
   }
 }
 
@@ -125,20 +133,6 @@ function select(account: string, { fromNs, toNs, process, meta, place }: Questio
     ...(process !== undefined && { process }),
     ...(meta !== undefined && { meta }),
   }
-}
-
-/** One item more than asked for, to see whether there is a next page. */
-function pageOf({ limit, place }: Question): Page {
-  const [ns, name] = place ?? []
-  return {
-    limit: limit + 1,
-    ...(ns !== undefined && { after: { ns: BigInt(ns), ...(name !== undefined && { name }) } }),
-  }
-}
-
-function cut<T>(found: readonly T[], { limit, next }: Question, placeOf: (item: T) => string[]) {
-  const items = found.slice(0, limit)
-  return { items, next: found.length > limit ? next(placeOf(items.at(-1)!)) : null }
 }
 
 async function ask<T>(answer: Promise<T>): Promise<T> {
