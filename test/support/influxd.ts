@@ -1,11 +1,13 @@
-// One real influxd a test process: started at the first use, on a free port with data of its own, killed when the
-// process exits. Each test takes a fresh bucket. Where no influxd is installed its tests are skipped, and said to be.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+// One real influxd a test process: started at the first use, on a free port with data of its own, gone with the
+// process however that ends. Each test takes a fresh bucket. Where no influxd is installed its tests are skipped, and said to be.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findInfluxd, missing } from './needs.ts'
 
-const VERSION = 'v2.7.12'
 const STARTUP_MS = 60_000
+const DIES_WITH_US =
+  'dir=$1; shift; exec 3<&0; "$@" & server=$!; { cat <&3; kill -9 $server; } & wait $server; rm -rf "$dir"'
 const ORG = 'stint-tests'
 const TOKEN = 'test-token-that-must-never-be-printed'
 
@@ -30,17 +32,10 @@ export interface Influxd {
   api(method: string, path: string, body?: unknown): Promise<unknown>
 }
 
-const installed = join(homedir(), '.cache/stint', `influxd-${VERSION}`)
-const binary = process.env.STINT_TEST_INFLUXD ?? (existsSync(installed) ? installed : undefined)
-const required = (process.env.STINT_TEST_REQUIRE ?? '').split(',').includes('influxd')
+const binary = findInfluxd()
 
 /** Why tests against a real InfluxDB cannot run here; undefined when they can. Throws when STINT_TEST_REQUIRE asks for them. */
-export const influxdMissing: string | undefined = (() => {
-  if (binary !== undefined && existsSync(binary)) return undefined
-  const reason = `no influxd: set STINT_TEST_INFLUXD or install ${VERSION} in ~/.cache/stint`
-  if (required) throw new Error(`STINT_TEST_REQUIRE holds influxd, but there is ${reason}`)
-  return reason
-})()
+export const influxdMissing: string | undefined = missing('influxd')
 
 let running: Promise<Influxd> | undefined
 
@@ -69,16 +64,13 @@ async function start(): Promise<Influxd> {
     ['--engine-path', join(dir, 'engine')],
     ['--log-level', 'error'],
   ].flat()
-  const child = Bun.spawn([binary, ...args, '--reporting-disabled'], {
-    stdin: 'ignore',
+  // `bun test` emits no 'exit', and a killed process cleans nothing up: the shell sees our end of the pipe close and does it.
+  const child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', dir, binary, ...args, '--reporting-disabled'], {
+    stdin: 'pipe',
     stdout: 'ignore',
     stderr: 'ignore',
   })
   child.unref()
-  process.on('exit', () => {
-    child.kill('SIGKILL')
-    rmSync(dir, { recursive: true, force: true })
-  })
 
   await untilHealthy(url, child)
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {

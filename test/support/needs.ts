@@ -1,0 +1,73 @@
+// What some tests need besides this repository and may not find here: a real influxd, a browser, strace, the embedded engine.
+// Such tests skip themselves by `missing(…)` and never silently: the reason is written down for the last lines of a run.
+import { appendFileSync, existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const INFLUXD = join(homedir(), '.cache/stint/influxd-v2.7.12')
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** Where the binary is, or undefined. */
+export const findInfluxd = (): string | undefined => existing(process.env.STINT_TEST_INFLUXD ?? INFLUXD)
+
+/** Where a browser that playwright-core can drive is, or undefined. */
+export const findChromium = (): string | undefined =>
+  process.env.STINT_TEST_CHROMIUM === undefined
+    ? BROWSERS.map((name) => Bun.which(name)).find((path) => path !== null)
+    : existing(process.env.STINT_TEST_CHROMIUM)
+
+const existing = (path: string): string | undefined => (existsSync(path) ? path : undefined)
+
+const resolves = (module: string): boolean => {
+  try {
+    import.meta.resolve(module)
+    return true
+  } catch {
+    return false // the one way to learn that an optional package was left out
+  }
+}
+
+/** Each says why a need is not met here, or undefined. */
+const PROBES = {
+  influxd: () =>
+    findInfluxd() ? undefined : 'no influxd v2.7.12 in ~/.cache/stint, and STINT_TEST_INFLUXD is not set',
+  chromium: () => (findChromium() ? undefined : 'no chromium in PATH, and STINT_TEST_CHROMIUM is not set'),
+  strace: () => (Bun.which('strace') ? undefined : 'no strace in PATH'),
+  chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
+} as const
+
+export type Need = keyof typeof PROBES
+
+const required = (process.env.STINT_TEST_REQUIRE ?? '').split(',').filter((name) => name !== '')
+
+/** What STINT_TEST_REQUIRE asks for and is not to be had, a line each. */
+export function unmetRequirements(): string[] {
+  return required.flatMap((name) => {
+    if (!Object.hasOwn(PROBES, name)) return [`${name}: no such need; there are ${Object.keys(PROBES).join(', ')}`]
+    const reason = PROBES[name as Need]()
+    return reason === undefined ? [] : [`${name}: ${reason}`]
+  })
+}
+
+const noted = new Set<Need>()
+
+/**
+ * Why tests with this need cannot run here, for `test.skipIf(missing('strace') !== undefined)`; undefined when they can.
+ * Throws instead when STINT_TEST_REQUIRE holds the need.
+ */
+export function missing(need: Need): string | undefined {
+  const reason = PROBES[need]()
+  if (reason === undefined) return undefined
+  if (required.includes(need)) throw new Error(`STINT_TEST_REQUIRE holds ${need}, but there is ${reason}`)
+  if (!noted.has(need)) note(need, reason)
+  return reason
+}
+
+/** To run-tests.ts through its file; in a plain `bun test` into its output. */
+function note(need: Need, reason: string): void {
+  noted.add(need)
+  const line = `skipped, for want of ${need}: ${reason}`
+  const notes = process.env.STINT_TEST_NOTES
+  if (notes !== undefined) appendFileSync(notes, `${line}\n`)
+  else console.error(line)
+}
