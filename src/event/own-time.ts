@@ -1,7 +1,8 @@
 // The time an event brings along (`at`): how old and how far ahead it may be.
 import { parseRfc3339 } from './rfc3339.ts'
 
-const MAX_AHEAD_US = 5 * 60 * 1_000_000
+/** How far ahead of the wall clock an event's own time may lie. */
+export const MAX_AHEAD_US = 5 * 60 * 1_000_000
 
 /** µs since the epoch, digits beyond the µs cut. The text must have passed the check of its format. */
 export const ownTimeUs = (at: string): number => Number(parseRfc3339(at)! / 1000n)

@@ -1,8 +1,8 @@
 // Which marks a question about timings must read, so that its answer does not depend on the window: both sources and the guard against
 // questions that are too large use this one range.
+import { MAX_AHEAD_US } from '../event/own-time.ts'
 
-/** How far ahead of the clock an event's own time may lie. */
-export const MAX_AHEAD_NS = 300_000_000_000n
+const MAX_AHEAD_NS = BigInt(MAX_AHEAD_US) * 1000n
 
 /** The times that both stores can hold: the epoch to 2262-01-01, in ns. No event lies outside it. */
 export const FIRST_NS = 0n
