@@ -177,3 +177,13 @@ export async function stepUntilHeld(shipper: Shipper, maxSteps = 1000): Promise<
   }
   throw new Error('was not held up')
 }
+
+/** Resolves when the condition holds and all that followed from it at once is done; rejects after 5 s. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5000
+  for (let held = false; !held; ) {
+    held = condition()
+    if (!held && performance.now() > deadline) throw new Error(`not in time: ${condition}`)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}

@@ -31,8 +31,6 @@ export interface MemoryStore {
   events(): Event[]
   /** How often an event was written, again included. */
   timesWritten(event: Event): number
-  /** Resolves when `isReached()`, looked at after every request; rejects after `deadlineMs`. */
-  reach(isReached: () => boolean, deadlineMs?: number): Promise<void>
   sink(): Sink
 }
 
@@ -41,7 +39,6 @@ const identity = (event: Event): string => `${event.account} ${event.kind} ${for
 export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
   const held = new Map<string, Event>()
   const written = new Map<string, number>()
-  const watchers = new Set<() => void>()
   const requests: StoreRequest[] = []
 
   function take(events: readonly Event[]): WriteResult {
@@ -71,13 +68,9 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
     await new Promise((resolve) => setImmediate(resolve))
     requests.push(request)
     const fault = store.faults.next?.(request)
-    try {
-      if (fault && fault !== 'answer_lost') return fault
-      const result = work(request)
-      return fault === 'answer_lost' ? { kind: 'retry', reason: 'the answer was lost' } : result
-    } finally {
-      for (const watcher of watchers) watcher()
-    }
+    if (fault && fault !== 'answer_lost') return fault
+    const result = work(request)
+    return fault === 'answer_lost' ? { kind: 'retry', reason: 'the answer was lost' } : result
   }
 
   const store: MemoryStore = {
@@ -85,19 +78,6 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
     requests,
     events: () => [...held.values()],
     timesWritten: (event) => written.get(identity(event)) ?? 0,
-    reach(isReached, deadlineMs = 5000) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const timer = setTimeout(() => reject(new Error('the store did not get there in time')), deadlineMs)
-      const watcher = () => {
-        if (isReached()) resolve()
-      }
-      watchers.add(watcher)
-      watcher()
-      return promise.finally(() => {
-        clearTimeout(timer)
-        watchers.delete(watcher)
-      })
-    },
     sink: () => ({
       store: 'memory',
       prepare: () => answer({ kind: 'prepare' }),
