@@ -1,10 +1,14 @@
 // From the spool to events: reads a batch at the persisted position and decodes it. Nothing is changed by that.
+// Decoding 4 MiB takes some 20 ms; requests that arrive meanwhile must not wait for all of it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Event } from '../event/event.ts'
 import { fromRecord } from '../event/record.ts'
 import type { Spool } from '../spool/spool.ts'
 
 export const MAX_RECORDS = 5000
 export const MAX_BYTES = 4 * 1024 * 1024
+
+const DECODE_AT_ONCE_CHARS = 256 * 1024
 
 export interface Batch {
   /** Only what could be decoded; `records[i]` is the record of `events[i]`. */
@@ -27,7 +31,13 @@ export async function loadBatch(spool: Spool): Promise<Batch | undefined> {
   const events: Event[] = []
   const records: string[] = []
   const unreadable: string[] = []
+  let decodedChars = 0
   for (const line of lines) {
+    decodedChars += line.length
+    if (decodedChars > DECODE_AT_ONCE_CHARS) {
+      await nextTurn()
+      decodedChars = 0
+    }
     try {
       events.push(fromRecord(line))
       records.push(line)
