@@ -53,6 +53,8 @@ export interface SignUp {
 export interface Accounts {
   /** The hot path of every request: see `Keys.find`. */
   findKey(secret: string): FoundKey | undefined
+  /** Can an account be made now? */
+  signUpOpen(): boolean
   /** What the first sign-up must bring, while there is no account and a code is required. For the log of the start, once. */
   setupCode(): string | undefined
   count(): number
@@ -114,12 +116,19 @@ export function openAccounts(options: AccountsOptions): Accounts {
     return options.setupCode ?? madeUpCode
   }
 
+  const signUpOpen = () => signup === 'open' || (signup === 'first' && count() === 0)
+
   /** Called before the work and again inside the transaction, because another sign-up may have won meanwhile. */
   function refuseSignUp(email: string): void {
-    if (signup === 'closed' || (signup === 'first' && count() > 0)) {
-      throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
-    }
+    if (!signUpOpen()) throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
     if (selectByEmail.get(email) !== null) throw new Problem('email_taken', 'Sign in instead, or use another address.')
+  }
+
+  /** A hash takes a while: what was proved no longer counts when the password was changed or the account deleted meanwhile. */
+  function stillThere(proved: Row): Row {
+    const row = selectById.get(proved.id)
+    if (row?.password !== proved.password) throw new Problem('credentials_invalid', 'The password was just changed.')
+    return row
   }
 
   const flushKeyUse = setInterval(() => {
@@ -133,9 +142,13 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   return {
     findKey: keys.find,
+    signUpOpen,
     setupCode,
     count,
-    get: (id) => toAccount(selectById.get(id)),
+    get(id) {
+      const row = selectById.get(id)
+      return row === null ? undefined : toAccount(row)
+    },
     async create({ email, password, setupCode: given, address }) {
       refuseSignUp('')
       const normalEmail = checkCredentials(email, password)
@@ -169,10 +182,10 @@ export function openAccounts(options: AccountsOptions): Accounts {
       let row: Row | null = null
       const hash = (normal: string) => {
         row = selectByEmail.get(normal)
-        return (row as Row | null)?.password
+        return row?.password
       }
       await provePassword({ email, password, address, hash })
-      return toAccount(row)!
+      return toAccount(stillThere(row!))
     },
     async changePassword(id, { currentPassword, newPassword, address, keepSession }) {
       const fault = passwordFault(newPassword, '/new_password')
@@ -182,6 +195,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
       await provePassword({ email: row.email, password: currentPassword, address, hash: () => row.password })
       const hash = await passwords.hash(newPassword)
       write(() => {
+        stillThere(row)
         updatePassword.run(hash, id)
         sessions.revokeOthers(id, keepSession)
       })
@@ -198,7 +212,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
         sessions.revokeOthers(row.id)
       })
       log.info({ account: row.id }, 'password reset')
-      return toAccount(row)!
+      return toAccount(row)
     },
     delete(id) {
       const { changes } = write(() => {
@@ -208,6 +222,8 @@ export function openAccounts(options: AccountsOptions): Accounts {
       keys.dropAccount(id)
       series.dropAccount(id)
       if (changes > 0) log.info({ account: id }, 'account deleted')
+      const code = setupCode()
+      if (code !== undefined) log.warn(`that was the last account; the next sign-up needs the set-up code ${code}`)
     },
     removals: () =>
       db
@@ -230,5 +246,9 @@ export function openAccounts(options: AccountsOptions): Accounts {
   }
 }
 
-const toAccount = (row: Row | null): Account | undefined =>
-  row === null ? undefined : { id: row.id, email: row.email, operator: row.operator === 1, createdMs: row.created_ms }
+const toAccount = (row: Row): Account => ({
+  id: row.id,
+  email: row.email,
+  operator: row.operator === 1,
+  createdMs: row.created_ms,
+})

@@ -27,9 +27,9 @@ export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: Atte
     attempt(key) {
       const nowUs = clock.monotonicUs()
       const next = Math.max(regainedUs.get(key) ?? 0, nowUs) + stepUs
-      // Half a step of tolerance, far below what anyone notices, keeps rounding from taking an attempt away.
+      // The µs is for what the sums were rounded by.
       const waitUs = next - nowUs - windowUs
-      if (waitUs > stepUs / 2) {
+      if (waitUs > 1) {
         throw new Problem('rate_limited', 'Too many attempts. Wait before the next one.', {
           retryAfterS: Math.ceil(waitUs / 1e6),
         })

@@ -61,7 +61,13 @@ function openChecked(path: string): Database {
   chmodSync(path, 0o600)
   const version = checkFile(path)
   const db = new Database(path, { readwrite: true, strict: true })
-  for (const pragma of ['busy_timeout = 1000', 'journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']) {
+  for (const pragma of [
+    'busy_timeout = 1000',
+    'journal_mode = WAL',
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'secure_delete = ON',
+  ]) {
     db.run(`PRAGMA ${pragma}`)
   }
   if (version < migrations.length) migrate(db, version)

@@ -1,0 +1,53 @@
+// What the tests of this room share: a clock that only moves when told, a fresh directory, and accounts in it.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { type Accounts, type AccountsOptions, openAccounts } from '../../src/account/accounts.ts'
+import { type AccountDatabase, openDatabase } from '../../src/account/database.ts'
+import type { Clock } from '../../src/clock.ts'
+import { Problem } from '../../src/problem.ts'
+
+export const silentLog = pino({ level: 'silent' })
+
+export interface ManualClock extends Clock {
+  passS(seconds: number): void
+}
+
+export function createManualClock(startUs = Date.UTC(2026, 10, 20) * 1000): ManualClock {
+  let us = 0
+  return {
+    wallUs: () => startUs + us,
+    monotonicUs: () => us,
+    passS(seconds) {
+      us += seconds * 1e6
+    },
+  }
+}
+
+export const freshDir = (): string => mkdtempSync(join(tmpdir(), 'stint-accounts-'))
+
+export function openFresh(options: Partial<AccountsOptions> = {}): Accounts & { path: string; clock: ManualClock } {
+  const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
+  const path = options.path ?? join(freshDir(), 'accounts.sqlite')
+  return { ...openAccounts({ signup: 'open', log: silentLog, ...options, clock, path }), path, clock }
+}
+
+export const openFreshDatabase = (path = join(freshDir(), 'accounts.sqlite')): AccountDatabase & { path: string } => ({
+  ...openDatabase(path, silentLog),
+  path,
+})
+
+export const ADA = { email: 'ada@example.com', password: 'correct horse battery', address: '192.0.2.1' }
+export const BOB = { email: 'bob@example.com', password: 'staple staple staple', address: '192.0.2.2' }
+
+/** The Problem that `work` throws or rejects with. */
+export async function problemOf(work: () => unknown): Promise<Problem> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,0 +1,296 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import pino from 'pino'
+import { ADA, BOB, openFresh, problemOf } from './accounts-cast.ts'
+
+describe('sign-up', () => {
+  test('gives the account and a key that may write and read', async () => {
+    const accounts = openFresh()
+    const { account, key } = await accounts.create({ ...ADA, email: 'ADA@Example.com' })
+    expect(account).toMatchObject({
+      email: 'ada@example.com',
+      operator: true,
+      createdMs: accounts.clock.wallUs() / 1000,
+    })
+    expect(key.scopes).toEqual(['write', 'read'])
+    expect(accounts.findKey(key.secret)).toMatchObject({ account: account.id, keyId: key.id, write: true, read: true })
+    expect(accounts.get(account.id)).toEqual(account)
+    accounts.close()
+  })
+
+  test('only the first account is the operator', async () => {
+    const accounts = openFresh()
+    await accounts.create(ADA)
+    expect((await accounts.create(BOB)).account.operator).toBe(false)
+    accounts.close()
+  })
+
+  test('closes after the first account', async () => {
+    const accounts = openFresh({ signup: 'first' })
+    expect(accounts.signUpOpen()).toBe(true)
+    await accounts.create(ADA)
+    expect(accounts.signUpOpen()).toBe(false)
+    expect((await problemOf(() => accounts.create(BOB))).code).toBe('signup_closed')
+    accounts.close()
+  })
+
+  test('closed means closed for the first one too', async () => {
+    const accounts = openFresh({ signup: 'closed' })
+    expect((await problemOf(() => accounts.create(ADA))).code).toBe('signup_closed')
+    accounts.close()
+  })
+
+  test('of several first sign-ups at once one wins', async () => {
+    const accounts = openFresh({ signup: 'first' })
+    const tries = await Promise.allSettled(
+      [1, 2, 3, 4].map((n) => accounts.create({ ...ADA, email: `n${n}@example.com` })),
+    )
+    expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
+    expect(accounts.count()).toBe(1)
+    accounts.close()
+  })
+
+  test('an address can be taken once, whatever its case, also by two at once', async () => {
+    const accounts = openFresh()
+    const tries = await Promise.allSettled([
+      accounts.create(ADA),
+      accounts.create({ ...ADA, email: 'Ada@EXAMPLE.com' }),
+    ])
+    expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect((await problemOf(() => accounts.create(ADA))).code).toBe('email_taken')
+    accounts.close()
+  })
+
+  test('names every fault of e-mail and password', async () => {
+    const accounts = openFresh()
+    const problem = await problemOf(() => accounts.create({ ...ADA, email: 'nobody', password: 'short' }))
+    expect(problem.code).toBe('fields_invalid')
+    expect(problem.errors?.map((fault) => fault.pointer)).toEqual(['/email', '/password'])
+    accounts.close()
+  })
+
+  test('the first one needs the set-up code where one is required, later ones do not', async () => {
+    const accounts = openFresh({ setupCodeRequired: true })
+    const code = accounts.setupCode()!
+    expect(code).toMatch(/^(?:[2-9A-HJ-NP-Z]{4}-){4}[2-9A-HJ-NP-Z]{4}$/)
+    expect(accounts.setupCode()).toBe(code)
+    expect((await problemOf(() => accounts.create(ADA))).code).toBe('setup_code_invalid')
+    expect((await problemOf(() => accounts.create({ ...ADA, setupCode: `${code}x` }))).code).toBe('setup_code_invalid')
+    await accounts.create({ ...ADA, setupCode: code })
+    expect(accounts.setupCode()).toBeUndefined()
+    await accounts.create(BOB)
+    accounts.close()
+  })
+
+  test('a given set-up code is the one that counts', async () => {
+    const accounts = openFresh({ setupCodeRequired: true, setupCode: 'open sesame' })
+    expect((await problemOf(() => accounts.create({ ...ADA, setupCode: 'open sesam' }))).code).toBe(
+      'setup_code_invalid',
+    )
+    await accounts.create({ ...ADA, setupCode: 'open sesame' })
+    accounts.close()
+  })
+
+  test('is limited by address', async () => {
+    const accounts = openFresh({ setupCodeRequired: true })
+    for (let i = 0; i < 60; i++) await problemOf(() => accounts.create(ADA))
+    const problem = await problemOf(() => accounts.create(ADA))
+    expect(problem.code).toBe('rate_limited')
+    expect(problem.retryAfterS).toBe(60)
+    expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
+    accounts.close()
+  })
+})
+
+describe('sign-in', () => {
+  test('finds the account by the right password, in any case of the address', async () => {
+    const accounts = openFresh()
+    const { account } = await accounts.create(ADA)
+    expect(await accounts.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(account)
+    accounts.close()
+  })
+
+  test('answers a wrong password and an unknown address alike', async () => {
+    const accounts = openFresh()
+    await accounts.create(ADA)
+    const wrong = await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
+    const unknown = await problemOf(() => accounts.signIn(BOB))
+    const nonsense = await problemOf(() => accounts.signIn({ ...ADA, email: "' OR 1=1 --" }))
+    expect([wrong, unknown, nonsense].map(({ code, detail }) => [code, detail])).toEqual(
+      Array(3).fill(['credentials_invalid', wrong.detail]),
+    )
+    accounts.close()
+  })
+
+  test('the same letters typed on another system are the same password', async () => {
+    const accounts = openFresh()
+    await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
+    await accounts.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
+    accounts.close()
+  })
+
+  test('a password counts to its last character, beyond what bcrypt would take', async () => {
+    const accounts = openFresh()
+    const long = 'p'.repeat(1023)
+    await accounts.create({ ...ADA, password: `${long}1` })
+    expect((await problemOf(() => accounts.signIn({ ...ADA, password: `${long}2` }))).code).toBe('credentials_invalid')
+    await accounts.signIn({ ...ADA, password: `${long}1` })
+    accounts.close()
+  })
+
+  test('ten failures are enough for an account, known or not, from wherever they come; time helps', async () => {
+    const accounts = openFresh({ hashLimit: 2 })
+    await accounts.create(ADA)
+    for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
+      for (let i = 0; i < 10; i++) {
+        const problem = await problemOf(() => accounts.signIn({ email, password: 'wrong', address: `198.51.100.${i}` }))
+        expect(problem.code).toBe('credentials_invalid')
+      }
+      const problem = await problemOf(() => accounts.signIn({ ...ADA, email, address: '203.0.113.9' }))
+      expect(problem.code).toBe('rate_limited')
+      expect(problem.retryAfterS).toBe(90)
+    }
+    accounts.clock.passS(90)
+    await accounts.signIn(ADA)
+    accounts.close()
+  })
+
+  test('right passwords never use attempts up', async () => {
+    const accounts = openFresh()
+    await accounts.create(ADA)
+    for (let i = 0; i < 12; i++) await accounts.signIn(ADA)
+    accounts.close()
+  })
+
+  test('many accounts tried from one address are limited too', async () => {
+    const accounts = openFresh()
+    await accounts.create(ADA)
+    const tries = Array.from({ length: 50 }, (_, i) =>
+      problemOf(() => accounts.signIn({ email: `x${i}@example.com`, password: 'wrong', address: ADA.address })),
+    )
+    expect((await Promise.all(tries)).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
+    expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
+    await accounts.signIn({ ...ADA, address: BOB.address })
+    accounts.close()
+  })
+})
+
+describe('passwords', () => {
+  test('a change ends the other sessions and needs the old password', async () => {
+    const accounts = openFresh()
+    const { account } = await accounts.create(ADA)
+    const [kept, other] = [accounts.sessions.create(account.id, ''), accounts.sessions.create(account.id, '')]
+    const keepSession = accounts.sessions.find(kept)!.id
+    const change = { currentPassword: ADA.password, newPassword: 'something else', address: ADA.address, keepSession }
+    expect((await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code).toBe(
+      'credentials_invalid',
+    )
+    const faulty = await problemOf(() => accounts.changePassword(account.id, { ...change, newPassword: 'x' }))
+    expect(faulty.errors?.[0]?.pointer).toBe('/new_password')
+    expect(accounts.sessions.find(other)).toBeDefined()
+    await accounts.changePassword(account.id, change)
+    expect(accounts.sessions.find(other)).toBeUndefined()
+    expect(accounts.sessions.find(kept)).toBeDefined()
+    expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('credentials_invalid')
+    await accounts.signIn({ ...ADA, password: 'something else' })
+    accounts.close()
+  })
+
+  test('of two changes at once one wins and the other is told', async () => {
+    const accounts = openFresh()
+    const { account } = await accounts.create(ADA)
+    const change = (newPassword: string) =>
+      accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, address: ADA.address })
+    const tries = await Promise.allSettled([change('first new one'), change('second new one')])
+    expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
+    accounts.close()
+  })
+
+  test('a reset needs no old one and ends all sessions', async () => {
+    const accounts = openFresh()
+    const { account } = await accounts.create(ADA)
+    const token = accounts.sessions.create(account.id, '')
+    await accounts.resetPassword('Ada@example.com', 'a new beginning')
+    expect(accounts.sessions.find(token)).toBeUndefined()
+    await accounts.signIn({ ...ADA, password: 'a new beginning' })
+    expect((await problemOf(() => accounts.resetPassword(BOB.email, 'a new beginning'))).code).toBe('not_found')
+    accounts.close()
+  })
+})
+
+describe('deleting an account', () => {
+  test('ends its keys and sessions at once, and names it until its data is gone', async () => {
+    const accounts = openFresh()
+    const { account, key } = await accounts.create(ADA)
+    const bob = await accounts.create(BOB)
+    const token = accounts.sessions.create(account.id, '')
+    accounts.delete(account.id)
+    expect(accounts.findKey(key.secret)).toBeUndefined()
+    expect(accounts.sessions.find(token)).toBeUndefined()
+    expect(accounts.get(account.id)).toBeUndefined()
+    expect(accounts.findKey(bob.key.secret)).toBeDefined()
+    accounts.close()
+
+    const again = openFresh({ path: accounts.path })
+    expect(again.removals()).toEqual([account.id])
+    again.removed(account.id)
+    expect(again.removals()).toEqual([])
+    expect((await again.create(ADA)).account.id).not.toBe(account.id)
+    again.close()
+  })
+
+  test('the last one opens sign-up again, to whoever has the set-up code of the log', async () => {
+    const lines: string[] = []
+    const log = pino({}, { write: (line) => void lines.push(line) })
+    const accounts = openFresh({ signup: 'first', setupCodeRequired: true, log })
+    const { account } = await accounts.create({ ...ADA, setupCode: accounts.setupCode()! })
+    accounts.delete(account.id)
+    const code = accounts.setupCode()!
+    expect(lines.at(-1)).toContain(code)
+    expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
+    await accounts.create({ ...BOB, setupCode: code })
+    accounts.close()
+  })
+
+  test('a sign-in under way meanwhile fails', async () => {
+    const accounts = openFresh()
+    const { account } = await accounts.create(ADA)
+    const signIn = problemOf(() => accounts.signIn(ADA))
+    accounts.delete(account.id)
+    expect((await signIn).code).toBe('credentials_invalid')
+    accounts.close()
+  })
+})
+
+test('no key, token, password or set-up code is in any file or log line', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
+  const accounts = openFresh({ log, setupCodeRequired: true })
+  const setupCode = accounts.setupCode()!
+  const secrets = [setupCode, ADA.password, BOB.password, 'the new password']
+  const { account, key } = await accounts.create({ ...ADA, setupCode })
+  const { account: bob } = await accounts.create(BOB)
+  secrets.push(key.secret)
+  for (let i = 0; i < 100; i++) secrets.push(accounts.keys.create(bob.id, `key ${i}`, ['write']).secret)
+  secrets.push(accounts.keys.rotate(account.id, key.id, 60).secret)
+  for (let i = 0; i < 20; i++) secrets.push(accounts.sessions.create(account.id, 'agent'))
+  await accounts.changePassword(account.id, {
+    currentPassword: ADA.password,
+    newPassword: 'the new password',
+    address: ADA.address,
+  })
+  for (const secret of secrets) accounts.findKey(secret)
+  accounts.keys.flush()
+
+  const dir = dirname(accounts.path)
+  const look = () => [...readdirSync(dir).map((name) => readFileSync(join(dir, name), 'latin1')), lines.join('')]
+  const whileOpen = look()
+  accounts.close()
+  // Of keys and tokens the middle too: nothing beyond the visible prefix may be anywhere.
+  const needles = secrets.map((secret) => (secret.length > 40 ? secret.slice(12, 36) : secret))
+  for (const text of [...whileOpen, ...look()]) {
+    expect(needles.filter((needle) => text.includes(needle))).toEqual([])
+  }
+  expect(look()[0]).toContain(ADA.email)
+})

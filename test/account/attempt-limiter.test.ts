@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test'
+import { createAttemptLimiter } from '../../src/account/attempt-limiter.ts'
+import type { Problem } from '../../src/problem.ts'
+import { createManualClock } from './accounts-cast.ts'
+
+const create = (options: { limit?: number; windowS?: number; maxEntries?: number } = {}) => {
+  const clock = createManualClock()
+  const limiter = createAttemptLimiter({ clock, limit: 3, windowS: 30, maxEntries: 100, ...options })
+  /** 0 = allowed, else the seconds to wait. */
+  const wait = (key: string): number => {
+    try {
+      limiter.attempt(key)
+      return 0
+    } catch (error) {
+      return (error as Problem).retryAfterS!
+    }
+  }
+  return { clock, limiter, wait }
+}
+
+test('as many attempts at once as the limit, then one each time its share of the window has passed', () => {
+  const { clock, wait } = create()
+  expect([wait('a'), wait('a'), wait('a'), wait('a')]).toEqual([0, 0, 0, 10])
+  clock.passS(4)
+  expect(wait('a')).toBe(6)
+  clock.passS(6)
+  expect([wait('a'), wait('a')]).toEqual([0, 10])
+  clock.passS(1000)
+  expect([wait('a'), wait('a'), wait('a'), wait('a')]).toEqual([0, 0, 0, 10])
+})
+
+test('whoever waits as long as told may try', () => {
+  const { clock, wait } = create({ limit: 7, windowS: 10 })
+  for (let i = 0; i < 7; i++) expect(wait('a')).toBe(0)
+  for (let i = 0; i < 20; i++) {
+    const seconds = wait('a')
+    if (seconds === 0) continue
+    clock.passS(seconds)
+    expect(wait('a')).toBe(0)
+  }
+})
+
+test('refused attempts do not make the wait longer', () => {
+  const { wait } = create()
+  for (let i = 0; i < 3; i++) wait('a')
+  for (let i = 0; i < 100; i++) expect(wait('a')).toBe(10)
+})
+
+test('keys are apart', () => {
+  const { wait } = create({ limit: 1 })
+  expect([wait('a'), wait('b'), wait('a'), wait('b')]).toEqual([0, 0, 30, 30])
+})
+
+test('a forgiven attempt was none', () => {
+  const { limiter, wait } = create()
+  for (let i = 0; i < 50; i++) {
+    limiter.attempt('a')
+    limiter.forgive('a')
+  }
+  expect([wait('a'), wait('a'), wait('a'), wait('a')]).toEqual([0, 0, 0, 10])
+})
+
+test('memory is bounded: whoever tried longest ago is forgotten first', () => {
+  const { wait } = create({ limit: 1, maxEntries: 3 })
+  for (const key of ['a', 'b', 'c', 'd']) wait(key)
+  expect(wait('b')).toBe(30)
+  expect(wait('d')).toBe(30)
+  expect(wait('a')).toBe(0)
+})
+
+test('a million strangers take the memory of the bound', () => {
+  const { limiter } = create({ maxEntries: 1000 })
+  Bun.gc(true)
+  const before = process.memoryUsage().heapUsed
+  for (let i = 0; i < 1_000_000; i++) limiter.attempt(`stranger ${i}`)
+  Bun.gc(true)
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(8e6)
+})

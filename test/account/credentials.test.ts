@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { normalizeEmail, passwordFault } from '../../src/account/credentials.ts'
+
+test.each([
+  ['Ada@Example.COM', 'ada@example.com'],
+  ['a+b_c.d@sub-domain.example.org', 'a+b_c.d@sub-domain.example.org'],
+  ["o'hara!#$%&*/=?^`{|}~-@example.com", "o'hara!#$%&*/=?^`{|}~-@example.com"],
+  ['me@localhost', 'me@localhost'],
+  ['J\u00f6rg@b\u00fccher.example', 'j\u00f6rg@b\u00fccher.example'],
+  ['Jo\u0308rg@example.com', 'j\u00f6rg@example.com'],
+  [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+])('%s is an address', (email, normal) => expect(normalizeEmail(email)).toBe(normal))
+
+test.each([
+  '',
+  '@',
+  'ada',
+  'ada@',
+  '@example.com',
+  'ada@example',
+  'ada@example.',
+  'ada@.com',
+  'ada@exa mple.com',
+  ' ada@example.com',
+  'ada@example.com\n',
+  'a@b@example.com',
+  'ada.@example.com',
+  '.ada@example.com',
+  'a..b@example.com',
+  'ada@-example.com',
+  'ada@example-.com',
+  'ada@example..com',
+  'ada\u0000@example.com',
+  'ada\ud800@example.com',
+  '<ada@example.com>',
+  'ada@[127.0.0.1]',
+  `${'a'.repeat(65)}@example.com`,
+  `a@${'b'.repeat(64)}.com`,
+  `a@${'b.'.repeat(130)}com`,
+])('%j is none', (email) => expect(normalizeEmail(email)).toBeUndefined())
+
+test('a long hostile address is judged fast', () => {
+  const start = performance.now()
+  for (const part of ['a.', 'a', 'a-', '.', '\u0308']) {
+    normalizeEmail(`${part.repeat(100_000)}@example.com`)
+    normalizeEmail(`a@${part.repeat(100_000)}`)
+    normalizeEmail(`a@${part.repeat(120)}!`)
+  }
+  expect(performance.now() - start).toBeLessThan(500)
+})
+
+test.each<[string, string | undefined]>([
+  ['1234567', 'must have at least 8 characters'],
+  ['12345678', undefined],
+  ['\u{1f600}'.repeat(7), 'must have at least 8 characters'],
+  ['\u{1f600}'.repeat(8), undefined],
+  ['x'.repeat(1024), undefined],
+  ['\u{1f600}'.repeat(1024), undefined],
+  ['x'.repeat(1025), 'must have at most 1024 characters'],
+  ['x'.repeat(1_000_000), 'must have at most 1024 characters'],
+  ['12345678\ud800', 'must be well-formed Unicode'],
+])('the password %#: %s', (password, detail) => expect(passwordFault(password)?.detail).toBe(detail!))

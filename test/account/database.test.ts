@@ -1,0 +1,171 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { copyFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDatabase } from '../../src/account/database.ts'
+import { migrations } from '../../src/account/migrations.ts'
+import { ADA, freshDir, openFresh, openFreshDatabase, silentLog } from './accounts-cast.ts'
+
+const oldMask = process.umask(0o022)
+afterEach(() => void process.umask(oldMask))
+
+const pragma = (db: Database, name: string) =>
+  Object.values(db.query(`PRAGMA ${name}`).get() as Record<string, unknown>)[0]
+
+test('a new file is ours alone, durable and strict', () => {
+  process.umask(0o000)
+  const { db, path, write, close } = openFreshDatabase()
+  expect(pragma(db, 'journal_mode')).toBe('wal')
+  expect(pragma(db, 'synchronous')).toBe(2)
+  expect(pragma(db, 'foreign_keys')).toBe(1)
+  expect(pragma(db, 'user_version')).toBe(migrations.length)
+  const tables = db.query<{ name: string; strict: number }, []>('PRAGMA table_list').all()
+  const ours = tables.filter(({ name }) => !name.startsWith('sqlite_'))
+  expect(ours.length).toBeGreaterThan(4)
+  expect(ours.every(({ strict }) => strict === 1)).toBe(true)
+  write(() => db.run("INSERT INTO removal VALUES ('acc_1', 1)"))
+  for (const suffix of ['', '-wal', '-shm']) expect(statSync(path + suffix).mode & 0o777).toBe(0o600)
+  close()
+})
+
+test('a file that others could read is closed to them', () => {
+  const { path, close } = openFreshDatabase()
+  close()
+  Bun.spawnSync(['chmod', '644', path])
+  openFreshDatabase(path).close()
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('every write is in the file itself when it returns, so that a damaged log can lose nothing', async () => {
+  const accounts = openFresh()
+  const { account, key } = await accounts.create(ADA)
+  const copy = join(freshDir(), 'accounts.sqlite')
+  copyFileSync(accounts.path, copy)
+  expect(statSync(`${accounts.path}-wal`).size).toBe(0)
+  const restored = openFresh({ path: copy })
+  expect(restored.findKey(key.secret)?.account).toBe(account.id)
+  restored.close()
+  accounts.close()
+})
+
+test('a write that throws leaves nothing behind', () => {
+  const { db, write, close } = openFreshDatabase()
+  expect(() =>
+    write(() => {
+      db.run("INSERT INTO removal VALUES ('acc_1', 1)")
+      throw new Error('stop')
+    }),
+  ).toThrow('stop')
+  expect(db.query('SELECT * FROM removal').all()).toEqual([])
+  close()
+})
+
+test('a file restored in another journal mode is taken', () => {
+  const { db, path, close } = openFreshDatabase()
+  const copy = join(freshDir(), 'accounts.sqlite')
+  db.run(`VACUUM INTO '${copy}'`)
+  close()
+  const restored = openDatabase(copy, silentLog)
+  expect(pragma(restored.db, 'journal_mode')).toBe('wal')
+  restored.write(() => restored.db.run("INSERT INTO removal VALUES ('acc_1', 1)"))
+  expect(statSync(`${copy}-wal`).size).toBe(0)
+  restored.close()
+  expect(path).not.toBe(copy)
+})
+
+describe('what is not whole is refused, with the way to restore it', () => {
+  const fullFile = async (): Promise<string> => {
+    const accounts = openFresh()
+    const { account } = await accounts.create(ADA)
+    for (let i = 0; i < 50; i++) accounts.keys.create(account.id, `key ${i}`, ['write'])
+    accounts.close()
+    return accounts.path
+  }
+  const refusal = (path: string): string => {
+    try {
+      openFresh({ path }).close()
+    } catch (error) {
+      return (error as Error).message
+    }
+    return 'it was opened'
+  }
+  const RESTORE = /is damaged: .*put a back-up of accounts\.sqlite in its place and delete accounts\.sqlite-wal/
+
+  test.each<[string, (path: string) => void]>([
+    ['an empty file', (path) => truncateSync(path, 0)],
+    ['a file cut to its first page', (path) => truncateSync(path, 4096)],
+    ['a file that lost its last page', (path) => truncateSync(path, statSync(path).size - 4096)],
+    ['a file of something else', (path) => writeFileSync(path, 'hello, I am no database at all\n'.repeat(400))],
+    ['a missing file with its log', (path) => renameSync(path, `${path}-wal`)],
+    [
+      'zeros in its middle',
+      (path) => {
+        const bytes = readFileSync(path)
+        bytes.fill(0, 8192, 8192 + 4096)
+        writeFileSync(path, bytes)
+      },
+    ],
+    [
+      'an empty database of somebody else',
+      (path) => {
+        rmSync(path)
+        const db = new Database(path)
+        db.run('CREATE TABLE account (id TEXT)')
+        db.close()
+      },
+    ],
+    [
+      'missing rows',
+      (path) => {
+        const db = new Database(path)
+        db.run('PRAGMA foreign_keys = OFF')
+        db.run('DELETE FROM account')
+        db.close()
+      },
+    ],
+  ])('%s', async (_, damage) => {
+    const path = await fullFile()
+    damage(path)
+    expect(refusal(path)).toMatch(RESTORE)
+    // A second start does not take it for a new file either.
+    expect(refusal(path)).toMatch(RESTORE)
+  })
+
+  test('a file of a newer Stint, with another advice', async () => {
+    const path = await fullFile()
+    const db = new Database(path)
+    db.run('PRAGMA user_version = 999')
+    db.close()
+    expect(refusal(path)).toMatch(/was written by a newer Stint .*start that version/)
+  })
+
+  test('a half-made new file from a start that was killed is made anew', () => {
+    const path = join(freshDir(), 'accounts.sqlite')
+    writeFileSync(`${path}.new`, 'half a database')
+    openFresh({ path }).close()
+    expect(statSync(path).size).toBeGreaterThan(4096)
+  })
+})
+
+test('what was written outlasts a kill -9', async () => {
+  const dir = freshDir()
+  const script = `
+    import { openAccounts } from '${join(import.meta.dir, '../../src/account/accounts.ts')}'
+    import { systemClock } from '${join(import.meta.dir, '../../src/clock.ts')}'
+    import pino from 'pino'
+    const accounts = openAccounts({ path: process.argv[1] + '/accounts.sqlite', clock: systemClock, log: pino({ level: 'silent' }), signup: 'open' })
+    const { account } = await accounts.create({ email: 'a@example.com', password: 'long enough', address: '' })
+    for (let i = 0; ; i++) console.log(accounts.keys.create(account.id, String(i), ['write']).secret)
+  `
+  const child = Bun.spawn([process.execPath, '-e', script, dir], { stdout: 'pipe', stderr: 'inherit' })
+  let printed = ''
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    printed += chunk
+    if (printed.split('\n').length > 20) child.kill('SIGKILL')
+  }
+  const secrets = printed.split('\n').slice(0, -1)
+  const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
+  expect(secrets.length).toBeGreaterThan(19)
+  for (const secret of secrets) expect(accounts.findKey(secret)).toBeDefined()
+  accounts.close()
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { createPasswords } from '../../src/account/passwords.ts'
+import { problemOf } from './accounts-cast.ts'
+
+test('a hash is argon2id at the cost that was decided, with a salt of its own', async () => {
+  const passwords = createPasswords(2)
+  const [one, other] = await Promise.all([passwords.hash('the same'), passwords.hash('the same')])
+  expect(one).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
+  expect(one).not.toBe(other)
+  expect(await passwords.verify('the same', one)).toBe(true)
+  expect(await passwords.verify('the same ', one)).toBe(false)
+  expect(await passwords.verify('the same\0', one)).toBe(false)
+})
+
+test('an account that does not exist costs as much as one that does', async () => {
+  const passwords = createPasswords(1)
+  const hash = await passwords.hash('a password')
+  const fastestMs = async (known: string | undefined) => {
+    let fastest = Number.POSITIVE_INFINITY
+    for (let i = 0; i < 5; i++) {
+      const start = Bun.nanoseconds()
+      expect(await passwords.verify('another', known)).toBe(false)
+      fastest = Math.min(fastest, (Bun.nanoseconds() - start) / 1e6)
+    }
+    return fastest
+  }
+  const ratio = (await fastestMs(undefined)) / (await fastestMs(hash))
+  expect(ratio).toBeGreaterThan(0.5)
+  expect(ratio).toBeLessThan(2)
+})
+
+test('beyond a bounded queue it says to come back, and serves everyone who waited', async () => {
+  const passwords = createPasswords(1)
+  const hash = await passwords.hash('a password')
+  const waiting = Array.from({ length: 17 }, () => passwords.verify('a password', hash))
+  const problem = await problemOf(() => passwords.verify('a password', hash))
+  expect(problem).toMatchObject({ code: 'rate_limited', retryAfterS: 2 })
+  expect(await Promise.all(waiting)).toEqual(Array(17).fill(true))
+  expect(await passwords.verify('a password', hash)).toBe(true)
+})
+
+test('a failure gives its place back', async () => {
+  const passwords = createPasswords(1)
+  for (let i = 0; i < 3; i++) {
+    expect(await passwords.verify('x', 'no hash at all').catch(() => 'failed')).toBe('failed')
+  }
+  expect(await passwords.hash('still here')).toStartWith('$argon2id$')
+})

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import pino from 'pino'
+import type { AccountDatabase } from '../../src/account/database.ts'
+import { createSeriesBudget } from '../../src/account/series-budget.ts'
+import { openFreshDatabase, silentLog } from './accounts-cast.ts'
+
+function addAccounts({ db, write }: AccountDatabase, ...ids: string[]): void {
+  const insert = db.query("INSERT INTO account VALUES (?1, ?1, '', 0, 0)")
+  write(() => {
+    for (const id of ids) insert.run(id)
+  })
+}
+
+function open(max: number, path?: string) {
+  const database = openFreshDatabase(path)
+  if (path === undefined) addAccounts(database, 'a', 'b')
+  return { database, ...createSeriesBudget({ database, max, log: silentLog }) }
+}
+
+describe('a budget', () => {
+  test('counts each process, meta and metric name once, and marks as one', () => {
+    const { admit, use } = open(100)
+    expect(use('a')).toEqual({ used: 0, max: 100 })
+    for (let i = 0; i < 3; i++) {
+      admit('a', 'p', 'm', undefined)
+      admit('a', 'p', '', undefined)
+      admit('a', 'p', 'm', ['x', 'y'])
+      admit('a', 'p', '', ['x'])
+      admit('a', 'q', 'm', ['y', 'x', 'x'])
+    }
+    expect(use('a')).toEqual({ used: 7, max: 100 })
+    expect(use('b').used).toBe(0)
+  })
+
+  test('admits a request whole or not at all', () => {
+    const { admit, use } = open(5)
+    expect(admit('a', 'p', '', ['1', '2', '3'])).toBe(true)
+    expect(admit('a', 'p', '', ['3', '4', '5', '6'])).toBe(false)
+    expect(use('a').used).toBe(3)
+    expect(admit('a', 'p', '', ['3', '4', '5'])).toBe(true)
+    expect(use('a').used).toBe(5)
+  })
+
+  test('always passes what is known, and says no to the first beyond', () => {
+    const { admit } = open(2)
+    expect(admit('a', 'p', '', undefined)).toBe(true)
+    expect(admit('a', 'p', '', ['x'])).toBe(true)
+    expect(admit('a', 'q', '', undefined)).toBe(false)
+    expect(admit('a', 'p', '', ['y'])).toBe(false)
+    expect(admit('a', 'p', '', ['x', 'y'])).toBe(false)
+    expect(admit('a', 'p', '', undefined)).toBe(true)
+    expect(admit('a', 'p', '', ['x'])).toBe(true)
+    expect(admit('b', 'q', '', undefined)).toBe(true)
+  })
+
+  test('keeps process, meta and name apart wherever the cut is', () => {
+    const { admit, use } = open(100)
+    admit('a', 'pm', '', undefined)
+    admit('a', 'p', 'm', undefined)
+    admit('a', 'p', 'm', ['n'])
+    admit('a', 'p', 'mn', undefined)
+    admit('a', 'p', '', ['m'])
+    admit('a', 'p', '', ['ab'])
+    admit('a', 'p', '', ['a', 'b'])
+    expect(use('a').used).toBe(8)
+  })
+
+  test('of 0 has no limit and costs nothing', () => {
+    const { admit, use, database } = open(0)
+    for (let i = 0; i < 100; i++) expect(admit('a', `p${i}`, '', undefined)).toBe(true)
+    expect(use('a')).toEqual({ used: 0, max: 0 })
+    expect(database.db.query('SELECT * FROM series').all()).toEqual([])
+  })
+
+  test('holds over a restart, also lowered', () => {
+    const first = open(10)
+    first.admit('a', 'p', '', ['1', '2', '3'])
+    first.close()
+    const path = first.database.path
+    first.database.close()
+    const again = open(2, path)
+    expect(again.use('a')).toEqual({ used: 3, max: 2 })
+    expect(again.admit('a', 'p', '', ['1', '2', '3'])).toBe(true)
+    expect(again.admit('a', 'p', '', ['4'])).toBe(false)
+    again.database.close()
+  })
+
+  test('is written by itself soon after', async () => {
+    const { admit, database } = open(5000)
+    for (let i = 0; i < 3000; i++) admit('a', `p${i}`, '', undefined)
+    const rows = () => database.db.query<{ n: number }, []>('SELECT count(*) n FROM series').get()!.n
+    expect(rows()).toBe(0)
+    const deadline = Date.now() + 5000
+    while (rows() < 3000 && Date.now() < deadline) await Bun.sleep(20)
+    expect(rows()).toBe(3000)
+    database.close()
+  })
+
+  test('is freed with its account, and an unknown account is not written', () => {
+    const { admit, dropAccount, use, flush, database } = open(10)
+    admit('a', 'p', '', ['1', '2', '3'])
+    admit('nobody', 'p', '', ['1'])
+    flush()
+    database.write(() => database.db.run("DELETE FROM account WHERE id = 'a'"))
+    dropAccount('a')
+    expect(use('a').used).toBe(0)
+    expect(database.db.query('SELECT * FROM series').all()).toEqual([])
+    expect(admit('a', 'p', '', ['1', '2', '3'])).toBe(true)
+    expect(use('a').used).toBe(3)
+    database.close()
+  })
+
+  test('that cannot be written goes on, says so and is written later', async () => {
+    const lines: string[] = []
+    const log = pino({}, { write: (line) => void lines.push(line) })
+    const database = openFreshDatabase()
+    addAccounts(database, 'a')
+    const budget = createSeriesBudget({ database, max: 10, log })
+    database.db.run('ALTER TABLE series RENAME TO elsewhere')
+    database.db.run('CREATE VIEW series AS SELECT * FROM elsewhere')
+    expect(budget.admit('a', 'p', '', undefined)).toBe(true)
+    const until = async (condition: () => boolean) => {
+      const deadline = Date.now() + 5000
+      while (!condition() && Date.now() < deadline) await Bun.sleep(20)
+      expect(condition()).toBe(true)
+    }
+    await until(() => lines.some((line) => line.includes('could not be written')))
+    database.db.run('DROP VIEW series')
+    database.db.run('ALTER TABLE elsewhere RENAME TO series')
+    await until(() => database.db.query('SELECT * FROM series').all().length === 1)
+    database.close()
+  })
+
+  test('is what a plain set of triples would be, for any requests', () => {
+    const word = fc.constantFrom('', 'a', 'b', 'ab', 'ä', '\u{1f600}')
+    const request = fc.record({
+      account: fc.constantFrom('a', 'b'),
+      process: word,
+      meta: word,
+      names: fc.option(fc.array(word, { minLength: 1, maxLength: 4 }), { nil: undefined }),
+    })
+    fc.assert(
+      fc.property(fc.array(request, { maxLength: 60 }), fc.integer({ min: 1, max: 12 }), (requests, max) => {
+        const { admit, use, database } = open(max)
+        const model: Record<string, Set<string>> = { a: new Set(), b: new Set() }
+        for (const { account, process, meta, names } of requests) {
+          const triples = (names ?? [null]).map((name) => JSON.stringify([process, meta, name]))
+          const next = new Set([...model[account]!, ...triples])
+          const fits = next.size <= max || next.size === model[account]!.size
+          expect(admit(account, process, meta, names)).toBe(fits)
+          if (fits) model[account] = next
+          expect(use(account).used).toBe(model[account]!.size)
+        }
+        database.close()
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
