@@ -68,6 +68,12 @@ export function createMetrics() {
       labelNames: ['destination'] as const,
       registers,
     }),
+    batches: new Counter({
+      name: 'stint_batches_total',
+      help: 'Writes to a store, by what it made of them',
+      labelNames: ['destination', 'outcome'] as const,
+      registers,
+    }),
     deadLetters: new Gauge({
       name: 'stint_dead_letters',
       help: 'Dead letters that are kept',

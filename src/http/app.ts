@@ -5,18 +5,27 @@ import type { EventBody } from '../event/from-body.ts'
 import { ownTimeFault, ownTimeUs } from '../event/own-time.ts'
 import type { Logger } from '../log.ts'
 import { type Fault, Problem } from '../problem.ts'
+import type { Questions } from '../query/questions.ts'
 import type { IntakeDeps } from './accept-event.ts'
+import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
+import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
 import { findFaults } from './body-fields.ts'
+import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import { errorToProblem } from './error-to-problem.ts'
 import { admit, type GateDeps } from './intake-gate.ts'
 import { INTAKE_PATHS } from './intake-paths.ts'
 import { type OpsDeps, opsRoutes } from './ops-routes.ts'
 import { problemResponse } from './problem-response.ts'
+import { questionRoutes } from './question-routes.ts'
 import { type Admitted, V1_KINDS, v1Routes } from './v1-routes.ts'
 
-export interface AppDeps extends OpsDeps {
+export interface AppDeps extends OpsDeps, AuthorizeReadDeps {
   readonly gate: Omit<GateDeps, 'paths'>
   readonly intake: IntakeDeps
+  readonly accounts: AccountRoutesDeps
+  readonly questions: Questions
+  readonly dead: DeadLetterRoutesDeps['dead']
+  nowNs(): bigint
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string): void
 }
@@ -34,6 +43,7 @@ export function createApp(deps: AppDeps) {
   const { log, intake } = deps
   const gate: GateDeps = { ...deps.gate, paths: INTAKE_PATHS }
   const { routes, schemaOf } = v1Routes(intake)
+  const accountOf = (request: Request) => authorizeRead(request, deps)
 
   const refuse = (path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(V1_KINDS[path] ?? 'other', problem.code)
@@ -68,6 +78,9 @@ export function createApp(deps: AppDeps) {
         ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
       })
       .use(routes)
+      .use(accountRoutes(deps.accounts))
+      .use(questionRoutes({ accountOf, questions: deps.questions }))
+      .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))
       .use(opsRoutes(deps))
   )
 }

@@ -28,5 +28,7 @@ export interface Sink {
    * that someone else broke (`wait`). What it writes is never visible to an account.
    */
   check(like: Event): Promise<WriteResult>
+  /** Deletes everything an account ever stored here. `stored` when it is gone for every question. Idempotent. */
+  erase(account: string): Promise<WriteResult>
   close(): Promise<void>
 }

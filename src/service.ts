@@ -1,0 +1,235 @@
+// The composition root: every part is built here, and only here. Orders, with their reasons:
+//   start: the lock (nobody else may touch the files) → what is durable → stores → shippers → the socket last, so that the first
+//          request meets a whole service. A store that is away delays nothing.
+//   stop:  the socket (requests in flight end, nothing new comes) → shippers (the write in hand ends) → stores → files → the lock.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAccounts } from './account/accounts.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Destination, Event } from './event/event.ts'
+import { createStampClock } from './event/stamp-clock.ts'
+import { createApp } from './http/app.ts'
+import { clientAddress } from './http/client-address.ts'
+import { SPOOL_REFUSALS } from './http/intake-gate.ts'
+import { type Listener, listen } from './http/listen.ts'
+import { createRateLimit } from './http/rate-limit.ts'
+import { createFindSession } from './http/session-cookie.ts'
+import type { Logger } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { Problem } from './problem.ts'
+import { createQuestions } from './query/questions.ts'
+import { createEraseAccounts } from './ship/erase-accounts.ts'
+import { createShipper } from './ship/shipper.ts'
+import { lockDataDir } from './spool/data-dir-lock.ts'
+import { openDeadLetters } from './spool/dead-letters.ts'
+import { openGivenStamps } from './spool/given-stamps.ts'
+import { openSpool } from './spool/spool.ts'
+import { openStores } from './store/open-stores.ts'
+
+const MIN_FREE_BYTES = 64 * 2 ** 20
+const MAX_AHEAD_US = 5 * 60 * 1_000_000
+const LEAD_LOGGED_US = 1_000_000
+
+export interface Service {
+  /** Where it listens. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Throws an Error whose message is for the operator when the service cannot start. */
+export async function startService(config: Config, clock: Clock, log: Logger): Promise<Service> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const inDataDir = (name: string) => join(config.dataDir, name)
+  const lock = lockDataDir(config.dataDir)
+  const metrics = createMetrics()
+
+  const accounts = openAccounts({
+    path: inDataDir('accounts.sqlite'),
+    clock,
+    log,
+    signup: config.signup,
+    setupCodeRequired: !isLoopback(config.host),
+    ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
+    seriesMax: config.influx === undefined ? 0 : config.seriesMax,
+  })
+  const deadLetters = openDeadLetters({ path: inDataDir('dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
+  const openSpoolOf = (destination: Destination) =>
+    openSpool({
+      dir: inDataDir(join('spool', destination)),
+      maxBytes: Math.floor(config.spoolMaxBytes / 2),
+      minFreeBytes: MIN_FREE_BYTES,
+      log: log.child({ destination }),
+      onCommit: (_, ms) => metrics.commitSeconds.labels(destination).observe(ms / 1000),
+    })
+  const spools = { points: await openSpoolOf('points'), exceptions: await openSpoolOf('exceptions') }
+  const givenStamps = openGivenStamps({
+    path: inDataDir('given-stamps.sqlite'),
+    keepUs: config.maxAgeUs + MAX_AHEAD_US,
+    clock,
+    log,
+  })
+  const stampClock = createStampClock(
+    clock,
+    config.nodeId,
+    Math.max(spools.points.newestUs, spools.exceptions.newestUs),
+  )
+
+  const stores = await openStores({
+    influx: config.influx,
+    clickhouse: config.clickhouse,
+    embeddedPath: inDataDir('clickhouse'),
+    retentionDays: config.retentionDays,
+    log,
+  })
+  const createShipperTo = (destination: Destination) =>
+    createShipper({
+      destination,
+      spool: spools[destination],
+      sink: stores.sinks[destination],
+      deadLetters,
+      clock,
+      log,
+      meter: {
+        delivered: (n) => metrics.delivered.labels(destination).inc(n),
+        expired: (n) => metrics.expired.labels(destination).inc(n),
+        dead: (n) => metrics.dead.labels(destination).inc(n),
+        deliverySeconds: (s) => metrics.deliverySeconds.labels(destination).observe(s),
+        batch: (outcome) => metrics.batches.labels(destination, outcome).inc(),
+      },
+    })
+  const shippers = { points: createShipperTo('points'), exceptions: createShipperTo('exceptions') }
+  const eraseAccounts = createEraseAccounts({
+    removals: accounts.removals,
+    removed: accounts.removed,
+    spools: Object.values(spools),
+    sinks: Object.values(stores.sinks),
+    deadLetters,
+    nowUs: stampClock.nowUs,
+    log,
+  })
+
+  const keyHeader = `x-${config.serviceName}-api-key`
+  const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
+  let listener: Listener | undefined
+  let isStopping = false
+  const addressOf = (request: Request) => clientAddress(request, listener?.peerOf(request), config.trustProxy)
+
+  const app = createApp({
+    log,
+    keyHeader,
+    keyInvalid,
+    findKey: accounts.findKey,
+    findSession: createFindSession(accounts.sessions.find),
+    gate: {
+      keyHeader,
+      keyInvalid,
+      findKey: accounts.findKey,
+      rateLimit: createRateLimit(clock, config.rateLimit),
+      refusal: (destination) => spools[destination].refusal(),
+      stamp: stampClock.next,
+    },
+    intake: {
+      spools,
+      givenStamps,
+      ownTimeSub: 2 * config.nodeId + 1,
+      maxAgeUs: config.maxAgeUs,
+      wallUs: clock.wallUs,
+      admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
+      countAccepted: (kind) => metrics.accepted.labels(kind).inc(),
+    },
+    countRefused: (kind, reason) => metrics.refused.labels(kind, reason).inc(),
+    accounts: {
+      accounts,
+      addressOf,
+      isSecure: (request) =>
+        config.tls !== undefined || (config.trustProxy > 0 && request.headers.get('x-forwarded-proto') === 'https'),
+      onDeleted: () => void eraseAccounts.step(),
+    },
+    questions: createQuestions({
+      points: stores.points,
+      exceptions: stores.exceptions,
+      nowNs: () => BigInt(Math.max(stampClock.nowUs(), clock.wallUs())) * 1000n,
+      maxRunNs: BigInt(config.maxRunUs) * 1000n,
+      maxMarks: config.queryMaxMarks,
+      series: accounts.series.use,
+    }),
+    dead: {
+      list: deadLetters.list,
+      remove: deadLetters.remove,
+      async replay(account, id) {
+        const letter = deadLetters.get(account, id)
+        if (letter === undefined) return false
+        await spools[letter.destination as Destination].append(letter.record, stampClock.next().us)
+        return deadLetters.remove(account, id)
+      },
+    },
+    nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
+    unready() {
+      if (isStopping) return new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 })
+      const refusal = spools.points.refusal() ?? spools.exceptions.refusal()
+      return refusal === undefined ? undefined : SPOOL_REFUSALS[refusal]()
+    },
+    renderMetrics() {
+      for (const destination of ['points', 'exceptions'] as const) {
+        const { records, bytes, oldestUs, damaged } = spools[destination].stats()
+        metrics.spoolRecords.labels(destination).set(records)
+        metrics.spoolBytes.labels(destination).set(bytes)
+        metrics.spoolOldestSeconds
+          .labels(destination)
+          .set(oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - oldestUs) / 1e6))
+        metrics.spoolDamaged.labels(destination).set(damaged)
+        metrics.deadLetters.labels(destination).set(deadLetters.stats().byDestination[destination] ?? 0)
+        metrics.parked.labels(destination).set(shippers[destination].status().state === 'parked' ? 1 : 0)
+      }
+      metrics.clockLeadSeconds.set(stampClock.leadUs() / 1e6)
+      return metrics.registry.metrics()
+    },
+  })
+
+  shippers.points.start()
+  shippers.exceptions.start()
+  eraseAccounts.start()
+  listener = listen(app, { host: config.host, port: config.port, tls: config.tls, log })
+  const leadUs = stampClock.leadUs()
+  if (leadUs > LEAD_LOGGED_US)
+    log.warn({ lead_s: leadUs / 1e6 }, 'the stamps are ahead of the wall clock, which was set back; they stay in order')
+  log.info(
+    {
+      url: listener.url,
+      points: stores.sinks.points.store,
+      exceptions: stores.sinks.exceptions.store,
+      data_dir: config.dataDir,
+    },
+    'stint is ready',
+  )
+  if (accounts.count() === 0) sayHowToBegin(log, listener.url, config.signup, accounts.setupCode())
+
+  return {
+    url: listener.url,
+    async stop() {
+      isStopping = true
+      await listener.stop()
+      await eraseAccounts.stop()
+      await Promise.all([shippers.points.stop(), shippers.exceptions.stop()])
+      await stores.close()
+      await Promise.all([spools.points.close(), spools.exceptions.close()])
+      deadLetters.close()
+      givenStamps.close()
+      accounts.close()
+      lock.release()
+    },
+  }
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+
+/** The names that count for the budget of series; a mark has none. */
+const metricNames = (event: Event): string[] | undefined =>
+  event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined
+
+function sayHowToBegin(log: Logger, url: string, signup: Config['signup'], setupCode: string | undefined) {
+  if (signup === 'closed') return log.warn('there is no account and SIGNUP is closed: set SIGNUP=first to make one')
+  const code = setupCode === undefined ? '' : ` --setup-code ${setupCode}`
+  log.info(`no account yet: make one with \`STINT_URL=${url} bun run stint account create${code}\` or at ${url}/`)
+}
