@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { type Cursor, decodeCursor, digestQuestion, encodeCursor } from '../../src/query/cursor.ts'
+
+const cursor: Cursor = {
+  fromNs: 1_763_670_000_000_000_001n,
+  toNs: 1_763_673_600_000_000_002n,
+  nowNs: 1_763_673_600_000_000_003n,
+  place: ['1763671000000000042', 'größe "x"'],
+  digest: 'abc',
+}
+const forge = (body: unknown) =>
+  Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)).toString('base64url')
+const body = (changes: object = {}) => ({ v: 1, range: ['1', '2', '3'], place: ['1'], digest: 'd', ...changes })
+
+test('a cursor comes back as it was, and stands in a URL as it is', () => {
+  const text = encodeCursor(cursor)
+  expect(decodeCursor(text)).toEqual(cursor)
+  expect(encodeURIComponent(text)).toBe(text)
+})
+
+describe('what no answer ever gave is no cursor:', () => {
+  test.each([
+    ['nothing', ''],
+    ['no base64url', 'a+b/c='],
+    ['no JSON', forge('{')],
+    ['null', forge('null')],
+    ['a list', forge([1])],
+    ['another version', forge(body({ v: 2 }))],
+    ['no range', forge(body({ range: undefined }))],
+    ['a range of numbers', forge(body({ range: [1, 2, 3] }))],
+    ['a range of two', forge(body({ range: ['1', '2'] }))],
+    ['a range of four', forge(body({ range: ['1', '2', '3', '4'] }))],
+    ['an empty range', forge(body({ range: ['2', '2', '3'] }))],
+    ['a negative time', forge(body({ range: ['-1', '2', '3'] }))],
+    ['a time no store holds', forge(body({ range: ['1', '9999999999999999999', '3'] }))],
+    ['hexadecimal', forge(body({ range: ['0x1', '2', '3'] }))],
+    ['a place that is no list', forge(body({ place: '1' }))],
+    ['a place of numbers', forge(body({ place: [1] }))],
+    ['no digest', forge(body({ digest: undefined }))],
+    ['too long a text', forge(body({ digest: 'x'.repeat(5000) }))],
+  ])('%s', (_, text) => expect(decodeCursor(text)).toBeUndefined())
+
+  test('while the one these are made from is one', () => {
+    expect(decodeCursor(forge(body()))).toEqual({ fromNs: 1n, toNs: 2n, nowNs: 3n, place: ['1'], digest: 'd' })
+  })
+})
+
+test('the digest of a question is the same in any order and another for anything else', () => {
+  const digest = digestQuestion('timings', [
+    ['process', 'a'],
+    ['meta', 'b'],
+  ])
+  expect(
+    digestQuestion('timings', [
+      ['meta', 'b'],
+      ['process', 'a'],
+    ]),
+  ).toBe(digest)
+  const others = [
+    digestQuestion('metrics', [
+      ['process', 'a'],
+      ['meta', 'b'],
+    ]),
+    digestQuestion('timings', [
+      ['process', 'b'],
+      ['meta', 'a'],
+    ]),
+    digestQuestion('timings', [
+      ['process', 'a'],
+      ['meta', ''],
+    ]),
+    digestQuestion('timings', [['process', 'a']]),
+    digestQuestion('timings', []),
+  ]
+  expect(new Set([digest, ...others]).size).toBe(6)
+})

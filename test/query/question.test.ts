@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'bun:test'
+import { Problem } from '../../src/problem.ts'
+import { parseQuestion, type QuestionKind } from '../../src/query/question.ts'
+
+const S = 1_000_000_000n
+const NOW = 1_763_673_600n * S // 2025-11-20T21:20:00Z
+
+const ask = (query: string, kind: QuestionKind = 'timings') => parseQuestion(kind, new URLSearchParams(query), NOW)
+
+/** The faults of a question, `pointer detail`. */
+function faults(query: string, kind?: QuestionKind): string[] {
+  try {
+    ask(query, kind)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    expect(error.code).toBe('question_invalid')
+    return error.errors!.map(({ pointer, detail }) => `${pointer} ${detail}`)
+  }
+  return []
+}
+const pointers = (query: string, kind?: QuestionKind) => faults(query, kind).map((fault) => fault.split(' ')[0])
+
+describe('the range', () => {
+  test('is the hour before now when nothing else is said', () => {
+    expect(ask('')).toMatchObject({ fromNs: NOW - 3600n * S, toNs: NOW, nowNs: NOW, limit: 100, byMeta: false })
+  })
+
+  test('may be RFC 3339 to the nanosecond, with any offset', () => {
+    const { fromNs, toNs } = ask('from=2025-11-20T20:00:00.123456789Z&to=2025-11-20T22:00:00.5%2B01:30')
+    expect(fromNs).toBe(1_763_668_800_123_456_789n)
+    expect(toNs).toBe(1_763_670_600_500_000_000n)
+  })
+
+  test('may have the + of an offset unescaped', () => {
+    expect(ask('from=2025-11-20T20:00:00+01:30').fromNs).toBe(ask('from=2025-11-20T20:00:00%2B01:30').fromNs)
+    expect(pointers('from=2025-11-20+20:00:00Z')).toEqual(['/from'])
+  })
+
+  test('may be counted back from now at either end', () => {
+    expect(ask('from=-90m&to=-30m')).toMatchObject({ fromNs: NOW - 5400n * S, toNs: NOW - 1800n * S })
+  })
+
+  test('is cut to what a store can hold, and never empty', () => {
+    expect(ask('from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z')).toMatchObject({
+      fromNs: 0n,
+      toNs: 9_214_646_400_000_000_000n,
+    })
+    expect(ask('from=1900-01-01T00:00:00Z&to=1900-01-02T00:00:00Z')).toMatchObject({ fromNs: 0n, toNs: 1n })
+    const { fromNs, toNs } = ask('from=2500-01-01T00:00:00Z&to=2600-01-01T00:00:00Z')
+    expect(toNs - fromNs).toBe(1n)
+    expect(ask('from=-9999999999w').fromNs).toBe(0n)
+  })
+
+  test('must not be empty or backwards', () => {
+    const at = '2025-11-20T21:00:00Z'
+    expect(pointers(`from=${at}&to=${at}`)).toEqual(['/from'])
+    expect(pointers('from=-1m&to=-2m')).toEqual(['/from'])
+    expect(pointers('to=-2h')).toEqual(['/from'])
+    expect(pointers('from=2025-11-20T21:20:00Z')).toEqual(['/from'])
+  })
+})
+
+describe('filters', () => {
+  test('are stripped as the fields are that they look for', () => {
+    expect(ask(`process=${encodeURIComponent('it\'s "100%"\\')}&meta=${encodeURIComponent("'eu'\n")}`)).toMatchObject({
+      process: 'its 100',
+      meta: 'eu',
+    })
+  })
+
+  test('say "without" when they are empty, and "any" when they are absent', () => {
+    expect(ask('meta=&uid=')).toMatchObject({ meta: '', uid: '' })
+    expect(ask('')).not.toHaveProperty('meta')
+    expect(ask('')).not.toHaveProperty('uid')
+  })
+
+  test('of each kind are understood', () => {
+    expect(ask('state=orphan&uid=a-b_1&limit=1000')).toMatchObject({ state: 'orphan', uid: 'a-b_1', limit: 1000 })
+    expect(ask('by=meta&every=5m', 'summary')).toMatchObject({ byMeta: true, everyNs: 300n * S })
+    expect(ask('name=a%20b&every=1d', 'metrics')).toMatchObject({ name: 'a b', everyNs: 86_400n * S })
+    expect(ask('fingerprint=v1:0123456789abcdef', 'exceptions')).toMatchObject({ fingerprint: 'v1:0123456789abcdef' })
+  })
+})
+
+describe('a question is refused with a pointer to', () => {
+  test.each([
+    ['from=', '/from'],
+    ['from=yesterday', '/from'],
+    ['from=90m', '/from'],
+    ['from=2025-02-30T00:00:00Z', '/from'],
+    ['to=2025-11-20T21:20:60Z', '/to'],
+    ['to=2025-11-20T21:20:00.1234567891Z', '/to'],
+    ['process=', '/process'],
+    ['process=%27%22%25', '/process'],
+    [`process=${'p'.repeat(251)}`, '/process'],
+    [`meta=${'m'.repeat(501)}`, '/meta'],
+    ['uid=A', '/uid'],
+    [`uid=${'u'.repeat(51)}`, '/uid'],
+    ['state=', '/state'],
+    ['state=done', '/state'],
+    ['state=Running', '/state'],
+    ['limit=0', '/limit'],
+    ['limit=1001', '/limit'],
+    ['limit=-1', '/limit'],
+    ['limit=1e2', '/limit'],
+    ['limit=', '/limit'],
+    ['limit=10.0', '/limit'],
+    ['cursor=', '/cursor'],
+    ['cursor=nonsense', '/cursor'],
+    ['state=running&state=orphan', '/state'],
+    ['state=running&state=running', '/state'],
+    ['Process=p', '/Process'],
+    ['name=x', '/name'],
+    ['a%2Fb~=1', '/a~1b~0'],
+    ['=1', '/'],
+  ])('%s', (query, pointer) => expect(pointers(query)).toEqual([pointer]))
+
+  test.each([
+    ['summary', 'by=process', '/by'],
+    ['summary', 'by=', '/by'],
+    ['summary', 'every=0s', '/every'],
+    ['summary', 'every=1w', '/every'],
+    ['summary', 'limit=5', '/limit'],
+    ['metrics', 'name=', '/name'],
+    ['metrics', 'name=it%27s', '/name'],
+    ['metrics', 'uid=a', '/uid'],
+    ['metrics', 'every=1m&limit=5', '/limit'],
+    ['exceptions', 'fingerprint=', '/fingerprint'],
+    ['exceptions', 'fingerprint=abc', '/fingerprint'],
+    ['groups', 'cursor=x', '/cursor'],
+    ['series', 'from=-1h', '/from'],
+    ['dead', 'process=p', '/process'],
+  ] as const)('%s: %s', (kind, query, pointer) => expect(pointers(query, kind)).toEqual([pointer]))
+
+  test('everything that is wrong, at once, and without the value that was sent', () => {
+    const query = 'from=secret1&to=secret2&state=secret3&limit=secret4&what=secret5'
+    expect(pointers(query)).toEqual(['/from', '/to', '/state', '/limit', '/what'])
+    expect(faults(query).join()).not.toContain('secret')
+  })
+
+  test('a hundred faults at most', () => {
+    expect(faults(Array.from({ length: 3000 }, (_, i) => `x${i}=1`).join('&'))).toHaveLength(100)
+  })
+})
+
+describe('a cursor', () => {
+  const later = NOW + 1000n * S
+  const place = [String(NOW - 60n * S)]
+  const next = (query: string, changed: string, at = later, kind: QuestionKind = 'timings') =>
+    parseQuestion(kind, new URLSearchParams(`${changed}&cursor=${ask(query, kind).next(place)}`), at)
+
+  test('fixes the range and the moment of the first page', () => {
+    expect(next('from=-2h&to=-1m&process=p', 'from=-2h&to=-1m&process=p')).toMatchObject({
+      fromNs: NOW - 7200n * S,
+      toNs: NOW - 60n * S,
+      nowNs: NOW,
+      place,
+    })
+    expect(next('', '')).toMatchObject({ fromNs: NOW - 3600n * S, toNs: NOW, nowNs: NOW })
+  })
+
+  test('goes on when the page has another size and the parameters another order', () => {
+    expect(next('state=orphan&uid=a&limit=1', 'limit=7&uid=a&state=orphan')).toMatchObject({ limit: 7, place })
+  })
+
+  test('goes on when its range has since passed by', () => {
+    const query = 'from=-1m&to=2025-11-20T21:20:00Z'
+    expect(next(query, query, NOW + 86_400n * S).toNs).toBe(NOW)
+  })
+
+  test('goes on, and on', () => {
+    const third = next('', '').next(['5'])
+    expect(parseQuestion('timings', new URLSearchParams({ cursor: third }), later)).toMatchObject({
+      nowNs: NOW,
+      place: ['5'],
+    })
+  })
+
+  test.each(['process=q', 'process=p&state=orphan', '', 'process=p&from=-2h', 'process=p&to=-1m', 'process=p&meta='])(
+    'of process=p does not fit %j',
+    (changed) => {
+      expect(() => next('process=p', changed)).toThrow(Problem)
+      expect(pointers(`${changed}&cursor=${ask('process=p').next(place)}`)).toContain('/cursor')
+    },
+  )
+
+  test('of another kind of question does not fit', () => {
+    expect(pointers(`cursor=${ask('').next(place)}`, 'exceptions')).toEqual(['/cursor'])
+  })
+
+  test.each([[[]], [['x']], [['1', 'name']], [['99999999999999999999']]])(
+    'that was made up with the place %j is refused',
+    (made) => {
+      expect(pointers(`cursor=${ask('').next(made)}`)).toEqual(['/cursor'])
+    },
+  )
+
+  test('of metrics names the metric too', () => {
+    expect(pointers(`cursor=${ask('', 'metrics').next(place)}`, 'metrics')).toEqual(['/cursor'])
+    expect(pointers(`cursor=${ask('', 'metrics').next([...place, 'n'])}`, 'metrics')).toEqual([])
+  })
+})

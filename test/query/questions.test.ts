@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'bun:test'
+import type { Event } from '../../src/event/event.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
+import { Problem, type ProblemCode } from '../../src/problem.ts'
+import { createQuestions, type QuestionDeps } from '../../src/query/questions.ts'
+import { StoreError } from '../../src/store/source.ts'
+import { createMemorySource } from '../support/memory-source.ts'
+
+const S = 1_000_000_000n
+const NOW = 1_763_673_600n * S
+
+type Content =
+  | { kind: 'start'; uid?: string }
+  | { kind: 'end'; uid?: string }
+  | { kind: 'metrics'; items: [string, number][] }
+  | { kind: 'exception'; exception: string }
+
+/** `agoS` before now; an odd `sub` is a time of the event's own. */
+function event(
+  agoS: number,
+  content: Content,
+  where: { process?: string; meta?: string; account?: string; sub?: bigint } = {},
+): Event {
+  const { process = 'p', meta = '', account = 'a', sub = 0n } = where
+  const common = { account, process, meta, stamp: parseStampNs(NOW - BigInt(agoS) * S + sub) }
+  if (content.kind === 'start' || content.kind === 'end')
+    return { ...common, kind: content.kind, uid: content.uid ?? '' }
+  return { ...common, ...content }
+}
+
+function open(events: Event[], changes: Partial<QuestionDeps> = {}) {
+  const clock = { nowNs: NOW }
+  const questions = createQuestions({
+    ...createMemorySource(events),
+    nowNs: () => clock.nowNs,
+    maxRunNs: 86_400n * S,
+    maxMarks: 1000,
+    series: () => ({ used: 7, max: 10 }),
+    ...changes,
+  })
+  return {
+    questions,
+    clock,
+    ask: (kind: keyof typeof questions, query = '') => questions[kind]('a', new URLSearchParams(query)),
+  }
+}
+
+async function refusal(answer: Promise<unknown>): Promise<Problem> {
+  try {
+    await answer
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+  throw new Error('it was answered')
+}
+const expectRefusal = async (answer: Promise<unknown>, code: ProblemCode, detail: RegExp) => {
+  const problem = await refusal(answer)
+  expect(problem.code).toBe(code)
+  expect(problem.detail).toMatch(detail)
+}
+
+describe('pages', () => {
+  const items = (page: object) => Object.values(page)[0] as unknown[]
+
+  async function walk(
+    opened: ReturnType<typeof open>,
+    kind: 'timings' | 'metrics' | 'exceptions',
+    query: string,
+    between?: (page: number) => void,
+  ) {
+    const seen: unknown[][] = []
+    let cursor: string | null = null
+    do {
+      const page: object = await opened.ask(kind, cursor === null ? query : `${query}&cursor=${cursor}`)
+      seen.push(items(page))
+      cursor = (page as { next: string | null }).next
+      between?.(seen.length)
+    } while (cursor !== null && seen.length < 100)
+    return seen
+  }
+
+  const run = (uid: string, from: number, to: number) => [
+    event(from, { kind: 'start', uid }),
+    event(to, { kind: 'end', uid }),
+  ]
+  const runs = [
+    ...run('a', 50, 20),
+    ...run('b', 40, 30),
+    event(35, { kind: 'start', uid: 'c' }),
+    event(10, { kind: 'end', uid: 'd' }),
+    ...run('e', 7200, 5),
+  ]
+
+  test('of any size hold together what one page would', async () => {
+    const whole = items(await open(runs).ask('timings'))
+    expect(whole).toHaveLength(5)
+    for (const limit of [1, 2, 3, 4, 5, 6]) {
+      const pages = await walk(open(runs), 'timings', `limit=${limit}`)
+      expect(pages.flat()).toEqual(whole)
+      expect(pages).toHaveLength(Math.ceil(5 / limit))
+    }
+  })
+
+  test('hold runs that began before the range', async () => {
+    const query = 'from=-15s&limit=1'
+    expect((await walk(open(runs), 'timings', query)).flat().map((t) => (t as { uid: string }).uid)).toEqual([
+      'd',
+      'c',
+      'e',
+    ])
+  })
+
+  test('stay as they were when marks arrive between them', async () => {
+    const events = [
+      event(50, { kind: 'start' }),
+      event(40, { kind: 'start', uid: 'b' }),
+      event(30, { kind: 'start', uid: 'c' }),
+    ]
+    const opened = open(events)
+    const pages = await walk(opened, 'timings', 'limit=1&state=running', (page) => {
+      opened.clock.nowNs += 10n * S
+      events.push(
+        event(-5 * page, { kind: 'end', uid: 'b' }),
+        event(-5 * page, { kind: 'start' }),
+        event(-5 * page, { kind: 'start', uid: `new${page}` }),
+      )
+    })
+    expect(pages.flat().map((t) => (t as { uid: string | null }).uid)).toEqual(['c', 'b', null])
+    expect(items(await opened.ask('timings', 'state=running'))).toHaveLength(5)
+  })
+
+  test('of metrics part a stamp between its names', async () => {
+    const metrics = [
+      event(20, {
+        kind: 'metrics',
+        items: [
+          ['b', 1],
+          ['a', 2],
+          ['c', 3],
+        ],
+      }),
+      event(10, {
+        kind: 'metrics',
+        items: [
+          ['b', 4],
+          ['a', 5],
+        ],
+      }),
+    ]
+    const pages = await walk(open(metrics), 'metrics', 'limit=2')
+    expect(pages.map((page) => page.map((p) => (p as { value: number }).value))).toEqual([[5, 4], [2, 1], [3]])
+  })
+
+  test('of exceptions follow one another', async () => {
+    const exceptions = [1, 2, 3].map((ago) => event(ago, { kind: 'exception', exception: `x${ago}` }))
+    const pages = await walk(open(exceptions), 'exceptions', 'limit=2')
+    expect(pages.map((page) => page.map((x) => (x as { exception: string }).exception))).toEqual([['x1', 'x2'], ['x3']])
+  })
+})
+
+test('a question about nothing has an empty answer', async () => {
+  const { ask } = open([])
+  expect(await ask('timings')).toEqual({ timings: [], next: null })
+  expect(await ask('summary')).toEqual({ rows: [] })
+  expect(await ask('metrics')).toEqual({ points: [], next: null })
+  expect(await ask('metrics', 'every=1m')).toEqual({ rows: [] })
+  expect(await ask('exceptions')).toEqual({ exceptions: [], next: null })
+  expect(await ask('groups')).toEqual({ groups: [] })
+  expect(await ask('processes')).toEqual({ processes: [] })
+  expect(await ask('series')).toEqual({ used: 7, max: 10 })
+})
+
+test("nobody sees another account's events", async () => {
+  const { ask } = open([
+    event(9, { kind: 'start' }, { account: 'b' }),
+    event(8, { kind: 'metrics', items: [['n', 1]] }, { account: 'b' }),
+    event(7, { kind: 'exception', exception: 'x' }, { account: 'b' }),
+  ])
+  for (const kind of ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const)
+    expect(Object.values(await ask(kind))[0]).toEqual([])
+})
+
+test('filters reach the source', async () => {
+  const { ask } = open([
+    event(9, { kind: 'start', uid: 'u' }, { meta: 'm' }),
+    event(8, { kind: 'start' }),
+    event(7, { kind: 'start' }, { process: 'q' }),
+    event(6, {
+      kind: 'metrics',
+      items: [
+        ['n', 1],
+        ['o', 2],
+      ],
+    }),
+  ])
+  const count = async (kind: 'timings' | 'summary' | 'metrics' | 'processes', query: string) =>
+    (Object.values(await ask(kind, query))[0] as unknown[]).length
+  expect(await count('timings', '')).toBe(3)
+  expect(await count('timings', 'process=p')).toBe(2)
+  expect(await count('timings', 'process=p&meta=')).toBe(1)
+  expect(await count('timings', 'uid=u')).toBe(1)
+  expect(await count('timings', 'uid=')).toBe(2)
+  expect(await count('timings', 'state=orphan')).toBe(0)
+  expect(await count('summary', 'uid=u')).toBe(1)
+  expect(await count('summary', 'by=meta')).toBe(3)
+  expect(await count('metrics', 'name=o')).toBe(1)
+  expect(await count('metrics', 'every=1m&name=o')).toBe(1)
+  expect(await count('processes', 'process=q')).toBe(1)
+  expect(await count('processes', 'limit=1')).toBe(1)
+})
+
+describe('a question too large is refused', () => {
+  const marks = Array.from({ length: 6 }, (_, i) => event(i + 1, { kind: 'start', uid: `u${i}` }))
+
+  test('when too many marks decide it, with the numbers and a way to narrow it', async () => {
+    const { ask } = open(marks, { maxMarks: 5 })
+    await expectRefusal(
+      ask('timings'),
+      'question_too_large',
+      /6 marks; at most 5 .* a shorter range or for one process/,
+    )
+    await expectRefusal(ask('summary', 'process=p'), 'question_too_large', /a shorter range or for one meta/)
+    await expectRefusal(ask('timings', 'process=p&meta='), 'question_too_large', /Ask for a shorter range;/)
+    expect(await open(marks, { maxMarks: 6 }).ask('timings')).toMatchObject({ next: null })
+  })
+
+  test('counting what lies MAX_RUN around the range, and of one process only that', async () => {
+    const early = { maxMarks: 5, nowNs: () => NOW + 80_000n * S }
+    await expectRefusal(open(marks, early).ask('timings', 'from=-1m'), 'question_too_large', /6 marks/)
+    expect(await open(marks, { ...early, nowNs: () => NOW + 90_000n * S }).ask('timings', 'from=-1m')).toMatchObject({
+      timings: [],
+    })
+    expect(await open(marks, early).ask('timings', 'process=q')).toMatchObject({ timings: [] })
+  })
+
+  test('when its series has too many buckets', async () => {
+    const { ask } = open([])
+    for (const kind of ['summary', 'metrics'] as const) {
+      await expectRefusal(ask(kind, 'from=-10001s&every=1s'), 'question_too_large', /10,001 buckets; at most 10,000 /)
+      expect(await ask(kind, 'from=-10000s&every=1s')).toEqual({ rows: [] })
+    }
+  })
+})
+
+describe('a store', () => {
+  const failing = (error: Error) => {
+    const { points, exceptions } = createMemorySource([])
+    const fail = () => Promise.reject(error)
+    return open([], {
+      points: { ...points, countMarks: fail, findMetrics: fail, findPointProcesses: fail },
+      exceptions: { ...exceptions, findExceptions: fail, groupExceptions: fail },
+    })
+  }
+  const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
+
+  test.each(kinds)('that is away makes %s a refusal that passes, without its message', async (kind) => {
+    const problem = await refusal(failing(new StoreError('secret')).ask(kind))
+    expect(problem).toMatchObject({ code: 'store_unavailable', retryAfterS: 5 })
+    expect(problem.detail).not.toContain('secret')
+    expect(problem.cause).toBeInstanceOf(StoreError)
+  })
+
+  test('that fails in another way is not excused', async () => {
+    const fault = new TypeError('a bug')
+    expect(failing(fault).ask('timings')).rejects.toBe(fault)
+  })
+})
