@@ -17,6 +17,7 @@ import { INTAKE_PATHS } from './intake-paths.ts'
 import { type OpsDeps, opsRoutes } from './ops-routes.ts'
 import { problemResponse } from './problem-response.ts'
 import { questionRoutes } from './question-routes.ts'
+import { swaggerRoutes } from './swagger-routes.ts'
 import { type Admitted, V1_KINDS, v1Routes } from './v1-routes.ts'
 
 export interface AppDeps extends OpsDeps, AuthorizeReadDeps {
@@ -60,27 +61,26 @@ export function createApp(deps: AppDeps) {
     return detail === undefined ? faults : [...faults, { pointer: '/at', detail }]
   }
 
-  return (
-    new Elysia({ normalize: false })
-      .onError(({ error, request }) => {
-        const path = pathOf(request.url)
-        const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
-        if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
-        log.error({ err: problem?.cause ?? error, path }, 'a request failed')
-        return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
-      })
-      // An inline arrow: Elysia reads the source text of this function to find out whether its answer counts.
-      .onRequest((c) => {
-        const path = pathOf(c.request.url)
-        if (!isIntake(path)) return
-        const admission = admit(c.request, path, gate)
-        if (admission instanceof Problem) return refuse(path, admission)
-        ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
-      })
-      .use(routes)
-      .use(accountRoutes(deps.accounts))
-      .use(questionRoutes({ accountOf, questions: deps.questions }))
-      .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))
-      .use(opsRoutes(deps))
-  )
+  const app = new Elysia({ normalize: false })
+    .onError(({ error, request }) => {
+      const path = pathOf(request.url)
+      const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
+      if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
+      log.error({ err: problem?.cause ?? error, path }, 'a request failed')
+      return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
+    })
+    // An inline arrow: Elysia reads the source text of this function to find out whether its answer counts.
+    .onRequest((c) => {
+      const path = pathOf(c.request.url)
+      if (!isIntake(path)) return
+      const admission = admit(c.request, path, gate)
+      if (admission instanceof Problem) return refuse(path, admission)
+      ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
+    })
+    .use(routes)
+    .use(accountRoutes(deps.accounts))
+    .use(questionRoutes({ accountOf, questions: deps.questions }))
+    .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))
+    .use(opsRoutes(deps))
+  return app.use(swaggerRoutes({ described: app, keyHeader: gate.keyHeader }))
 }

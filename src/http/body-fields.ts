@@ -13,7 +13,8 @@ import {
 import { parseRfc3339 } from '../event/rfc3339.ts'
 import type { Fault } from '../problem.ts'
 
-type Check = (value: unknown) => readonly FieldFault[]
+/** What is wrong with the value of a field. */
+export type Check = (value: unknown) => readonly FieldFault[]
 
 const MAX_FAULTS = 100
 
@@ -44,6 +45,7 @@ export function createBodySchemas() {
       type: 'string',
       minLength: 1,
       maxLength: LIMITS.process,
+      pattern: '[^\'"%\\\\\\u0000-\\u001f\\u007f]',
       description: 'Process name. The characters \' " % and control characters are stripped.',
       examples: ['nightly import'],
     }),
@@ -119,6 +121,7 @@ const ITEMS_JSON = {
       type: 'array',
       minItems: 1,
       maxItems: LIMITS.items,
+      uniqueItems: true,
       items: {
         anyOf: [
           {
@@ -136,8 +139,8 @@ const ITEMS_JSON = {
 
 const escapePointer = (member: string) => member.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Everything that is wrong with a body, with JSON pointers from its root; at most 100 faults. */
-export function findFaults(schema: TObject, body: unknown): Fault[] {
+/** Everything that is wrong with a body, with JSON pointers from its root; at most 100 faults. `checks` by the kind of each property. */
+export function findFaults(schema: TObject, body: unknown, checks: Readonly<Record<string, Check>> = CHECKS): Fault[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return [{ pointer: '', detail: 'must be a JSON object' }]
   const faults: Fault[] = []
@@ -147,7 +150,7 @@ export function findFaults(schema: TObject, body: unknown): Fault[] {
       if (required.has(name)) faults.push({ pointer: `/${name}`, detail: 'is required' })
       continue
     }
-    for (const fault of CHECKS[property[Kind]]!((body as Record<string, unknown>)[name]))
+    for (const fault of checks[property[Kind]]!((body as Record<string, unknown>)[name]))
       faults.push({ pointer: `/${name}${fault.pointer}`, detail: fault.detail })
   }
   for (const member of Object.keys(body)) {

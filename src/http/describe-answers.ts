@@ -5,6 +5,7 @@ import { problemBody } from './problem-response.ts'
 
 export interface Answer {
   description: string
+  headers?: Record<string, { description: string; schema: Schema }>
   content?: Record<string, { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }>
 }
 
@@ -19,17 +20,30 @@ export const jsonAnswer = (description: string, schema: object, example: unknown
 
 const text: Schema = { type: 'string' }
 const FAULT: Schema = { type: 'object', properties: { pointer: text, detail: text }, required: ['pointer', 'detail'] }
-const PROBLEM: Schema = {
+
+/** Stands in the document once, under components; every refusal refers to it. */
+export const PROBLEM_SCHEMA: Schema = {
   type: 'object',
+  description: 'A refusal (RFC 9457). `code` is permanent; `errors` names every fault with a JSON pointer.',
   properties: {
-    type: text,
+    type: { type: 'string', format: 'uri' },
     title: text,
     status: { type: 'integer' },
-    code: text,
+    code: { type: 'string', enum: Object.keys(problemTable) },
     detail: text,
     errors: { type: 'array', items: FAULT },
   },
   required: ['type', 'title', 'status', 'code', 'detail'],
+}
+const PROBLEM_REF = { $ref: '#/components/schemas/Problem' } as Schema
+
+const RETRY_AFTER = {
+  'retry-after': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } as Schema },
+}
+const HEADERS: Readonly<Record<number, Answer['headers']>> = {
+  401: { 'www-authenticate': { description: 'How to authenticate', schema: text } },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
 }
 
 /** One answer a status, with an example a code: the title of the code, or the problem that is handed in instead. */
@@ -38,17 +52,17 @@ export function problemAnswers(...refusals: (ProblemCode | Problem)[]): Record<n
     refusal instanceof Problem ? refusal : new Problem(refusal, `${problemTable[refusal].title}.`),
   )
   return Object.fromEntries(
-    [...Map.groupBy(problems, ({ status }) => status)].map(([status, same]) => [
-      status,
-      {
-        description: [...new Set(same.map(({ title }) => title))].join(' · '),
-        content: {
-          'application/problem+json': {
-            schema: PROBLEM,
-            examples: Object.fromEntries(same.map((problem) => [problem.code, { value: problemBody(problem) }])),
-          },
+    [...Map.groupBy(problems, ({ status }) => status as number)].map(([status, same]): [number, Answer] => {
+      const headers = HEADERS[status]
+      const examples = Object.fromEntries(same.map((problem) => [problem.code, { value: problemBody(problem) }]))
+      return [
+        status,
+        {
+          description: [...new Set(same.map(({ title }) => title))].join(' · '),
+          ...(headers && { headers }),
+          content: { 'application/problem+json': { schema: PROBLEM_REF, examples } },
         },
-      },
-    ]),
+      ]
+    }),
   )
 }

@@ -1,0 +1,97 @@
+// /swagger: the page, its files, and the document they show. Needs no key and no internet.
+import { swagger } from '@elysiajs/swagger'
+import { type AnyElysia, Elysia } from 'elysia'
+import { correctOpenApi } from './correct-openapi.ts'
+import { PROBLEM_SCHEMA } from './describe-answers.ts'
+import { SESSION_COOKIE } from './session-cookie.ts'
+import { SWAGGER_PAGE, SWAGGER_POLICY, SWAGGER_SCRIPT } from './swagger-page.ts'
+
+export interface SwaggerDeps {
+  /** The routes to describe. */
+  readonly described: AnyElysia
+  readonly keyHeader: string
+}
+
+const API_VERSION = '1.0.0'
+
+const TAGS = [
+  { name: 'events', description: 'Write: start and end marks, metrics, exceptions' },
+  { name: 'questions', description: 'Read back what was sent' },
+  { name: 'account', description: 'The account; signing up gives the first key' },
+  { name: 'session', description: 'Signing in and out' },
+  { name: 'keys', description: 'API keys: make, rotate, revoke' },
+  { name: 'operations', description: 'For those who run Stint; no key' },
+]
+
+const asset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
+
+const HIDDEN = { detail: { hide: true } }
+const NO_SNIFF = { 'x-content-type-options': 'nosniff' }
+const CACHED = { ...NO_SNIFF, 'cache-control': 'public, max-age=3600' }
+
+export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
+  // The plugin's own page loads scripts from a CDN. Mounted on an app that never listens, only its document gets out.
+  const plugin = new Elysia({ normalize: false }).use(described).use(
+    swagger({
+      path: '/swagger/plugin',
+      specPath: '/swagger/json',
+      excludeStaticFile: false,
+      documentation: {
+        info: {
+          title: 'Stint',
+          version: API_VERSION,
+          description: "Times any part of anyone's code: marks, metrics and exceptions over four HTTP calls.",
+        },
+        servers: [{ url: '/' }],
+        tags: TAGS,
+        components: {
+          schemas: { Problem: PROBLEM_SCHEMA },
+          securitySchemes: {
+            apiKey: { type: 'apiKey', in: 'header', name: keyHeader, description: 'Received on making an account.' },
+            session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by signing in.' },
+          },
+        },
+      },
+    }),
+  )
+  let document: Promise<string> | undefined
+  const describe = async () => {
+    const answer = await plugin.handle(new Request('http://localhost/swagger/json'))
+    return JSON.stringify(correctOpenApi((await answer.json()) as object))
+  }
+
+  return new Elysia({ normalize: false })
+    .get(
+      '/swagger',
+      () =>
+        new Response(SWAGGER_PAGE, {
+          headers: {
+            ...NO_SNIFF,
+            'content-type': 'text/html; charset=utf-8',
+            'content-security-policy': SWAGGER_POLICY,
+            'referrer-policy': 'no-referrer',
+          },
+        }),
+      HIDDEN,
+    )
+    .get('/swagger/', () => new Response(null, { status: 308, headers: { location: '../swagger' } }), HIDDEN)
+    .get(
+      '/swagger/json',
+      async () => {
+        document ??= describe()
+        return new Response(await document, { headers: { ...NO_SNIFF, 'content-type': 'application/json' } })
+      },
+      HIDDEN,
+    )
+    .get(
+      '/swagger/assets/page.js',
+      () => new Response(SWAGGER_SCRIPT, { headers: { ...CACHED, 'content-type': 'text/javascript; charset=utf-8' } }),
+      HIDDEN,
+    )
+    .get(
+      '/swagger/assets/swagger-ui-bundle.js',
+      () => new Response(asset('swagger-ui-bundle.js'), { headers: CACHED }),
+      HIDDEN,
+    )
+    .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), { headers: CACHED }), HIDDEN)
+}
