@@ -27,15 +27,8 @@ export function describeQuestion(kind: QuestionKind): DocumentDecoration {
     summary,
     description,
     parameters: QUESTIONS[kind].parameters.map((name) => {
-      const parameter = PARAMETERS[name]
-      return {
-        name,
-        in: 'query',
-        required: false,
-        description: parameter.description,
-        schema: parameter.schema as Schema,
-        ...(parameter.example !== undefined && { example: parameter.example }),
-      }
+      const { description, schema } = PARAMETERS[name]
+      return { name, in: 'query', required: false, description, schema: schema as Schema }
     }),
     responses: {
       200: jsonAnswer('The answer', schema, example),

@@ -12,7 +12,6 @@ export interface Parameter<T> {
   readonly description: string
   /** JSON Schema, for the documentation. */
   readonly schema: Readonly<Record<string, unknown>>
-  readonly example?: string | number
   parse(text: string, nowNs: bigint): Parsed<T>
 }
 
@@ -24,10 +23,9 @@ const STATES = ['completed', 'running', 'abandoned', 'orphan'] as const satisfie
 const checked = <T>(faults: readonly { readonly detail: string }[], value: T): Parsed<T> =>
   faults[0] === undefined ? { value } : { detail: faults[0].detail }
 
-const time = (description: string, example: string): Parameter<bigint> => ({
+const time = (description: string): Parameter<bigint> => ({
   description: `${description}: RFC 3339 with up to nine digits of a second, or a time ago such as \`-90m\` (s, m, h, d, w).`,
   schema: { type: 'string' },
-  example,
   parse: (text, nowNs) => {
     // In a query string a `+` means a space: the sign of an offset arrives as one.
     const value = parseAgo(text, nowNs) ?? parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
@@ -36,12 +34,11 @@ const time = (description: string, example: string): Parameter<bigint> => ({
 })
 
 const parameters = {
-  from: time('The beginning of the range, which belongs to it; an hour ago when absent', '-1h'),
-  to: time('The end of the range, which does not belong to it; now when absent', '2026-11-20T21:52:42Z'),
+  from: time('The beginning of the range, which belongs to it; an hour ago when absent'),
+  to: time('The end of the range, which does not belong to it; now when absent'),
   process: {
     description: 'Only this process. Stripped as it is when events are sent.',
     schema: { type: 'string', minLength: 1, maxLength: 250 },
-    example: 'nightly import',
     parse: (text) => checked(checkProcess(text), stripText(text)),
   } satisfies Parameter<string>,
   meta: {
