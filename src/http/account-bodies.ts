@@ -1,48 +1,49 @@
 // The JSON bodies of the account routes: typed schemas for Elysia and /swagger, and one check that names every fault with its pointer.
 // They are read in a parse hook, so that who may ask is judged before anything of the body is.
-import { Kind, type Static, type TObject, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type Static, type TObject, Type, TypeRegistry } from '@sinclair/typebox'
 import { normalizeEmail, PASSWORD_MAX, PASSWORD_MIN, passwordFault } from '../account/credentials.ts'
 import { OVERLAP_MAX_S, type Scope } from '../account/keys.ts'
-import { type Fault, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
+import { type Check, findFaults } from './body-fields.ts'
 import { bodyTooLarge, parseJson, readBytes } from './read-body.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
-const MAX_FAULTS = 100
+const GIVEN_TEXT_MAX = 4096
 const KEY_NAME_MAX = 100
 const SCOPES: readonly unknown[] = ['write', 'read']
 
-/** What is wrong with a value, or undefined. */
-type Check = (value: unknown) => string | undefined
-
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
+/** A check of strings: `rule` says what is wrong with one, or undefined. */
 const text =
-  (max: number): Check =>
-  (value) => {
-    if (typeof value !== 'string') return 'must be a string'
-    return value.length > max ? `must have at most ${max} characters` : undefined
-  }
+  (rule: (value: string) => string | undefined): Check =>
+  (value) =>
+    faults(typeof value === 'string' ? rule(value) : 'must be a string')
+
+const faults = (detail: string | undefined) => (detail === undefined ? [] : [{ pointer: '', detail }])
+
+const givenText = text((value) =>
+  value.length > GIVEN_TEXT_MAX ? `must have at most ${GIVEN_TEXT_MAX} characters` : undefined,
+)
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  'stint:email': (value) =>
-    text(1000)(value) ?? (normalizeEmail(value as string) === undefined ? 'must be an e-mail address' : undefined),
-  'stint:new-password': (value) => (typeof value === 'string' ? passwordFault(value)?.detail : 'must be a string'),
-  'stint:given-text': text(4096),
-  'stint:key-name': (value) => {
-    if (typeof value !== 'string') return 'must be a string'
+  'stint:email': text((value) => (normalizeEmail(value) === undefined ? 'must be an e-mail address' : undefined)),
+  'stint:new-password': text((value) => passwordFault(value)?.detail),
+  'stint:given-text': givenText,
+  'stint:key-name': text((value) => {
     if (!value.isWellFormed() || CONTROL.test(value)) return 'must be well-formed Unicode without control characters'
     if (value.trim() === '') return 'must not be empty'
     return [...value].length > KEY_NAME_MAX ? `must have at most ${KEY_NAME_MAX} characters` : undefined
-  },
+  }),
   'stint:scopes': (value) => {
-    if (!Array.isArray(value) || value.length === 0) return 'must be a list of write, read or both'
-    if (!value.every((scope) => SCOPES.includes(scope))) return 'must be a list of write, read or both'
-    return new Set(value).size < value.length ? 'must not name a scope twice' : undefined
+    const known = Array.isArray(value) && value.length > 0 && value.every((scope) => SCOPES.includes(scope))
+    if (!known) return faults('must be a list of write, read or both')
+    return faults(new Set(value).size < value.length ? 'must not name a scope twice' : undefined)
   },
-  'stint:overlap': (value) =>
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= OVERLAP_MAX_S
-      ? undefined
-      : `must be a whole number of seconds from 0 to ${OVERLAP_MAX_S}`,
+  'stint:overlap': (value) => {
+    const isSpan = Number.isInteger(value) && (value as number) >= 0 && (value as number) <= OVERLAP_MAX_S
+    return faults(isSpan ? undefined : `must be a whole number of seconds from 0 to ${OVERLAP_MAX_S}`)
+  },
 }
 
 const field = <T>(kind: keyof typeof CHECKS, json: object) => Type.Unsafe<T>({ [Kind]: kind, ...json })
@@ -60,7 +61,11 @@ const newPassword = field<string>('stint:new-password', {
   maxLength: PASSWORD_MAX,
   examples: ['correct horse battery staple'],
 })
-const givenPassword = field<string>('stint:given-text', { type: 'string', format: 'password', maxLength: 4096 })
+const givenPassword = field<string>('stint:given-text', {
+  type: 'string',
+  format: 'password',
+  maxLength: GIVEN_TEXT_MAX,
+})
 const closed = { additionalProperties: false }
 
 const SCHEMAS = {
@@ -71,7 +76,7 @@ const SCHEMAS = {
       setup_code: Type.Optional(
         field<string>('stint:given-text', {
           type: 'string',
-          maxLength: 4096,
+          maxLength: GIVEN_TEXT_MAX,
           description:
             'For the first account, where the port is open to others: the code that the log of the start shows.',
         }),
@@ -80,7 +85,10 @@ const SCHEMAS = {
     closed,
   ),
   signIn: Type.Object(
-    { email: field<string>('stint:given-text', { type: 'string', maxLength: 4096 }), password: givenPassword },
+    {
+      email: field<string>('stint:given-text', { type: 'string', maxLength: GIVEN_TEXT_MAX }),
+      password: givenPassword,
+    },
     closed,
   ),
   password: Type.Object({ current_password: givenPassword, new_password: newPassword }, closed),
@@ -127,15 +135,16 @@ export type AccountBody<Name extends keyof typeof SCHEMAS> = Static<(typeof SCHE
 
 /** The schemas. Registers their kinds of fields with TypeBox, which keeps those globally; doing so again changes nothing. */
 export function createAccountSchemas() {
-  for (const [kind, check] of Object.entries(CHECKS)) TypeRegistry.Set(kind, (_, value) => check(value) === undefined)
+  for (const [kind, check] of Object.entries(CHECKS)) TypeRegistry.Set(kind, (_, value) => check(value).length === 0)
   return SCHEMAS
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i
 
-/** Reads and checks a JSON body. Throws Problem `body_too_large`, `content_type_unsupported`, `json_malformed` or `fields_invalid` with every fault. */
+/** Reads and checks a JSON body; where every field is optional, no body at all is an empty object. Throws Problem `body_too_large`, `content_type_unsupported`, `json_malformed` or `fields_invalid` with every fault. */
 export async function readAccountBody<T extends TObject>(request: Request, schema: T): Promise<Static<T>> {
   const { headers } = request
+  if (request.body === null && schema.required === undefined) return {} as Static<T>
   if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
   if (
     !JSON_TYPE.test(headers.get('content-type') ?? '') ||
@@ -146,32 +155,10 @@ export async function readAccountBody<T extends TObject>(request: Request, schem
     })
   }
   const body = parseJson(await readBytes(request, MAX_BODY_BYTES))
-  const errors = findFaults(schema, body)
+  const errors = findFaults(schema, body, CHECKS)
   if (errors.length > 0) {
-    const faults = errors.length === 1 ? 'a fault' : `${errors.length} faults`
-    throw new Problem('fields_invalid', `The body has ${faults}.`, { errors })
+    const count = errors.length === 1 ? 'a fault' : `${errors.length} faults`
+    throw new Problem('fields_invalid', `The body has ${count}.`, { errors })
   }
   return body as Static<T>
-}
-
-function findFaults(schema: TObject, body: unknown): Fault[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return [{ pointer: '', detail: 'must be a JSON object' }]
-  const faults: Fault[] = []
-  const required = new Set(schema.required)
-  for (const [name, property] of Object.entries(schema.properties) as [string, TSchema][]) {
-    if (!Object.hasOwn(body, name)) {
-      if (required.has(name)) faults.push({ pointer: `/${name}`, detail: 'is required' })
-      continue
-    }
-    const detail = CHECKS[property[Kind]]!((body as Record<string, unknown>)[name])
-    if (detail !== undefined) faults.push({ pointer: `/${name}`, detail })
-  }
-  for (const name of Object.keys(body)) {
-    if (faults.length >= MAX_FAULTS) break
-    if (Object.hasOwn(schema.properties, name)) continue
-    const pointer = `/${name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`
-    faults.push({ pointer, detail: 'is not a field of this endpoint' })
-  }
-  return faults
 }

@@ -7,6 +7,7 @@ import type { IssuedKey } from '../account/keys.ts'
 import { Problem } from '../problem.ts'
 import { type AccountBody, createAccountSchemas, readAccountBody } from './account-bodies.ts'
 import { accountDetails as details } from './describe-accounts.ts'
+import { jsonAnswer } from './json-answer.ts'
 import {
   clearedSessionCookie,
   createFindSession,
@@ -26,15 +27,13 @@ export interface AccountRoutesDeps {
   onDeleted(account: string): void
 }
 
-const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+/** 204, and nothing that a cache may keep. */
+const done = (): Response => new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
 
-const answer = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json', ...HEADERS, ...headers },
-  })
-const done = (headers: Record<string, string> = {}): Response =>
-  new Response(null, { status: 204, headers: { ...HEADERS, ...headers } })
+function withCookie(response: Response, cookie: string): Response {
+  response.headers.set('set-cookie', cookie)
+  return response
+}
 
 const time = (ms: number): string => new Date(ms).toISOString()
 const maybeTime = (ms: number | null): string | null => (ms === null ? null : time(ms))
@@ -79,14 +78,14 @@ export function accountRoutes(deps: AccountRoutesDeps) {
 
   const signedIn = (request: Request, account: string) => {
     const token = sessions.create(account, request.headers.get('user-agent') ?? '', sessionToken(request))
-    return { 'set-cookie': sessionCookie(token, isSecure(request)) }
+    return sessionCookie(token, isSecure(request))
   }
 
   return new Elysia({ normalize: false })
     .get(
       '/api/sign-up',
       ({ request }) =>
-        answer(200, {
+        jsonAnswer({
           open: accounts.signUpOpen(),
           setup_code_required: accounts.setupCode() !== undefined,
           signed_in: findSession(request) !== undefined,
@@ -101,7 +100,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
         const { account, key } = await accounts.create({ email, password, address, ...setupCode })
         const made = { account: toAccountJson(account), key: toIssuedKeyJson(key) }
-        return answer(201, made, signedIn(request, account.id))
+        return withCookie(jsonAnswer(made, 201), signedIn(request, account.id))
       },
       { ...openBody(schemas.signUp), detail: details.signUp },
     )
@@ -111,7 +110,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const { account } = requireSession(request)
         accounts.delete(account)
         deps.onDeleted(account)
-        return done({ 'set-cookie': clearedSessionCookie(isSecure(request)) })
+        return withCookie(done(), clearedSessionCookie(isSecure(request)))
       },
       { detail: details.deleteAccount },
     )
@@ -135,13 +134,13 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       async ({ request, body }) => {
         const { email, password } = body as AccountBody<'signIn'>
         const account = await accounts.signIn({ email, password, address: addressOf(request) })
-        return answer(201, { account: toAccountJson(account) }, signedIn(request, account.id))
+        return withCookie(jsonAnswer({ account: toAccountJson(account) }, 201), signedIn(request, account.id))
       },
       { ...openBody(schemas.signIn), detail: details.signIn },
     )
     .get(
       '/api/session',
-      ({ request }) => answer(200, { account: toAccountJson(accounts.get(requireSession(request).account)!) }),
+      ({ request }) => jsonAnswer({ account: toAccountJson(accounts.get(requireSession(request).account)!) }),
       { detail: details.whoAmI },
     )
     .delete(
@@ -149,7 +148,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       ({ request }) => {
         const { account, id } = requireSession(request)
         sessions.revoke(account, id)
-        return done({ 'set-cookie': clearedSessionCookie(isSecure(request)) })
+        return withCookie(done(), clearedSessionCookie(isSecure(request)))
       },
       { detail: details.signOut },
     )
@@ -165,7 +164,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
           last_seen_at: time(seenMs),
           expires_at: time(expiresMs),
         }))
-        return answer(200, { sessions: list })
+        return jsonAnswer({ sessions: list })
       },
       { detail: details.listSessions },
     )
@@ -174,7 +173,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       ({ request, params }) => {
         const { account, id } = requireSession(request)
         sessions.revoke(account, params.id)
-        return done(params.id === id ? { 'set-cookie': clearedSessionCookie(isSecure(request)) } : {})
+        return params.id === id ? withCookie(done(), clearedSessionCookie(isSecure(request))) : done()
       },
       { detail: details.revokeSession },
     )
@@ -189,7 +188,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
           expires_at: maybeTime(expiresMs),
           revoked_at: maybeTime(revokedMs),
         }))
-        return answer(200, { keys: list })
+        return jsonAnswer({ keys: list })
       },
       { detail: details.listKeys },
     )
@@ -198,7 +197,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       ({ request, body }) => {
         const { account } = requireSession(request)
         const { name, scopes = ['write'] } = body as AccountBody<'createKey'>
-        return answer(201, { key: toIssuedKeyJson(keys.create(account, name.trim(), scopes)) })
+        return jsonAnswer({ key: toIssuedKeyJson(keys.create(account, name.trim(), scopes)) }, 201)
       },
       { ...sessionBody(schemas.createKey), detail: details.createKey },
     )
@@ -215,7 +214,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       ({ request, params, body }) => {
         const { account } = requireSession(request)
         const { overlap_seconds = 0 } = body as AccountBody<'rotateKey'>
-        return answer(201, { key: toIssuedKeyJson(keys.rotate(account, params.id, overlap_seconds)) })
+        return jsonAnswer({ key: toIssuedKeyJson(keys.rotate(account, params.id, overlap_seconds)) }, 201)
       },
       { ...sessionBody(schemas.rotateKey), detail: details.rotateKey },
     )
