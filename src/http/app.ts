@@ -1,5 +1,5 @@
 // The Elysia app: the gate before /v1, the one place where errors become answers, and every route.
-import { Elysia, type ValidationError } from 'elysia'
+import { Elysia, NotFoundError, type ValidationError } from 'elysia'
 import type { EventKind } from '../event/event.ts'
 import type { EventBody } from '../event/from-body.ts'
 import { ownTimeFault, ownTimeUs } from '../event/own-time.ts'
@@ -8,6 +8,7 @@ import { type Fault, Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { IntakeDeps } from './accept-event.ts'
 import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
+import { createAllowedMethods } from './allowed-methods.ts'
 import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
 import { findFaults } from './body-fields.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
@@ -61,9 +62,13 @@ export function createApp(deps: AppDeps) {
     return detail === undefined ? faults : [...faults, { pointer: '/at', detail }]
   }
 
-  const app = new Elysia({ normalize: false })
+  const allowedMethods = createAllowedMethods(() => app.routes)
+  const app = new Elysia({ normalize: false, strictPath: true })
     .onError(({ error, request }) => {
       const path = pathOf(request.url)
+      const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
+      if (allow !== undefined)
+        return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
       log.error({ err: problem?.cause ?? error, path }, 'a request failed')

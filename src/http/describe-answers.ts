@@ -19,6 +19,12 @@ export const jsonAnswer = (description: string, schema: object, example: unknown
 })
 
 const text: Schema = { type: 'string' }
+
+export const textAnswer = (description: string, example: string): Answer => ({
+  description,
+  content: { 'text/plain': { schema: text, example } },
+})
+
 const FAULT: Schema = { type: 'object', properties: { pointer: text, detail: text }, required: ['pointer', 'detail'] }
 
 /** Stands in the document once, under components; every refusal refers to it. */

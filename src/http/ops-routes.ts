@@ -1,9 +1,12 @@
 // For those who run Stint: alive, ready, figures. No key, and nothing by account.
 import { Elysia } from 'elysia'
 import type { Problem } from '../problem.ts'
+import { problemAnswers, textAnswer } from './describe-answers.ts'
 import { problemResponse } from './problem-response.ts'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+const OPERATIONS = { tags: ['operations'], security: [] }
 
 export interface OpsDeps {
   /** The figures as Prometheus text, as they are now. */
@@ -15,7 +18,7 @@ export interface OpsDeps {
 export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
   return new Elysia({ normalize: false })
     .get('/livez', () => new Response('ok\n'), {
-      detail: { tags: ['operations'], summary: 'Is the process alive', responses: { 200: { description: 'It is' } } },
+      detail: { ...OPERATIONS, summary: 'Is the process alive', responses: { 200: textAnswer('It is', 'ok\n') } },
     })
     .get(
       '/readyz',
@@ -25,17 +28,23 @@ export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
       },
       {
         detail: {
-          tags: ['operations'],
+          ...OPERATIONS,
           summary: 'Can the spools take an event',
-          responses: { 200: { description: 'They can' }, 503: { description: 'They cannot, and why' } },
+          responses: {
+            200: textAnswer('They can', 'ready\n'),
+            ...problemAnswers('spool_full', 'disk_low', 'stopping', 'internal'),
+          },
         },
       },
     )
     .get('/metrics', async () => new Response(await renderMetrics(), { headers: { 'content-type': METRICS_TYPE } }), {
       detail: {
-        tags: ['operations'],
+        ...OPERATIONS,
         summary: 'Figures for Prometheus',
-        responses: { 200: { description: 'Prometheus text format' } },
+        responses: {
+          200: textAnswer('Prometheus text format', 'stint_events_accepted_total{kind="start"} 12\n'),
+          ...problemAnswers('internal'),
+        },
       },
     })
 }

@@ -1,6 +1,6 @@
 // /swagger: the page, its files, and the document they show. Needs no key and no internet.
 import { swagger } from '@elysiajs/swagger'
-import { type AnyElysia, Elysia } from 'elysia'
+import { type AnyElysia, Elysia, NotFoundError } from 'elysia'
 import { correctOpenApi } from './correct-openapi.ts'
 import { PROBLEM_SCHEMA } from './describe-answers.ts'
 import { SESSION_COOKIE } from './session-cookie.ts'
@@ -60,38 +60,49 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
     return JSON.stringify(correctOpenApi((await answer.json()) as object))
   }
 
-  return new Elysia({ normalize: false })
-    .get(
-      '/swagger',
-      () =>
-        new Response(SWAGGER_PAGE, {
-          headers: {
-            ...NO_SNIFF,
-            'content-type': 'text/html; charset=utf-8',
-            'content-security-policy': SWAGGER_POLICY,
-            'referrer-policy': 'no-referrer',
-          },
-        }),
-      HIDDEN,
-    )
-    .get('/swagger/', () => new Response(null, { status: 308, headers: { location: '../swagger' } }), HIDDEN)
-    .get(
-      '/swagger/json',
-      async () => {
-        document ??= describe()
-        return new Response(await document, { headers: { ...NO_SNIFF, 'content-type': 'application/json' } })
-      },
-      HIDDEN,
-    )
-    .get(
-      '/swagger/assets/page.js',
-      () => new Response(SWAGGER_SCRIPT, { headers: { ...CACHED, 'content-type': 'text/javascript; charset=utf-8' } }),
-      HIDDEN,
-    )
-    .get(
-      '/swagger/assets/swagger-ui-bundle.js',
-      () => new Response(asset('swagger-ui-bundle.js'), { headers: CACHED }),
-      HIDDEN,
-    )
-    .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), { headers: CACHED }), HIDDEN)
+  return (
+    new Elysia({ normalize: false })
+      .get(
+        '/swagger',
+        () =>
+          new Response(SWAGGER_PAGE, {
+            headers: {
+              ...NO_SNIFF,
+              'content-type': 'text/html; charset=utf-8',
+              'content-security-policy': SWAGGER_POLICY,
+              'referrer-policy': 'no-referrer',
+            },
+          }),
+        HIDDEN,
+      )
+      // Of a route `/swagger/` Elysia's adapter for Bun would drop the slash. The page's addresses only hold without it.
+      .get(
+        '/swagger/*',
+        ({ params }) => {
+          if (params['*'] !== '') throw new NotFoundError()
+          return new Response(null, { status: 308, headers: { location: '../swagger' } })
+        },
+        HIDDEN,
+      )
+      .get(
+        '/swagger/json',
+        async () => {
+          document ??= describe()
+          return new Response(await document, { headers: { ...NO_SNIFF, 'content-type': 'application/json' } })
+        },
+        HIDDEN,
+      )
+      .get(
+        '/swagger/assets/page.js',
+        () =>
+          new Response(SWAGGER_SCRIPT, { headers: { ...CACHED, 'content-type': 'text/javascript; charset=utf-8' } }),
+        HIDDEN,
+      )
+      .get(
+        '/swagger/assets/swagger-ui-bundle.js',
+        () => new Response(asset('swagger-ui-bundle.js'), { headers: CACHED }),
+        HIDDEN,
+      )
+      .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), { headers: CACHED }), HIDDEN)
+  )
 }
