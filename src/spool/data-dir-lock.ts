@@ -1,0 +1,98 @@
+// One process a DATA_DIR, and only on data it understands.
+// The lock is SQLite's on an empty file, DATA_DIR/lock: the kernel takes it back when the process is gone, however it went, which no file with
+// a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The lock file is never opened by other means:
+// closing any second descriptor of it would give the lock away.
+import { Database } from 'bun:sqlite'
+import { accessSync, constants, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Of everything under DATA_DIR; raised when an older Stint could no longer read it. */
+const DATA_VERSION = 1
+
+export interface DataDirLock {
+  release(): void
+}
+
+/** `dir` exists. Throws an Error whose message is for the operator: who holds it, that it cannot be written, that its data is newer. */
+export function lockDataDir(dir: string): DataDirLock {
+  checkWritable(dir)
+  const database = takeLock(dir)
+  try {
+    checkVersion(dir)
+    attempt(dir, () => writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`))
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return { release: () => database.close() }
+}
+
+function checkWritable(dir: string): void {
+  attempt(dir, () => {
+    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK)
+  })
+}
+
+function takeLock(dir: string): Database {
+  const path = join(dir, 'lock')
+  let database: Database | undefined
+  try {
+    database = new Database(path, { create: true, readwrite: true })
+    // Nothing is ever written to it, so it needs no journal file either.
+    database.run('PRAGMA journal_mode = MEMORY')
+    database.run('BEGIN IMMEDIATE')
+    return database
+  } catch (error) {
+    database?.close()
+    const code = (error as { code?: string }).code
+    if (code?.startsWith('SQLITE_BUSY')) {
+      throw new Error(
+        `DATA_DIR ${dir} is in use by another Stint${holder(dir)}: stop that one, or give this one a DATA_DIR of its own`,
+      )
+    }
+    if (code === 'SQLITE_NOTADB') throw new Error(`${path} is no lock of Stint's: remove it`, { cause: error })
+    throw new Error(`DATA_DIR ${dir} cannot be locked: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function holder(dir: string): string {
+  try {
+    const pid = readFileSync(join(dir, 'lock.pid'), 'utf8').trim()
+    return /^\d+$/.test(pid) ? ` (pid ${pid})` : ''
+  } catch {
+    return '' // the other one has not written it yet, or could not
+  }
+}
+
+function checkVersion(dir: string): void {
+  const path = join(dir, 'version')
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    attempt(dir, () => {
+      writeFileSync(`${path}.new`, `${DATA_VERSION}\n`, { flush: true })
+      renameSync(`${path}.new`, path)
+    })
+    return
+  }
+  if (!/^\d+$/.test(text)) {
+    throw new Error(
+      `${path} is damaged: it should hold the version of the data, which is ${DATA_VERSION} for this Stint. Write that into it if no newer Stint ever ran here`,
+    )
+  }
+  if (Number(text) > DATA_VERSION) {
+    throw new Error(
+      `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads up to ${DATA_VERSION}): start that version`,
+    )
+  }
+}
+
+function attempt(dir: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    throw new Error(`DATA_DIR ${dir} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
+}

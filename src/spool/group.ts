@@ -1,0 +1,77 @@
+// The records that one write and one fdatasync will make durable together. They are encoded as they arrive, into one growing buffer;
+// sequences are given when the group is sealed, so that a group that failed leaves no gap in them.
+import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame } from './frame.ts'
+
+const START_BYTES = 256 * 1024
+
+export class Group {
+  #bytes = allocBytes(START_BYTES)
+  #settled = Promise.withResolvers<void>()
+  length = 0
+  records = 0
+  /** Arrival of the first record. */
+  firstUs = 0
+
+  /** Settles with the commit; shared by all appends of the group. */
+  get settled(): Promise<void> {
+    return this.#settled.promise
+  }
+
+  add(record: string, us: number): void {
+    const worst = this.length + FRAME_HEAD_BYTES + 3 * record.length
+    if (worst > this.#bytes.buffer.length) this.#grow(worst)
+    if (this.records === 0) this.firstUs = us
+    this.length += putFrame(this.#bytes, this.length, record, us)
+    this.records++
+  }
+
+  /** Numbers the records from `firstSeq` on; nothing may be added after it. */
+  seal(firstSeq: number): void {
+    let seq = firstSeq
+    for (let at = 0; at < this.length; ) at += sealFrame(this.#bytes, at, seq++)
+  }
+
+  /** As many frames from `from` on as fit into `room` bytes: where they end, and how many they are. */
+  cut(from: number, room: number): { to: number; records: number } {
+    let to = from
+    let records = 0
+    while (to < this.length && to + frameBytes(this.#bytes, to) - from <= room) {
+      to += frameBytes(this.#bytes, to)
+      records++
+    }
+    return { to, records }
+  }
+
+  /** Bytes of the frame that begins at `at`. */
+  frameBytes(at: number): number {
+    return frameBytes(this.#bytes, at)
+  }
+
+  slice(from: number, to: number): Uint8Array {
+    return this.#bytes.buffer.subarray(from, to)
+  }
+
+  resolve(): void {
+    this.#settled.resolve()
+  }
+
+  reject(error: Error): void {
+    // A caller may have gone away; the rejection belongs to those who still wait.
+    this.#settled.promise.catch(() => {})
+    this.#settled.reject(error)
+  }
+
+  /** Empty again, and small again after a surge. */
+  reset(): void {
+    if (this.#bytes.buffer.length > 4 * START_BYTES) this.#bytes = allocBytes(START_BYTES)
+    this.#settled = Promise.withResolvers<void>()
+    this.length = 0
+    this.records = 0
+  }
+
+  #grow(needed: number): void {
+    const larger = allocBytes(Math.max(needed, 2 * this.#bytes.buffer.length))
+    this.#bytes.buffer.copy(larger.buffer, 0, 0, this.length)
+    this.#bytes = larger
+  }
+}

@@ -1,0 +1,216 @@
+// Reads acknowledged records in order, in large chunks. Every record has a sequence, one higher than the one before: so whatever is
+// missing between two good records, or between the last one of a segment and the next segment, is known to be missing and is counted.
+// Damage never stops it: it sets the bytes aside, finds the next good record and goes on.
+import type { Logger } from '../log.ts'
+import { boundOf, type Chain, type Position } from './chain.ts'
+import type { DamageShelf } from './damage-shelf.ts'
+import type { Disk, DiskFile } from './disk.ts'
+import {
+  allocBytes,
+  FRAME_HEAD_BYTES,
+  findFrame,
+  frameBytes,
+  frameRecord,
+  frameSeq,
+  frameUs,
+  isFrame,
+} from './frame.ts'
+import { readAll } from './scan-segment.ts'
+import { SEGMENT_HEADER_BYTES, type Segment, segmentPath } from './segment.ts'
+
+const CHUNK_BYTES = 4 * 1024 * 1024
+
+export interface Batch {
+  records: string[]
+  /** The position after the last of them. */
+  next: Position
+  /** Records set aside on the way. */
+  damaged: number
+}
+
+export interface ReaderOptions {
+  readonly disk: Disk
+  readonly dir: string
+  readonly chain: Chain
+  readonly shelf: DamageShelf
+  readonly log: Logger
+}
+
+interface Cursor {
+  segment: number
+  offset: number
+  seq: number
+}
+
+export class Reader {
+  readonly #options: ReaderOptions
+  readonly #chain: Chain
+  #file: DiskFile | undefined
+  #fileIndex = -1
+  /** The chunk holds [#start, #start + #filled) of the open segment. */
+  #chunk = allocBytes(0)
+  #start = 0
+  #filled = 0
+  readonly #reported = new Set<string>()
+  /** Records found damaged or missing since opening, each counted once. */
+  damaged = 0
+  /** Arrival of the first and the last record of the last batch read. */
+  firstUs: number | undefined
+  lastUs: number | undefined
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+    this.#chain = options.chain
+  }
+
+  /** At most `maxRecords` and `maxBytes` (but at least one record, if there is one) from `from` on. */
+  async read(from: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
+    const cursor: Cursor = { segment: from.segment, offset: from.offset, seq: from.seq }
+    const batch: Batch = { records: [], next: from, damaged: 0 }
+    const room = { records: maxRecords, bytes: maxBytes }
+    this.firstUs = undefined
+    this.lastUs = undefined
+    while (room.records > 0 && cursor.seq < this.#chain.nextSeq) {
+      const segment = this.#chain.segments.find(({ index }) => index >= cursor.segment)
+      if (segment === undefined) {
+        batch.damaged += this.#lost(cursor, this.#chain.nextSeq, 'records are missing at the end of the spool')
+        break
+      }
+      if (segment.index !== cursor.segment) {
+        cursor.segment = segment.index
+        cursor.offset = SEGMENT_HEADER_BYTES
+      }
+      const bound = boundOf(this.#chain, segment)
+      if (cursor.seq >= bound) {
+        cursor.segment++
+        cursor.offset = SEGMENT_HEADER_BYTES
+        continue
+      }
+      if (cursor.offset <= SEGMENT_HEADER_BYTES && (segment.firstSeq ?? 0) > cursor.seq) {
+        batch.damaged += this.#lost(cursor, segment.firstSeq!, 'records are missing before a segment')
+      }
+      const step = await this.#readFrames(segment, cursor, bound, batch.records, room)
+      if (step === 'full') break
+      if (step === 'bad') batch.damaged += await this.#passDamage(segment, cursor, bound, cursor.offset === from.offset)
+    }
+    batch.next = cursor
+    return batch
+  }
+
+  /** Arrival of the record at a position, when it happens to lie in the chunk. */
+  peekUs({ segment, offset, seq }: Position): number | undefined {
+    const at = offset - this.#start
+    if (segment !== this.#fileIndex || at < 0 || !isFrame(this.#chunk, at, this.#filled)) return undefined
+    return frameSeq(this.#chunk, at) === seq ? frameUs(this.#chunk, at) : undefined
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    this.#fileIndex = -1
+    this.#filled = 0
+    await file?.close()
+  }
+
+  /** Takes frames until the batch is full, the segment's records end, or a frame is not what it should be. */
+  async #readFrames(
+    segment: Segment,
+    cursor: Cursor,
+    bound: number,
+    records: string[],
+    room: { records: number; bytes: number },
+  ): Promise<'full' | 'done' | 'bad'> {
+    while (cursor.seq < bound) {
+      let at = await this.#load(segment, cursor.offset)
+      const chunk = this.#chunk
+      const end = this.#filled
+      const from = at
+      while (cursor.seq < bound && isFrame(chunk, at, end)) {
+        const size = frameBytes(chunk, at)
+        const seq = frameSeq(chunk, at)
+        if (seq > cursor.seq) break
+        if (seq === cursor.seq) {
+          const bytes = size - FRAME_HEAD_BYTES
+          if (room.records === 0 || (records.length > 0 && bytes > room.bytes)) return 'full'
+          this.lastUs = frameUs(chunk, at)
+          this.firstUs ??= this.lastUs
+          records.push(frameRecord(chunk, at))
+          room.records--
+          room.bytes -= bytes
+          cursor.seq++
+        }
+        at += size
+        cursor.offset += size
+      }
+      if (at === from) return 'bad'
+    }
+    return 'done'
+  }
+
+  /** Sees to it that the frame at `offset` is in the chunk as far as it exists; answers its place there. */
+  async #load(segment: Segment, offset: number): Promise<number> {
+    const at = offset - this.#start
+    if (this.#fileIndex === segment.index && at >= 0) {
+      const have = this.#filled - at
+      const wanted = have >= FRAME_HEAD_BYTES ? frameBytes(this.#chunk, at) : FRAME_HEAD_BYTES
+      if (have >= wanted || (have > 0 && this.#start + this.#filled >= segment.end)) return at
+    }
+    const file = await this.#open(segment)
+    const size = Math.max(0, Math.min(CHUNK_BYTES, segment.end - offset))
+    await this.#fill(file, offset, size)
+    const claimed = this.#filled >= FRAME_HEAD_BYTES ? frameBytes(this.#chunk, 0) : 0
+    if (claimed > size && claimed <= segment.end - offset) await this.#fill(file, offset, claimed)
+    return 0
+  }
+
+  async #fill(file: DiskFile, offset: number, size: number): Promise<void> {
+    if (this.#chunk.buffer.length < size) this.#chunk = allocBytes(Math.max(size, Math.min(CHUNK_BYTES, 2 * size)))
+    this.#filled = 0
+    this.#start = offset
+    this.#filled = await file.read(this.#chunk.buffer.subarray(0, size), offset)
+  }
+
+  async #open(segment: Segment): Promise<DiskFile> {
+    if (this.#file !== undefined && this.#fileIndex === segment.index) return this.#file
+    await this.close()
+    this.#file = await this.#options.disk.open(segmentPath(this.#options.dir, segment.index), 'read')
+    this.#fileIndex = segment.index
+    return this.#file
+  }
+
+  /**
+   * The frame at the cursor is bad: moves the cursor to the next good one in this segment, or to the segment's bound. Answers how many
+   * records were lost. At the place where a read began the position itself may be what is off, so there the whole segment is searched.
+   */
+  async #passDamage(segment: Segment, cursor: Cursor, bound: number, fromStart: boolean): Promise<number> {
+    const from = fromStart ? SEGMENT_HEADER_BYTES : cursor.offset
+    // Read afresh: a fault on the way from the disk must not cost a good record.
+    const bytes = await readAll(await this.#open(segment), from, segment.end)
+    this.#filled = 0
+    const end = bytes.buffer.length
+    const found = findFrame(bytes, 0, end, cursor.seq, bound)
+    const to = found < 0 ? end : found
+    const seq = found < 0 ? bound : frameSeq(bytes, found)
+    const bad = bytes.buffer.subarray(Math.min(cursor.offset - from, to), to)
+    const used = bad.findLastIndex((byte) => byte !== 0) + 1
+    const { offset } = cursor
+    const lost = this.#lost(cursor, seq, 'damaged records are set aside')
+    if (used > 0) await this.#options.shelf.put(segment.index, offset, bad.subarray(0, used))
+    cursor.offset = from + to
+    return lost
+  }
+
+  /** Moves the cursor's sequence to `seq`; counts and logs each place once. */
+  #lost(cursor: Cursor, seq: number, what: string): number {
+    const lost = seq - cursor.seq
+    const { segment, offset } = cursor
+    const place = `${segment}:${offset}:${cursor.seq}`
+    if (lost > 0 && !this.#reported.has(place)) {
+      this.#reported.add(place)
+      this.damaged += lost
+      this.#options.log.error({ dir: this.#options.dir, segment, offset, records: lost, firstSeq: cursor.seq }, what)
+    }
+    cursor.seq = seq
+    return lost
+  }
+}

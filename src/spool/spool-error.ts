@@ -1,0 +1,24 @@
+// Why an append or an advance did not happen. The codes are those of the closed table in problem.ts, so the door can pass them on.
+
+/** What refuses an append before anything is written; both clear by themselves. */
+export type SpoolRefusal = 'spool_full' | 'disk_low'
+
+export type SpoolErrorCode = SpoolRefusal | 'disk_failed' | 'stopping'
+
+const MESSAGES: Record<SpoolErrorCode, string> = {
+  spool_full: 'the spool is full',
+  disk_low: 'the disk is almost full',
+  disk_failed: 'the disk failed',
+  stopping: 'the spool is closed',
+}
+
+export class SpoolError extends Error {
+  override readonly name = 'SpoolError'
+
+  constructor(
+    readonly code: SpoolErrorCode,
+    cause?: unknown,
+  ) {
+    super(MESSAGES[code], cause === undefined ? {} : { cause })
+  }
+}

@@ -1,0 +1,273 @@
+// Accepted and not yet stored: the durable buffer in front of one destination.
+//
+//   append ─▶ Writer ─▶ segments ─▶ Reader ─▶ read … advance ─▶ position ─▶ passed segments are unlinked
+//
+// * An append resolves after the fdatasync that covers it. What was acknowledged is read exactly once between two advances, in order.
+// * A record whose append was rejected, or never answered, may be delivered or not; it never harms another.
+// * The position is durable before a segment it has passed is unlinked.
+// * Nothing a disk does ends the process: appends are rejected until it recovers, and reading goes on while it is full.
+import { type Clock, systemClock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import type { Chain, Position } from './chain.ts'
+import { DamageShelf } from './damage-shelf.ts'
+import { type Disk, systemDisk } from './disk.ts'
+import { type FreeSpace, watchFreeSpace } from './free-space.ts'
+import { PositionFile } from './position-file.ts'
+import { type Batch, Reader } from './reader.ts'
+import { recover } from './recover.ts'
+import { SEGMENT_HEADER_BYTES, segmentPath } from './segment.ts'
+import { SpoolError, type SpoolRefusal } from './spool-error.ts'
+import { Writer } from './writer.ts'
+
+export type { Batch, Position, SpoolRefusal }
+
+const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
+const LEAST_SEGMENT_BYTES = 512 * 1024
+/** In front of a disk that does not keep up: beyond it appends are refused as `spool_full`. */
+const MOST_WAITING_BYTES = 16 * 1024 * 1024
+
+export interface SpoolOptions {
+  readonly dir: string
+  /** Bound for the records held. On disk up to two segments come on top: one made ready, one partly delivered. */
+  readonly maxBytes: number
+  /** Below this much free space on the disk appends are refused. */
+  readonly minFreeBytes: number
+  /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
+  readonly segmentBytes?: number
+  readonly log: Logger
+  /** After each commit: its records, and how long write and fdatasync took. */
+  onCommit?(records: number, ms: number): void
+  readonly disk?: Disk
+  readonly clock?: Clock
+}
+
+export interface SpoolStats {
+  /** Acknowledged and not yet advanced over. */
+  readonly records: number
+  /** Bytes they take in the log. */
+  readonly bytes: number
+  /** Arrival of the oldest of them. */
+  readonly oldestUs: number | undefined
+  /** Records found damaged or missing since opening. */
+  readonly damaged: number
+}
+
+export interface Spool {
+  /**
+   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch.
+   * Rejects with SpoolError: `spool_full` or `disk_low` (nothing was written), `disk_failed`, `stopping` (closed).
+   */
+  append(record: string, us: number): Promise<void>
+  /** Why an append would be refused right now. Synchronous and free; clears by itself. */
+  refusal(): SpoolRefusal | undefined
+  /** The newest `us` it has ever held, 0 when none: survives delivery and restarts. */
+  readonly newestUs: number
+  /** The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size. */
+  read(maxRecords: number, maxBytes: number): Promise<Batch>
+  /** Makes the position durable, then removes the segments it has passed. Rejects with SpoolError `disk_failed`: it has not moved then. */
+  advance(next: Position): Promise<void>
+  /** Resolves when there is something to read or the signal aborts. */
+  waitForRecords(signal: AbortSignal): Promise<void>
+  stats(): SpoolStats
+  /** Finishes the appends in hand; later ones are rejected. */
+  close(): Promise<void>
+}
+
+/** Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, and what the disk throws. */
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  const { dir, log, disk = systemDisk } = options
+  await disk.makeDir(dir)
+  const positionFile = new PositionFile(disk, dir)
+  const { bookmark, damagedSlots } = await positionFile.load()
+  if (damagedSlots > 0)
+    log.warn({ dir, slots: damagedSlots, usable: bookmark !== undefined }, 'the position file is damaged')
+  const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
+  const freeSpace = await watchFreeSpace(disk, dir, options.minFreeBytes, log)
+  const spool = new LogSpool({ ...options, disk }, { chain, position, nextIndex, positionFile, freeSpace })
+  await spool.begin()
+  return spool
+}
+
+interface Parts {
+  readonly chain: Chain
+  readonly position: Position
+  readonly nextIndex: number
+  readonly positionFile: PositionFile
+  readonly freeSpace: FreeSpace
+}
+
+class LogSpool implements Spool {
+  readonly #dir: string
+  readonly #disk: Disk
+  readonly #log: Logger
+  readonly #maxBytes: number
+  readonly #chain: Chain
+  readonly #writer: Writer
+  readonly #reader: Reader
+  readonly #positionFile: PositionFile
+  readonly #freeSpace: FreeSpace
+  readonly #waiting = new Set<() => void>()
+  /** Passed segments whose removal failed. */
+  #passed: number[] = []
+  #position: Position
+  #heldBytes = 0
+  #oldestUs: number | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: SpoolOptions & { readonly disk: Disk }, parts: Parts) {
+    const { dir, disk, log, maxBytes } = options
+    const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
+    this.#dir = dir
+    this.#disk = disk
+    this.#log = log
+    this.#maxBytes = maxBytes
+    this.#chain = parts.chain
+    this.#position = parts.position
+    this.#positionFile = parts.positionFile
+    this.#freeSpace = parts.freeSpace
+    this.#reader = new Reader({ disk, dir, chain: parts.chain, shelf: new DamageShelf(disk, dir, log), log })
+    this.#writer = new Writer({
+      disk,
+      dir,
+      segmentBytes: options.segmentBytes ?? share,
+      chain: parts.chain,
+      nextIndex: parts.nextIndex,
+      clock: options.clock ?? systemClock,
+      log,
+      onCommit: (records, ms, firstUs) => {
+        this.#oldestUs ??= firstUs
+        this.#measure()
+        this.#wake()
+        options.onCommit?.(records, ms)
+      },
+    })
+  }
+
+  /** The first record's arrival, and a position file from the first moment on: one that is missing later has been lost. */
+  async begin(): Promise<void> {
+    this.#measure()
+    try {
+      await this.#bookmark(this.#position)
+      await this.read(1, 0)
+    } catch (error) {
+      this.#log.error({ err: error, dir: this.#dir }, 'the spool cannot be read or its position not be written yet')
+    }
+  }
+
+  get newestUs(): number {
+    return this.#chain.newestUs
+  }
+
+  append(record: string, us: number): Promise<void> {
+    const refusal = this.refusal()
+    return refusal === undefined ? this.#writer.append(record, us) : Promise.reject(new SpoolError(refusal))
+  }
+
+  refusal(): SpoolRefusal | undefined {
+    const waiting = this.#writer.waitingBytes
+    if (this.#heldBytes + waiting >= this.#maxBytes || waiting >= MOST_WAITING_BYTES) return 'spool_full'
+    return this.#freeSpace.isLow() ? 'disk_low' : undefined
+  }
+
+  read(maxRecords: number, maxBytes: number): Promise<Batch> {
+    return this.#inTurn(async () => {
+      const batch = await this.#reader.read(this.#position, maxRecords, maxBytes)
+      if (batch.records.length > 0) this.#oldestUs = this.#reader.firstUs
+      // Nothing but damage: nobody will deliver it, so it is passed here.
+      else if (batch.damaged > 0) await this.#moveTo(batch.next)
+      return batch
+    })
+  }
+
+  advance(next: Position): Promise<void> {
+    return this.#inTurn(() => this.#moveTo(next))
+  }
+
+  async waitForRecords(signal: AbortSignal): Promise<void> {
+    if (this.#records > 0 || signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    this.#waiting.delete(resolve)
+  }
+
+  stats(): SpoolStats {
+    const records = this.#records
+    const oldestUs = records > 0 ? this.#oldestUs : undefined
+    return { records, bytes: this.#heldBytes, oldestUs, damaged: this.#reader.damaged }
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close()
+    this.#freeSpace.close()
+    this.#wake()
+    await this.#inTurn(async () => {
+      await this.#reader.close()
+      try {
+        await this.#bookmark(this.#position)
+        await this.#positionFile.close()
+      } catch (error) {
+        this.#log.error({ err: error, dir: this.#dir }, 'the position of the spool could not be written')
+      }
+    })
+  }
+
+  get #records(): number {
+    return this.#chain.nextSeq - this.#position.seq
+  }
+
+  async #moveTo(next: Position): Promise<void> {
+    if (next.seq < this.#position.seq) throw new RangeError('a position only moves forward')
+    try {
+      await this.#bookmark(next)
+    } catch (error) {
+      throw new SpoolError('disk_failed', error)
+    }
+    this.#position = next
+    this.#oldestUs = this.#records > 0 ? (this.#reader.peekUs(next) ?? this.#reader.lastUs) : undefined
+    await this.#removePassed()
+    this.#measure()
+  }
+
+  #bookmark(position: Position): Promise<void> {
+    const { nextSeq: endSeq, newestUs } = this.#chain
+    return this.#positionFile.write({ ...position, endSeq, newestUs })
+  }
+
+  async #removePassed(): Promise<void> {
+    const { segments } = this.#chain
+    while (segments.length > 0 && segments[0]!.index < this.#position.segment)
+      this.#passed.push(segments.shift()!.index)
+    if (this.#passed.length === 0) return
+    try {
+      while (this.#passed.length > 0) {
+        await this.#disk.unlink(segmentPath(this.#dir, this.#passed[0]!))
+        this.#passed.shift()
+      }
+      await this.#disk.syncDir(this.#dir)
+    } catch (error) {
+      this.#log.warn({ err: error, dir: this.#dir }, 'a delivered segment could not be removed yet')
+    }
+  }
+
+  #measure(): void {
+    const { segment: at, offset } = this.#position
+    let bytes = 0
+    for (const { index, end } of this.#chain.segments) {
+      if (index >= at) bytes += end - (index === at ? offset : SEGMENT_HEADER_BYTES)
+    }
+    this.#heldBytes = bytes
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve()
+  }
+
+  /** Reading, advancing and closing one after another. */
+  #inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(step, step)
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+}

@@ -1,0 +1,241 @@
+// Group commit. Appends that arrive while a write and its fdatasync are under way form the next group and share one promise.
+//
+//   filling ──swap──▶ in hand: seal · write · fdatasync ──▶ chain.nextSeq and segment.end rise, in one step ──▶ resolve
+//                                        └─ any fault ──▶ reject this group; abandon the segments it touched
+//
+// After a fault nobody knows what of the group is on the disk (a failed fdatasync marks pages clean that are not). So the file is never
+// written to again: the next group begins a new segment, whose header says where acknowledged records go on and thereby voids the rest.
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import type { Chain } from './chain.ts'
+import { type Disk, writeAll } from './disk.ts'
+import { Group } from './group.ts'
+import {
+  allocateSegment,
+  type BlankSegment,
+  SEGMENT_HEADER_BYTES,
+  type Segment,
+  segmentPath,
+  toHeader,
+} from './segment.ts'
+import { SpoolError } from './spool-error.ts'
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1000
+
+export interface WriterOptions {
+  readonly disk: Disk
+  readonly dir: string
+  readonly segmentBytes: number
+  readonly chain: Chain
+  /** The index for the next new segment. */
+  readonly nextIndex: number
+  readonly clock: Clock
+  readonly log: Logger
+  /** After each commit: its records, how long write and fdatasync took, the arrival of the first record. */
+  onCommit(records: number, ms: number, firstUs: number): void
+}
+
+/** A segment that records go into. Its `segment.end` is what is acknowledged, `written` how far this group got. */
+interface Current extends BlankSegment {
+  readonly segment: Segment
+  written: number
+}
+
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #chain: Chain
+  #filling = new Group()
+  #resting: Group | undefined = new Group()
+  #working: Promise<void> | undefined
+  #current: Current | undefined
+  #spare: Promise<BlankSegment> | undefined
+  #nextIndex: number
+  #faults = 0
+  /** While the disk keeps failing it is asked only now and then; the error that is to blame. */
+  #pausedBy: unknown
+  #sparePaused = false
+  #closed = false
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+    this.#chain = options.chain
+    this.#nextIndex = options.nextIndex
+    this.#prepareSpare()
+  }
+
+  /** Bytes that wait for the disk, without those it has in hand. */
+  get waitingBytes(): number {
+    return this.#filling.length
+  }
+
+  append(record: string, us: number): Promise<void> {
+    if (this.#closed) return Promise.reject(new SpoolError('stopping'))
+    const group = this.#filling
+    group.add(record, us)
+    if (us > this.#chain.newestUs) this.#chain.newestUs = us
+    // One turn of the event loop for the requests that arrived together with this one.
+    this.#working ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#work())
+    return group.settled
+  }
+
+  /** Finishes what was accepted; later appends are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#working
+    const spare = await this.#spare?.catch(() => undefined)
+    for (const open of [this.#current, spare]) if (open !== undefined) await this.#closeFile(open)
+    this.#current = undefined
+    this.#spare = undefined
+  }
+
+  async #work(): Promise<void> {
+    while (this.#filling.records > 0) {
+      const group = this.#filling
+      this.#filling = this.#resting ?? new Group()
+      this.#resting = undefined
+      await this.#commit(group)
+      group.reset()
+      this.#resting = group
+    }
+    this.#working = undefined
+  }
+
+  async #commit(group: Group): Promise<void> {
+    if (this.#pausedBy !== undefined) return group.reject(new SpoolError('disk_failed', this.#pausedBy))
+    const { clock, onCommit } = this.#options
+    const startedUs = clock.monotonicUs()
+    const touched: Current[] = []
+    try {
+      group.seal(this.#chain.nextSeq)
+      await this.#write(group, touched)
+    } catch (error) {
+      await this.#abandon(touched)
+      this.#pause(error)
+      return group.reject(new SpoolError('disk_failed', error))
+    }
+    this.#publish(group, touched)
+    group.resolve()
+    onCommit(group.records, (clock.monotonicUs() - startedUs) / 1000, group.firstUs)
+    for (const old of touched.slice(0, -1)) await this.#closeFile(old)
+  }
+
+  /** Writes and syncs all of the group, over as many segments as it needs. */
+  async #write(group: Group, touched: Current[]): Promise<void> {
+    let seq = this.#chain.nextSeq
+    for (let from = 0; from < group.length; ) {
+      let current = this.#current
+      let part = group.cut(from, current === undefined ? 0 : current.bytes - current.written)
+      if (current === undefined || part.records === 0) {
+        current = await this.#begin(seq, group.frameBytes(from), touched)
+        part = group.cut(from, current.bytes - current.written)
+      }
+      if (!touched.includes(current)) touched.push(current)
+      await writeAll(current.file, group.slice(from, part.to), current.written)
+      await current.file.datasync()
+      current.written += part.to - from
+      seq += part.records
+      from = part.to
+    }
+    if (this.#current!.written > this.#current!.bytes / 2) this.#prepareSpare()
+  }
+
+  /** The reader sees all of the group from here on. */
+  #publish(group: Group, touched: Current[]): void {
+    for (const { segment, written } of touched) {
+      segment.end = written
+      if (!this.#chain.segments.includes(segment)) this.#chain.segments.push(segment)
+    }
+    this.#chain.nextSeq += group.records
+    if (this.#faults > 0) this.#options.log.info({ dir: this.#options.dir }, 'the disk takes records again')
+    this.#faults = 0
+  }
+
+  /** Makes the next segment the current one; its header becomes durable with the records that follow. */
+  async #begin(firstSeq: number, leastBytes: number, touched: Current[]): Promise<Current> {
+    const old = this.#current
+    this.#current = undefined
+    if (old !== undefined && !touched.includes(old)) await this.#closeFile(old)
+    const blank = await this.#takeBlank(SEGMENT_HEADER_BYTES + leastBytes)
+    const segment = { index: blank.index, firstSeq, end: 0 }
+    const current = { ...blank, segment, written: SEGMENT_HEADER_BYTES }
+    touched.push(current)
+    this.#current = current
+    await writeAll(blank.file, toHeader({ index: blank.index, firstSeq, newestUs: this.#chain.newestUs }), 0)
+    return current
+  }
+
+  async #takeBlank(leastBytes: number): Promise<BlankSegment> {
+    const spare = this.#spare
+    this.#spare = undefined
+    const blank = await spare
+    if (blank === undefined) return this.#allocate(leastBytes)
+    if (blank.bytes >= leastBytes) return blank
+    await this.#remove(blank)
+    return this.#allocate(leastBytes)
+  }
+
+  #allocate(leastBytes: number): Promise<BlankSegment> {
+    const { disk, dir, segmentBytes } = this.#options
+    return allocateSegment(disk, dir, this.#nextIndex++, Math.max(segmentBytes, leastBytes))
+  }
+
+  /** The next segment is made ready before it is needed. When that fails the current one goes on, and it is tried again later. */
+  #prepareSpare(): void {
+    if (this.#spare !== undefined || this.#sparePaused || this.#closed) return
+    this.#spare = this.#allocate(0)
+    this.#spare.catch((error) => {
+      this.#options.log.warn({ err: error, dir: this.#options.dir }, 'no room for the next segment of the spool yet')
+      this.#spare = undefined
+      this.#sparePaused = true
+      setTimeout(() => {
+        this.#sparePaused = false
+      }, LONGEST_PAUSE_MS).unref()
+    })
+  }
+
+  /** Cuts each segment back to what is acknowledged, or removes it; what cannot be cut is void by the next header. */
+  async #abandon(touched: Current[]): Promise<void> {
+    this.#current = undefined
+    for (const current of touched) {
+      const acknowledged = current.segment.end
+      if (acknowledged === 0) {
+        await this.#remove(current)
+        continue
+      }
+      await current.file.truncate(acknowledged).catch((error) => this.#warn(current, error))
+      await this.#closeFile(current)
+    }
+  }
+
+  #pause(error: unknown): void {
+    this.#faults++
+    this.#options.log.error(
+      { err: error, dir: this.#options.dir, faults: this.#faults },
+      'records could not be written',
+    )
+    if (this.#faults === 1) return
+    this.#pausedBy = error
+    const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#faults - 2))
+    setTimeout(() => {
+      this.#pausedBy = undefined
+    }, ms).unref()
+  }
+
+  async #remove(blank: BlankSegment): Promise<void> {
+    await this.#closeFile(blank)
+    const path = segmentPath(this.#options.dir, blank.index)
+    await this.#options.disk.unlink(path).catch((error) => this.#warn(blank, error))
+  }
+
+  #closeFile(blank: BlankSegment): Promise<void> {
+    return blank.file.close().catch((error) => this.#warn(blank, error))
+  }
+
+  #warn({ index }: BlankSegment, error: unknown): void {
+    this.#options.log.warn(
+      { err: error, dir: this.#options.dir, segment: index },
+      'a segment could not be closed or cut',
+    )
+  }
+}
