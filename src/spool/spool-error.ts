@@ -3,13 +3,12 @@
 /** What refuses an append before anything is written; both clear by themselves. */
 export type SpoolRefusal = 'spool_full' | 'disk_low'
 
-export type SpoolErrorCode = SpoolRefusal | 'disk_failed' | 'stopping'
+export type SpoolErrorCode = SpoolRefusal | 'disk_failed'
 
 const MESSAGES: Record<SpoolErrorCode, string> = {
   spool_full: 'the spool is full',
   disk_low: 'the disk is almost full',
   disk_failed: 'the disk failed',
-  stopping: 'the spool is closed',
 }
 
 export class SpoolError extends Error {

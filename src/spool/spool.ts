@@ -55,7 +55,7 @@ export interface SpoolStats {
 export interface Spool {
   /**
    * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch.
-   * Rejects with SpoolError: `spool_full` or `disk_low` (nothing was written), `disk_failed`, `stopping` (closed).
+   * Rejects with SpoolError: `spool_full` or `disk_low` (nothing was written), `disk_failed` (closed, too).
    */
   append(record: string, us: number): Promise<void>
   /** Why an append would be refused right now. Synchronous and free; clears by itself. */

@@ -70,7 +70,7 @@ export class Writer {
   }
 
   append(record: string, us: number): Promise<void> {
-    if (this.#closed) return Promise.reject(new SpoolError('stopping'))
+    if (this.#closed) return Promise.reject(new SpoolError('disk_failed', new Error('the spool is closed')))
     const group = this.#filling
     group.add(record, us)
     if (us > this.#chain.newestUs) this.#chain.newestUs = us
