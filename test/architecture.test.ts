@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_IMPORT_TOO: Record<string, string[]> = { 'cli/reset-password.ts': ['account', 'spool'] }
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */
-const PACKAGE_HOMES: [package: RegExp, homes: string[]][] = [
+const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^elysia(\/|$)|^@elysiajs\//, ['http']],
   [/^@sinclair\/typebox(\/|$)/, ['http']],
   [/^swagger-ui-dist(\/|$)/, ['http']],

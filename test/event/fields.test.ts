@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  checkExceptionText,
+  checkItems,
+  checkMeta,
+  checkProcess,
+  checkUid,
+  LIMITS,
+  nameFault,
+  readItems,
+  stripText,
+} from '../../src/event/fields.ts'
+
+const details = (faults: { detail: string }[]) => faults.map(({ detail }) => detail)
+const EMOJI = '😀'
+const LONE = '\ud800'
+const NEARLY_ANY = fc.string({ unit: 'binary', maxLength: 40 })
+const NASTY = fc.string({
+  unit: fc.constantFrom("'", '"', '%', '\\', '\u0000', '\n', '\u007f', 'a', '😀'),
+  maxLength: 20,
+})
+
+describe('stripping', () => {
+  test.each([
+    ['nightly import', 'nightly import'],
+    [`a'b"c%d`, 'abcd'],
+    [`'"%`, ''],
+    ['a\u0000b\tc\nd\re\u001ff\u007fg', 'abcdefg'],
+    ['a\u0080b\u00a0c', 'a\u0080b\u00a0c'],
+    ['path\\', 'path'],
+    ['path\\\\\\', 'path'],
+    ['pa\\th', 'pa\\th'],
+    [`path\\'`, 'path'],
+    [`path\\%\\"`, 'path'],
+    ['\\\\', ''],
+    [' spaces stay ', ' spaces stay '],
+    ['＇＂％', '＇＂％'],
+  ])('%j is kept as %j', (text, kept) => {
+    expect(stripText(text)).toBe(kept)
+  })
+
+  test('leaves nothing that InfluxDB or SPEC.md forbids, in the order it came, and does nothing the second time', () => {
+    fc.assert(
+      fc.property(fc.oneof(NEARLY_ANY, NASTY), (text) => {
+        const kept = stripText(text)
+        const filtered = [...text].filter((c) => !`'"%\u007f`.includes(c) && c >= ' ').join('')
+        expect(filtered.startsWith(kept)).toBe(true)
+        expect(filtered.slice(kept.length)).toMatch(/^\\*$/)
+        expect(kept.endsWith('\\')).toBe(false)
+        expect(stripText(kept)).toBe(kept)
+      }),
+    )
+  })
+})
+
+describe('a process', () => {
+  test('has 1 to 250 code points as sent', () => {
+    expect(checkProcess('a')).toEqual([])
+    expect(checkProcess('a'.repeat(250))).toEqual([])
+    expect(details(checkProcess('a'.repeat(251)))).toEqual(['must have at most 250 characters'])
+    expect(checkProcess(EMOJI.repeat(250))).toEqual([])
+    expect(details(checkProcess(EMOJI.repeat(251)))).toEqual(['must have at most 250 characters'])
+    expect(details(checkProcess(`a${"'".repeat(250)}`))).toEqual(['must have at most 250 characters'])
+    expect(checkProcess(`a${"'".repeat(249)}`)).toEqual([])
+  })
+
+  test('is not empty, neither as sent nor after stripping', () => {
+    expect(details(checkProcess(''))).toEqual(['must not be empty'])
+    for (const text of [`'`, '"%', '\n', '\\', `\\'`, '\u0000\\\\'])
+      expect(details(checkProcess(text))).toEqual(['must not be empty after stripping'])
+    expect(checkProcess(' ')).toEqual([])
+  })
+
+  test('is a well-formed string', () => {
+    for (const value of [null, undefined, 5, true, [], {}, ['a']])
+      expect(details(checkProcess(value))).toEqual(['must be a string'])
+    expect(details(checkProcess(`a${LONE}`))).toEqual(['must be well-formed Unicode'])
+    expect(details(checkProcess(`\udc00${LONE}`))).toEqual(['must be well-formed Unicode'])
+  })
+
+  test('passes the check exactly when something is left of it', () => {
+    fc.assert(
+      fc.property(NASTY, (text) => {
+        expect(checkProcess(text).length === 0).toBe(stripText(text) !== '')
+      }),
+    )
+  })
+})
+
+test('a meta has at most 500 code points and may be empty or strip to nothing', () => {
+  for (const text of ['', `'`, '\\', 'a'.repeat(500), EMOJI.repeat(500)]) expect(checkMeta(text)).toEqual([])
+  expect(details(checkMeta('a'.repeat(501)))).toEqual(['must have at most 500 characters'])
+  expect(details(checkMeta(EMOJI.repeat(501)))).toEqual(['must have at most 500 characters'])
+  expect(details(checkMeta(LONE))).toEqual(['must be well-formed Unicode'])
+  for (const value of [null, 0, false, [], {}]) expect(details(checkMeta(value))).toEqual(['must be a string'])
+})
+
+test('a uid has at most 50 of a-z, 0-9, - and _, and may be empty', () => {
+  for (const uid of ['', 'a', '0', '-', '_', 'a'.repeat(50), '3f2a9c1e-1b2c-4d5e-8f90-123456789abc'])
+    expect(checkUid(uid)).toEqual([])
+  expect(details(checkUid('a'.repeat(51)))).toEqual(['must have at most 50 characters'])
+  for (const uid of ['A', 'ä', ' ', 'a b', 'a\n', '\na', 'a.', 'a/b', 'ａ', EMOJI, LONE])
+    expect(details(checkUid(uid))).toEqual(['may only hold a-z, 0-9, - and _'])
+  for (const value of [null, 7, true, [], {}]) expect(details(checkUid(value))).toEqual(['must be a string'])
+})
+
+test('an exception is any well-formed text of at most 15,000 code points, the empty one too', () => {
+  for (const text of ['', ' ', `'"%\\`, '\u0000\n\t', 'a'.repeat(15_000), EMOJI.repeat(15_000)])
+    expect(checkExceptionText(text)).toEqual([])
+  expect(details(checkExceptionText('a'.repeat(15_001)))).toEqual(['must have at most 15000 characters'])
+  expect(details(checkExceptionText(EMOJI.repeat(15_001)))).toEqual(['must have at most 15000 characters'])
+  expect(details(checkExceptionText(`a${LONE}b`))).toEqual(['must be well-formed Unicode'])
+  for (const value of [null, 1, {}, ['a']]) expect(details(checkExceptionText(value))).toEqual(['must be a string'])
+})
+
+describe('the name of a metric', () => {
+  test.each([
+    ['', 'a metric name must not be empty'],
+    ['a'.repeat(251), 'a metric name must have at most 250 characters'],
+    [EMOJI.repeat(251), 'a metric name must have at most 250 characters'],
+    [LONE, 'a metric name must be well-formed Unicode'],
+    [`it's`, `a metric name must not hold ', ", % or control characters`],
+    ['"', `a metric name must not hold ', ", % or control characters`],
+    ['100%', `a metric name must not hold ', ", % or control characters`],
+    ['a\u0000', `a metric name must not hold ', ", % or control characters`],
+    ['a\u007f', `a metric name must not hold ', ", % or control characters`],
+    ['a\\', 'a metric name must not end in a backslash'],
+    [5, 'must be a string'],
+    [null, 'must be a string'],
+  ])('%j is refused', (name, detail) => {
+    expect(nameFault(name)).toBe(detail)
+  })
+
+  test.each(['a', ' ', 'a\\b', 'a'.repeat(250), EMOJI.repeat(250), '__proto__', 'constructor', 'name', 'a,b =c'])(
+    '%j is taken',
+    (name) => {
+      expect(nameFault(name)).toBeUndefined()
+    },
+  )
+})
+
+describe('items', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `m${i}`, value: i }))
+  const object = (count: number) => Object.fromEntries(many(count).map(({ name, value }) => [name, value]))
+
+  test.each([
+    ['one metric', { a: 1 }, [['a', 1]]],
+    ['integers and decimals of any sign', { a: -1, b: 0.5, c: 0, d: -0, e: 5e-324, f: Number.MAX_VALUE }, undefined],
+    ['a list of names and values', [{ name: 'a', value: 1 }], [['a', 1]]],
+    ['name and value in either order', [{ value: 1, name: 'a' }], [['a', 1]]],
+    [
+      'a list of single members',
+      [{ a: 1 }, { b: 2 }],
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+    ],
+    [
+      'both forms of a list mixed',
+      [{ a: 1 }, { name: 'b', value: 2 }],
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+    ],
+    ['a metric called name', [{ name: 5 }], [['name', 5]]],
+    ['a metric called value', [{ value: 5 }], [['value', 5]]],
+    [
+      'a metric called name beside one called value',
+      [{ name: 5 }, { value: 6 }],
+      [
+        ['name', 5],
+        ['value', 6],
+      ],
+    ],
+    [
+      'an object with name and value: two metrics',
+      { name: 1, value: 2 },
+      [
+        ['name', 1],
+        ['value', 2],
+      ],
+    ],
+    ['a metric called __proto__', JSON.parse('{"__proto__":1}'), [['__proto__', 1]]],
+    ['a metric called __proto__ in a list', [{ name: '__proto__', value: 1 }], [['__proto__', 1]]],
+    ['fifty in an object', object(50), undefined],
+    ['fifty in a list', many(50), undefined],
+  ])('may be %s', (_, items, metrics) => {
+    expect(checkItems(items)).toEqual([])
+    expect(readItems(items)).toEqual((metrics ?? readItems(items)) as [string, number][])
+    expect(readItems(items)).toHaveLength(Array.isArray(items) ? items.length : Object.keys(items).length)
+  })
+
+  const NO_ENTRY = 'must be {"name": …, "value": …} or a single name with its number'
+  const NO_ITEMS = 'must be an object of numbers or a list of metrics'
+  test.each<[string, unknown, [pointer: string, detail: string][]]>([
+    ['null', null, [['', NO_ITEMS]]],
+    ['a number', 5, [['', NO_ITEMS]]],
+    ['a string', 'a', [['', NO_ITEMS]]],
+    ['an empty object', {}, [['', 'must hold at least one metric']]],
+    ['an empty list', [], [['', 'must hold at least one metric']]],
+    ['51 in an object', object(51), [['', 'must hold at most 50 metrics']]],
+    ['51 in a list', many(51), [['', 'must hold at most 50 metrics']]],
+    ['a value that is a string', { a: '1' }, [['/a', 'must be a finite number']]],
+    ['null as a value', { a: null }, [['/a', 'must be a finite number']]],
+    ['a boolean as a value', { a: true }, [['/a', 'must be a finite number']]],
+    ['a list as a value', { a: [1] }, [['/a', 'must be a finite number']]],
+    ['a number beyond the finite', { a: JSON.parse('1e400') }, [['/a', 'must be a finite number']]],
+    ['one beyond the finite below', [{ name: 'a', value: -Infinity }], [['/0/value', 'must be a finite number']]],
+    ['a name with a slash and a tilde', { 'a/b~c': null }, [['/a~1b~0c', 'must be a finite number']]],
+    [
+      'every wrong one at once',
+      { a: 1, b: null, "c'": 2 },
+      [
+        ['/b', 'must be a finite number'],
+        ["/c'", `a metric name must not hold ', ", % or control characters`],
+      ],
+    ],
+    ['an entry that is no object', [1], [['/0', NO_ENTRY]]],
+    ['null as an entry', [null], [['/0', NO_ENTRY]]],
+    ['a list as an entry', [[{ a: 1 }]], [['/0', NO_ENTRY]]],
+    ['an empty entry', [{ a: 1 }, {}], [['/1', NO_ENTRY]]],
+    ['two members that are not name and value', [{ a: 1, b: 2 }], [['/0', NO_ENTRY]]],
+    ['a name with something else', [{ name: 'a', worth: 1 }], [['/0', NO_ENTRY]]],
+    ['a member too many', [{ name: 'a', value: 1, unit: 's' }], [['/0', NO_ENTRY]]],
+    ['a name twice', [{ name: 'a', value: 1 }, { a: 2 }], [['/1/a', 'names a metric twice']]],
+    ['a name twice in the long form', [{ a: 1 }, { name: 'a', value: 1 }], [['/1/name', 'names a metric twice']]],
+    [
+      'a bad name and a bad value',
+      [{ name: 'a%', value: 'x' }],
+      [
+        ['/0/name', `a metric name must not hold ', ", % or control characters`],
+        ['/0/value', 'must be a finite number'],
+      ],
+    ],
+    [
+      'a single member with a bad name and value',
+      [{ 'a%': 'x' }],
+      [['/0/a%', `a metric name must not hold ', ", % or control characters`]],
+    ],
+    ['a name that is no string', [{ name: 5, value: 1 }], [['/0/name', 'must be a string']]],
+    [
+      'null for both',
+      [{ name: null, value: null }],
+      [
+        ['/0/name', 'must be a string'],
+        ['/0/value', 'must be a finite number'],
+      ],
+    ],
+  ])('may not be %s', (_, items, faults) => {
+    expect(checkItems(items)).toEqual(faults.map(([pointer, detail]) => ({ pointer, detail })))
+  })
+
+  test('never throw and are read whenever they pass, whatever JSON they are', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (items) => {
+        if (checkItems(items).length > 0) return
+        const metrics = readItems(items)
+        expect(metrics.length).toBeGreaterThan(0)
+        expect(metrics.length).toBeLessThanOrEqual(LIMITS.items)
+        for (const [name, value] of metrics) {
+          expect(nameFault(name)).toBeUndefined()
+          expect(Number.isFinite(value)).toBe(true)
+        }
+      }),
+    )
+  })
+
+  test('mean the same in all three forms', () => {
+    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((s) => nameFault(s) === undefined)
+    const metric = fc.tuple(name, fc.double({ noNaN: true, noDefaultInfinity: true }))
+    fc.assert(
+      fc.property(fc.uniqueArray(metric, { minLength: 1, maxLength: 50, selector: ([n]) => n }), (metrics) => {
+        const forms = [
+          Object.fromEntries(metrics),
+          metrics.map(([name, value]) => ({ name, value })),
+          metrics.map(([name, value]) => Object.fromEntries([[name, value]])),
+        ]
+        for (const form of forms) {
+          expect(checkItems(form)).toEqual([])
+          expect(new Map(readItems(form))).toEqual(new Map(metrics))
+        }
+      }),
+    )
+  })
+})
