@@ -1,0 +1,97 @@
+// The only file that knows @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process under a directory.
+// Never `clickhouse_settings`: on chDB they stay set for every later statement of the connection and are an injection vector; settings go inline.
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { toFault } from './fault.ts'
+
+export interface ServerAddress {
+  /** `http://host:8123`; a path is kept as a prefix (a proxy's). */
+  readonly url: string
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/** The embedded engine. A process can hold one directory only, and a directory one process. */
+export interface EmbeddedAddress {
+  readonly path: string
+  /** `stint` when absent. */
+  readonly database?: string
+}
+
+export type ClickHouseAddress = ServerAddress | EmbeddedAddress
+
+export type Params = Readonly<Record<string, string | number>>
+
+/** All methods throw ClickHouseFault and nothing else. */
+export interface ClickHouseClient {
+  /** Runs one statement; resolves when it is done (an INSERT: when it is stored). `params` bind `{name:Type}`. */
+  run(sql: string, params?: Params): Promise<void>
+  /** The rows of a SELECT without FORMAT. */
+  select<Row>(sql: string, params?: Params): Promise<Row[]>
+  close(): Promise<void>
+}
+
+/** The embedded engine is not there or cannot open its directory; the message tells the operator what to do. */
+export class EngineUnavailableError extends Error {
+  override readonly name = 'EngineUnavailableError'
+}
+
+export const isEmbedded = (address: ClickHouseAddress): address is EmbeddedAddress => 'path' in address
+
+/** Throws EngineUnavailableError; a server that is away is no error until it is asked something. */
+export async function openClickHouseClient(address: ClickHouseAddress, timeoutMs: number): Promise<ClickHouseClient> {
+  const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
+  if (isEmbedded(address)) return wrap(createClient({ connection: await connectEngine(address.path), log }), '')
+  const url = new URL(address.url)
+  const { pathname } = url
+  url.pathname = '' // or it would be taken for the database
+  const client = createClient({
+    url,
+    pathname,
+    username: address.user,
+    password: address.password,
+    request_timeout: timeoutMs,
+    clickhouse_settings: { wait_end_of_query: 1 }, // goes into the URL here: a query that fails half way is an error, not a cut answer
+    log,
+  })
+  return wrap(client, address.password)
+}
+
+type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>
+
+async function connectEngine(path: string): Promise<Connection> {
+  try {
+    const { createChdbConnection } = await import('chdb/connection')
+    return createChdbConnection({ path }) as unknown as Connection // its types name another copy of the same interface
+  } catch (cause) {
+    const { message } = cause as Error
+    const reason = message.split('\n', 1)[0]
+    throw new EngineUnavailableError(
+      'The embedded ClickHouse (chdb) cannot be used here. Set CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD and CLICKHOUSE_DATABASE ' +
+        `to use a ClickHouse server, or install the optional dependency chdb. The reason: ${reason}`,
+      { cause },
+    )
+  }
+}
+
+function wrap(client: ReturnType<typeof createClient>, password: string): ClickHouseClient {
+  const guard = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer
+    } catch (error) {
+      throw toFault(error as Error, password)
+    }
+  }
+  return {
+    run: (sql, params = {}) => guard(client.command({ query: sql, query_params: params }).then(() => {})),
+
+    select: <Row>(sql: string, params: Params = {}) =>
+      guard(
+        client
+          .query({ query: sql, query_params: params, format: 'JSONEachRow' })
+          .then((answer) => answer.json<Row>() as Promise<Row[]>),
+      ),
+
+    close: () => client.close(),
+  }
+}

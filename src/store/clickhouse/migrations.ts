@@ -1,0 +1,70 @@
+// The tables as numbered steps. Each statement may be run again (a kill can come between any two), and no step is ever edited once it was released:
+// what changes the tables is a new step at the end.
+import type { Destination } from '../../event/event.ts'
+import { COLUMNS, type Table } from './rows.ts'
+import type { Schema } from './schema.ts'
+
+export interface TableOptions {
+  readonly schema: Schema
+  /** 0 = keep for ever. */
+  readonly retentionDays: number
+  /** The embedded engine: no replica and nobody else's configuration stands behind what it acknowledged. */
+  readonly embedded: boolean
+}
+
+export interface Migration {
+  readonly number: number
+  /** Only for a store that holds these events. */
+  readonly holds: Destination
+  statements(options: TableOptions): string[]
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  mark: "Enum8('start' = 1, 'end' = 2)",
+  value: 'Float64',
+  at: "DateTime64(9, 'UTC')",
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    number: 1,
+    holds: 'exceptions',
+    statements: (options) => createTable(options, 'exceptions', ['account', 'process', 'at']),
+  },
+  {
+    number: 2,
+    holds: 'points',
+    statements: (options) => [
+      ...createTable(options, 'marks', ['account', 'process', 'meta', 'uid', 'at']),
+      ...createTable(options, 'metrics', ['account', 'process', 'name', 'meta', 'at']),
+    ],
+  },
+]
+
+/** Off by default, all of them: an acknowledged insert would only be safe against the death of the process. */
+const DURABLE = [
+  'fsync_after_insert = 1',
+  'fsync_part_directory = 1',
+  'min_rows_to_fsync_after_merge = 1',
+  'min_compressed_bytes_to_fsync_after_merge = 1',
+  'old_parts_lifetime = 60', // merged parts are on disk: their sources need not lie about for eight minutes
+]
+
+function createTable(
+  { schema, retentionDays, embedded }: TableOptions,
+  table: Table,
+  key: readonly string[],
+): string[] {
+  const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`)
+  const clauses = [
+    `CREATE TABLE IF NOT EXISTS ${schema.raw(table)} (${columns.join(', ')})`,
+    'ENGINE = ReplacingMergeTree',
+    'PARTITION BY toYYYYMM(at)', // by day a backlog would span more partitions than one INSERT may
+    `ORDER BY (${key.join(', ')})`, // holds the event's identity: a batch that is sent twice is one
+    ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
+    ...(embedded ? [`SETTINGS ${DURABLE.join(', ')}`] : []),
+  ]
+  // an event's month follows from its key, so equal keys never lie in two partitions
+  const view = `CREATE VIEW IF NOT EXISTS ${schema.view(table)} AS SELECT ${COLUMNS[table].join(', ')} FROM ${schema.raw(table)} FINAL SETTINGS do_not_merge_across_partitions_select_final = 1`
+  return [clauses.join(' '), view]
+}

@@ -1,0 +1,75 @@
+// One store of ClickHouse, remote or embedded: its connections, its sinks and its source. chDB's connections are serial and hold their own settings, so that
+// a slow question never delays a write there are two.
+import type { Destination } from '../../event/event.ts'
+import type { Logger } from '../../log.ts'
+import type { Sink, WriteResult } from '../sink.ts'
+import type { ExceptionSource, PointSource } from '../source.ts'
+import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
+import { prepareTables } from './prepare.ts'
+import type { Table } from './rows.ts'
+import { createSchema } from './schema.ts'
+import { createClickHouseSink } from './sink.ts'
+import { createClickHouseSource } from './source.ts'
+
+/** Longer than a question may take (source.ts), so that the engine's own answer comes first. */
+const TIMEOUT_MS = 35_000
+
+const EMBEDDED_DATABASE = 'stint'
+
+const TABLES: Readonly<Record<Destination, readonly Table[]>> = {
+  exceptions: ['exceptions'],
+  points: ['marks', 'metrics'],
+}
+
+export interface ClickHouseOptions {
+  readonly address: ClickHouseAddress
+  /** `points` only where no InfluxDB takes them: their tables are created only then. */
+  readonly holds: readonly Destination[]
+  /** 0 = keep for ever. Applied only to tables that `prepare` creates. */
+  readonly retentionDays: number
+  readonly log: Logger
+  readonly timeoutMs?: number
+}
+
+export interface ClickHouseStore {
+  /** One for each destination it holds; they share a connection. */
+  createSink(): Sink
+  readonly source: PointSource & ExceptionSource
+  /** Closes sinks and source with it. */
+  close(): Promise<void>
+}
+
+/** Throws EngineUnavailableError (embedded), and an Error for a database name that is none. A server that is away is no error here. */
+export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStore> {
+  const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS } = options
+  const { database = EMBEDDED_DATABASE } = address
+  const schema = createSchema(database)
+  const tables = holds.flatMap((held) => TABLES[held])
+  const writer = await openClickHouseClient(address, timeoutMs)
+  const reader = await openClickHouseClient(address, timeoutMs)
+
+  let preparing: Promise<WriteResult> | undefined
+  const prepare = () => {
+    preparing ??= prepareTables(writer, {
+      schema,
+      database,
+      tables,
+      embedded: isEmbedded(address),
+      holds,
+      retentionDays,
+      log,
+    }).finally(() => {
+      preparing = undefined
+    })
+    return preparing
+  }
+
+  return {
+    createSink: () => createClickHouseSink({ client: writer, schema, tables, prepare }),
+    source: createClickHouseSource(reader, schema),
+    async close() {
+      await reader.close()
+      await writer.close()
+    },
+  }
+}
