@@ -9,7 +9,7 @@
 // Nothing is buried on the word of a store that refuses everything: that would empty the spool into the dead letters.
 import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import type { DeadLetters } from '../spool/dead-letters.ts'
+import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../spool/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
 import type { Batch } from './load-batch.ts'
@@ -50,6 +50,7 @@ const UNREADABLE = 'unreadable record'
 const MAX_SUSPECTS = 256
 /** Dead letters a transaction: writing them blocks the process. */
 const BURY_AT_ONCE = 256
+const BURY_AT_ONCE_CHARS = 512 * 1024
 const HOUR_US = 3.6e9
 
 const linesOf = (event: Event): number => (event.kind === 'metrics' ? Math.max(1, event.items.length) : 1)
@@ -112,12 +113,13 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   /** Buries what fits: where many find no room, fewer may. */
   function bury(): Answer {
-    for (let atOnce = Math.min(letters.length, BURY_AT_ONCE); ; atOnce = Math.floor(atOnce / 2)) {
+    for (let atOnce = countToBury(letters); ; atOnce = Math.floor(atOnce / 2)) {
       try {
         deadLetters.bury(letters.slice(0, atOnce))
       } catch (cause) {
         if (atOnce > 1) continue
-        return { kind: 'wait', reason: 'the dead letters take no more: full, or their disk fails', cause }
+        const isFull = cause instanceof DeadLettersFull
+        return { kind: 'wait', reason: `the dead letters ${isFull ? 'are full' : 'cannot be written'}`, cause }
       }
       const buried = letters.splice(0, atOnce)
       meter.dead(buried.length)
@@ -143,6 +145,15 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return bisection.maxWeight
     },
   }
+}
+
+/** At least one. */
+function countToBury(letters: readonly BuriedLetter[]): number {
+  let count = 0
+  for (let chars = 0; count < letters.length && count < BURY_AT_ONCE && chars < BURY_AT_ONCE_CHARS; count++) {
+    chars += letters[count]!.record.length
+  }
+  return count
 }
 
 /** Both stores keep kinds apart, and times apart in shards or partitions of an hour at least: one may be broken and the others not. */

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Event } from '../event/event.ts'
 import { fromRecord } from '../event/record.ts'
-import type { Spool } from '../spool/spool.ts'
+import type { Position, Spool } from '../spool/spool.ts'
 
 export const MAX_RECORDS = 5000
 export const MAX_BYTES = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ export interface Batch {
   /** Records that no Stint ever wrote. */
   readonly unreadable: readonly string[]
   /** The position behind all of them. */
-  readonly next: Awaited<ReturnType<Spool['read']>>['next']
+  readonly next: Position
   /** Arrival of the oldest of them, µs since the epoch. */
   readonly oldestUs: number | undefined
 }
@@ -25,8 +25,8 @@ export interface Batch {
 /** The next batch, or undefined when the spool holds nothing more. */
 export async function loadBatch(spool: Spool): Promise<Batch | undefined> {
   const { oldestUs } = spool.stats()
-  const { records: lines, next, damaged } = await spool.read(MAX_RECORDS, MAX_BYTES)
-  if (lines.length === 0 && damaged === 0) return undefined
+  const { records: lines, next } = await spool.read(MAX_RECORDS, MAX_BYTES)
+  if (lines.length === 0) return undefined
 
   const events: Event[] = []
   const records: string[] = []
