@@ -1,94 +1,17 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { Elysia } from 'elysia'
-import { accountRoutes } from '../../src/http/account-routes.ts'
-import { errorToProblem } from '../../src/http/error-to-problem.ts'
-import { problemResponse } from '../../src/http/problem-response.ts'
-import { Problem } from '../../src/problem.ts'
-import { ADA, BOB, openFresh } from '../account/accounts-cast.ts'
-
-interface Named {
-  id: string
-  name: string
-  prefix: string
-  secret: string
-  scopes: string[]
-  current: boolean
-  expires_at: string | null
-  revoked_at: string | null
-}
-
-/** The members that answers of these routes have, each in some. */
-interface Json {
-  code: string
-  errors: { pointer: string; detail: string }[]
-  account: { id: string; email: string }
-  key: Named
-  keys: Named[]
-  sessions: Named[]
-}
-
-interface Person {
-  cookie: string
-}
+import { ADA, BOB } from '../account/accounts-cast.ts'
+import { type Json, type Person, serveAccounts } from './serve-accounts.ts'
 
 const stops: (() => void)[] = []
 afterAll(() => {
   for (const stop of stops) stop()
 })
 
-/** The routes on a real socket. */
-function serve(options: Parameters<typeof openFresh>[0] & { secure?: boolean } = {}) {
-  const { secure = false, ...accountOptions } = options
-  const accounts = openFresh(accountOptions)
-  const deleted: string[] = []
-  let address = '192.0.2.1'
-  const app = new Elysia({ normalize: false })
-    .onError(({ error }) => {
-      const problem = errorToProblem(error, () => undefined)
-      if (problem === undefined) console.error(error)
-      return problemResponse(problem ?? new Problem('internal', 'a fault'))
-    })
-    .use(
-      accountRoutes({
-        accounts,
-        addressOf: () => address,
-        isSecure: () => secure,
-        onDeleted: (account) => void deleted.push(account),
-      }),
-    )
-    .listen({ port: 0, hostname: '127.0.0.1' })
-  stops.push(() => {
-    app.server!.stop(true)
-    accounts.close()
-  })
-  const url = `http://127.0.0.1:${app.server!.port}`
-
-  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await fetch(url + path, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return {
-      status: response.status,
-      headers: response.headers,
-      json: (text === '' ? {} : JSON.parse(text)) as Json,
-      cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '',
-    }
-  }
-  const as = (person: Person, method: string, path: string, body?: unknown) =>
-    call(method, path, body, { cookie: person.cookie })
-  const signUp = async (who: typeof ADA) => {
-    const made = await call('POST', '/api/accounts', { email: who.email, password: who.password })
-    expect(made.status).toBe(201)
-    return { cookie: made.cookie, account: made.json.account, key: made.json.key }
-  }
-  const from = (other: string) => {
-    address = other
-  }
-  return { accounts, deleted, url, call, as, signUp, from }
+function serve(options: Parameters<typeof serveAccounts>[0] = {}) {
+  const server = serveAccounts(options)
+  stops.push(server.stop)
+  return server
 }
 
 const code = ({ status, json }: { status: number; json: Json }) => `${status} ${json.code}`

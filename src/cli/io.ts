@@ -1,0 +1,30 @@
+// What a command has of the world. Handed in, so that tests run commands in their own process.
+
+export interface Io {
+  readonly stdout: { write(text: string): void }
+  readonly stderr: { write(text: string): void }
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>
+  /** Can somebody be asked? */
+  readonly isTerminal: boolean
+  /** All of standard input. */
+  readStdin(): Promise<string>
+  /** Asks on the terminal without showing what is typed. */
+  readSecret(question: string): Promise<string>
+}
+
+export const EXIT_REFUSED = 1
+export const EXIT_USAGE = 2
+
+/** Ends a command with a message for people. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+
+  constructor(
+    message: string,
+    readonly exitCode: typeof EXIT_REFUSED | typeof EXIT_USAGE = EXIT_REFUSED,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}

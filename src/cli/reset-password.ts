@@ -1,0 +1,53 @@
+// `stint reset-password`: for who runs the machine, when nobody can sign in. The one command that works on DATA_DIR itself, with the
+// server stopped; it takes the server's lock, so the two never meet.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
+import { readCliConfig } from './config.ts'
+import { CliError, type Io } from './io.ts'
+import { oneLine } from './text-table.ts'
+
+export function register(program: Command, io: Io): void {
+  program
+    .command('reset-password')
+    .description('give an account a new password, on the machine of the server while it is stopped')
+    .requiredOption('--email <address>', 'of the account')
+    .option(...PASSWORD_STDIN)
+    .addHelpText('after', '\nDATA_DIR says where the data of the server is (./data).')
+    .action(async (options: PasswordOptions & { email: string }) => {
+      const { dataDir } = readCliConfig(io.env)
+      const path = join(dataDir, 'accounts.sqlite')
+      if (!existsSync(path)) throw new CliError(`there are no accounts in ${dataDir}: DATA_DIR says where they are`)
+      const password = await askPassword(io, options, 'New password', true)
+      await resetPassword(dataDir, path, options.email, password)
+      io.stderr.write(`${oneLine(options.email)} has the new password; all its sessions have ended.\n`)
+    })
+}
+
+/** Loaded only here: the other commands need none of the server. */
+async function resetPassword(dataDir: string, path: string, email: string, password: string): Promise<void> {
+  const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }, { Problem }] = await Promise.all([
+    import('../account/accounts.ts'),
+    import('../spool/data-dir-lock.ts'),
+    import('../log.ts'),
+    import('../clock.ts'),
+    import('../problem.ts'),
+  ])
+  let lock: { release(): void } | undefined
+  try {
+    lock = lockDataDir(dataDir)
+    const log = createLog({ level: 'silent', pretty: false })
+    const accounts = openAccounts({ path, clock: systemClock, log, signup: 'closed' })
+    try {
+      await accounts.resetPassword(email, password)
+    } finally {
+      accounts.close()
+    }
+  } catch (cause) {
+    const details = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []
+    throw new CliError((cause as Error).message.replace(/\.$/, '') + details.join(''), 1, { cause })
+  } finally {
+    lock?.release()
+  }
+}

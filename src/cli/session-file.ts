@@ -1,0 +1,55 @@
+// Keeps who is signed in where: session.json in the user's configuration, by the address of the server, for the user's eyes only.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { CliError } from './io.ts'
+
+export interface StoredSession {
+  readonly token: string
+  readonly email: string
+}
+
+type Sessions = Record<string, StoredSession>
+
+export interface SessionFile {
+  get(url: string): StoredSession | undefined
+  set(url: string, session: StoredSession): void
+  remove(url: string): void
+}
+
+/** `get` throws CliError when the file is there and unreadable. */
+export function createSessionFile(path: string): SessionFile {
+  function read(): Sessions {
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
+      throw new CliError(`${path} cannot be read`, 1, { cause })
+    }
+    try {
+      return JSON.parse(text) as Sessions
+    } catch (cause) {
+      throw new CliError(`${path} is not valid JSON; delete it and sign in again`, 1, { cause })
+    }
+  }
+
+  function write(sessions: Sessions): void {
+    const fresh = `${path}.${process.pid}`
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      writeFileSync(fresh, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600 })
+      renameSync(fresh, path)
+    } catch (cause) {
+      throw new CliError(`${path} cannot be written, so the session is not kept`, 1, { cause })
+    }
+  }
+
+  return {
+    get(url) {
+      const session = Object.entries(read()).find(([key]) => key === url)?.[1]
+      return typeof session?.token === 'string' ? session : undefined
+    },
+    set: (url, session) => write({ ...read(), [url]: session }),
+    remove: (url) => write(Object.fromEntries(Object.entries(read()).filter(([key]) => key !== url))),
+  }
+}

@@ -1,0 +1,197 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { serveAccounts } from '../http/serve-accounts.ts'
+import { createPerson } from './cli-cast.ts'
+
+const server = serveAccounts()
+afterAll(server.stop)
+
+const PASSWORD = 'correct horse battery'
+let n = 0
+let email = ''
+let person: ReturnType<typeof createPerson>
+beforeEach(() => {
+  email = `person${++n}@example.com`
+  person = createPerson(server.url)
+  server.from(`192.0.2.${n}`)
+})
+const create = (flags = '') =>
+  person.run(`account create --email ${email} --password-stdin${flags}`, { stdin: PASSWORD })
+
+describe('account create', () => {
+  test('prints the key and nothing else on stdout, and it works', async () => {
+    const { exitCode, stdout, stderr } = await create()
+    expect(stderr).toContain(`The account ${email} is made`)
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^stint_[0-9A-Za-z]{42}\n$/)
+    expect(server.accounts.findKey(stdout.trim())).toBeDefined()
+    expect(stderr).not.toContain(stdout.trim())
+    expect(stderr).toContain('x-stint-api-key')
+  })
+
+  test('prints the whole answer with --json', async () => {
+    const { stdout } = await create(' --json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      account: { email },
+      key: { name: 'first key', scopes: ['write', 'read'] },
+    })
+  })
+
+  test('signs in, and keeps the session for the user alone, by server', async () => {
+    await create()
+    expect(statSync(person.sessionPath).mode & 0o777).toBe(0o600)
+    expect(statSync(join(person.sessionPath, '..')).mode & 0o777).toBe(0o700)
+    const kept = JSON.parse(readFileSync(person.sessionPath, 'utf8'))
+    expect(Object.keys(kept)).toEqual([server.url])
+    expect(server.accounts.sessions.find(kept[server.url].token)).toBeDefined()
+    expect(readFileSync(person.sessionPath, 'utf8')).not.toContain(PASSWORD)
+    expect((await person.run('key list')).exitCode).toBe(0)
+    expect((await person.run('key list', { env: { STINT_URL: 'http://127.0.0.1:1' } })).stderr).toContain(
+      'not signed in',
+    )
+  })
+
+  test('asks twice on a terminal, and says when the two differ', async () => {
+    const line = `account create --email ${email}`
+    const differing = await person.run(line, { typed: [PASSWORD, 'another password'] })
+    expect(differing).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(differing.stderr).toContain('the two passwords differ')
+    const { exitCode, stderr } = await person.run(line, { typed: [PASSWORD, PASSWORD] })
+    expect(exitCode).toBe(0)
+    expect(stderr).toStartWith('New password: New password again: ')
+  })
+
+  test('says what is wrong in the words of the server', async () => {
+    const { exitCode, stdout, stderr } = await person.run('account create --email nobody --password-stdin', {
+      stdin: 'short',
+    })
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toBe(
+      'stint: The data is incorrect. The body has 2 faults.\n  email must be an e-mail address\n  password must have at least 8 characters\n',
+    )
+  })
+
+  test('sends the set-up code', async () => {
+    const guarded = serveAccounts({ setupCodeRequired: true, setupCode: 'open sesame' })
+    const owner = createPerson(guarded.url)
+    const line = ['account', 'create', '--email', email, '--password-stdin']
+    expect((await owner.run(line, { stdin: PASSWORD })).stderr).toContain('The set-up code is missing or wrong')
+    expect((await owner.run([...line, '--setup-code', 'open sesame'], { stdin: PASSWORD })).exitCode).toBe(0)
+    guarded.stop()
+  })
+
+  test('without a terminal and without --password-stdin is a wrong call', async () => {
+    const { exitCode, stderr } = await person.run(`account create --email ${email}`)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('--password-stdin')
+  })
+
+  test('warns when the password goes over the wire in the clear', async () => {
+    const env = { STINT_URL: 'http://stint.invalid:1' }
+    const line = `account create --email ${email} --password-stdin`
+    expect((await person.run(line, { stdin: PASSWORD, env })).stderr).toContain('is not https')
+    expect((await create()).stderr).not.toContain('https')
+  })
+})
+
+describe('account login and logout', () => {
+  test('sign in from another machine and out again', async () => {
+    await create()
+    const elsewhere = createPerson(server.url)
+    expect((await elsewhere.run('key list')).stderr).toContain('run stint account login first')
+    const login = await elsewhere.run(`account login --email ${email}`, { typed: [PASSWORD] })
+    expect(login).toEqual({ exitCode: 0, stdout: '', stderr: `Password: Signed in to ${server.url} as ${email}.\n` })
+    expect((await elsewhere.run('key list')).exitCode).toBe(0)
+
+    const { token } = JSON.parse(readFileSync(elsewhere.sessionPath, 'utf8'))[server.url]
+    expect((await elsewhere.run('account logout')).exitCode).toBe(0)
+    expect(server.accounts.sessions.find(token)).toBeUndefined()
+    expect(JSON.parse(readFileSync(elsewhere.sessionPath, 'utf8'))).toEqual({})
+    expect((await elsewhere.run('key list')).exitCode).toBe(1)
+    expect((await elsewhere.run('account logout')).exitCode).toBe(0)
+    expect((await person.run('key list')).exitCode).toBe(0)
+  })
+
+  test('a wrong password is refused and keeps nothing', async () => {
+    await create()
+    const elsewhere = createPerson(server.url)
+    const login = await elsewhere.run(`account login --email ${email} --password-stdin`, { stdin: 'wrong\n' })
+    expect(login.exitCode).toBe(1)
+    expect(login.stderr).toContain('The e-mail address or the password is wrong')
+    expect((await elsewhere.run('key list')).stderr).toContain('not signed in')
+  })
+
+  test('too many attempts say when to come back', async () => {
+    await create()
+    let last = ''
+    for (let i = 0; i < 11; i++) {
+      last = (await person.run(`account login --email ${email} --password-stdin`, { stdin: 'wrong' })).stderr
+    }
+    expect(last).toContain('Try again in 90 s.')
+  })
+
+  test('a session that ended elsewhere says so, and logs out all the same', async () => {
+    await create()
+    const { token } = JSON.parse(readFileSync(person.sessionPath, 'utf8'))[server.url]
+    const { account, id } = server.accounts.sessions.find(token)!
+    server.accounts.sessions.revoke(account, id)
+    const { exitCode, stderr } = await person.run('key list')
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('has ended: run stint account login again')
+    expect((await person.run('account logout')).exitCode).toBe(0)
+    expect((await person.run('key list')).stderr).toContain('not signed in')
+  })
+
+  test('a password with spaces and a line ending of another system arrives as it is', async () => {
+    await person.run(`account create --email ${email} --password-stdin`, { stdin: '  spaces at both ends  \r\nmore' })
+    await server.accounts.signIn({ email, password: '  spaces at both ends  ', address: '' })
+  })
+
+  test('a session file that is broken is named', async () => {
+    await create()
+    writeFileSync(person.sessionPath, '{')
+    const { exitCode, stderr } = await person.run('key list')
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`${person.sessionPath} is not valid JSON`)
+  })
+})
+
+describe('a server that is not there', () => {
+  test('is told from one that refuses', async () => {
+    const { exitCode, stderr } = await createPerson('http://127.0.0.1:1').run(
+      'account login --email a@b.cd --password-stdin',
+      {
+        stdin: 'x',
+      },
+    )
+    expect(exitCode).toBe(1)
+    expect(stderr).toBe(
+      'stint: no Stint answers at http://127.0.0.1:1 (connection refused). Is it running? STINT_URL says where it is.\n',
+    )
+  })
+
+  test.each<[string, () => Response, string]>([
+    ['a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'is not Stint (status 502)'],
+    ['a web page', () => new Response('<h1>Hello</h1>'), 'is not Stint (status 200)'],
+    ['broken JSON', () => new Response('{', { headers: { 'content-type': 'application/json' } }), 'is broken'],
+    ['a redirect', () => Response.redirect('http://127.0.0.1:1/'), 'no Stint answers'],
+    [
+      'colours and cursor movements',
+      () =>
+        Response.json(
+          { title: '\u001b[31mNo', detail: 'a\rb', errors: [{ pointer: '/\u001b]0;x\u0007', detail: 'c\nd' }] },
+          { status: 422, headers: { 'content-type': 'application/problem+json' } },
+        ),
+      'stint: \ufffd[31mNo. a\ufffdb\n  \ufffd]0;x\ufffd c\ufffdd\n',
+    ],
+  ])('%s in its place is shown for what it is', async (_, answer, expected) => {
+    using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+    const { exitCode, stderr } = await createPerson(`http://127.0.0.1:${other.port}`).run(
+      'account login --email a@b.cd --password-stdin',
+      { stdin: 'x' },
+    )
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(expected)
+  })
+})

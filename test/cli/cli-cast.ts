@@ -1,0 +1,45 @@
+// A person at a command line: runs commands in this process against a real server, with a home of their own.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Io } from '../../src/cli/io.ts'
+import { runCli } from '../../src/cli/run-cli.ts'
+
+export interface Ran {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+interface World {
+  /** What is on standard input. */
+  readonly stdin?: string
+  /** What is typed at each question; without it there is no terminal. */
+  readonly typed?: readonly string[]
+  readonly env?: Record<string, string>
+}
+
+export function createPerson(url: string) {
+  const home = mkdtempSync(join(tmpdir(), 'stint-cli-'))
+  const sessionPath = join(home, '.config/stint/session.json')
+
+  async function run(line: string | readonly string[], { stdin = '', typed, env = {} }: World = {}): Promise<Ran> {
+    const [stdout, stderr]: [string[], string[]] = [[], []]
+    const answers = [...(typed ?? [])]
+    const io: Io = {
+      stdout: { write: (text) => void stdout.push(text) },
+      stderr: { write: (text) => void stderr.push(text) },
+      env: { HOME: home, STINT_URL: url, ...env },
+      fetch,
+      isTerminal: typed !== undefined,
+      readStdin: async () => stdin,
+      async readSecret(question) {
+        stderr.push(question)
+        return answers.shift()!
+      },
+    }
+    const exitCode = await runCli(typeof line === 'string' ? line.split(' ') : line, io)
+    return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') }
+  }
+  return { run, home, sessionPath }
+}

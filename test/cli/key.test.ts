@@ -1,0 +1,162 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { ADA } from '../account/accounts-cast.ts'
+import { serveAccounts } from '../http/serve-accounts.ts'
+import { createPerson } from './cli-cast.ts'
+
+const server = serveAccounts()
+const { accounts } = server
+afterAll(server.stop)
+
+let person: ReturnType<typeof createPerson>
+let account = ''
+let n = 0
+beforeEach(async () => {
+  const email = `person${++n}@example.com`
+  account = (await accounts.create({ ...ADA, email })).account.id
+  person = createPerson(server.url)
+  await person.run(`account login --email ${email} --password-stdin`, { stdin: ADA.password })
+})
+
+test('key create prints the secret alone on stdout', async () => {
+  const { exitCode, stdout, stderr } = await person.run(['key', 'create', '--name', 'nightly import'])
+  expect(exitCode).toBe(0)
+  expect(accounts.findKey(stdout.trim())).toMatchObject({ account, write: true, read: false })
+  expect(stderr).toContain('The key nightly import (key_')
+  expect(stderr).not.toContain(stdout.trim())
+})
+
+test.each<[string, string[]]>([
+  ['read', ['read']],
+  ['write,read', ['write', 'read']],
+  ['read,write,read', ['write', 'read']],
+])('key create --scopes %s', async (given, scopes) => {
+  const { stdout } = await person.run(`key create --name x --scopes ${given} --json`)
+  expect(JSON.parse(stdout).key.scopes).toEqual(scopes)
+})
+
+test('key list shows each key with its state, in columns or as JSON', async () => {
+  const list = () => accounts.keys.list(account)
+  const [first] = list()
+  accounts.keys.create(account, 'läuft 夜間', ['write'])
+  accounts.keys.revoke(account, accounts.keys.create(account, 'old', ['read']).id)
+  accounts.keys.rotate(account, first!.id, 3600)
+  const { stdout } = await person.run('key list')
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines[0]).toMatch(/^ID +NAME +KEY +SCOPES +CREATED +LAST USED +STATE$/)
+  expect(lines.map((line) => line.split(/ {2,}/).slice(1))).toEqual([
+    ['NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'],
+    ['first key', `${list()[0]!.prefix}…`, 'write,read', '2026-11-20T00:00:00Z', 'never', 'works'],
+    ['old', `${list()[1]!.prefix}…`, 'read', '2026-11-20T00:00:00Z', 'never', 'revoked 2026-11-20T00:00:00Z'],
+    ['läuft 夜間', `${list()[2]!.prefix}…`, 'write', '2026-11-20T00:00:00Z', 'never', 'works'],
+    [
+      'first key',
+      `${first!.prefix}…`,
+      'write,read',
+      '2026-11-20T00:00:00Z',
+      'never',
+      'works until 2026-11-20T01:00:00Z',
+    ],
+  ])
+  const column = Bun.stringWidth(lines[0]!.split('KEY')[0]!)
+  for (const line of lines.slice(1)) expect(Bun.stringWidth(line.split('stint_')[0]!)).toBe(column)
+  const json = JSON.parse((await person.run('key list --json')).stdout)
+  expect(json.keys).toHaveLength(4)
+  expect(json.keys[0]).toHaveProperty('last_used_at', null)
+})
+
+test('key rotate gives a new secret, and the old one the time it is told', async () => {
+  const old = accounts.keys.create(account, 'x', ['read'])
+  const { stdout, stderr, exitCode } = await person.run(`key rotate ${old.id} --overlap 30m`)
+  expect(exitCode).toBe(0)
+  expect(accounts.findKey(stdout.trim())).toMatchObject({ account, read: true })
+  expect(stderr).toContain('The old key ends in 1800 s.')
+  expect(accounts.keys.list(account)[1]!.expiresMs).toBe(accounts.clock.wallUs() / 1000 + 1_800_000)
+  const at = accounts.findKey(stdout.trim())!.keyId
+  expect((await person.run(`key rotate ${at}`)).stderr).toContain('The old key has ended.')
+  expect(accounts.findKey(stdout.trim())).toBeUndefined()
+})
+
+test('key revoke ends a key at once', async () => {
+  const key = accounts.keys.create(account, 'x', ['read'])
+  expect((await person.run(`key revoke ${key.id}`)).exitCode).toBe(0)
+  expect(accounts.findKey(key.secret)).toBeUndefined()
+})
+
+test('a key that is not there, or whose id would be a path, is refused', async () => {
+  for (const id of ['key_none', '../account', '..', 'a/b?c#d']) {
+    for (const line of [
+      ['key', 'revoke', id],
+      ['key', 'rotate', id],
+    ]) {
+      const { exitCode, stderr } = await person.run(line)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('There is nothing here')
+    }
+  }
+  expect(accounts.get(account)).toBeDefined()
+})
+
+describe('a wrong call ends with 2 and says what is right', () => {
+  test.each<[string, string]>([
+    ['', 'Usage: stint'],
+    ['nope', "unknown command 'nope'"],
+    ['key', 'Usage: stint key'],
+    ['key nope', "unknown command 'nope'"],
+    ['key create', "required option '--name <name>'"],
+    ['key create --name x --scopes admin', 'It is write, read, or write,read.'],
+    ['key create --name x --scopes', 'argument missing'],
+    ['key list x', 'too many arguments'],
+    ['key rotate', "missing required argument 'id'"],
+    ['key rotate key_x --overlap 1w', 'It is a time such as'],
+    ['key rotate key_x --overlap -5s', 'It is a time such as'],
+    ['key rotate key_x --overlap 31d', 'at most 30d'],
+    ['key rotate key_x --overlap', 'argument missing'],
+    ['key list --jsn', "unknown option '--jsn'"],
+    ['account create', "required option '--email <address>'"],
+    ['reset-password', "required option '--email <address>'"],
+  ])('stint %s', async (line, expected) => {
+    const { exitCode, stdout, stderr } = await person.run(line.split(' ').filter(Boolean))
+    expect(stderr).toContain(expected)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  })
+
+  test.each(['nonsense', 'ftp://x', 'http://x/?a=1', '127.0.0.1:7070'])('STINT_URL=%s', async (STINT_URL) => {
+    const { exitCode, stderr } = await person.run('key list', { env: { STINT_URL } })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('STINT_URL must be an address')
+  })
+})
+
+test.each([
+  [],
+  ['account'],
+  ['account', 'create'],
+  ['account', 'login'],
+  ['account', 'logout'],
+  ['key'],
+  ['key', 'list'],
+  ['key', 'create'],
+  ['key', 'rotate'],
+  ['key', 'revoke'],
+  ['reset-password'],
+])('stint %s %s --help', async (...command: string[]) => {
+  const { exitCode, stdout } = await person.run([...command, '--help'])
+  expect(exitCode).toBe(0)
+  expect(stdout).toStartWith(`Usage: ${['stint', ...command].join(' ')}`)
+})
+
+test('a trailing slash of STINT_URL does not matter, and a path is kept', async () => {
+  expect((await person.run('key list', { env: { STINT_URL: `${server.url}/` } })).exitCode).toBe(0)
+  const paths: string[] = []
+  using other = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      paths.push(new URL(request.url).pathname)
+      return Response.json({ title: 'x' }, { status: 403 })
+    },
+  })
+  const env = { STINT_URL: `http://127.0.0.1:${other.port}/behind/a/proxy/` }
+  await person.run('account login --email a@b.cd --password-stdin', { stdin: 'x', env })
+  expect(paths).toEqual(['/behind/a/proxy/api/session'])
+})

@@ -1,0 +1,84 @@
+// The command line as a process: on a real terminal, and in a pipe.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ADA } from '../account/accounts-cast.ts'
+import { serveAccounts } from '../http/serve-accounts.ts'
+
+const server = serveAccounts()
+afterAll(server.stop)
+
+const MAIN = join(import.meta.dir, '../../src/cli/main.ts')
+const env = () => ({ HOME: mkdtempSync(join(tmpdir(), 'stint-cli-')), STINT_URL: server.url, PATH: '/usr/bin:/bin' })
+
+/** Types each answer when its question has come; a question that never comes ends by the time-out of the test. */
+async function onTerminal(args: string[], dialog: [question: string, answer: string][]) {
+  let screen = ''
+  const left = [...dialog]
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: env(),
+    terminal: {
+      cols: 80,
+      rows: 24,
+      data(terminal, data) {
+        screen += Buffer.from(data).toString()
+        const next = left[0]
+        if (next !== undefined && screen.includes(next[0])) {
+          left.shift()
+          terminal.write(next[1])
+        }
+      },
+    },
+  })
+  const exitCode = await child.exited
+  child.terminal!.close()
+  return { exitCode, screen }
+}
+
+test('a password that is typed is not shown, and may be corrected while it is typed', async () => {
+  const { exitCode, screen } = await onTerminal(
+    ['account', 'create', '--email', ADA.email],
+    [
+      ['New password: ', 'wrong\u0015correct hörsé\u007f\u007fse battery\r'],
+      ['New password again: ', 'correct hörse battery\r'],
+    ],
+  )
+  expect(exitCode).toBe(0)
+  expect(screen).toMatch(/stint_[0-9A-Za-z]{42}/)
+  expect(screen).not.toContain('battery')
+  await server.accounts.signIn({ ...ADA, password: 'correct hörse battery' })
+})
+
+test('Ctrl-C at the question ends the command', async () => {
+  const { exitCode, screen } = await onTerminal(
+    ['account', 'login', '--email', ADA.email],
+    [['Password: ', 'abc\u0003']],
+  )
+  expect(exitCode).toBe(1)
+  expect(screen).toContain('interrupted')
+})
+
+test('in a pipe the key is all that comes out', async () => {
+  const child = Bun.spawn(
+    [process.execPath, MAIN, 'account', 'create', '--email', 'pipe@example.com', '--password-stdin'],
+    {
+      env: env(),
+      stdin: new Blob(['a password for the pipe\n']),
+      stderr: 'pipe',
+    },
+  )
+  const secret = (await new Response(child.stdout).text()).trim()
+  expect(await new Response(child.stderr).text()).toContain('is made')
+  expect(await child.exited).toBe(0)
+  expect(server.accounts.findKey(secret)).toBeDefined()
+})
+
+test('a reader who leaves early is no error', async () => {
+  const child = Bun.spawn(['sh', '-c', '"$0" "$1" --help | head -1', process.execPath, MAIN], {
+    env: env(),
+    stderr: 'pipe',
+  })
+  expect(await new Response(child.stdout).text()).toStartWith('Usage: stint')
+  expect(await new Response(child.stderr).text()).toBe('')
+})
