@@ -1,12 +1,14 @@
-// From the spool to events: reads a batch at the persisted position and decodes it. Nothing is changed by that.
+// From the spool to events: reads a batch and decodes it. Nothing is changed by that.
 // Decoding 4 MiB takes some 20 ms; requests that arrive meanwhile must not wait for all of it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Event } from '../event/event.ts'
 import { fromRecord } from '../event/record.ts'
 import type { Position, Spool } from '../spool/spool.ts'
 
-export const MAX_RECORDS = 5000
-export const MAX_BYTES = 4 * 1024 * 1024
+export interface BatchLimits {
+  readonly records: number
+  readonly bytes: number
+}
 
 const DECODE_AT_ONCE_CHARS = 256 * 1024
 
@@ -18,14 +20,11 @@ export interface Batch {
   readonly unreadable: readonly string[]
   /** The position behind all of them. */
   readonly next: Position
-  /** Arrival of the oldest of them, µs since the epoch. */
-  readonly oldestUs: number | undefined
 }
 
-/** The next batch, or undefined when the spool holds nothing more. */
-export async function loadBatch(spool: Spool): Promise<Batch | undefined> {
-  const { oldestUs } = spool.stats()
-  const { records: lines, next } = await spool.read(MAX_RECORDS, MAX_BYTES)
+/** The batch at the position, or the one at `from` behind it; undefined when the spool holds nothing there. */
+export async function loadBatch(spool: Spool, limits: BatchLimits, from?: Position): Promise<Batch | undefined> {
+  const { records: lines, next } = await spool.read(limits.records, limits.bytes, from)
   if (lines.length === 0) return undefined
 
   const events: Event[] = []
@@ -45,5 +44,5 @@ export async function loadBatch(spool: Spool): Promise<Batch | undefined> {
       unreadable.push(line)
     }
   }
-  return { events, records, unreadable, next, oldestUs }
+  return { events, records, unreadable, next }
 }

@@ -14,7 +14,7 @@ import type { Spool } from '../spool/spool.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
 import { createDelivery, type Delivery, type Hold } from './deliver-batch.ts'
-import { type Batch, loadBatch, MAX_BYTES, MAX_RECORDS } from './load-batch.ts'
+import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
 import type { ShipMeter } from './ship-meter.ts'
 
 export interface ShipperOptions {
@@ -25,6 +25,7 @@ export interface ShipperOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly meter: ShipMeter
+  readonly limits?: BatchLimits
   readonly random?: () => number
 }
 
@@ -48,20 +49,32 @@ export interface Shipper {
   stop(): Promise<void>
 }
 
+interface InHand {
+  readonly batch: Batch
+  readonly delivery: Delivery
+  /** Arrival of its oldest event, µs since the epoch. */
+  readonly oldestUs: number | undefined
+  isDelivered: boolean
+}
+
 const RETRY_CAP_MS = 5_000
 const PARK_CAP_MS = 15_000
 const MAX_ASKED_PAUSE_MS = 60_000
 /** ClickHouse wants a few inserts a second: events that trickle in are collected for this long after a write. */
 const LINGER_MS = 250
+const LIMITS: BatchLimits = { records: 5_000, bytes: 4 * 2 ** 20 }
+/** A metric counts one a name. */
 const MAX_LINES = 10_000
 
 export function createShipper(options: ShipperOptions): Shipper {
-  const { destination, spool, sink, clock, log, meter } = options
+  const { destination, spool, sink, clock, log, meter, limits = LIMITS } = options
   const backoff = createBackoff(options.random)
   const stopping = new AbortController()
   let status: ShipperStatus = { state: 'idle', sinceUs: clock.wallUs() }
   let isPrepared = false
-  let inHand: { batch: Batch; delivery: Delivery; isDelivered: boolean } | undefined
+  let inHand: InHand | undefined
+  /** The batch behind the one in hand, being read and decoded while the store writes: only when a full one waits. */
+  let ahead: Promise<Batch | undefined> | undefined
   let maxLines = MAX_LINES
   let running: Promise<void> | undefined
 
@@ -90,28 +103,43 @@ export function createShipper(options: ShipperOptions): Shipper {
     return 'again'
   }
 
-  async function load(): Promise<boolean> {
-    const batch = await during('the spool cannot be read', loadBatch(spool))
-    if (!batch) return false
-    inHand = { batch, delivery: createDelivery({ ...options, batch, maxLines }), isDelivered: false }
-    return true
+  /** Are there full batches behind the position? */
+  function holdsBatches(count: number): boolean {
+    const { records, bytes } = spool.stats()
+    return records >= count * limits.records || bytes >= count * limits.bytes
   }
 
-  async function finish({ batch, delivery }: { batch: Batch; delivery: Delivery }): Promise<Next> {
+  async function load(): Promise<InHand | undefined> {
+    const readAhead = ahead
+    ahead = undefined
+    const batch = await during(
+      'the spool cannot be read',
+      readAhead?.then((found) => found ?? loadBatch(spool, limits)) ?? loadBatch(spool, limits),
+    )
+    if (!batch) return undefined
+    const { oldestUs } = spool.stats()
+    if (holdsBatches(2)) {
+      ahead = loadBatch(spool, limits, batch.next)
+      ahead.catch(() => {}) // whoever takes it meets the fault
+    }
+    return { batch, delivery: createDelivery({ ...options, batch, maxLines }), oldestUs, isDelivered: false }
+  }
+
+  async function finish({ batch, delivery }: InHand): Promise<Next> {
     await during('the position in the spool cannot be written', spool.advance(batch.next))
     inHand = undefined
     maxLines = Math.min(MAX_LINES, Math.ceil(delivery.maxLines * 1.125))
-    const waiting = spool.stats()
-    return waiting.records >= MAX_RECORDS || waiting.bytes >= MAX_BYTES ? 'again' : { pauseMs: LINGER_MS }
+    return holdsBatches(1) ? 'again' : { pauseMs: LINGER_MS }
   }
 
   async function tryStep(): Promise<Next> {
     if (!isPrepared) return prepare()
-    if (!inHand && !(await load())) {
+    inHand ??= await load()
+    if (!inHand) {
       enter('idle')
       return 'idle'
     }
-    const current = inHand!
+    const current = inHand
     if (!current.isDelivered) {
       const outcome = await current.delivery.step()
       if (typeof outcome === 'object') return holdUp(outcome)
@@ -120,9 +148,7 @@ export function createShipper(options: ShipperOptions): Shipper {
       enter('shipping')
       if (outcome === 'again') return 'again'
       current.isDelivered = true
-      if (current.batch.oldestUs !== undefined) {
-        meter.deliverySeconds(Math.max(0, clock.wallUs() - current.batch.oldestUs) / 1e6)
-      }
+      if (current.oldestUs !== undefined) meter.deliverySeconds(Math.max(0, clock.wallUs() - current.oldestUs) / 1e6)
     }
     return finish(current)
   }

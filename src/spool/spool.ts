@@ -62,8 +62,11 @@ export interface Spool {
   refusal(): SpoolRefusal | undefined
   /** The newest `us` it has ever held, 0 when none: survives delivery and restarts. */
   readonly newestUs: number
-  /** The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size. */
-  read(maxRecords: number, maxBytes: number): Promise<Batch>
+  /**
+   * The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size.
+   * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
+   */
+  read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch>
   /** Makes the position durable, then removes the segments it has passed. Rejects with SpoolError `disk_failed`: it has not moved then. */
   advance(next: Position): Promise<void>
   /** Resolves when there is something to read or the signal aborts. */
@@ -112,6 +115,8 @@ class LogSpool implements Spool {
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
+  /** The first record of the last batch read ahead: the oldest one when the position gets there. */
+  #ahead: { seq: number; us: number | undefined } | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(options: SpoolOptions & { readonly disk: Disk }, parts: Parts) {
@@ -169,8 +174,13 @@ class LogSpool implements Spool {
     return this.#freeSpace.isLow() ? 'disk_low' : undefined
   }
 
-  read(maxRecords: number, maxBytes: number): Promise<Batch> {
+  read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch> {
     return this.#inTurn(async () => {
+      if (from !== undefined && from.seq > this.#position.seq) {
+        const ahead = await this.#reader.read(from, maxRecords, maxBytes)
+        this.#ahead = { seq: from.seq, us: this.#reader.firstUs }
+        return ahead
+      }
       const batch = await this.#reader.read(this.#position, maxRecords, maxBytes)
       if (batch.records.length > 0) this.#oldestUs = this.#reader.firstUs
       // Nothing but damage: nobody will deliver it, so it is passed here.
@@ -225,9 +235,14 @@ class LogSpool implements Spool {
       throw new SpoolError('disk_failed', error)
     }
     this.#position = next
-    this.#oldestUs = this.#records > 0 ? (this.#reader.peekUs(next) ?? this.#reader.lastUs) : undefined
+    this.#oldestUs = this.#records > 0 ? this.#arrivalAt(next) : undefined
     await this.#removePassed()
     this.#measure()
+  }
+
+  #arrivalAt(position: Position): number | undefined {
+    if (this.#ahead?.seq === position.seq && this.#ahead.us !== undefined) return this.#ahead.us
+    return this.#reader.peekUs(position) ?? this.#reader.lastUs
   }
 
   #bookmark(position: Position): Promise<void> {

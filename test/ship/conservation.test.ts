@@ -39,6 +39,7 @@ const story = fc.record({
   faults: fc.array(fault, { minLength: 1, maxLength: 60 }),
   maxEvents: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
   storesPartially: fc.boolean(),
+  limits: fc.record({ records: fc.integer({ min: 1, max: 25 }), bytes: fc.constantFrom(200, 1e6) }),
 })
 
 function eventOf(i: number): Event {
@@ -51,7 +52,7 @@ const indexOf = (event: Event): number => (event.stamp.us - NOW_US) / 2e8
 test('every event ends in exactly one place, under any outcomes of the store and any restarts', async () => {
   const seen = { retries: 0, restarts: 0, dead: 0, expired: 0, broken: 0, writtenAgain: 0 }
   await fc.assert(
-    fc.asyncProperty(story, async ({ commands, fates, faults, maxEvents, storesPartially }) => {
+    fc.asyncProperty(story, async ({ commands, fates, faults, maxEvents, storesPartially, limits }) => {
       const fateOf = (i: number) => fates[i % fates.length]!
       let turn = 0
       let isBroken = false
@@ -80,7 +81,7 @@ test('every event ends in exactly one place, under any outcomes of the store and
       })
       try {
         let sent = 0
-        let shipper: Shipper = trial.shipper()
+        let shipper: Shipper = trial.shipper({ limits })
         for (const { do: what, n } of commands) {
           if (what === 'append') {
             const indexes = Array.from({ length: n }, () => sent++)
@@ -92,7 +93,7 @@ test('every event ends in exactly one place, under any outcomes of the store and
           } else {
             seen.restarts++
             await trial.reopen()
-            shipper = trial.shipper()
+            shipper = trial.shipper({ limits })
           }
         }
         isOver = true
@@ -124,7 +125,7 @@ test('every event ends in exactly one place, under any outcomes of the store and
         await trial.close()
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   )
   for (const [what, times] of Object.entries(seen)) expect(`${what} ${times > 0}`).toBe(`${what} true`)
 }, 60_000)
