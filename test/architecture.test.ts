@@ -99,7 +99,7 @@ const codeOf = (file: string): string => transpiler.transformSync(textOf.get(fil
 
 const imports = files.flatMap((file) => findImports(textOf.get(file)!).map((module) => ({ file, module })))
 const edges = imports
-  .filter(({ module }) => module.startsWith('.'))
+  .filter(({ module }) => module.startsWith('.') && !module.endsWith('/package.json')) // its version is for everyone
   .map(({ file, module }) => ({ file, to: normalize(join(dirname(file), module)) }))
 const packages = imports.filter(({ module }) => !module.startsWith('.'))
 
