@@ -1,4 +1,4 @@
-// What is judged of a /v1 request before its body is read, in this order: key, rate, path and room in its spool, method, size, content type.
+// What is judged of a /v1 request before its body is read, in this order: key, rate, room in the spool, path, method, size, content type.
 // Without a valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
 import type { Destination } from '../event/event.ts'
 import type { Stamp } from '../event/stamp.ts'
@@ -46,6 +46,9 @@ export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
     new Problem('disk_low', 'There is too little free space on the disk to accept events.', { retryAfterS: 5 }),
 }
 
+/** A path that is not known could have meant any kind. */
+const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
+
 /** The Problem that the request is to be answered with, or what the handler needs. `path` is its path without query, at or below `/v1`. */
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
@@ -61,11 +64,11 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
     })
 
   const place = deps.paths.get(path)
-  if (place === undefined) return new Problem('not_found', 'There is no such path under /v1.')
-  for (const destination of place.destinations) {
+  for (const destination of place?.destinations ?? DESTINATIONS) {
     const refusal = deps.refusal(destination)
     if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
   }
+  if (place === undefined) return new Problem('not_found', 'There is no such path under /v1.')
   if (request.method !== 'POST') return new Problem('method_not_allowed', 'This path takes POST.', { allow: 'POST' })
 
   const length = headers.get('content-length')
