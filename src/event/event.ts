@@ -29,6 +29,10 @@ export interface Exception extends Common {
 export type Event = Mark | Metrics | Exception
 export type EventKind = Event['kind']
 
+export const EVENT_KINDS: readonly EventKind[] = ['start', 'end', 'metrics', 'exception']
+
+export const isEventKind = (value: unknown): value is EventKind => (EVENT_KINDS as readonly unknown[]).includes(value)
+
 /** Where an event goes: one spool, one shipper and one store each. */
 export type Destination = 'points' | 'exceptions'
 

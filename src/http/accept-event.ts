@@ -35,38 +35,52 @@ export async function acceptEvent(
   const event =
     body.at === undefined
       ? eventFromBody(kind, body, admission.account, admission.stamp)
-      : await stampWithOwnTime(kind, body, body.at, admission, deps)
-  if (!deps.admitSeries(event))
-    throw new Problem(
-      'series_budget_spent',
-      'This account has used up its distinct combinations of process, meta and metric name.',
-      {
-        errors: [
-          { pointer: '', detail: 'would begin a new series beyond the budget; reuse process, meta and metric names' },
-        ],
-      },
-    )
-  try {
-    await deps.spools[destinationOf(kind)].append(toRecord(event), admission.stamp.us)
-  } catch (cause) {
-    throw diskProblem(cause)
-  }
-  deps.countAccepted(kind)
+      : await eventOfOwnTime(kind, body, body.at, admission.account, deps)
+  await spoolEvent(event, admission.stamp.us, deps)
   return event.stamp
 }
 
-async function stampWithOwnTime(kind: EventKind, body: EventBody, at: string, admission: Admission, deps: IntakeDeps) {
+/** An event that brings its own time gets the stamp that this time and content have for good. Rejects with a Problem. */
+export async function eventOfOwnTime(
+  kind: EventKind,
+  body: EventBody,
+  at: string,
+  account: string,
+  deps: IntakeDeps,
+): Promise<Event> {
   const us = ownTimeUs(at)
   const detail = ownTimeFault(us, deps.wallUs(), deps.maxAgeUs)
   if (detail !== undefined)
     throw new Problem('fields_invalid', 'The event cannot have this time.', { errors: [{ pointer: '/at', detail }] })
-  const unstamped = eventFromBody(kind, body, admission.account, NO_STAMP)
+  const unstamped = eventFromBody(kind, body, account, NO_STAMP)
   try {
     return { ...unstamped, stamp: { us: await deps.givenStamps.claim(us, toRecord(unstamped)), sub: deps.ownTimeSub } }
   } catch (cause) {
     throw diskProblem(cause)
   }
 }
+
+/** Resolves when the event is on disk; rejects with a Problem. `arrivedUs` is the time of its request. */
+export async function spoolEvent(event: Event, arrivedUs: number, deps: IntakeDeps): Promise<void> {
+  if (!deps.admitSeries(event)) throw seriesBudgetSpent()
+  try {
+    await deps.spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs)
+  } catch (cause) {
+    throw diskProblem(cause)
+  }
+  deps.countAccepted(event.kind)
+}
+
+const seriesBudgetSpent = () =>
+  new Problem(
+    'series_budget_spent',
+    'This account has used up its distinct combinations of process, meta and metric name.',
+    {
+      errors: [
+        { pointer: '', detail: 'would begin a new series beyond the budget; reuse process, meta and metric names' },
+      ],
+    },
+  )
 
 function diskProblem(cause: unknown): Problem {
   if (cause instanceof SpoolError && cause.code !== 'disk_failed') return SPOOL_REFUSALS[cause.code]()

@@ -10,6 +10,7 @@ import type { IntakeDeps } from './accept-event.ts'
 import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
+import { batchRoute } from './batch-route.ts'
 import { findFaults } from './body-fields.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import { errorToProblem } from './error-to-problem.ts'
@@ -83,6 +84,7 @@ export function createApp(deps: AppDeps) {
       ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
     })
     .use(routes)
+    .use(batchRoute({ ...intake, stamp: gate.stamp, countRefused: deps.countRefused }))
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))

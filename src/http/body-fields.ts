@@ -1,6 +1,7 @@
 // The typed body schemas of /v1. Elysia compiles them for the check; the same field rules (event/fields.ts) then say what is wrong.
 import { Kind, type TObject, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { EVENT_KINDS, type EventKind, isEventKind } from '../event/event.ts'
 import {
   checkExceptionText,
   checkItems,
@@ -24,6 +25,7 @@ const checkAtFormat: Check = (value) =>
     : [{ pointer: '', detail: 'must be an RFC 3339 time with at most nine digits of a second' }]
 
 const CHECKS: Readonly<Record<string, Check>> = {
+  'stint:kind': (value) => (isEventKind(value) ? [] : [{ pointer: '', detail: `must be ${EVENT_KINDS.join(', ')}` }]),
   'stint:process': checkProcess,
   'stint:meta': checkMeta,
   'stint:uid': checkUid,
@@ -77,33 +79,33 @@ export function createBodySchemas() {
   )
   const closed = { additionalProperties: false }
   const mark = t.Object({ process: common.process, meta: common.meta, uid, at: common.at }, closed)
-  return {
-    mark,
-    metrics: t.Object(
-      {
-        process: common.process,
-        meta: common.meta,
-        items: field<unknown>('stint:items', ITEMS_JSON),
-        at: common.at,
-      },
-      closed,
-    ),
-    exception: t.Object(
-      {
-        process: common.process,
-        meta: common.meta,
-        exception: field<string>('stint:exception', {
-          type: 'string',
-          maxLength: LIMITS.exception,
-          description: 'The text of the exception, with its stack trace when there is one.',
-          examples: ['Error: connection reset\n    at load (import.ts:12:9)'],
-        }),
-        at: common.at,
-      },
-      closed,
-    ),
-  }
+  const metrics = t.Object(
+    { process: common.process, meta: common.meta, items: field<unknown>('stint:items', ITEMS_JSON), at: common.at },
+    closed,
+  )
+  const exception = t.Object(
+    {
+      process: common.process,
+      meta: common.meta,
+      exception: field<string>('stint:exception', {
+        type: 'string',
+        maxLength: LIMITS.exception,
+        description: 'The text of the exception, with its stack trace when there is one.',
+        examples: ['Error: connection reset\n    at load (import.ts:12:9)'],
+      }),
+      at: common.at,
+    },
+    closed,
+  )
+  return { start: mark, end: mark, metrics, exception } satisfies Record<EventKind, TObject>
 }
+
+/** A body with its kind beside the fields: one event of a batch. */
+export const withKind = (kind: EventKind, schema: TObject): TObject =>
+  t.Object({ kind: kindField([kind]), ...schema.properties }, { additionalProperties: false })
+
+export const kindField = (kinds: readonly EventKind[] = EVENT_KINDS) =>
+  field<string>('stint:kind', { type: 'string', enum: kinds })
 
 const NAME_JSON = {
   type: 'string',
@@ -155,7 +157,7 @@ export function findFaults(schema: TObject, body: unknown, checks: Readonly<Reco
   }
   for (const member of Object.keys(body)) {
     if (faults.length >= MAX_FAULTS) break
-    if (!Object.hasOwn(schema.properties, member))
+    if (schema.additionalProperties === false && !Object.hasOwn(schema.properties, member))
       faults.push({ pointer: `/${escapePointer(member)}`, detail: 'is not a field of this endpoint' })
   }
   return faults

@@ -1,5 +1,6 @@
 // What the gate must know of each path below /v1 before it reads a body.
 import type { IntakePath } from './intake-gate.ts'
+import { CODINGS, JSON_LINES, MAX_BATCH_BYTES } from './read-batch.ts'
 import { MAX_BODY_BYTES } from './read-body.ts'
 
 const single = { maxBodyBytes: MAX_BODY_BYTES, contentTypes: ['application/json'], codings: [] }
@@ -9,4 +10,14 @@ export const INTAKE_PATHS: ReadonlyMap<string, IntakePath> = new Map([
   ['/v1/end', { ...single, destinations: ['points'] }],
   ['/v1/metrics', { ...single, destinations: ['points'] }],
   ['/v1/exception', { ...single, destinations: ['exceptions'] }],
+  // Each event of a batch meets the room in its own spool.
+  [
+    '/v1/batch',
+    {
+      maxBodyBytes: MAX_BATCH_BYTES,
+      contentTypes: ['application/json', JSON_LINES],
+      codings: CODINGS,
+      destinations: [],
+    },
+  ],
 ])

@@ -24,8 +24,7 @@ export const V1_KINDS: Readonly<Record<string, EventKind>> = {
 }
 
 export function v1Routes(deps: IntakeDeps) {
-  const schemas = createBodySchemas()
-  const schemaOf = { start: schemas.mark, end: schemas.mark, metrics: schemas.metrics, exception: schemas.exception }
+  const schemaOf = createBodySchemas()
   const routes = new Elysia({ normalize: false })
   for (const [path, kind] of Object.entries(V1_KINDS)) {
     routes.post(
