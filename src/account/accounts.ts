@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
+import { addressBlock } from './address-block.ts'
 import { createAttemptLimiter } from './attempt-limiter.ts'
 import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
 import { openDatabase } from './database.ts'
@@ -152,7 +153,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     async create({ email, password, setupCode: given, address }) {
       refuseSignUp('')
       const normalEmail = checkCredentials(email, password)
-      signUps.attempt(address)
+      signUps.attempt(addressBlock(address))
       const code = setupCode()
       if (code !== undefined && !sameSecret(given ?? '', code)) {
         throw new Problem(

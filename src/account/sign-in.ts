@@ -2,6 +2,7 @@
 // (an unknown e-mail counts like a known one), and taken back when it was right: only failures use them up.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
+import { addressBlock } from './address-block.ts'
 import { createAttemptLimiter } from './attempt-limiter.ts'
 import { normalizeEmail } from './credentials.ts'
 import type { Passwords } from './passwords.ts'
@@ -28,13 +29,14 @@ export function createProvePassword(clock: Clock, passwords: Passwords): ProvePa
   return async ({ email, password, address, hash }) => {
     const normal = normalizeEmail(email)
     const account = normal ?? ''
-    byAddress.attempt(address)
+    const stranger = addressBlock(address)
+    byAddress.attempt(stranger)
     byAccount.attempt(account)
     const known = normal === undefined ? undefined : hash(normal)
     if (!(await passwords.verify(password, known))) {
       throw new Problem('credentials_invalid', 'No account has this e-mail address and password.')
     }
-    byAddress.forgive(address)
+    byAddress.forgive(stranger)
     byAccount.forgive(account)
   }
 }

@@ -1,9 +1,9 @@
 // `stint account …`: make an account, sign in and out. The key of a new account goes to standard output alone, so that a script can take it.
-import type { Command } from 'commander'
 import { createApi, Refusal } from './api.ts'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
+import type { Program } from './program.ts'
 import { createSessionFile } from './session-file.ts'
 import { oneLine } from './text-table.ts'
 
@@ -18,7 +18,7 @@ interface Made {
   readonly key: { readonly secret: string }
 }
 
-export function register(program: Command, io: Io): void {
+export function register(program: Program, io: Io): void {
   const account = program.command('account').description('make an account, sign in, sign out')
 
   account

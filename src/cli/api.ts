@@ -1,6 +1,6 @@
 // Asks the server. Whatever goes wrong becomes one CliError that tells a person what to do: the server's own words when it gave some.
 import type { CliConfig } from './config.ts'
-import { CliError, type Io } from './io.ts'
+import { CliError, EXIT_REFUSED, type Io } from './io.ts'
 import { createSessionFile } from './session-file.ts'
 import { oneLine } from './text-table.ts'
 
@@ -48,7 +48,7 @@ export function createApi(config: CliConfig, io: Io): Api {
   async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const response = await send(method, path, body, headers)
     const text = await response.text().catch((cause) => {
-      throw new CliError(`${url} broke off its answer`, 1, { cause })
+      throw new CliError(`${url} broke off its answer`, EXIT_REFUSED, { cause })
     })
     const isJson = /^application\/(?:problem\+)?json\b/.test(response.headers.get('content-type') ?? '')
     const parsed = isJson ? parse(text) : undefined
@@ -78,7 +78,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new CliError(`the answer of ${url} is broken`, 1, { cause })
+      throw new CliError(`the answer of ${url} is broken`, EXIT_REFUSED, { cause })
     }
   }
 
@@ -102,7 +102,9 @@ export function createApi(config: CliConfig, io: Io): Api {
       return await ask(method, path, body, { cookie: `${COOKIE}=${session.token}` })
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'session_invalid') throw error
-      throw new CliError(`your session at ${url} has ended: run stint account login again`, 1, { cause: error })
+      throw new CliError(`your session at ${url} has ended: run stint account login again`, EXIT_REFUSED, {
+        cause: error,
+      })
     }
   }
 

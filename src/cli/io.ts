@@ -16,13 +16,13 @@ export interface Io {
 export const EXIT_REFUSED = 1
 export const EXIT_USAGE = 2
 
-/** Ends a command with a message for people. */
+/** Ends a command with a message for people; an empty one is not shown, for a command that ends as another program did. */
 export class CliError extends Error {
   override readonly name = 'CliError'
 
   constructor(
     message: string,
-    readonly exitCode: typeof EXIT_REFUSED | typeof EXIT_USAGE = EXIT_REFUSED,
+    readonly exitCode: number = EXIT_REFUSED,
     options?: ErrorOptions,
   ) {
     super(message, options)

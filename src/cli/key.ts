@@ -1,8 +1,8 @@
 // `stint key …`: the keys of the account that is signed in. A new secret goes to standard output alone: KEY=$(stint key create --name x).
-import { type Command, InvalidArgumentError } from 'commander'
 import { createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
+import { invalidArgument, type Program } from './program.ts'
 import { formatTable, oneLine } from './text-table.ts'
 
 interface Key {
@@ -31,7 +31,7 @@ interface Json {
 
 const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
 
-export function register(program: Command, io: Io): void {
+export function register(program: Program, io: Io): void {
   const api = () => createApi(readCliConfig(io.env), io)
   const key = program.command('key').description('list, make, rotate and revoke API keys')
   const printJson = (body: unknown) => io.stdout.write(`${JSON.stringify(body, null, 2)}\n`)
@@ -108,7 +108,7 @@ function formatKeys(keys: readonly Key[]): string {
 function parseScopes(text: string): string[] {
   const scopes = text.split(',').map((scope) => scope.trim())
   if (scopes.some((scope) => scope !== 'write' && scope !== 'read')) {
-    throw new InvalidArgumentError('It is write, read, or write,read.')
+    throw invalidArgument('It is write, read, or write,read.')
   }
   return [...new Set(scopes)]
 }
@@ -119,7 +119,6 @@ const OVERLAP_MAX_S = 30 * 86_400
 function parseOverlapS(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,8})([smhd])?$/.exec(text) ?? []
   const seconds = Number(count) * UNIT_S[unit]!
-  if (!(seconds <= OVERLAP_MAX_S))
-    throw new InvalidArgumentError('It is a time such as 0, 90s, 30m, 24h or 7d, at most 30d.')
+  if (!(seconds <= OVERLAP_MAX_S)) throw invalidArgument('It is a time such as 0, 90s, 30m, 24h or 7d, at most 30d.')
   return seconds
 }

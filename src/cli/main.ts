@@ -1,7 +1,8 @@
 #!/usr/bin/env bun
+// The command line's process: real input, output and environment around runCli.
+
 import { processEnv } from './config.ts'
 import { runCli } from './run-cli.ts'
-// The command line's process: real input, output and environment around runCli.
 import { createTerminal } from './terminal.ts'
 
 /** Whoever read the output has gone (`stint … | head`): nothing is left to do. */

@@ -2,13 +2,13 @@
 // server stopped; it takes the server's lock, so the two never meet.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
 import { readCliConfig } from './config.ts'
-import { CliError, type Io } from './io.ts'
+import { CliError, EXIT_REFUSED, type Io } from './io.ts'
+import type { Program } from './program.ts'
 import { oneLine } from './text-table.ts'
 
-export function register(program: Command, io: Io): void {
+export function register(program: Program, io: Io): void {
   program
     .command('reset-password')
     .description('give an account a new password, on the machine of the server while it is stopped')
@@ -46,7 +46,7 @@ async function resetPassword(dataDir: string, path: string, email: string, passw
     }
   } catch (cause) {
     const details = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []
-    throw new CliError((cause as Error).message.replace(/\.$/, '') + details.join(''), 1, { cause })
+    throw new CliError((cause as Error).message.replace(/\.$/, '') + details.join(''), EXIT_REFUSED, { cause })
   } finally {
     lock?.release()
   }

@@ -1,13 +1,14 @@
 // One command line from its arguments to its exit code: 0 done, 1 refused or failed, 2 wrongly called. A command is a file that exports
-// `register(program, io)`; it throws a CliError to end with a message.
-import { Command, CommanderError } from 'commander'
+// `register(program, io)`; it throws a CliError to end with a message
+// and another exit code.
 import packageJson from '../../package.json' with { type: 'json' }
 import * as account from './account.ts'
-import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
+import { CliError, EXIT_REFUSED, type Io } from './io.ts'
 import * as key from './key.ts'
+import { createProgram, type Program, parsingExitCode } from './program.ts'
 import * as resetPassword from './reset-password.ts'
 
-const COMMANDS: readonly { register(program: Command, io: Io): void }[] = [account, key, resetPassword]
+const COMMANDS: readonly { register(program: Program, io: Io): void }[] = [account, key, resetPassword]
 
 const HELP = `
 Environment:
@@ -18,26 +19,16 @@ Exit code: 0 done, 1 refused or failed, 2 wrongly called.`
 
 /** `args` without the program's own name. Never throws. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
-  const program = new Command('stint')
-    .description(packageJson.description)
-    .version(packageJson.version)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'stint: ')),
-    })
-    .showHelpAfterError('(--help shows what there is)')
-    .addHelpText('after', HELP)
+  const program = createProgram(io, packageJson.description, packageJson.version, HELP)
   for (const command of COMMANDS) command.register(program, io)
   try {
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    // Commander has said already what is wrong with the call, or shown the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
+    const parsing = parsingExitCode(error)
+    if (parsing !== undefined) return parsing
     const message = error instanceof Error ? error.message : String(error)
-    io.stderr.write(`stint: ${message}\n`)
+    if (message !== '') io.stderr.write(`stint: ${message}\n`)
     return error instanceof CliError ? error.exitCode : EXIT_REFUSED
   }
 }

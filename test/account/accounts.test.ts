@@ -174,6 +174,14 @@ describe('sign-in', () => {
     await accounts.signIn({ ...ADA, address: BOB.address })
     accounts.close()
   })
+
+  test('the addresses of one IPv6 network are one', async () => {
+    const accounts = openFresh({ setupCodeRequired: true })
+    for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
+    expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
+    expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db9::1' }))).code).toBe('setup_code_invalid')
+    accounts.close()
+  })
 })
 
 describe('passwords', () => {

@@ -1,0 +1,113 @@
+// The one command that works on DATA_DIR itself: against the data of a real server that runs, then stands still, then runs again.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lockDataDir } from '../../src/spool/data-dir-lock.ts'
+import { ADA, openFresh } from '../account/accounts-cast.ts'
+import { createStintProcess } from '../support/process.ts'
+import { createPerson } from './cli-cast.ts'
+
+const dirs: string[] = []
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true })
+})
+
+async function dirWithAda() {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-reset-'))
+  dirs.push(dir)
+  const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
+  const { account, key } = await accounts.create(ADA)
+  const token = accounts.sessions.create(account.id, '')
+  accounts.close()
+  const reset = (email: string, stdin: string, DATA_DIR = dir) =>
+    createPerson('http://127.0.0.1:1').run(`reset-password --email ${email} --password-stdin`, {
+      stdin,
+      env: { DATA_DIR },
+    })
+  return { dir, key, token, reset }
+}
+
+test('the new password works, the old one and all sessions do not, and the keys go on', async () => {
+  const { dir, key, token, reset } = await dirWithAda()
+  const { exitCode, stdout, stderr } = await reset('Ada@example.com', 'a new beginning\n')
+  expect(stderr).toBe('Ada@example.com has the new password; all its sessions have ended.\n')
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+  const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
+  await accounts.signIn({ ...ADA, password: 'a new beginning' })
+  expect(await accounts.signIn(ADA).catch((error) => error.code)).toBe('credentials_invalid')
+  expect(accounts.sessions.find(token)).toBeUndefined()
+  expect(accounts.findKey(key.secret)).toBeDefined()
+  accounts.close()
+})
+
+test('what cannot be done is said, and nothing is made', async () => {
+  const { dir, reset } = await dirWithAda()
+  const unknown = await reset('bob@example.com', 'a new beginning')
+  expect(unknown).toEqual({ exitCode: 1, stdout: '', stderr: 'stint: No account has this e-mail address\n' })
+  const short = await reset(ADA.email, 'short')
+  expect(short).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'stint: The new password cannot be used; it must have at least 8 characters\n',
+  })
+  const empty = mkdtempSync(join(tmpdir(), 'stint-reset-'))
+  dirs.push(empty)
+  const nothing = await reset(ADA.email, 'a new beginning', empty)
+  expect(nothing.exitCode).toBe(1)
+  expect(nothing.stderr).toContain(`there are no accounts in ${empty}`)
+  expect(readdirSync(empty)).toEqual([])
+  expect(statSync(join(dir, 'accounts.sqlite')).mode & 0o777).toBe(0o600)
+})
+
+test('a directory in use is left alone, and is free again after each reset, done or refused', async () => {
+  const { dir, reset } = await dirWithAda()
+  const lock = lockDataDir(dir)
+  const { exitCode, stderr } = await reset(ADA.email, 'a new beginning')
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain(`is in use by another Stint (pid ${process.pid})`)
+  lock.release()
+  await reset('bob@example.com', 'a new beginning')
+  expect((await reset(ADA.email, 'a new beginning')).exitCode).toBe(0)
+  lockDataDir(dir).release()
+})
+
+test('from the first account to a forgotten password, with the real server', async () => {
+  const server = createStintProcess()
+  const person = createPerson(server.url)
+  const env = { DATA_DIR: server.dataDir }
+  try {
+    await server.start()
+    const create = await person.run(`account create --email ${ADA.email} --password-stdin`, { stdin: ADA.password })
+    expect(create.stderr).toContain('is made')
+    const key = create.stdout.trim()
+    const start = () =>
+      fetch(`${server.url}/v1/start`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-stint-api-key': key },
+        body: '{"process":"hello"}',
+      })
+    expect((await start()).status).toBe(201)
+    const made = await person.run('key create --name reader --scopes read')
+    expect(made.exitCode).toBe(0)
+    expect((await person.run('key list')).stdout).toContain('reader')
+
+    const line = `reset-password --email ${ADA.email} --password-stdin`
+    const running = await person.run(line, { stdin: 'a new beginning', env })
+    expect(running.exitCode).toBe(1)
+    expect(running.stderr).toContain('is in use by another Stint')
+    expect(await server.terminate()).toBe(0)
+    expect((await person.run(line, { stdin: 'a new beginning', env })).exitCode).toBe(0)
+
+    await server.start()
+    expect((await person.run('key list')).stderr).toContain('has ended')
+    const login = `account login --email ${ADA.email} --password-stdin`
+    expect((await person.run(login, { stdin: ADA.password })).exitCode).toBe(1)
+    expect((await person.run(login, { stdin: 'a new beginning' })).exitCode).toBe(0)
+    expect((await start()).status).toBe(201)
+    expect(server.log()).not.toContain(key)
+    expect(server.log()).not.toContain('beginning')
+  } finally {
+    await server.close()
+  }
+}, 60_000)
