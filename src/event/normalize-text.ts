@@ -9,7 +9,6 @@ const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKMGT]i?[bB]|[bB]|%)'
 /** In this order: what an earlier one has replaced, a later one no longer sees. */
 const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
   [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>'],
-  [/(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g, '<address>'],
   [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>'],
   [
     new RegExp(
@@ -32,21 +31,27 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
   ],
 ]
 
+const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g
 const IPV6 = /(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w{1,20})?(?![\w:])/gi
 const QUERY = /(https?:\/\/[^\s?#"'`<>]{1,500})[?#][^\s"'`<>]{0,2000}/g
 const WORD = /[A-Za-z0-9]+/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 
+/** All of these hold a digit. */
+function replaceNumbers(text: string): string {
+  let normal = text
+  for (const [pattern, placeholder] of VARIABLE) normal = normal.replace(pattern, placeholder)
+  return normal.replace(IPV6, (match) => (/\d/.test(match) ? '<address>' : match)).replace(WORD, replaceWord)
+}
+
 /** The text with placeholders for what varies, and its white space made single spaces. */
 export function normalizeText(text: string): string {
-  let normal = replaceQuoted(text).replace(QUERY, '$1')
-  for (const [pattern, placeholder] of VARIABLE) normal = normal.replace(pattern, placeholder)
-  return normal
-    .replace(IPV6, (match) => (/\d/.test(match) ? '<address>' : match))
-    .replace(WORD, replaceWord)
-    .replace(LIST, '$1')
-    .replace(/\s+/g, ' ')
-    .trim()
+  let normal = replaceQuoted(text)
+  if (normal.includes('://')) normal = normal.replace(QUERY, '$1')
+  if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
+  if (/\d/.test(normal)) normal = replaceNumbers(normal)
+  if (normal.includes('<')) normal = normal.replace(LIST, '$1')
+  return normal.replace(/\s+/g, ' ').trim()
 }
 
 /**
