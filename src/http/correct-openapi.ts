@@ -80,7 +80,7 @@ const LISTS_OF_SCHEMAS = ['anyOf', 'oneOf', 'allOf']
 
 function correctSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema
-  const { const: constant, examples, patternProperties, type, $id: _, $schema: __, ...rest } = schema
+  const { const: constant, examples, patternProperties, type, $id: _, $schema: __, error: ___, ...rest } = schema
   const corrected: Json = { ...rest }
   if (type !== undefined) Object.assign(corrected, correctType(type))
   if (constant !== undefined) corrected.enum = [constant]

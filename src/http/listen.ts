@@ -21,7 +21,7 @@ export interface Listener {
 }
 
 /** Far above what any path takes: a larger body is cut off by Bun itself, with an empty answer and before the key was looked at. */
-const MAX_REQUEST_BYTES = 2 ** 40
+const MAX_REQUEST_BYTES = 2 ** 62
 
 /** The longest time a request may trickle in or a handler may take. */
 const IDLE_TIMEOUT_S = 60
