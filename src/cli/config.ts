@@ -1,7 +1,7 @@
 // The settings of the command line, from the environment; the only place of this folder that reads it.
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 
 export interface CliConfig {
@@ -12,21 +12,42 @@ export interface CliConfig {
   readonly keyHeader: string
   /** Where sessions are kept. */
   readonly sessionPath: string
+  /** Where events wait that Stint has not taken yet. */
+  readonly stateDir: string
   /** Of the server on this machine, for the commands that work while it is stopped. */
   readonly dataDir: string
 }
 
-export const processEnv = (): Io['env'] => process.env
+/**
+ * The environment as whoever started us made it. Bun adds what an `.env` file in the working directory says: in somebody else's
+ * directory that could name a server of theirs to send our key to.
+ */
+export function processEnv(): Io['env'] {
+  let given: string
+  try {
+    given = readFileSync('/proc/self/environ', 'utf8')
+  } catch {
+    return process.env // no /proc here
+  }
+  const names = new Set(given.split('\0').map((entry) => entry.split('=', 1)[0]))
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.has(name)))
+}
 
 /** Throws CliError (usage) that names the variable and the rule. */
 export function readCliConfig(env: Io['env']): CliConfig {
   const given = (name: string) => (env[name] === '' ? undefined : env[name])
-  const configDir = given('XDG_CONFIG_HOME') ?? join(given('HOME') ?? homedir(), '.config')
+  const home = given('HOME') ?? homedir()
+  // The XDG rules: a path that is not absolute counts as none.
+  const base = (name: string, fallback: string) => {
+    const path = given(name)
+    return path !== undefined && isAbsolute(path) ? path : join(home, fallback)
+  }
   return {
     url: readUrl(given('STINT_URL') ?? 'http://127.0.0.1:7070'),
     apiKey: given('STINT_API_KEY') ?? readSecretFile('STINT_API_KEY_FILE', given('STINT_API_KEY_FILE')),
-    keyHeader: `x-${given('SERVICE_NAME') ?? 'stint'}-api-key`,
-    sessionPath: join(configDir, 'stint', 'session.json'),
+    keyHeader: `x-${given('STINT_SERVICE') ?? given('SERVICE_NAME') ?? 'stint'}-api-key`,
+    sessionPath: join(base('XDG_CONFIG_HOME', '.config'), 'stint', 'session.json'),
+    stateDir: join(base('XDG_STATE_HOME', '.local/state'), 'stint'),
     dataDir: given('DATA_DIR') ?? './data',
   }
 }

@@ -11,6 +11,8 @@ export interface Io {
   readStdin(): Promise<string>
   /** Asks on the terminal without showing what is typed. */
   readSecret(question: string): Promise<string>
+  /** Ends the process at once, whatever is still under way. */
+  exit(code: number): never
 }
 
 export const EXIT_REFUSED = 1

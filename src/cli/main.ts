@@ -25,5 +25,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
   env: processEnv(),
   fetch,
+  exit: (code) => process.exit(code),
   ...createTerminal(process.stdin, process.stderr),
 })

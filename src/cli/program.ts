@@ -1,5 +1,5 @@
 // The only file that knows commander, which parses arguments, checks their shape and prints the help.
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { EXIT_USAGE, type Io } from './io.ts'
 
 export type Program = Command
@@ -10,6 +10,7 @@ export const createProgram = (io: Io, description: string, version: string, help
     .description(description)
     .version(version)
     .exitOverride()
+    .enablePositionalOptions() // what follows the command of `stint exec` is not ours
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -17,6 +18,9 @@ export const createProgram = (io: Io, description: string, version: string, help
     })
     .showHelpAfterError('(--help shows what there is)')
     .addHelpText('after', help)
+
+/** An option that the help does not show. */
+export const hiddenOption = (flags: string): Option => new Option(flags).hideHelp()
 
 /** For a parser of an option or argument: `rule` says what is right. */
 export const invalidArgument = (rule: string): Error => new InvalidArgumentError(rule)

@@ -33,6 +33,9 @@ export function createPerson(url: string) {
       fetch,
       isTerminal: typed !== undefined,
       readStdin: async () => stdin,
+      exit(code) {
+        throw new Error(`it wanted to exit with ${code}`)
+      },
       async readSecret(question) {
         stderr.push(question)
         return answers.shift()!

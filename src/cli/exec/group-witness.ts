@@ -1,0 +1,69 @@
+// Ctrl-C, `kill -- -GROUP`, `timeout` and most supervisors signal the whole process group: the command has the signal already, and passing
+// it on would make it two. Who sent a signal to whom cannot be asked, so a `cat` waits in the same group: it dies of what went to all.
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../../clock.ts'
+
+export interface GroupWitness {
+  /** Was the signal that has just arrived sent to the whole group? False where no witness can be had. */
+  saw(signal: NodeJS.Signals): Promise<boolean>
+  close(): void
+}
+
+const WAIT_MS = 20
+/** A death belongs to a signal that arrives at about the same time. */
+const TOGETHER_US = 250_000
+
+export function createGroupWitness(clock: Clock): GroupWitness {
+  let isClosed = false
+  let witness: Bun.Subprocess | undefined
+  let deaths: { signal: NodeJS.Signals | number; us: number }[] = []
+
+  function hire(): void {
+    try {
+      // Ends with us, however we end: its stdin closes.
+      const hired = Bun.spawn(['cat'], { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' })
+      hired.unref()
+      void hired.exited.then(() => mourn(hired))
+      witness = hired
+    } catch {
+      witness = undefined
+    }
+  }
+  function mourn({ signalCode }: Bun.Subprocess): void {
+    if (isClosed || signalCode === null) return
+    deaths.push({ signal: signalCode, us: clock.monotonicUs() })
+    hire()
+  }
+  function takeDeath(signal: NodeJS.Signals): boolean {
+    const now = clock.monotonicUs()
+    deaths = deaths.filter(({ us }) => now - us < TOGETHER_US)
+    const at = deaths.findIndex((death) => death.signal === signal)
+    if (at >= 0) deaths.splice(at, 1)
+    return at >= 0
+  }
+
+  hire()
+  return {
+    async saw(signal) {
+      if (takeDeath(signal)) return true
+      if (witness === undefined) return false
+      const { pid } = witness
+      await Promise.race([witness.exited, Bun.sleep(WAIT_MS)])
+      return takeDeath(signal) || isDying(pid)
+    },
+    close() {
+      isClosed = true
+      witness?.kill('SIGKILL')
+    },
+  }
+}
+
+/** On a machine that is busy a process may not have come to die yet. */
+function isDying(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+    return /^State:\s*[ZX]/m.test(status) || /^(SigPnd|ShdPnd):.*[1-9a-f]/m.test(status)
+  } catch {
+    return false // gone and told already, or no /proc here
+  }
+}
