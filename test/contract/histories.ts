@@ -1,0 +1,65 @@
+// Histories of marks as they come in life, made by fast-check: overlapping, repeated, missing and late marks, with and without uid and meta, gaps of exactly
+// MAX_RUN and just beyond, ranges that cut runs, marks ahead of now, and two nodes within one microsecond.
+import fc from 'fast-check'
+import type { PairingQuestion, StoredMark } from '../../src/query/pair-marks.ts'
+
+const S = 1_000_000_000n
+/** A day on which nothing else happens. */
+const BASE_NS = 1_767_225_600n * S
+const SLOT_NS = 25n * S
+const SLOTS = 24
+export const MAX_RUN_NS = 4n * SLOT_NS
+const MAX_AHEAD_NS = 300n * S
+
+interface RawMark {
+  readonly mark: 'start' | 'end'
+  readonly meta: string
+  readonly uid: string
+  readonly slot: number
+  readonly jitterUs: number
+  readonly node: number
+  readonly lane: number
+}
+
+const rawMark: fc.Arbitrary<RawMark> = fc.record({
+  mark: fc.constantFrom('start', 'end'),
+  meta: fc.constantFrom('', '', 'eu', "e, u='x\\y"),
+  uid: fc.constantFrom('', '', 'a', 'b'),
+  slot: fc.nat(SLOTS),
+  jitterUs: fc.constantFrom(0, 0, 0, 1),
+  node: fc.nat(1),
+  lane: fc.nat(1),
+})
+
+/** Each history is a process of its own; its nodes are its own too, so that no two stamps of an account are equal. */
+function toMarks(history: readonly RawMark[], i: number): StoredMark[] {
+  return history.map(({ mark, meta, uid, slot, jitterUs, node, lane }) => ({
+    process: `history ${String(i).padStart(2, '0')}`,
+    meta,
+    uid,
+    mark,
+    ns: BASE_NS + BigInt(slot) * SLOT_NS + BigInt(jitterUs) * 1000n + BigInt(2 * (2 * i + node) + lane),
+  }))
+}
+
+const stampKey = ({ slot, jitterUs, node, lane }: RawMark) => [slot, jitterUs, node, lane].join()
+
+export const histories = (count: number): fc.Arbitrary<StoredMark[]> =>
+  fc
+    .array(fc.uniqueArray(rawMark, { maxLength: 14, selector: stampKey }), { minLength: count, maxLength: count })
+    .map((all) => all.flatMap(toMarks))
+
+const moment: fc.Arbitrary<bigint> = fc
+  .record({ slot: fc.integer({ min: -2, max: SLOTS + 2 }), offset: fc.constantFrom(0n, 0n, 1n, 1000n, 3n * S) })
+  .map(({ slot, offset }) => BASE_NS + BigInt(slot) * SLOT_NS + offset)
+
+export const question: fc.Arbitrary<PairingQuestion> = fc
+  .record({ ends: fc.uniqueArray(moment, { minLength: 2, maxLength: 2 }), nowNs: moment, isLaterPage: fc.boolean() })
+  .map(({ ends, nowNs, isLaterPage }) => {
+    const [fromNs, toNs] = ends.toSorted((a, b) => (a < b ? -1 : 1)) as [bigint, bigint]
+    return { fromNs, toNs, nowNs, maxRunNs: MAX_RUN_NS, ...(isLaterPage && { asOfNs: nowNs }) }
+  })
+
+/** No event lies further ahead of the clock than 5 minutes. */
+export const until = (marks: readonly StoredMark[], { nowNs }: PairingQuestion): StoredMark[] =>
+  marks.filter(({ ns }) => ns <= nowNs + MAX_AHEAD_NS)

@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { firstNs, type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
+import { settledNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
+import { marksWindow } from '../../src/store/marks-window.ts'
+import type { Timing } from '../../src/store/source.ts'
+import { histories, question, until } from '../contract/histories.ts'
+
+const FOREVER = { fromNs: 0n, toNs: 1n << 62n }
+const told = ({ startedNs, endedNs, ...timing }: Timing) => ({
+  ...timing,
+  startedNs: `${startedNs}`,
+  endedNs: `${endedNs}`,
+})
+const overlaps =
+  ({ fromNs, toNs, nowNs }: PairingQuestion) =>
+  (timing: Timing) => {
+    const last = timing.state === 'running' ? nowNs : settledNs(timing)
+    return firstNs(timing) < toNs && (last >= fromNs || firstNs(timing) >= fromNs)
+  }
+const check = (property: (marks: StoredMark[], q: PairingQuestion) => void) =>
+  fc.assert(
+    fc.property(histories(3), question, (marks, q) => property(until(marks, q), q)),
+    { numRuns: 1000 },
+  )
+
+test('an answer needs no mark outside its window', () => {
+  check((marks, q) => {
+    const { fromNs, toNs } = marksWindow(q)
+    const inWindow = marks.filter(({ ns }) => ns >= fromNs && ns < toNs)
+    expect(pairMarks(inWindow, q).map(told)).toEqual(pairMarks(marks, q).map(told))
+  })
+})
+
+test('a range shows of all timings those that overlap it, in the states that they always have', () => {
+  check((marks, q) => {
+    const all = pairMarks(marks, { ...q, ...FOREVER })
+    expect(pairMarks(marks, q).map(told)).toEqual(all.filter(overlaps(q)).map(told))
+  })
+})
+
+test('every mark is in exactly one timing', () => {
+  check((marks, { asOfNs: _, ...q }) => {
+    const inTimings = pairMarks(marks, { ...q, ...FOREVER }).flatMap(({ startedNs, endedNs }) =>
+      [startedNs, endedNs].filter((ns) => ns !== undefined),
+    )
+    expect(inTimings.map(String).sort()).toEqual(marks.map(({ ns }) => String(ns)).sort())
+  })
+})
+
+test('the buckets of two neighbouring ranges hold together what those of both hold', () => {
+  const everyNs = 10_000_000_000n
+  check((marks, q) => {
+    const middle = ((q.fromNs + q.toNs) / 2n / everyNs) * everyNs
+    if (middle <= q.fromNs) return
+    const series = (range: object) =>
+      summarizeTimings(marks, { ...q, ...range, byMeta: true, everyNs }).map(({ atNs, ...row }) => ({
+        ...row,
+        at: `${atNs}`,
+      }))
+    expect([...series({ toNs: middle }), ...series({ fromNs: middle })]).toEqual(series({}))
+  })
+})
