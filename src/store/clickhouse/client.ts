@@ -51,6 +51,7 @@ export async function openClickHouseClient(address: ClickHouseAddress, timeoutMs
     username: address.user,
     password: address.password,
     request_timeout: timeoutMs,
+    use_multipart_params_auto: true, // long ones go into the body: a proxy may cut an address at 8 KiB
     clickhouse_settings: { wait_end_of_query: 1 }, // goes into the URL here: a query that fails half way is an error, not a cut answer
     log,
   })

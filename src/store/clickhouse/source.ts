@@ -44,21 +44,16 @@ export function createClickHouseSource(client: ClickHouseClient, schema: Schema)
 
   return {
     async findTimings(q, page) {
-      const { input, params } = pairing(schema, q)
+      const { input, params } = pairing(schema, q, false)
       const conditions = [
         ...(q.state === undefined ? [] : ['state = {state:String}']),
         ...(page.after === undefined ? [] : ['first < {after:Int64}']),
       ]
-      const rows = await select<{
-        process: string
-        meta: string
-        uid: string
-        state: TimingState
-        first_ns: Ns
-        settled_ns: Ns
-      }>(
-        `SELECT process, meta, uid, state, toString(first) AS first_ns, toString(settled) AS settled_ns
-FROM (${timingsSql(input)})${conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`}
+      const timings = await select<{ state: TimingState; first_ns: Ns; settled_ns: Ns }>(
+        `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns
+FROM (
+  ${timingsSql(input)}
+)${conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`}
 ORDER BY first DESC LIMIT {limit:UInt32}`,
         {
           ...params,
@@ -67,22 +62,28 @@ ORDER BY first DESC LIMIT {limit:UInt32}`,
           ...(page.after !== undefined && { after: String(page.after.ns) }),
         },
       )
-      return rows.map(
-        ({ process, meta, uid, state, first_ns, settled_ns }): Timing => ({
-          process,
-          meta,
-          uid,
-          state,
-          ...(state !== 'orphan' && { startedNs: BigInt(first_ns) }),
-          ...((state === 'completed' || state === 'orphan') && { endedNs: BigInt(settled_ns) }),
-        }),
+      const names = await findNames(
+        q,
+        timings.map(({ settled_ns }) => settled_ns),
       )
+      return timings.flatMap(({ state, first_ns, settled_ns }): Timing[] => {
+        const name = names.get(settled_ns)
+        if (name === undefined) return [] // its account was erased between the two questions
+        return [
+          {
+            ...name,
+            state,
+            ...(state !== 'orphan' && { startedNs: BigInt(first_ns) }),
+            ...((state === 'completed' || state === 'orphan') && { endedNs: BigInt(settled_ns) }),
+          },
+        ]
+      })
     },
 
     async summarizeTimings(q) {
-      const { input, params } = pairing(schema, q)
-      const { byMeta, everyNs } = q
-      const sql = summarySql({ ...input, byMeta, ...(everyNs !== undefined && { every: '{every:Int64}' }) })
+      const { everyNs } = q
+      const { input, params } = pairing(schema, q, q.byMeta)
+      const sql = summarySql({ ...input, ...(everyNs !== undefined && { every: '{every:Int64}' }) })
       type Row = {
         process: string
         meta?: string
@@ -239,6 +240,21 @@ ORDER BY max(at) DESC, fingerprint, process LIMIT {limit:UInt32}`,
     close: () => client.close(),
   }
 
+  /** What the marks with these stamps are called: pairing carries hashes instead of the strings. */
+  async function findNames(
+    q: TimingSelection,
+    stamps: readonly Ns[],
+  ): Promise<Map<Ns, Pick<Timing, 'process' | 'meta' | 'uid'>>> {
+    if (stamps.length === 0) return new Map()
+    const { conditions, params } = identity(q)
+    const rows = await select<{ ns: Ns; process: string; meta: string; uid: string }>(
+      `SELECT DISTINCT ${ns('at')} AS ns, process, meta, uid FROM ${schema.raw('marks')}
+WHERE ${conditions.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(arrayJoin(splitByChar(',', {stamps:String}))), 'UTC'))`,
+      { ...params, stamps: stamps.join(',') },
+    )
+    return new Map(rows.map(({ ns, ...name }) => [ns, name]))
+  }
+
   async function findProcesses(
     q: Selection,
     kinds: Partial<Record<'marks' | 'metrics' | 'exceptions', ProcessRow['kinds'][number]>>,
@@ -267,14 +283,20 @@ const time = (param: string): string => `fromUnixTimestamp64Nano({${param}:Int64
 const clamp = (at: bigint): string => String(at < 0n ? 0n : at > LAST_NS ? LAST_NS : at)
 
 /** Conditions in the order of the sorting keys. */
-function identity({ account, process, meta }: Selection) {
+function identity({ account, process, meta, uid }: Selection & { readonly uid?: string }) {
   return {
     conditions: [
       'account = {account:String}',
       ...(process === undefined ? [] : ['process = {process:String}']),
       ...(meta === undefined ? [] : ['meta = {meta:String}']),
+      ...(uid === undefined ? [] : ['uid = {uid:String}']),
     ],
-    params: { account, ...(process !== undefined && { process }), ...(meta !== undefined && { meta }) },
+    params: {
+      account,
+      ...(process !== undefined && { process }),
+      ...(meta !== undefined && { meta }),
+      ...(uid !== undefined && { uid }),
+    },
   }
 }
 
@@ -286,13 +308,14 @@ function selection(q: Selection): { where: string; params: Params } {
   }
 }
 
-function pairing(schema: Schema, q: TimingSelection): { input: PairingInput; params: Params } {
+function pairing(schema: Schema, q: TimingSelection, byMeta: boolean): { input: PairingInput; params: Params } {
   const { conditions, params } = identity(q)
   const read = marksWindow(q)
   return {
     input: {
-      marks: schema.view('marks'),
-      where: [...conditions, ...(q.uid === undefined ? [] : ['uid = {uid:String}'])],
+      marks: schema.raw('marks'),
+      byMeta,
+      where: conditions,
       from: '{from:Int64}',
       to: '{to:Int64}',
       readFrom: '{read_from:Int64}',
@@ -303,7 +326,6 @@ function pairing(schema: Schema, q: TimingSelection): { input: PairingInput; par
     },
     params: {
       ...params,
-      ...(q.uid !== undefined && { uid: q.uid }),
       from: clamp(q.fromNs),
       to: clamp(q.toNs),
       read_from: clamp(read.fromNs),

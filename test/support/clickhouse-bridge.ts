@@ -1,0 +1,151 @@
+// ClickHouse's HTTP interface in front of the embedded engine, so that @clickhouse/client meets the real engine over a real socket where no server can be
+// had. What it does not know (a setting in the URL, a path) it refuses: a client that begins to rely on more fails here instead of passing by luck.
+import { Readable } from 'node:stream'
+import { enginePath, freshDatabase } from './engine.ts'
+
+export interface ClickHouseBridge {
+  readonly url: string
+  readonly user: string
+  readonly password: string
+  /** A database that is not there yet. */
+  readonly database: string
+  /** The statements so far, as they were executed; without the rows of an INSERT. */
+  readonly statements: readonly string[]
+  stop(): Promise<void>
+}
+
+const USER = 'stint'
+const PASSWORD = 'pass-word-that-must-never-be-printed'
+const VERSION = '26.7.2.1'
+
+/** Settings of the HTTP layer: they say how the answer is sent. Answers are always sent whole here. */
+const HTTP_SETTINGS = new Set(['wait_end_of_query', 'enable_http_compression', 'query_id', 'default_format'])
+
+/** Statuses of the server's HTTPHandler; every other code is a 500. */
+const STATUSES: Readonly<Record<number, number>> = {
+  6: 400, 25: 400, 26: 400, 27: 400, 36: 400, 38: 400, 41: 400, 43: 400, 53: 400, 62: 400, 72: 400, 457: 400,
+  46: 404, 47: 404, 50: 404, 56: 404, 60: 404, 81: 404, 115: 404,
+  159: 408, 192: 403, 193: 403, 194: 401, 516: 403, 497: 403, 209: 503, 439: 503,
+} // biome-ignore format: a table
+
+class Refusal extends Error {
+  constructor(
+    readonly code: number,
+    readonly type: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Only to be called where `engineMissing` is undefined. */
+export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
+  const { createChdbConnection } = await import('chdb/connection')
+  const connection = createChdbConnection({ path: enginePath() })
+  const statements: string[] = []
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** One after the other: `USE` holds for the whole connection. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work, work)
+    last = turn
+    return turn
+  }
+
+  async function execute(request: Request, url: URL): Promise<Response> {
+    const form = /^multipart\/form-data\b/.test(request.headers.get('content-type') ?? '')
+      ? await request.formData()
+      : []
+    for (const [name, value] of form) url.searchParams.append(name, String(value))
+    const query = url.searchParams.get('query') ?? ''
+    const body = request.bodyUsed ? '' : await request.text()
+    const sql = query === '' ? body : body === '' ? query : `${query}\n${body}`
+    if (sql.trim() === '') throw new Refusal(62, 'SYNTAX_ERROR', 'Syntax error: empty query')
+    if (request.method === 'GET' && !/^\s*(select|show|exists|describe|explain|with)\b/i.test(sql)) {
+      throw new Refusal(164, 'READONLY', 'Cannot execute query in readonly mode.')
+    }
+    const params: Record<string, string> = {}
+    for (const [name, value] of url.searchParams) {
+      if (name.startsWith('param_')) params[name.slice(6)] = unescapeParam(value)
+      else if (!['query', 'database', 'user', 'password'].includes(name) && !HTTP_SETTINGS.has(name)) {
+        throw new Refusal(
+          115,
+          'UNKNOWN_SETTING',
+          `Setting ${name} is neither a builtin setting nor known to the bridge.`,
+        )
+      }
+    }
+    const database = url.searchParams.get('database') ?? 'default'
+    statements.push(sql.split(/\bFORMAT \w+\n/, 1)[0]!)
+    const answer = await inTurn(async () => {
+      await connection.command({ query: `USE \`${database.replaceAll('`', '')}\`` })
+      return connection.exec({ query: sql, query_params: params })
+    })
+    const id = crypto.randomUUID()
+    return new Response(Readable.toWeb(answer.stream) as unknown as ReadableStream, {
+      headers: { 'x-clickhouse-query-id': id, 'x-clickhouse-summary': '{}', 'x-clickhouse-timezone': 'UTC' },
+    })
+  }
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const url = new URL(request.url)
+      if (url.pathname === '/ping') return new Response('Ok.\n')
+      if (url.pathname !== '/') return new Response('There is no handle', { status: 404 })
+      try {
+        authenticate(request, url)
+        return await execute(request, url)
+      } catch (error) {
+        return refuse(error as Error & { code?: unknown })
+      }
+    },
+  })
+
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    user: USER,
+    password: PASSWORD,
+    database: freshDatabase(),
+    statements,
+    async stop() {
+      await server.stop(true)
+      await last.catch(() => {})
+      await connection.close()
+    },
+  }
+}
+
+function authenticate(request: Request, url: URL): void {
+  const basic = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]
+  const [user, ...rest] = basic === undefined ? [] : atob(basic).split(':')
+  const name = user ?? request.headers.get('x-clickhouse-user') ?? url.searchParams.get('user')
+  const key =
+    basic === undefined ? (request.headers.get('x-clickhouse-key') ?? url.searchParams.get('password')) : rest.join(':')
+  if (name === USER && key === PASSWORD) return
+  throw new Refusal(
+    516,
+    'AUTHENTICATION_FAILED',
+    `${name ?? 'default'}: Authentication failed: password is incorrect, or there is no user with such name.`,
+  )
+}
+
+/** Values of parameters come escaped as in TSV; chDB's own binding escapes again. */
+function unescapeParam(value: string): string {
+  const plain: Record<string, string> = { t: '\t', n: '\n', r: '\r', '0': '\0', b: '\b', f: '\f' }
+  return value.replace(/\\(.)/gs, (_, char: string) => plain[char] ?? char)
+}
+
+function refuse(error: Error & { code?: unknown; type?: unknown }): Response {
+  const code = Number(error.code)
+  const text =
+    error.cause instanceof Error
+      ? error.cause.message
+      : `Code: ${code}. DB::Exception: ${error.message} (${error.type})`
+  return new Response(`${text} (version ${VERSION})\n`, {
+    status: STATUSES[code] ?? 500,
+    headers: { 'x-clickhouse-exception-code': String(code), 'content-type': 'text/plain; charset=UTF-8' },
+  })
+}
