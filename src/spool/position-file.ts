@@ -30,23 +30,20 @@ export class PositionFile {
     this.#path = join(dir, 'position')
   }
 
-  /** What was last written and how many of the two slots are damaged. Throws NewerFormat, and what the disk throws. */
-  async load(): Promise<{ bookmark: Bookmark | undefined; damagedSlots: number }> {
+  /** What was last written, and whether a slot that should hold a position does not. Throws NewerFormat, and what the disk throws. */
+  async load(): Promise<{ bookmark: Bookmark | undefined; damaged: boolean }> {
     const names = await this.#disk.list(this.#dir)
-    if (!names.includes('position')) return { bookmark: undefined, damagedSlots: 0 }
+    if (!names.includes('position')) return { bookmark: undefined, damaged: false }
     this.#file = await this.#disk.open(this.#path, 'write')
     const bytes = Buffer.alloc(FILE_BYTES)
     await this.#file.read(bytes, 0)
-    let best: number[] | undefined
-    let damagedSlots = 0
-    for (const at of [0, SLOT_STRIDE]) {
-      const slot = bytes.subarray(at, at + blockBytes(NUMBERS))
-      const numbers = fromBlock(MAGIC, NUMBERS, slot, this.#path)
-      if (numbers === undefined && slot.some((byte) => byte !== 0)) damagedSlots++
-      if (numbers !== undefined && numbers[0]! > (best?.[0] ?? 0)) best = numbers
-    }
-    if (best === undefined) return { bookmark: undefined, damagedSlots }
-    const [generation, segment, offset, seq, endSeq, newestUs] = best as [
+    const slots = [0, SLOT_STRIDE]
+      .map((at) => fromBlock(MAGIC, NUMBERS, bytes.subarray(at, at + blockBytes(NUMBERS)), this.#path))
+      .filter((numbers) => numbers !== undefined)
+      .sort((a, b) => b[0]! - a[0]!)
+    const newest = slots[0]
+    if (newest === undefined) return { bookmark: undefined, damaged: true }
+    const [generation, segment, offset, seq, endSeq, newestUs] = newest as [
       number,
       number,
       number,
@@ -55,7 +52,8 @@ export class PositionFile {
       number,
     ]
     this.#generation = generation
-    return { bookmark: { segment, offset, seq, endSeq, newestUs }, damagedSlots }
+    const damaged = slots.length < 2 && generation > 1
+    return { bookmark: { segment, offset, seq, endSeq, newestUs }, damaged }
   }
 
   /** Durable when it resolves. After a rejection the next start may find the old or the new one; the next write mends that. */

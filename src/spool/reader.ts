@@ -54,9 +54,8 @@ export class Reader {
   readonly #reported = new Set<string>()
   /** Records found damaged or missing since opening, each counted once. */
   damaged = 0
-  /** Arrival of the first and the last record of the last batch read. */
+  /** Arrival of the first record of the last batch read. */
   firstUs: number | undefined
-  lastUs: number | undefined
 
   constructor(options: ReaderOptions) {
     this.#options = options
@@ -69,7 +68,6 @@ export class Reader {
     const batch: Batch = { records: [], next: from, damaged: 0 }
     const room = { records: maxRecords, bytes: maxBytes }
     this.firstUs = undefined
-    this.lastUs = undefined
     while (room.records > 0 && cursor.seq < this.#chain.nextSeq) {
       const segment = this.#chain.segments.find(({ index }) => index >= cursor.segment)
       if (segment === undefined) {
@@ -132,8 +130,7 @@ export class Reader {
         if (seq === cursor.seq) {
           const bytes = size - FRAME_HEAD_BYTES
           if (room.records === 0 || (records.length > 0 && bytes > room.bytes)) return 'full'
-          this.lastUs = frameUs(chunk, at)
-          this.firstUs ??= this.lastUs
+          this.firstUs ??= frameUs(chunk, at)
           records.push(frameRecord(chunk, at))
           room.records--
           room.bytes -= bytes

@@ -80,7 +80,10 @@ async function closeLast({ disk, dir, log }: RecoverOptions, chain: Chain): Prom
   const segment = chain.segments.at(-1)!
   const file = await disk.open(segmentPath(dir, segment.index), 'write')
   try {
-    const found = scanSegment(await readAll(file, 0, segment.end), segment.firstSeq ?? 1)
+    const scan = async () => scanSegment(await readAll(file, 0, segment.end), segment.firstSeq ?? 1)
+    let found = await scan()
+    // Before anything is cut it is read once more: a fault on the way from the disk must not cost a good record.
+    if (found.tail !== 'empty') found = await scan()
     const firstMissing = found.lastSeq === undefined ? (segment.firstSeq ?? chain.nextSeq) : found.lastSeq + 1
     const damaged = chain.nextSeq > firstMissing || found.tail === 'damaged'
     chain.nextSeq = Math.max(chain.nextSeq, found.tail === 'damaged' ? firstMissing + 1 : firstMissing)

@@ -46,7 +46,7 @@ export interface SpoolStats {
   readonly records: number
   /** Bytes they take in the log. */
   readonly bytes: number
-  /** Arrival of the oldest of them. */
+  /** Arrival of the oldest of them, or of one before it; 0 while it could not be read. */
   readonly oldestUs: number | undefined
   /** Records found damaged or missing since opening. */
   readonly damaged: number
@@ -64,6 +64,7 @@ export interface Spool {
   readonly newestUs: number
   /**
    * The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size.
+   * Rejects with SpoolError `disk_failed`; then ask again.
    * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
    */
   read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch>
@@ -81,9 +82,12 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { dir, log, disk = systemDisk } = options
   await disk.makeDir(dir)
   const positionFile = new PositionFile(disk, dir)
-  const { bookmark, damagedSlots } = await positionFile.load()
-  if (damagedSlots > 0)
-    log.warn({ dir, slots: damagedSlots, usable: bookmark !== undefined }, 'the position file is damaged')
+  const { bookmark, damaged } = await positionFile.load()
+  if (damaged) {
+    const what =
+      bookmark === undefined ? 'the position file is damaged' : 'one of the two slots of the position file is damaged'
+    log.warn({ dir, position: bookmark }, what)
+  }
   const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
   const freeSpace = await watchFreeSpace(disk, dir, options.minFreeBytes, log)
   const spool = new LogSpool({ ...options, disk }, { chain, position, nextIndex, positionFile, freeSpace })
@@ -176,13 +180,10 @@ class LogSpool implements Spool {
 
   read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch> {
     return this.#inTurn(async () => {
-      if (from !== undefined && from.seq > this.#position.seq) {
-        const ahead = await this.#reader.read(from, maxRecords, maxBytes)
-        this.#ahead = { seq: from.seq, us: this.#reader.firstUs }
-        return ahead
-      }
-      const batch = await this.#reader.read(this.#position, maxRecords, maxBytes)
-      if (batch.records.length > 0) this.#oldestUs = this.#reader.firstUs
+      const isAhead = from !== undefined && from.seq > this.#position.seq
+      const batch = await this.#readAt(isAhead ? from : this.#position, maxRecords, maxBytes)
+      if (isAhead) this.#ahead = { seq: from.seq, us: this.#reader.firstUs }
+      else if (batch.records.length > 0) this.#oldestUs = this.#reader.firstUs
       // Nothing but damage: nobody will deliver it, so it is passed here.
       else if (batch.damaged > 0) await this.#moveTo(batch.next)
       return batch
@@ -204,7 +205,7 @@ class LogSpool implements Spool {
 
   stats(): SpoolStats {
     const records = this.#records
-    const oldestUs = records > 0 ? this.#oldestUs : undefined
+    const oldestUs = records > 0 ? (this.#oldestUs ?? 0) : undefined
     return { records, bytes: this.#heldBytes, oldestUs, damaged: this.#reader.damaged }
   }
 
@@ -227,6 +228,14 @@ class LogSpool implements Spool {
     return this.#chain.nextSeq - this.#position.seq
   }
 
+  async #readAt(position: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
+    try {
+      return await this.#reader.read(position, maxRecords, maxBytes)
+    } catch (error) {
+      throw new SpoolError('disk_failed', error)
+    }
+  }
+
   async #moveTo(next: Position): Promise<void> {
     if (next.seq < this.#position.seq) throw new RangeError('a position only moves forward')
     try {
@@ -240,9 +249,10 @@ class LogSpool implements Spool {
     this.#measure()
   }
 
+  /** Of the record at a position that has been reached; where it is not known, of one before it, so that age is never understated. */
   #arrivalAt(position: Position): number | undefined {
-    if (this.#ahead?.seq === position.seq && this.#ahead.us !== undefined) return this.#ahead.us
-    return this.#reader.peekUs(position) ?? this.#reader.lastUs
+    const ahead = this.#ahead?.seq === position.seq ? this.#ahead.us : undefined
+    return ahead ?? this.#reader.peekUs(position) ?? this.#oldestUs
   }
 
   #bookmark(position: Position): Promise<void> {

@@ -1,0 +1,263 @@
+// Bytes flipped and cut at every offset of a small log: what is good is delivered, in order, and nothing that was never written.
+import { expect, test } from 'bun:test'
+import { FakeDisk } from './fake-disk.ts'
+import { appendGroups, createLogLines, DIR, drain, openOn, quiet } from './spool-trial.ts'
+
+const SEGMENTS = [1, 2, 3].map((index) => `${DIR}/${String(index).padStart(16, '0')}.segment`)
+
+/** Three segments of some ten records each; closed cleanly unless `killed`. */
+async function smallLog({ killed = false } = {}): Promise<{ disk: FakeDisk; records: string[] }> {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  const records = await appendGroups(spool, [1, 3, 5, 2, 7, 1, 1, 4])
+  if (killed) return { disk: disk.clone(), records }
+  await spool.close()
+  return { disk, records }
+}
+
+async function reopen(
+  disk: FakeDisk,
+): Promise<{ delivered: string[]; damaged: number; warned: boolean; appended: boolean }> {
+  const { log, lines } = createLogLines()
+  const spool = await openOn(disk, { log })
+  const delivered = await drain(spool)
+  const { damaged } = spool.stats()
+  await spool.append('afterwards', 2_000_000)
+  const appended = (await drain(spool)).join() === 'afterwards'
+  await spool.close()
+  return { delivered, damaged, warned: !quiet(lines), appended }
+}
+
+/** The good ones are all there in order; at most `lost` are not. */
+function expectAllBut(lost: number, delivered: string[], records: string[], what: string): void {
+  const missing = records.filter((record) => !delivered.includes(record))
+  if (missing.length > lost) throw new Error(`${what}: ${missing.length} records missing: ${missing}`)
+  const expected = records.filter((record) => !missing.includes(record))
+  expect(delivered, what).toEqual(expected)
+}
+
+const FLIPS = [0x01, 0x80, 0xff]
+
+test('the small log has three segments and every record in it', async () => {
+  const { disk, records } = await smallLog()
+  for (const path of SEGMENTS) expect(disk.names.has(path)).toBe(true)
+  expect((await reopen(disk.clone())).delivered).toEqual(records)
+})
+
+test.each(SEGMENTS)(
+  'a flipped byte anywhere in %s costs one record at most, which is counted and set aside',
+  async (path) => {
+    const { disk, records } = await smallLog()
+    const used = disk.contents(path).findLastIndex((byte) => byte !== 0)
+    for (let at = 0; at <= used; at++) {
+      for (const flip of FLIPS) {
+        const damagedDisk = disk.clone()
+        damagedDisk.contents(path)[at]! ^= flip
+        const { delivered, damaged, warned, appended } = await reopen(damagedDisk)
+        const what = `byte ${at} ^ ${flip}`
+        expectAllBut(1, delivered, records, what)
+        expect(damaged, what).toBe(records.length - delivered.length)
+        expect(appended, what).toBe(true)
+        if (delivered.length < records.length) {
+          expect(warned, what).toBe(true)
+          expect(
+            [...damagedDisk.names.keys()].some((name) => name.startsWith(`${DIR}/damaged/`)),
+            what,
+          ).toBe(true)
+        }
+      }
+    }
+  },
+)
+
+test('a flipped byte in the padding behind a header harms nothing', async () => {
+  const { disk, records } = await smallLog()
+  for (let at = 44; at < 64; at++) {
+    const copy = disk.clone()
+    copy.contents(SEGMENTS[1]!)[at]! ^= 0xff
+    expect((await reopen(copy)).delivered).toEqual(records)
+  }
+})
+
+test.each(SEGMENTS)(
+  '%s cut at any offset: everything before the cut and in the other segments is delivered',
+  async (path) => {
+    const { disk, records } = await smallLog()
+    const whole = disk.contents(path)
+    for (let size = 0; size < whole.length; size++) {
+      const cut = disk.clone()
+      cut.put(path, whole.slice(0, size))
+      const { delivered, damaged, appended } = await reopen(cut)
+      expect(delivered, `cut at ${size}`).toEqual(records.filter((record) => delivered.includes(record)))
+      expect(damaged, `cut at ${size}`).toBe(records.length - delivered.length)
+      expect(appended).toBe(true)
+      const others = await reopen(withEmpty(disk, path))
+      for (const record of others.delivered) expect(delivered).toContain(record)
+    }
+  },
+)
+
+test('bytes removed from or put into the middle of a segment cost the record they hit', async () => {
+  const { disk, records } = await smallLog()
+  const whole = disk.contents(SEGMENTS[1]!)
+  for (let at = 64; at < 300; at += 3) {
+    for (const change of [
+      [whole.slice(0, at), whole.slice(at + 5)],
+      [whole.slice(0, at), Buffer.from('hello'), whole.slice(at)],
+    ]) {
+      const shifted = disk.clone()
+      shifted.put(SEGMENTS[1]!, Buffer.concat(change))
+      const { delivered, damaged } = await reopen(shifted)
+      expectAllBut(change.length === 2 ? 2 : 1, delivered, records, `shift at ${at}`)
+      expect(damaged).toBe(records.length - delivered.length)
+    }
+  }
+})
+
+test('a zeroed stretch costs what it covers', async () => {
+  const { disk, records } = await smallLog()
+  for (let at = 0; at < 480; at += 16) {
+    const zeroed = disk.clone()
+    zeroed.contents(SEGMENTS[1]!).fill(0, at, at + 32)
+    const { delivered, damaged } = await reopen(zeroed)
+    expectAllBut(3, delivered, records, `zeros at ${at}`)
+    expect(damaged).toBe(records.length - delivered.length)
+  }
+})
+
+test.each(SEGMENTS)('%s is missing: the others are delivered and the gap is counted', async (path) => {
+  const { disk, records } = await smallLog()
+  const { delivered: without } = await reopen(withEmpty(disk, path))
+  disk.names.delete(path)
+  const { delivered, damaged, warned, appended } = await reopen(disk)
+  expect(delivered).toEqual(without)
+  expect(delivered.length).toBeGreaterThan(5)
+  expect(damaged).toBe(records.length - delivered.length)
+  expect(warned).toBe(true)
+  expect(appended).toBe(true)
+})
+
+test('all segments are missing: that is counted, and new records are delivered', async () => {
+  const { disk, records } = await smallLog()
+  for (const path of SEGMENTS) disk.names.delete(path)
+  const { delivered, damaged, appended } = await reopen(disk)
+  expect(delivered).toEqual([])
+  expect(damaged).toBe(records.length)
+  expect(appended).toBe(true)
+})
+
+test('a damaged header loses no record, in whichever segment', async () => {
+  for (const path of SEGMENTS) {
+    const { disk, records } = await smallLog()
+    disk.contents(path).fill(0xee, 0, 64)
+    expect((await reopen(disk)).delivered).toEqual(records)
+  }
+})
+
+test('after a kill a torn last record is cut without a count, a damaged one is counted', async () => {
+  const { disk, records } = await smallLog({ killed: true })
+  const path = SEGMENTS.filter((name) => disk.names.has(name)).at(-1)!
+  const used = disk.contents(path).findLastIndex((byte) => byte !== 0)
+  const last = records.at(-1)!
+  for (let torn = 1; torn < 24 + Buffer.byteLength(last); torn++) {
+    const copy = disk.clone()
+    copy.contents(path).fill(0, used + 1 - torn)
+    const { delivered, damaged } = await reopen(copy)
+    expect(delivered, `torn by ${torn}`).toEqual(records.slice(0, -1))
+    expect(damaged, `torn by ${torn}`).toBe(0)
+  }
+  disk.contents(path)[used - 2]! ^= 1
+  const { delivered, damaged } = await reopen(disk)
+  expect(delivered).toEqual(records.slice(0, -1))
+  expect(damaged).toBe(1)
+})
+
+test('the position file flipped or cut at every offset: nothing is lost, and what is delivered again is in order', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  const records = await appendGroups(spool, [1, 3, 5, 2, 7])
+  for (const count of [4, 5]) await spool.advance((await spool.read(count, 1 << 20)).next)
+  const path = `${DIR}/position`
+  const bytes = disk.clone().contents(path)
+  const oldest = 9
+  const variants = [0, 4096].flatMap((slot) =>
+    Array.from({ length: 68 }, (_, i) => FLIPS.map((flip) => bytes.with(slot + i, bytes[slot + i]! ^ flip))).flat(),
+  )
+  for (let size = 0; size < bytes.length; size += size < 80 || (size > 4080 && size < 4180) ? 1 : 97)
+    variants.push(bytes.slice(0, size))
+  for (const variant of variants) {
+    const copy = disk.clone()
+    copy.put(path, variant)
+    const { delivered, damaged, appended, warned } = await reopen(copy)
+    expect(records.slice(-delivered.length)).toEqual(delivered)
+    expect(delivered.length).toBeGreaterThanOrEqual(records.length - oldest)
+    expect(damaged).toBe(0)
+    expect(appended).toBe(true)
+    if (delivered.length > records.length - oldest) expect(warned).toBe(true)
+  }
+  const both = disk.clone()
+  both.contents(path).fill(0x55)
+  const { delivered, warned } = await reopen(both)
+  expect(delivered).toEqual(records)
+  expect(warned).toBe(true)
+  const gone = disk.clone()
+  gone.names.delete(path)
+  expect((await reopen(gone)).delivered).toEqual(records)
+})
+
+test('damage under the running process is passed by, counted once however often it is read', async () => {
+  const { log, lines } = createLogLines()
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 8192, log })
+  const records = await appendGroups(spool, [10])
+  disk.contents(SEGMENTS[0]!)[64 + 24 + Buffer.byteLength(records[0]!) + 30]! ^= 0xff
+  const batch = await spool.read(100, 1 << 20)
+  expect(batch.damaged).toBe(1)
+  expect(batch.records).toEqual(records.filter((_, i) => i !== 1))
+  await spool.read(100, 1 << 20)
+  expect(spool.stats().damaged).toBe(1)
+  expect(lines.filter(({ level }) => level >= 40)).toHaveLength(1)
+  expect(lines.find(({ level }) => level >= 40)).toMatchObject({ segment: 1, offset: 64 + 24 + 2, records: 1 })
+  await spool.advance(batch.next)
+  expect(spool.stats().records).toBe(0)
+})
+
+test('a spool of which nothing but damage is left is passed over without anyone advancing', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 8192 })
+  await appendGroups(spool, [3])
+  disk.contents(SEGMENTS[0]!).fill(0x77, 64, 300)
+  expect(await spool.read(100, 1 << 20)).toMatchObject({ records: [], damaged: 3 })
+  expect(spool.stats()).toMatchObject({ records: 0, damaged: 3 })
+  await spool.append('next', 9)
+  expect(await drain(spool)).toEqual(['next'])
+})
+
+test('a read that brings garbage once costs no good record', async () => {
+  const disk = new FakeDisk()
+  const records = await appendGroups(await openOn(disk, { segmentBytes: 8192 }), [10])
+  for (let lie = 0; lie < 4; lie++) {
+    const copy = disk.clone()
+    const open = copy.open.bind(copy)
+    let reads = 0
+    copy.open = async (path, how) => {
+      const file = await open(path, how)
+      const read = file.read.bind(file)
+      file.read = async (into, at) => {
+        const n = await read(into, at)
+        if (reads++ === lie) into.fill(0xaa)
+        return n
+      }
+      return file
+    }
+    const spool = await openOn(copy)
+    expect(await drain(spool), `read ${lie}`).toEqual(records)
+    expect(reads).toBeGreaterThan(lie)
+  }
+})
+
+function withEmpty(disk: FakeDisk, path: string): FakeDisk {
+  const copy = disk.clone()
+  copy.put(path, new Uint8Array(copy.contents(path).length))
+  return copy
+}

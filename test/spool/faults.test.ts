@@ -1,0 +1,165 @@
+// A disk that fails at any call: exactly the appends of the failed group are rejected, the process lives, and when the disk is well again
+// so is the spool, without a restart.
+import { expect, test } from 'bun:test'
+import { type Call, errno, FakeDisk, type Fault } from './fake-disk.ts'
+import { createLogLines, drain, openOn, recordOf } from './spool-trial.ts'
+
+const FAULTS: [string, Fault, Call['op'][]][] = [
+  ['EIO', errno('EIO'), ['open', 'write', 'datasync', 'truncate', 'unlink', 'syncDir', 'rename']],
+  ['ENOSPC', errno('ENOSPC'), ['open', 'write', 'datasync', 'syncDir']],
+  ['a short write', 10, ['write']],
+  ['a write of nothing', 0, ['write']],
+]
+
+const numbersOf = (records: readonly string[]) => records.map((record) => Number.parseInt(record, 10))
+
+test.each(FAULTS)('%s at each call in turn', async (_, fault, ops) => {
+  let reached = 0
+  for (let failing = 0; ; failing++) {
+    const disk = new FakeDisk()
+    const spool = await openOn(disk)
+    let hit: Call | undefined
+    let calls = 0
+    disk.fault = (call) => {
+      if (!ops.includes(call.op) || calls++ !== failing) return undefined
+      hit = call
+      return fault
+    }
+    const acknowledged: number[] = []
+    const delivered: number[] = []
+    let sent = 0
+    for (let round = 0; round < 12; round++) {
+      const group = Array.from({ length: 1 + ((round * 3) % 7) }, () => sent++)
+      const answers = await Promise.allSettled(group.map((n) => spool.append(recordOf(n), 1_000_000 + n)))
+      expect(new Set(answers.map(({ status }) => status)).size).toBe(1)
+      const [first] = answers
+      if (first!.status === 'fulfilled') acknowledged.push(...group)
+      else expect(first!.reason).toMatchObject({ name: 'SpoolError', code: 'disk_failed' })
+      if (round % 4 === 3) {
+        try {
+          const { records, next } = await spool.read(9, 1 << 20)
+          await spool.advance(next)
+          delivered.push(...numbersOf(records))
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'SpoolError', code: 'disk_failed' })
+        }
+      }
+    }
+    const what = `${failing}: ${hit?.op} ${hit?.path}`
+    expect(sent - acknowledged.length, what).toBeLessThanOrEqual(7)
+    disk.fault = undefined
+    const reopened = disk.clone()
+    delivered.push(...numbersOf(await drain(spool)))
+    expect(delivered, what).toEqual(acknowledged)
+    const after = numbersOf(await drain(await openOn(reopened)))
+    expect(acknowledged.slice(-after.length), what).toEqual(after.filter((n) => acknowledged.includes(n)))
+    await spool.close()
+    if (hit === undefined) break
+    reached++
+  }
+  expect(reached).toBeGreaterThan(15)
+})
+
+test('a disk that fails for long: every append is answered, few calls are made, and then it goes on by itself', async () => {
+  const disk = new FakeDisk()
+  const { log, lines } = createLogLines()
+  const spool = await openOn(disk, { log })
+  await spool.append(recordOf(0), 1)
+  disk.fault = ({ op }) => (op === 'write' || op === 'datasync' ? errno('EIO') : undefined)
+  const before = disk.calls
+  for (let n = 1; n < 500; n++) expect(spool.append('rejected', 1)).rejects.toMatchObject({ code: 'disk_failed' })
+  await spool.append('rejected', 1).catch(() => {})
+  for (let n = 0; n < 300; n++) await spool.append('rejected', 1).catch(() => {})
+  expect(disk.calls - before).toBeLessThan(60)
+  expect(lines.filter(({ level }) => level === 50).length).toBeLessThan(10)
+  disk.fault = undefined
+  const deadline = performance.now() + 5000
+  let recovered = false
+  while (!recovered && performance.now() < deadline) {
+    recovered = await spool.append(recordOf(1), 2).then(
+      () => true,
+      () => false,
+    )
+    if (!recovered) await Bun.sleep(5)
+  }
+  expect(await drain(spool)).toEqual([recordOf(0), recordOf(1)])
+  expect(lines.some(({ msg }) => msg === 'the disk takes records again')).toBe(true)
+})
+
+test('no room for the next segment: the current one goes on to its end, and when there is room so does the next', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 1024 })
+  await spool.append(recordOf(0), 1)
+  disk.fault = ({ op, path }) => (op === 'open' && !disk.names.has(path) ? errno('ENOSPC') : undefined)
+  let sent = 1
+  while (
+    await spool.append(recordOf(sent), 1).then(
+      () => true,
+      () => false,
+    )
+  )
+    sent++
+  expect(sent).toBeGreaterThan(15)
+  expect(await drain(spool)).toEqual(Array.from({ length: sent }, (_, i) => recordOf(i)))
+  disk.fault = undefined
+  const deadline = performance.now() + 5000
+  while (
+    !(await spool.append(recordOf(sent), 1).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    if (performance.now() > deadline) throw new Error('it does not recover')
+    await Bun.sleep(5)
+  }
+  expect(await drain(spool)).toEqual([recordOf(sent)])
+})
+
+test('a failure leaves no files behind that nobody needs', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  disk.fault = ({ op, n }) => (op === 'datasync' && n % 3 === 0 ? errno('EIO') : undefined)
+  for (let n = 0; n < 200; n++) await spool.append(recordOf(n), 1).catch(() => {})
+  disk.fault = undefined
+  await drain(spool)
+  expect([...disk.names.keys()].filter((path) => path.endsWith('.segment')).length).toBeLessThanOrEqual(3)
+})
+
+test('a position that could not be written has not moved', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  for (let n = 0; n < 10; n++) await spool.append(recordOf(n), 1)
+  const { records, next } = await spool.read(4, 1 << 20)
+  disk.fault = ({ op }) => (op === 'datasync' ? errno('EIO') : undefined)
+  expect(spool.advance(next)).rejects.toMatchObject({ code: 'disk_failed' })
+  disk.fault = undefined
+  expect((await spool.read(4, 1 << 20)).records).toEqual(records)
+  await spool.advance(next)
+  expect(numbersOf(await drain(spool))).toEqual([4, 5, 6, 7, 8, 9])
+})
+
+test('a segment that could not be removed is removed with a later one', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  for (let n = 0; n < 60; n++) await spool.append(recordOf(n), 1)
+  disk.fault = ({ op }) => (op === 'unlink' ? errno('EROFS') : undefined)
+  await spool.advance((await spool.read(40, 1 << 20)).next)
+  const kept = [...disk.names.keys()].filter((path) => path.endsWith('.segment')).length
+  disk.fault = undefined
+  expect(await drain(spool)).toHaveLength(20)
+  expect([...disk.names.keys()].filter((path) => path.endsWith('.segment')).length).toBeLessThan(kept - 2)
+})
+
+test('a rejection nobody waits for does not reach the process', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  disk.fault = ({ op }) => (op === 'write' ? errno('EIO') : undefined)
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  void spool.append('left alone', 1)
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+  expect(disk.calls).toBeGreaterThan(0)
+})

@@ -1,0 +1,51 @@
+// What the spool's tests share: opening on a disk of their choice, a log that can be looked at, reading all there is.
+import pino from 'pino'
+import type { Logger } from '../../src/log.ts'
+import type { Disk } from '../../src/spool/disk.ts'
+import { openSpool, type Spool, type SpoolOptions } from '../../src/spool/spool.ts'
+
+export const DIR = '/spool'
+
+export interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly [name: string]: unknown
+}
+
+export function createLogLines(): { log: Logger; lines: LogLine[] } {
+  const lines: LogLine[] = []
+  return { log: pino({ level: 'debug' }, { write: (line) => lines.push(JSON.parse(line)) }), lines }
+}
+
+/** Nothing warned of. */
+export const quiet = (lines: readonly LogLine[]): boolean => lines.every(({ level }) => level < 40)
+
+export function openOn(disk: Disk, options: Partial<SpoolOptions> = {}): Promise<Spool> {
+  const { log } = createLogLines()
+  return openSpool({ dir: DIR, maxBytes: 2 ** 30, minFreeBytes: 0, segmentBytes: 512, log, disk, ...options })
+}
+
+/** Reads and advances until there is nothing more. */
+export async function drain(spool: Spool, batchRecords = 7): Promise<string[]> {
+  const all: string[] = []
+  for (;;) {
+    const { records, next } = await spool.read(batchRecords, 1 << 20)
+    if (records.length === 0) return all
+    all.push(...records)
+    await spool.advance(next)
+  }
+}
+
+/** Appends one group after the other, `sizes[i]` records each: `0`, `1`, … with some text behind. */
+export async function appendGroups(spool: Spool, sizes: readonly number[], from = 0): Promise<string[]> {
+  const records: string[] = []
+  for (const size of sizes) {
+    const group = Array.from({ length: size }, (_, i) => recordOf(from + records.length + i))
+    await Promise.all(group.map((record, i) => spool.append(record, 1_000_000 + from + records.length + i)))
+    records.push(...group)
+  }
+  return records
+}
+
+/** Of different lengths, some with more than one byte a character. */
+export const recordOf = (i: number): string => `${i} ${'é'.repeat(i % 5)}${'.'.repeat((i * 7) % 23)}`

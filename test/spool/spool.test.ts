@@ -1,0 +1,285 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemDisk } from '../../src/spool/disk.ts'
+import { SpoolError } from '../../src/spool/spool-error.ts'
+import { errno, FakeDisk } from './fake-disk.ts'
+import { appendGroups, createLogLines, DIR, drain, openOn, quiet, recordOf } from './spool-trial.ts'
+
+const made: string[] = []
+const freshDir = () => {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-spool-'))
+  made.push(dir)
+  return dir
+}
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true, force: true })
+})
+
+test('what was appended is read in order, byte for byte, over segments and a restart', async () => {
+  const dir = freshDir()
+  const { log, lines } = createLogLines()
+  const open = () => openOn(systemDisk, { dir, segmentBytes: 4096, log })
+  const spool = await open()
+  const texts = ['', 'x', '"\\ü€😀\u2028', 'a'.repeat(20_000), '\u0000\u0001']
+  for (const text of texts) await spool.append(text, 5)
+  const rest = await appendGroups(spool, [1, 2, 300, 1])
+  await spool.close()
+  const again = await open()
+  expect(again.stats().records).toBe(texts.length + rest.length)
+  expect(await drain(again)).toEqual([...texts, ...rest])
+  expect(again.stats()).toEqual({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0 })
+  await again.close()
+  expect(quiet(lines)).toBe(true)
+})
+
+test('reading does not move the position, advancing does, and a restart goes on from there', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  const records = await appendGroups(spool, [30])
+  const first = await spool.read(10, 1 << 20)
+  expect(first.records).toEqual(records.slice(0, 10))
+  expect((await spool.read(10, 1 << 20)).records).toEqual(first.records)
+  await spool.advance(first.next)
+  expect((await spool.read(5, 1 << 20)).records).toEqual(records.slice(10, 15))
+  expect(spool.stats().records).toBe(20)
+  const again = await openOn(disk.clone())
+  expect(await drain(again)).toEqual(records.slice(10))
+})
+
+test('reading ahead goes on behind a batch that is not advanced over yet', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  const records = await appendGroups(spool, [30])
+  const first = await spool.read(10, 1 << 20)
+  const second = await spool.read(10, 1 << 20, first.next)
+  expect(second.records).toEqual(records.slice(10, 20))
+  expect(spool.stats()).toMatchObject({ records: 30, oldestUs: 1_000_000 })
+  await spool.advance(first.next)
+  expect(spool.stats()).toMatchObject({ records: 20, oldestUs: 1_000_010 })
+  expect((await spool.read(10, 1 << 20)).records).toEqual(second.records)
+  await spool.advance(second.next)
+  expect((await spool.read(10, 1 << 20, first.next)).records).toEqual(records.slice(20))
+})
+
+test('a batch keeps to its bytes but holds one record at least', async () => {
+  const spool = await openOn(new FakeDisk(), { segmentBytes: 8192 })
+  for (const record of ['a'.repeat(100), 'b'.repeat(100), 'c'.repeat(1000)]) await spool.append(record, 1)
+  expect((await spool.read(10, 200)).records).toHaveLength(2)
+  expect((await spool.read(10, 199)).records).toHaveLength(1)
+  const { records, next } = await spool.read(10, 0)
+  expect(records).toHaveLength(1)
+  await spool.advance(next)
+})
+
+test('appends that arrive during a commit share the next one', async () => {
+  const disk = new FakeDisk()
+  const commits: number[] = []
+  const spool = await openOn(disk, { segmentBytes: 8192, onCommit: (records) => commits.push(records) })
+  const first = spool.append('first', 1)
+  const second = spool.append('second', 2)
+  expect(second).toBe(first)
+  const during = Promise.withResolvers<Promise<void>[]>()
+  disk.fault = ({ op, path }) => {
+    disk.fault = undefined
+    if (op === 'write' && path.endsWith('.segment'))
+      during.resolve([spool.append('third', 3), spool.append('fourth', 4)])
+    return undefined
+  }
+  await first
+  await Promise.all(await during.promise)
+  expect(commits).toEqual([2, 2])
+  expect(await drain(spool)).toEqual(['first', 'second', 'third', 'fourth'])
+})
+
+test('an append resolves after the fdatasync of its segment and no earlier', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 8192 })
+  await spool.append('makes the segment', 1)
+  let synced = false
+  const held = Promise.withResolvers<void>()
+  disk.check = async (op) => {
+    if (op === 'datasync') {
+      await held.promise
+      synced = true
+    }
+    return undefined
+  }
+  let resolved = false
+  const append = spool.append('waits', 2).then(() => {
+    resolved = true
+    expect(synced).toBe(true)
+  })
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  expect(resolved).toBe(false)
+  expect((await spool.read(10, 1000)).records).toEqual(['makes the segment'])
+  held.resolve()
+  await append
+  expect((await spool.read(10, 1000)).records).toEqual(['makes the segment', 'waits'])
+})
+
+test('passed segments are removed, and the files stay few however much goes through', async () => {
+  const dir = freshDir()
+  const spool = await openOn(systemDisk, { dir, segmentBytes: 4096 })
+  for (let round = 0; round < 20; round++) {
+    const records = await appendGroups(spool, [100], round * 100)
+    expect(await drain(spool, 1000)).toEqual(records)
+  }
+  expect(readdirSync(dir).length).toBeLessThanOrEqual(4)
+  await spool.close()
+})
+
+test('newestUs survives delivery and restarts', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  expect(spool.newestUs).toBe(0)
+  await spool.append('newer', 1_800_000_000_000_001)
+  await spool.append('older', 1_700_000_000_000_000)
+  expect(spool.newestUs).toBe(1_800_000_000_000_001)
+  expect((await openOn(disk.clone())).newestUs).toBe(1_800_000_000_000_001)
+  await drain(spool)
+  expect((await openOn(disk.clone())).newestUs).toBe(1_800_000_000_000_001)
+  await spool.close()
+  const again = await openOn(disk.clone())
+  await again.append('1', 3)
+  expect(again.newestUs).toBe(1_800_000_000_000_001)
+})
+
+test('the arrival of the oldest record is known after appending, reading, advancing and reopening', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  await appendGroups(spool, [40])
+  expect(spool.stats().oldestUs).toBe(1_000_000)
+  await spool.advance((await spool.read(33, 1 << 20)).next)
+  expect(spool.stats().oldestUs).toBeLessThanOrEqual(1_000_033)
+  await spool.read(1, 0)
+  expect(spool.stats().oldestUs).toBe(1_000_033)
+  expect((await openOn(disk.clone())).stats().oldestUs).toBe(1_000_033)
+  await drain(spool)
+  expect(spool.stats().oldestUs).toBeUndefined()
+  await spool.append('later', 2_000_000)
+  expect(spool.stats().oldestUs).toBe(2_000_000)
+})
+
+test('waiting ends when there is a record, at once when there is one already, and when the signal aborts', async () => {
+  const spool = await openOn(new FakeDisk())
+  const never = new AbortController().signal
+  const woken = spool.waitForRecords(never)
+  await spool.append('1', 1)
+  await woken
+  await spool.waitForRecords(never)
+  await drain(spool)
+  const stop = new AbortController()
+  const stopped = spool.waitForRecords(stop.signal)
+  stop.abort()
+  await stopped
+  await spool.waitForRecords(stop.signal)
+})
+
+test('a full spool refuses until something is delivered', async () => {
+  const spool = await openOn(new FakeDisk(), { maxBytes: 1500 })
+  let accepted = 0
+  while (spool.refusal() === undefined) await spool.append(recordOf(accepted++), 1)
+  expect(spool.refusal()).toBe('spool_full')
+  expect(spool.append('x', 1)).rejects.toMatchObject({ name: 'SpoolError', code: 'spool_full' })
+  expect(spool.stats().bytes).toBeGreaterThanOrEqual(1500)
+  expect(spool.stats().bytes).toBeLessThan(1600)
+  const { records, next } = await spool.read(5, 1 << 20)
+  await spool.advance(next)
+  expect(spool.refusal()).toBeUndefined()
+  await spool.append('again', 1)
+  expect(await drain(spool)).toHaveLength(accepted - records.length + 1)
+})
+
+test('a disk that is almost full refuses, says so once, and accepts again when there is room', async () => {
+  const disk = new FakeDisk()
+  disk.free = 99
+  const { log, lines } = createLogLines()
+  const spool = await openOn(disk, { minFreeBytes: 100, log })
+  expect(spool.refusal()).toBe('disk_low')
+  expect(spool.append('x', 1)).rejects.toMatchObject({ code: 'disk_low' })
+  disk.free = 100
+  await until(() => spool.refusal() === undefined)
+  await spool.append('y', 1)
+  disk.free = 50
+  await until(() => spool.refusal() === 'disk_low')
+  expect(await drain(spool)).toEqual(['y'])
+  expect(lines.filter(({ msg }) => msg.includes('almost full'))).toHaveLength(2)
+  await spool.close()
+})
+
+test('appends in front of a disk that hangs are bounded in memory', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 1 << 20 })
+  await spool.append('makes the segment', 1)
+  const hangs = Promise.withResolvers<undefined>()
+  disk.check = () => hangs.promise
+  const big = 'x'.repeat(100_000)
+  const pending: Promise<void>[] = []
+  while (spool.refusal() === undefined && pending.length < 1000) {
+    pending.push(spool.append(big, 1))
+    if (pending.length === 1) await new Promise(setImmediate)
+  }
+  expect(pending.length).toBeGreaterThan(100)
+  expect(pending.length).toBeLessThan(200)
+  hangs.resolve(undefined)
+  await Promise.all(pending)
+  expect(spool.refusal()).toBeUndefined()
+})
+
+test('closing finishes the appends in hand and rejects later ones', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  const appends = Array.from({ length: 50 }, (_, i) => spool.append(recordOf(i), i + 1))
+  const waiting = openOn(new FakeDisk()).then((idle) => {
+    const woken = idle.waitForRecords(new AbortController().signal)
+    return idle.close().then(() => woken)
+  })
+  await spool.close()
+  await Promise.all(appends)
+  await waiting
+  expect(spool.append('late', 1)).rejects.toBeInstanceOf(SpoolError)
+  expect(await drain(await openOn(disk))).toHaveLength(50)
+})
+
+test('a spool of a newer format is refused and left as it is', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  await appendGroups(spool, [20])
+  await spool.close()
+  for (const name of ['position', '0000000000000001.segment']) {
+    const newer = disk.clone()
+    const bytes = newer.contents(`${DIR}/${name}`)
+    const slots = name === 'position' ? [0, 4096] : [0]
+    for (const at of slots) bytes.set([2, 0, 0, 0, 253, 255, 255, 255], at + 8)
+    const before = newer.clone()
+    const error = await openOn(newer).catch((e) => e)
+    expect(error).toMatchObject({ name: 'NewerFormat' })
+    expect(error.message).toContain(name)
+    expect(error.message).toContain('newer Stint (format 2')
+    expect([...newer.names.keys()].sort()).toEqual([...before.names.keys()].sort())
+    expect(newer.changes).toEqual([])
+  }
+})
+
+test('reading and advancing go on while the disk takes nothing new', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  const records = await appendGroups(spool, [60])
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate) // the segment ahead is made ready
+  const sizes = new Map([...disk.names].map(([path, inode]) => [path, disk.inodes.get(inode)!.length]))
+  disk.fault = ({ op, path }) => (op === 'open' && !disk.names.has(path) ? errno('ENOSPC') : undefined)
+  expect(await drain(spool)).toEqual(records)
+  for (const [path, inode] of disk.names) {
+    if (sizes.has(path)) expect(disk.inodes.get(inode)!.length).toBeLessThanOrEqual(sizes.get(path)!)
+  }
+})
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5000
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('the condition did not come true within 5 s')
+    await Bun.sleep(5)
+  }
+}
