@@ -1,0 +1,41 @@
+// Which processes an account has. Copies of an event change nothing in the answer, so the tables are read without FINAL.
+import type { ProcessRow, Selection } from '../source.ts'
+import type { Select } from './bounded-select.ts'
+import { nsText, selectionOf } from './conditions.ts'
+import type { Ns, Table } from './rows.ts'
+import type { Schema } from './schema.ts'
+
+const METAS_MAX = 100
+
+const KINDS: Readonly<Record<Table, ProcessRow['kinds'][number]>> = {
+  marks: 'mark',
+  metrics: 'metric',
+  exceptions: 'exception',
+}
+
+interface StoredProcess extends Omit<ProcessRow, 'lastNs'> {
+  readonly last_ns: Ns
+}
+
+/** The processes with events in these tables, the last heard of first. */
+export async function findProcesses(
+  select: Select,
+  schema: Schema,
+  tables: readonly Table[],
+  q: Selection,
+): Promise<ProcessRow[]> {
+  const { where, params } = selectionOf(q)
+  const selects = tables.map(
+    (table) =>
+      `SELECT process, meta, max(at) AS last, '${KINDS[table]}' AS kind FROM ${schema.raw(table)} WHERE ${where.join(' AND ')} GROUP BY process, meta`,
+  )
+  const rows = await select<StoredProcess>(
+    `SELECT process, arraySlice(arraySort(groupUniqArray(meta)), 1, ${METAS_MAX}) AS metas,
+  ${nsText('max(last)')} AS last_ns, arraySort(groupUniqArray(kind)) AS kinds
+FROM (${selects.join(' UNION ALL ')})
+GROUP BY process
+ORDER BY max(last) DESC, process`,
+    params,
+  )
+  return rows.map(({ last_ns, ...row }) => ({ ...row, lastNs: BigInt(last_ns) }))
+}
