@@ -33,8 +33,9 @@ export function assertMarks(marks: number, maxMarks: number, question: Question)
 /** Throws Problem `question_too_large` when an answer without pages has too many rows. */
 export function assertRows(rows: number, question: Question): void {
   if (rows <= MAX_ROWS) return
-  const narrower = question.process === undefined ? ', or one process' : ''
-  throw tooLarge(`The answer would have ${grouped(rows)} rows`, MAX_ROWS, `a shorter range, a longer every${narrower}`)
+  const longer = question.everyNs === undefined ? '' : ' or a longer every'
+  const narrower = question.process === undefined ? ', or for one process' : ''
+  throw tooLarge('The answer would have too many rows', MAX_ROWS, `a shorter range${longer}${narrower}`)
 }
 
 const tooLarge = (what: string, max: number, narrower: string) =>

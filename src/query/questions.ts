@@ -17,7 +17,7 @@ import {
   answerSummary,
   answerTiming,
 } from './answers.ts'
-import { assertBuckets, assertMarks, assertRows } from './limits.ts'
+import { assertBuckets, assertMarks, assertRows, MAX_ROWS } from './limits.ts'
 import { cutPage, pageOf } from './page.ts'
 import { firstNs } from './pair-marks.ts'
 import { parseQuestion, type Question } from './question.ts'
@@ -71,7 +71,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
         byMeta,
         ...(everyNs !== undefined && { everyNs }),
       }
-      const rows = await ask(points.summarizeTimings(selection))
+      const rows = await ask(points.summarizeTimings({ ...selection, maxRows: MAX_ROWS + 1 }))
       assertRows(rows.length, question)
       return { rows: answerSummary(rows) }
     },
@@ -82,7 +82,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       const { name, everyNs } = question
       const selection = { ...select(account, question), ...(name !== undefined && { name }) }
       if (everyNs !== undefined) {
-        const rows = await ask(points.aggregateMetrics({ ...selection, everyNs }))
+        const rows = await ask(points.aggregateMetrics({ ...selection, everyNs, maxRows: MAX_ROWS + 1 }))
         assertRows(rows.length, question)
         return { rows: answerMetricRows(rows) }
       }
@@ -108,7 +108,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
 
     async processes(account: string, search: URLSearchParams) {
       const question = parseQuestion('processes', search, nowNs())
-      const selection = select(account, question)
+      const selection = { ...select(account, question), maxRows: MAX_ROWS }
       const rows = await ask(
         Promise.all([points.findPointProcesses(selection), exceptions.findExceptionProcesses(selection)]),
       )

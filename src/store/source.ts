@@ -12,6 +12,11 @@ export interface Selection {
   readonly process?: string
   /** '' = only without meta; absent = any. */
   readonly meta?: string
+  /**
+   * Of an answer without pages so many rows at most, the most recent processes or else any: the caller refuses a question that reaches it.
+   * Without it a long answer would fill the memory.
+   */
+  readonly maxRows?: number
 }
 
 export interface Page {

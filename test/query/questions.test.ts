@@ -243,6 +243,18 @@ describe('a question too large is refused', () => {
   })
 })
 
+test('an answer without pages is refused when it has too many rows', async () => {
+  const items = Array.from({ length: 50 }, (_, i): [string, number] => [`n${i}`, i])
+  const metrics = Array.from({ length: 2001 }, (_, i) => event(i + 1, { kind: 'metrics', items }))
+  const { ask } = open(metrics)
+  await expectRefusal(
+    ask('metrics', 'every=1s'),
+    'question_too_large',
+    /too many rows; at most 100,000 .* a shorter range or a longer every, or for one process\./,
+  )
+  expect(Object.values(await ask('metrics', 'every=1h'))[0]).toHaveLength(100)
+})
+
 describe('a store', () => {
   const failing = (error: Error) => {
     const { points, exceptions } = createMemorySource([])

@@ -61,15 +61,18 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           ],
     )
   const processes = (q: Selection, kinds: readonly Event['kind'][]): ProcessRow[] =>
-    [...Map.groupBy(within(q, kinds), ({ process }) => process)].map(([process, same]) => ({
-      process,
-      metas: [...new Set(same.map(({ meta }) => meta))].sort().slice(0, 100),
-      lastNs: same
-        .map(({ stamp }) => stampNs(stamp))
-        .toSorted(compare)
-        .at(-1)!,
-      kinds: [...new Set(same.map(({ kind }) => KINDS[kind]))],
-    }))
+    [...Map.groupBy(within(q, kinds), ({ process }) => process)]
+      .map(([process, same]) => ({
+        process,
+        metas: [...new Set(same.map(({ meta }) => meta))].sort().slice(0, 100),
+        lastNs: same
+          .map(({ stamp }) => stampNs(stamp))
+          .toSorted(compare)
+          .at(-1)!,
+        kinds: [...new Set(same.map(({ kind }) => KINDS[kind]))],
+      }))
+      .toSorted((a, b) => compare(b.lastNs, a.lastNs))
+      .slice(0, q.maxRows)
 
   return {
     points: {
@@ -85,7 +88,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         summarizeTimings(
           marks(q).filter(({ uid }) => q.uid === undefined || q.uid === uid),
           q,
-        ),
+        ).slice(0, q.maxRows),
       countMarks: async (q) => within(q, ['start', 'end']).length,
       findMetrics: async (q, page) => cut(metrics(q), page, ({ atNs, name }) => [atNs, name]),
       aggregateMetrics: async (q) =>
@@ -93,22 +96,24 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           ...Map.groupBy(metrics(q), ({ atNs, process, name }) =>
             JSON.stringify([String(bucketNs(atNs, q.everyNs)), process, name]),
           ).values(),
-        ].map((same) => {
-          const { atNs, process, name } = same[0]!
-          const values = same.map(({ value }) => value)
-          const sum = values.reduce((a, b) => a + b, 0)
-          return {
-            atNs: bucketNs(atNs, q.everyNs),
-            process,
-            name,
-            count: values.length,
-            mean: sum / values.length,
-            min: Math.min(...values),
-            max: Math.max(...values),
-            sum,
-            last: same.toSorted((a, b) => compare(a.atNs, b.atNs)).at(-1)!.value,
-          }
-        }),
+        ]
+          .map((same) => {
+            const { atNs, process, name } = same[0]!
+            const values = same.map(({ value }) => value)
+            const sum = values.reduce((a, b) => a + b, 0)
+            return {
+              atNs: bucketNs(atNs, q.everyNs),
+              process,
+              name,
+              count: values.length,
+              mean: sum / values.length,
+              min: Math.min(...values),
+              max: Math.max(...values),
+              sum,
+              last: same.toSorted((a, b) => compare(a.atNs, b.atNs)).at(-1)!.value,
+            }
+          })
+          .slice(0, q.maxRows),
       findPointProcesses: async (q) => processes(q, ['start', 'end', 'metrics']),
       close: async () => {},
     },
