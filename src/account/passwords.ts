@@ -41,10 +41,6 @@ export function createPasswords(atOnce: number): Passwords {
 
   return {
     hash: (password) => inTurn(() => Bun.password.hash(normalizePassword(password), ARGON2)),
-    verify: (password, hash) =>
-      inTurn(async () => {
-        const same = await Bun.password.verify(normalizePassword(password), hash ?? NOBODY)
-        return same && hash !== undefined
-      }),
+    verify: (password, hash) => inTurn(() => Bun.password.verify(normalizePassword(password), hash ?? NOBODY)),
   }
 }

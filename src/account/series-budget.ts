@@ -5,8 +5,8 @@
 import type { Logger } from '../log.ts'
 import type { AccountDatabase } from './database.ts'
 
-const FLUSH_AFTER_MS = 250
-const ROWS_PER_FLUSH = 2000
+const FLUSH_AFTER_MS = 100
+const ROWS_PER_FLUSH = 500
 const REQUESTS_REMEMBERED = 10_000
 
 export interface SeriesBudget {

@@ -66,6 +66,11 @@ test('memory is bounded: whoever tried longest ago is forgotten first', () => {
   expect(wait('b')).toBe(30)
   expect(wait('d')).toBe(30)
   expect(wait('a')).toBe(0)
+
+  const other = create({ limit: 2, maxEntries: 3 })
+  for (const key of ['a', 'b', 'c', 'a', 'd']) other.wait(key)
+  expect(other.wait('a')).toBe(15)
+  expect([other.wait('b'), other.wait('b'), other.wait('b')]).toEqual([0, 0, 15])
 })
 
 test('a million strangers take the memory of the bound', () => {

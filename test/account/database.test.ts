@@ -111,6 +111,7 @@ describe('what is not whole is refused, with the way to restore it', () => {
         rmSync(path)
         const db = new Database(path)
         db.run('CREATE TABLE account (id TEXT)')
+        db.run('PRAGMA user_version = 1')
         db.close()
       },
     ],

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { ADA, BOB } from '../account/accounts-cast.ts'
+import { startApp } from '../support/app.ts'
 import { type Json, type Person, serveAccounts } from './serve-accounts.ts'
 
 const stops: (() => void)[] = []
@@ -443,4 +444,31 @@ describe('who may ask is judged first', () => {
     })
     expect(answer).toStartWith('HTTP/1.1 404')
   })
+})
+
+test('in the whole app a session asks questions and rules keys, but sends no events', async () => {
+  const app = await startApp()
+  try {
+    const signIn = await app.fetch('/api/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+    })
+    expect(signIn.status).toBe(201)
+    const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+    expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(200)
+    expect((await app.fetch('/api/keys', { headers: { cookie } })).json.keys).toHaveLength(4)
+    expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('session_invalid')
+    const start = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"process":"p"}' }
+    expect((await app.fetch('/v1/start', start)).json.code).toBe('key_invalid')
+    const bad = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"name":""}' }
+    expect((await app.fetch('/api/keys', bad)).json).toMatchObject({
+      code: 'fields_invalid',
+      errors: [{ pointer: '/name' }],
+    })
+    expect((await app.fetch('/api/session', { method: 'DELETE', headers: { cookie } })).status).toBe(204)
+    expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(401)
+  } finally {
+    await app.stop()
+  }
 })
