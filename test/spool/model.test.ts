@@ -1,0 +1,166 @@
+// Any sequence of appends, reads, advances, faults, clean and unclean restarts, against the simplest model there is: a list.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { openSpool, type Position, type Spool } from '../../src/spool/spool.ts'
+import { errno, FakeDisk } from './fake-disk.ts'
+import { createLogLines, DIR, drain, openOn } from './spool-trial.ts'
+
+interface Model {
+  /** Acknowledged and not advanced over. */
+  held: string[]
+  sent: number
+  newestUs: number
+}
+
+interface Real {
+  disk: FakeDisk
+  spool: Spool
+}
+
+type Step =
+  | { readonly do: 'append'; readonly sizes: readonly number[] }
+  | { readonly do: 'read'; readonly records: number; readonly bytes: number }
+  | { readonly do: 'deliver'; readonly records: number; readonly bytes: number; readonly ahead: boolean }
+  | { readonly do: 'restart'; readonly clean: boolean; readonly segmentBytes: number }
+  | { readonly do: 'fault'; readonly calls: readonly boolean[] }
+
+const size = fc.oneof(fc.nat(60), fc.constant(0), fc.integer({ min: 400, max: 1200 }))
+const bytes = fc.oneof(fc.nat(400), fc.constant(1 << 20))
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('append'), sizes: fc.array(size, { minLength: 1, maxLength: 12 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('read'), records: fc.integer({ min: 1, max: 20 }), bytes }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('deliver'),
+      records: fc.integer({ min: 1, max: 20 }),
+      bytes,
+      ahead: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('restart'),
+      clean: fc.boolean(),
+      segmentBytes: fc.integer({ min: 100, max: 900 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('fault'), calls: fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }) }),
+  },
+) as fc.Arbitrary<Step>
+
+/** A record with its number in front; the number makes it unlike any other. */
+const recordOf = (n: number, length: number) => `${n}:${'~'.repeat(length)}`
+
+async function take(model: Model, real: Real, action: Step): Promise<void> {
+  const { spool } = real
+  switch (action.do) {
+    case 'append': {
+      const records = action.sizes.map((length, i) => recordOf(model.sent + i, length))
+      model.sent += records.length
+      const appends = records.map((record, i) => spool.append(record, 1000 + model.sent + i))
+      const answers = await Promise.allSettled(appends)
+      expect(new Set(answers.map(({ status }) => status)).size).toBe(1)
+      if (answers[0]!.status === 'fulfilled') {
+        model.held.push(...records)
+        model.newestUs = Math.max(model.newestUs, 1000 + model.sent + records.length - 1)
+      }
+      break
+    }
+    case 'read': {
+      const batch = await spool.read(action.records, action.bytes).catch(() => undefined)
+      if (batch !== undefined) expectBatch(batch.records, model.held, action.records)
+      break
+    }
+    case 'deliver': {
+      try {
+        let { records, next }: { records: string[]; next: Position } = await spool.read(action.records, action.bytes)
+        if (action.ahead) {
+          const second = await spool.read(action.records, action.bytes, next)
+          records = [...records, ...second.records]
+          next = second.next
+        }
+        await spool.advance(next)
+        expect(records).toEqual(model.held.slice(0, records.length))
+        model.held.splice(0, records.length)
+      } catch (error) {
+        if (real.disk.fault === undefined) throw error
+      }
+      break
+    }
+    case 'restart': {
+      real.disk.fault = undefined
+      if (action.clean) await spool.close()
+      real.disk = real.disk.clone()
+      real.spool = await openOn(real.disk, { segmentBytes: action.segmentBytes })
+      // What was rejected may have been kept; it is told apart by its number.
+      const { records } = await real.spool.read(10_000, 1 << 24)
+      expect(records.filter((record) => model.held.includes(record))).toEqual(model.held)
+      const numbers = records.map((record) => Number.parseInt(record, 10))
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+      expect(new Set(numbers).size).toBe(numbers.length)
+      model.held = records
+      break
+    }
+    case 'fault': {
+      const calls = [...action.calls]
+      real.disk.fault = ({ op }) => (op !== 'list' && calls.shift() === true ? errno('EIO') : undefined)
+      break
+    }
+  }
+  expect(real.spool.newestUs).toBeGreaterThanOrEqual(model.newestUs)
+  expect(real.spool.stats().records).toBe(model.held.length)
+  expect(real.spool.stats().damaged).toBe(0)
+  expect(real.spool.stats().bytes > 0 || model.held.length === 0).toBe(true)
+}
+
+function expectBatch(records: readonly string[], held: readonly string[], atMost: number): void {
+  expect(records).toEqual(held.slice(0, records.length))
+  expect(records.length).toBeLessThanOrEqual(atMost)
+  expect(records.length > 0).toBe(held.length > 0)
+}
+
+test('a spool is a list, whatever happens to it', async () => {
+  let delivered = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async (steps) => {
+      const disk = new FakeDisk()
+      const real = { disk, spool: await openOn(disk) }
+      const model: Model = { held: [], sent: 0, newestUs: 0 }
+      for (const action of steps) await take(model, real, action)
+      real.disk.fault = undefined
+      const rest = await drain(real.spool)
+      expect(rest).toEqual(model.held)
+      delivered += rest.length
+      await real.spool.close()
+    }),
+    { numRuns: 300 },
+  )
+  expect(delivered).toBeGreaterThan(500)
+})
+
+test('any bytes at all in place of the files: it opens or refuses, never hangs, and goes on', async () => {
+  const names = ['position', '0000000000000001.segment', '0000000000000002.segment']
+  const files = fc.record(Object.fromEntries(names.map((name) => [name, fc.uint8Array({ maxLength: 300 })])), {
+    requiredKeys: [],
+  })
+  await fc.assert(
+    fc.asyncProperty(files, async (found) => {
+      const disk = new FakeDisk()
+      for (const [name, content] of Object.entries(found)) disk.put(`${DIR}/${name}`, content!)
+      const { log } = createLogLines()
+      const spool = await openSpool({ dir: DIR, maxBytes: 2 ** 20, minFreeBytes: 0, segmentBytes: 512, log, disk })
+      expect(await drain(spool)).toEqual([])
+      await spool.append('good', 1)
+      expect(await drain(spool)).toEqual(['good'])
+      await spool.close()
+    }),
+    { numRuns: 200 },
+  )
+})
