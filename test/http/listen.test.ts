@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import pino from 'pino'
+import { listen } from '../../src/http/listen.ts'
+import { startApp } from '../support/app.ts'
+import { openRaw } from '../support/raw-http.ts'
+
+const log = pino({ level: 'silent' })
+const onLoopback = { host: '127.0.0.1', port: 0, tls: undefined, log }
+
+test('a second start on the same port fails instead of sharing it', async () => {
+  const first = listen(new Elysia().get('/', 'first'), onLoopback)
+  const port = Number(new URL(first.url).port)
+  expect(() => listen(new Elysia().get('/', 'second'), { ...onLoopback, port })).toThrow(/EADDRINUSE|in use/)
+  expect(await (await fetch(first.url)).text()).toBe('first')
+  await first.stop()
+})
+
+test('a port is free again after the stop', async () => {
+  const first = listen(new Elysia().get('/', 'first'), onLoopback)
+  const port = Number(new URL(first.url).port)
+  await first.stop()
+  const second = listen(new Elysia().get('/', 'second'), { ...onLoopback, port })
+  expect(await (await fetch(second.url)).text()).toBe('second')
+  await second.stop()
+})
+
+test('a stop lets the requests in flight finish and refuses new ones', async () => {
+  const gate = Promise.withResolvers<void>()
+  const entered = Promise.withResolvers<void>()
+  const app = new Elysia().get('/slow', async () => {
+    entered.resolve()
+    await gate.promise
+    return 'done'
+  })
+  const listener = listen(app, onLoopback)
+  const inFlight = fetch(`${listener.url}/slow`).then((response) => response.text())
+  await entered.promise
+  const stopped = listener.stop()
+  await expect(fetch(`${listener.url}/slow`)).rejects.toThrow()
+  gate.resolve()
+  expect(await inFlight).toBe('done')
+  await stopped
+})
+
+test('a stop does not wait for connections that are only open', async () => {
+  const app = await startApp()
+  const connection = await openRaw(app.port)
+  await connection.write('GET /livez HTTP/1.1\r\nhost: stint\r\n\r\n')
+  expect((await connection.answer()).status).toBe(200)
+  await app.stop()
+  await expect(connection.answer()).rejects.toThrow('closed')
+})
+
+test('what rejects outside the app is a problem like any other', async () => {
+  const app = new Elysia()
+    .onError(() => {
+      throw new Error('inside the error handler')
+    })
+    .get('/', () => {
+      throw new Error('inside')
+    })
+  const listener = listen(app, onLoopback)
+  const response = await fetch(listener.url)
+  expect(response.status).toBe(500)
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  expect(await response.json()).toMatchObject({ code: 'internal', detail: expect.not.stringContaining('inside') })
+  await listener.stop()
+})
+
+test('the peer of a request is the address at the other end', async () => {
+  let peer: string | undefined
+  const app = new Elysia().get('/', ({ request }) => {
+    peer = listener.peerOf(request)
+    return 'ok'
+  })
+  const listener = listen(app, onLoopback)
+  await fetch(listener.url)
+  expect(peer).toBe('127.0.0.1')
+  await listener.stop()
+})
+
+test('an IPv6 address has brackets in the URL', async () => {
+  const listener = listen(new Elysia().get('/', 'six'), { ...onLoopback, host: '::1' })
+  expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+  expect(await (await fetch(listener.url)).text()).toBe('six')
+  await listener.stop()
+})
