@@ -51,7 +51,7 @@ function takeLock(dir: string): Database {
       )
     }
     if (code === 'SQLITE_NOTADB') throw new Error(`${path} is no lock of Stint's: remove it`, { cause: error })
-    throw new Error(`DATA_DIR ${dir} cannot be locked: ${(error as Error).message}`, { cause: error })
+    throw new Error(`DATA_DIR ${dir} cannot be written: its lock: ${(error as Error).message}`, { cause: error })
   }
 }
 

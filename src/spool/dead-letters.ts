@@ -35,13 +35,13 @@ export interface DeadLetter {
 
 export type BuriedLetter = Pick<DeadLetter, 'destination' | 'account' | 'reason' | 'record'>
 
-/** The cap is reached or the disk is full: nothing of the call was buried. The destination parks. */
+/** The cap is reached: nothing of the call was buried. The destination parks until there is room. */
 export class DeadLettersFull extends Error {
   override readonly name = 'DeadLettersFull'
 }
 
 export interface DeadLetters {
-  /** All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull, or what the disk throws. */
+  /** All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull, and what SQLite throws on a full or failing disk. */
   bury(letters: readonly BuriedLetter[]): void
   /** An account's letters, newest first, at most `limit`; `before` is the id of the last one of the page before. */
   list(account: string, page: { limit: number; before?: string }): DeadLetter[]
@@ -115,12 +115,7 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
 
   return {
     bury(letters) {
-      try {
-        for (const { destination, bytes } of buryAll.immediate(letters)) count(destination, 1, bytes)
-      } catch (error) {
-        if ((error as { code?: string }).code !== 'SQLITE_FULL') throw error
-        throw new DeadLettersFull('the disk of the dead letters is full', { cause: error })
-      }
+      for (const { destination, bytes } of buryAll.immediate(letters)) count(destination, 1, bytes)
     },
     list: (account, { limit, before }) =>
       page.all(account, before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before), limit).map(toLetter),
