@@ -3,9 +3,9 @@ import { createApi, Refusal } from './api.ts'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
+import { oneLine } from './one-line.ts'
 import type { Program } from './program.ts'
 import { createSessionFile } from './session-file.ts'
-import { oneLine } from './text-table.ts'
 
 interface Options extends PasswordOptions {
   readonly email: string

@@ -1,8 +1,8 @@
 // Asks the server. Whatever goes wrong becomes one CliError that tells a person what to do: the server's own words when it gave some.
 import type { CliConfig } from './config.ts'
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
+import { oneLine } from './one-line.ts'
 import { createSessionFile } from './session-file.ts'
-import { oneLine } from './text-table.ts'
 
 const TIMEOUT_MS = 30_000
 const COOKIE = 'stint_session'
@@ -52,7 +52,8 @@ export function createApi(config: CliConfig, io: Io): Api {
     })
     const isJson = /^application\/(?:problem\+)?json\b/.test(response.headers.get('content-type') ?? '')
     const parsed = isJson ? parse(text) : undefined
-    if (!response.ok) throw refusal(response, parsed as ProblemBody | undefined)
+    // A question has no body: what is wrong with it came from a flag.
+    if (!response.ok) throw refusal(response, parsed as ProblemBody | undefined, method === 'GET' ? '--' : '')
     if (text !== '' && parsed === undefined) throw notStint(response.status)
     return { status: response.status, body: parsed, sessionToken: tokenOf(response) }
   }
@@ -84,11 +85,11 @@ export function createApi(config: CliConfig, io: Io): Api {
 
   const notStint = (status: number) => new CliError(`what answers at ${url} is not Stint (status ${status})`)
 
-  function refusal(response: Response, problem: ProblemBody | undefined): CliError {
+  function refusal(response: Response, problem: ProblemBody | undefined, flag: string): CliError {
     if (problem?.title === undefined) return notStint(response.status)
     const lines = [`${oneLine(problem.title)}. ${oneLine(problem.detail ?? '')}`.trim()]
     for (const { pointer, detail } of problem.errors ?? []) {
-      lines.push(`  ${oneLine(pointer).replace(/^\//, '') || 'the request'} ${oneLine(detail)}`)
+      lines.push(`  ${oneLine(pointer).replace(/^\//, flag) || 'the request'} ${oneLine(detail)}`)
     }
     const retryAfter = response.headers.get('retry-after')
     if (retryAfter !== null) lines.push(`  Try again in ${oneLine(retryAfter)} s.`)

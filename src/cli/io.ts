@@ -1,14 +1,24 @@
 // What a command has of the world. Handed in, so that tests run commands in their own process.
 
+export interface Output {
+  write(text: string): void
+  /** A terminal: the rest is known only there. */
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+}
+
 export interface Io {
-  readonly stdout: { write(text: string): void }
-  readonly stderr: { write(text: string): void }
+  readonly stdout: Output
+  readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>
   /** Can somebody be asked? */
   readonly isTerminal: boolean
   /** All of standard input. */
   readStdin(): Promise<string>
+  /** Asks on the terminal; the answer without its line break. */
+  readLine(question: string): Promise<string>
   /** Asks on the terminal without showing what is typed. */
   readSecret(question: string): Promise<string>
   /** Ends the process at once, whatever is still under way. */

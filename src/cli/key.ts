@@ -2,8 +2,9 @@
 import { createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
+import { oneLine } from './one-line.ts'
 import { invalidArgument, type Program } from './program.ts'
-import { formatTable, oneLine } from './text-table.ts'
+import { formatTable } from './text-table.ts'
 
 interface Key {
   readonly id: string

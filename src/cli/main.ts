@@ -14,6 +14,13 @@ process.stdout.on('error', endWhenUnread)
 
 process.exitCode = await runCli(process.argv.slice(2), {
   stdout: {
+    isTTY: process.stdout.isTTY,
+    get columns() {
+      return process.stdout.columns
+    },
+    get rows() {
+      return process.stdout.rows
+    },
     write(text) {
       try {
         process.stdout.write(text)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
+import { oneLine } from './one-line.ts'
 import type { Program } from './program.ts'
-import { oneLine } from './text-table.ts'
 
 export function register(program: Program, io: Io): void {
   program

@@ -17,13 +17,13 @@ const KEYS: Readonly<Record<string, string>> = {
 export function createTerminal(
   stdin: ReadStream,
   screen: WriteStream,
-): Pick<Io, 'isTerminal' | 'readStdin' | 'readSecret'> {
+): Pick<Io, 'isTerminal' | 'readStdin' | 'readLine' | 'readSecret'> {
   const decoder = new TextDecoder()
   /** Typed already and not asked for yet. */
   let ahead = ''
 
   /** Until Enter; Ctrl-C and the end of input reject. */
-  function readHidden(): Promise<string> {
+  function readTyped(): Promise<string> {
     return new Promise((resolve, reject) => {
       const typed: string[] = []
       const end = (settle: () => void) => {
@@ -52,12 +52,20 @@ export function createTerminal(
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
       return Buffer.concat(chunks).toString('utf8')
     },
+    async readLine(question) {
+      screen.write(question)
+      try {
+        return await readTyped()
+      } finally {
+        stdin.pause()
+      }
+    },
     async readSecret(question) {
       // Raw mode first: who answers the moment the question is there must not be echoed.
       stdin.setRawMode(true)
       try {
         screen.write(question)
-        return await readHidden()
+        return await readTyped()
       } finally {
         stdin.setRawMode(false)
         stdin.pause()

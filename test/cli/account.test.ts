@@ -183,7 +183,7 @@ describe('a server that is not there', () => {
           { title: '\u001b[31mNo', detail: 'a\rb', errors: [{ pointer: '/\u001b]0;x\u0007', detail: 'c\nd' }] },
           { status: 422, headers: { 'content-type': 'application/problem+json' } },
         ),
-      'stint: \ufffd[31mNo. a\ufffdb\n  \ufffd]0;x\ufffd c\ufffdd\n',
+      'stint: \\x1b[31mNo. a\\rb\n  \\x1b]0;x\\x07 c\\nd\n',
     ],
   ])('%s in its place is shown for what it is', async (_, answer, expected) => {
     using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })

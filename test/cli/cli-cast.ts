@@ -36,6 +36,10 @@ export function createPerson(url: string) {
       exit(code) {
         throw new Error(`it wanted to exit with ${code}`)
       },
+      async readLine(question) {
+        stderr.push(question)
+        return answers.shift()!
+      },
       async readSecret(question) {
         stderr.push(question)
         return answers.shift()!

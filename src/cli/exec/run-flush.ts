@@ -2,7 +2,7 @@
 import { systemClock } from '../../clock.ts'
 import type { CliConfig } from '../config.ts'
 import { CliError, type Io } from '../io.ts'
-import { oneLine } from '../text-table.ts'
+import { oneLine } from '../one-line.ts'
 import { takeFlushLock } from './flush-lock.ts'
 import { flushPending } from './flush-pending.ts'
 import { openPendingEvents } from './pending-events.ts'

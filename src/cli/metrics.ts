@@ -1,0 +1,73 @@
+// `stint metrics`: the numbers that were sent, one by one or by interval.
+import type { Io } from './io.ts'
+import { formatLocalTime } from './local-time.ts'
+import type { Program } from './program.ts'
+import { type FilterName, toParameters } from './questions/filters.ts'
+import {
+  ALL_FLAG,
+  addQuestion,
+  answerQuestion,
+  type QuestionOptions,
+  type Shape,
+} from './questions/question-command.ts'
+import { textOr } from './questions/timing-shape.ts'
+
+interface Point {
+  readonly at: string
+  readonly process: string
+  readonly meta: string | null
+  readonly name: string
+  readonly value: number
+}
+
+const FIGURES = ['count', 'mean', 'min', 'max', 'sum', 'last'] as const
+
+type Row = Readonly<Record<'at' | 'process' | 'name', string> & Record<(typeof FIGURES)[number], number>>
+
+const FILTERS: readonly FilterName[] = ['from', 'to', 'process', 'meta', 'name', 'every', 'limit']
+
+export function register(program: Program, io: Io): void {
+  const description = 'the numbers that were sent, newest first; with --every by interval'
+  addQuestion(program, 'metrics', description, FILTERS)
+    .option(...ALL_FLAG)
+    .action((options: QuestionOptions) => {
+      const parameters = toParameters(options, FILTERS)
+      return options.every === undefined
+        ? answerQuestion(io, POINTS, options, parameters)
+        : answerQuestion(io, ROWS, { ...options, all: false }, parameters) // it has no pages
+    })
+}
+
+const NOTHING = 'No metrics in this range.'
+
+const POINTS: Shape<Point> = {
+  path: '/api/metrics',
+  list: 'points',
+  fields: ['at', 'process', 'meta', 'name', 'value'],
+  columns: [
+    { title: 'AT' },
+    { title: 'PROCESS', cut: true },
+    { title: 'META', cut: true },
+    { title: 'NAME', cut: true },
+    { title: 'VALUE', align: 'right' },
+  ],
+  cells: ({ at, process, meta, name, value }) => [formatLocalTime(at), process, textOr(meta), name, String(value)],
+  nothing: NOTHING,
+}
+
+const ROWS: Shape<Row> = {
+  path: '/api/metrics',
+  list: 'rows',
+  fields: ['at', 'process', 'name', ...FIGURES],
+  columns: [
+    { title: 'FROM' },
+    { title: 'PROCESS', cut: true },
+    { title: 'NAME', cut: true },
+    ...FIGURES.map((figure) => ({ title: figure.toUpperCase(), align: 'right' }) as const),
+  ],
+  cells: (row) => [formatLocalTime(row.at), row.process, row.name, ...FIGURES.map((figure) => shorten(row[figure]))],
+  nothing: NOTHING,
+}
+
+/** A mean has digits that say nothing. */
+const shorten = (value: number): string => String(Number(value.toPrecision(9)))

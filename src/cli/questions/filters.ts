@@ -1,0 +1,35 @@
+// The flags that narrow a question, and the parameters of the API that they become.
+import { parseLocalTime } from '../local-time.ts'
+
+const FLAGS = {
+  from: [
+    '--from <time>',
+    'where the range begins: a time here ("2026-11-20 21:00"), RFC 3339, or so long ago (-90m; s, m, h, d, w); else -1h',
+  ],
+  to: ['--to <time>', 'where the range ends; else now'],
+  process: ['--process <name>', 'only this process'],
+  meta: ['--meta <text>', 'only this meta; "" for those without'],
+  uid: ['--uid <id>', 'only this uid; "" for those without'],
+  state: ['--state <state>', 'only completed, running, abandoned or orphan'],
+  name: ['--name <name>', 'only this metric'],
+  fingerprint: ['--fingerprint <group>', 'only exceptions of this group, as --groups shows it'],
+  by: ['--by <field>', 'one row for each meta: --by meta'],
+  every: ['--every <time>', 'one row for each 10s, 5m, 1h, 1d, …'],
+  limit: ['--limit <n>', 'how many at most, up to 1000; else 100'],
+} as const satisfies Record<string, readonly [flags: string, description: string]>
+
+export type FilterName = keyof typeof FLAGS
+
+export type Filters = { readonly [N in FilterName]?: string }
+
+export const flagOf = (name: FilterName): readonly [flags: string, description: string] => FLAGS[name]
+
+/** What was given, as a query string's parameters. The server judges it. */
+export function toParameters(given: Filters, allowed: readonly FilterName[]): URLSearchParams {
+  const parameters = new URLSearchParams()
+  for (const name of allowed) {
+    const value = given[name]
+    if (value !== undefined) parameters.set(name, name === 'from' || name === 'to' ? parseLocalTime(value) : value)
+  }
+  return parameters
+}
