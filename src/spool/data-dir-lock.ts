@@ -3,8 +3,8 @@
 // a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The lock file is never opened by other means:
 // closing any second descriptor of it would give the lock away.
 import { Database } from 'bun:sqlite'
-import { accessSync, constants, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 /** Of everything under DATA_DIR; raised when an older Stint could no longer read it. */
 const DATA_VERSION = 1
@@ -74,7 +74,9 @@ function checkVersion(dir: string): void {
     attempt(dir, () => {
       writeFileSync(`${path}.new`, `${DATA_VERSION}\n`, { flush: true })
       renameSync(`${path}.new`, path)
+      syncDir(dir)
     })
+    syncParent(dir)
     return
   }
   if (!/^\d+$/.test(text)) {
@@ -87,6 +89,21 @@ function checkVersion(dir: string): void {
       `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads up to ${DATA_VERSION}): start that version`,
     )
   }
+}
+
+/** The directory may have been made just now, and its parent may be closed to us. */
+function syncParent(dir: string): void {
+  try {
+    syncDir(dirname(resolve(dir)))
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+}
+
+function syncDir(dir: string): void {
+  const fd = openSync(dir, 'r')
+  fsyncSync(fd)
+  closeSync(fd)
 }
 
 function attempt(dir: string, write: () => void): void {

@@ -1,6 +1,7 @@
 // The narrow part of the file system that a spool uses, handed in so that a test can fail any call, tear any write and drop
 // what was never synced. Every call runs on the thread pool: a slow disk never blocks the event loop.
 import fs from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
 export interface DiskFile {
   /** Fills `into` from `at` on; answers the bytes read, fewer than asked for only at the end of the file. */
@@ -15,7 +16,7 @@ export interface DiskFile {
 }
 
 export interface Disk {
-  /** With all missing parents. */
+  /** With all missing parents, durable. */
   makeDir(path: string): Promise<void>
   /** Names in the directory, in no order. */
   list(dir: string): Promise<string[]>
@@ -72,30 +73,36 @@ class SystemFile implements DiskFile {
   }
 }
 
+async function syncDir(dir: string): Promise<void> {
+  const fd = await call<number>((done) => fs.open(dir, 'r', done))
+  try {
+    await call((done) => fs.fsync(fd, done as Done<void>))
+  } finally {
+    await call((done) => fs.close(fd, done as Done<void>))
+  }
+}
+
 export const systemDisk: Disk = {
   makeDir: async (path) => {
-    await fs.promises.mkdir(path, { recursive: true, mode: 0o700 })
+    const made = await fs.promises.mkdir(path, { recursive: true, mode: 0o700 })
+    if (made === undefined) return
+    for (let dir = resolve(path); dir.length >= resolve(made).length; dir = dirname(dir)) await syncDir(dirname(dir))
   },
   list: (dir) => fs.promises.readdir(dir),
   open: async (path, how) => new SystemFile(await call<number>((done) => fs.open(path, FLAGS[how], 0o600, done))),
   rename: (from, to) => fs.promises.rename(from, to),
   unlink: (path) => fs.promises.unlink(path),
-  syncDir: async (dir) => {
-    const fd = await call<number>((done) => fs.open(dir, 'r', done))
-    try {
-      await call((done) => fs.fsync(fd, done as Done<void>))
-    } finally {
-      await call((done) => fs.close(fd, done as Done<void>))
-    }
-  },
+  syncDir,
   freeBytes: async (dir) => {
     const { bavail, bsize } = await fs.promises.statfs(dir)
     return bavail * bsize
   },
 }
 
-/** Writes all of it or rejects: on a regular file a short write is a fault, not a reason to go on. */
+/** Writes all of it or rejects: on a regular file a short write is a fault. Asking for the rest tells which (a full disk, mostly). */
 export async function writeAll(file: DiskFile, from: Uint8Array, at: number): Promise<void> {
   const written = await file.write(from, at)
-  if (written !== from.length) throw new Error(`short write: ${written} of ${from.length} bytes`)
+  if (written === from.length) return
+  await file.write(from.subarray(written), at + written)
+  throw new Error(`short write: ${written} of ${from.length} bytes`)
 }
