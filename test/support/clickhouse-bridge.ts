@@ -9,8 +9,10 @@ export interface ClickHouseBridge {
   readonly password: string
   /** A database that is not there yet. */
   readonly database: string
-  /** The statements so far, as they were executed; without the rows of an INSERT. */
+  /** The statements so far, as they came; without the rows of an INSERT. */
   readonly statements: readonly string[]
+  /** From now on statements that match are answered with this exception of the server's; undefined = none is. */
+  refuse(pattern: RegExp, refusal: { code: number; type: string; message: string } | undefined): void
   stop(): Promise<void>
 }
 
@@ -43,6 +45,7 @@ export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
   const { createChdbConnection } = await import('chdb/connection')
   const connection = createChdbConnection({ path: enginePath() })
   const statements: string[] = []
+  const refusals = new Map<string, { pattern: RegExp; code: number; type: string; message: string }>()
   let last: Promise<unknown> = Promise.resolve()
 
   /** One after the other: `USE` holds for the whole connection. */
@@ -77,6 +80,9 @@ export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
     }
     const database = url.searchParams.get('database') ?? 'default'
     statements.push(sql.split(/\bFORMAT \w+\n/, 1)[0]!)
+    for (const { pattern, code, type, message } of refusals.values()) {
+      if (pattern.test(sql)) throw new Refusal(code, type, message)
+    }
     const answer = await inTurn(async () => {
       await connection.command({ query: `USE \`${database.replaceAll('`', '')}\`` })
       return connection.exec({ query: sql, query_params: params })
@@ -110,6 +116,10 @@ export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
     password: PASSWORD,
     database: freshDatabase(),
     statements,
+    refuse(pattern, refusal) {
+      if (refusal === undefined) refusals.delete(pattern.source)
+      else refusals.set(pattern.source, { pattern, ...refusal })
+    },
     async stop() {
       await server.stop(true)
       await last.catch(() => {})

@@ -61,15 +61,19 @@ export async function openClickHouseClient(address: ClickHouseAddress, timeoutMs
 type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>
 
 async function connectEngine(path: string): Promise<Connection> {
+  const { createChdbConnection } = await import('chdb/connection').catch((cause: Error) => {
+    throw new EngineUnavailableError(
+      'The embedded ClickHouse is not to be had here: the optional dependency chdb was left out or has no build for this platform. ' +
+        'Set CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD and CLICKHOUSE_DATABASE to use a ClickHouse server.',
+      { cause },
+    )
+  })
   try {
-    const { createChdbConnection } = await import('chdb/connection')
     return createChdbConnection({ path }) as unknown as Connection // its types name another copy of the same interface
   } catch (cause) {
-    const { message } = cause as Error
-    const reason = message.split('\n', 1)[0]
+    const reason = (cause as Error).message.split('\n', 1)[0]
     throw new EngineUnavailableError(
-      'The embedded ClickHouse (chdb) cannot be used here. Set CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD and CLICKHOUSE_DATABASE ' +
-        `to use a ClickHouse server, or install the optional dependency chdb. The reason: ${reason}`,
+      `The embedded ClickHouse cannot open ${path}: ${reason} To use a ClickHouse server instead, set CLICKHOUSE_URL.`,
       { cause },
     )
   }

@@ -1,5 +1,5 @@
-// One store of ClickHouse, remote or embedded: its connections, its sinks and its source. chDB's connections are serial and hold their own settings, so that
-// a slow question never delays a write there are two.
+// One store of ClickHouse, remote or embedded: its connections, its sinks and its source. A connection of chDB does one thing after the other: so that neither a slow
+// question nor the rewriting of parts delays a write, there are three.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Sink, WriteResult } from '../sink.ts'
@@ -47,10 +47,11 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const tables = holds.flatMap((held) => TABLES[held])
   const writer = await openClickHouseClient(address, timeoutMs)
   const reader = await openClickHouseClient(address, timeoutMs)
+  const keeper = await openClickHouseClient(address, timeoutMs)
 
   let preparing: Promise<WriteResult> | undefined
   const prepare = () => {
-    preparing ??= prepareTables(writer, {
+    preparing ??= prepareTables(keeper, {
       schema,
       database,
       tables,
@@ -65,11 +66,10 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   }
 
   return {
-    createSink: () => createClickHouseSink({ client: writer, schema, tables, prepare }),
+    createSink: () => createClickHouseSink({ writer, keeper, schema, tables, prepare }),
     source: createClickHouseSource(reader, schema),
     async close() {
-      await reader.close()
-      await writer.close()
+      await Promise.all([reader.close(), keeper.close(), writer.close()])
     },
   }
 }

@@ -8,8 +8,10 @@ import { COLUMNS, type Table, toRows } from './rows.ts'
 import type { Schema } from './schema.ts'
 
 export interface ClickHouseSinkOptions {
-  /** Of the store, which closes it. */
-  readonly client: ClickHouseClient
+  /** Both belong to the store, which closes them. */
+  readonly writer: ClickHouseClient
+  /** For what may take long. */
+  readonly keeper: ClickHouseClient
   readonly schema: Schema
   readonly tables: readonly Table[]
   prepare(): Promise<WriteResult>
@@ -24,9 +26,9 @@ const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsin
 const CHECK_ACCOUNT = '_check'
 const DAY_US = 86_400_000_000
 
-export function createClickHouseSink({ client, schema, tables, prepare }: ClickHouseSinkOptions): Sink {
+export function createClickHouseSink({ writer, keeper, schema, tables, prepare }: ClickHouseSinkOptions): Sink {
   const insert = (table: Table, lines: readonly string[]) =>
-    client.run(
+    writer.run(
       `INSERT INTO ${schema.raw(table)} (${COLUMNS[table].join(', ')}) SETTINGS ${SETTINGS} FORMAT JSONCompactEachRow\n${lines.join('\n')}`,
     )
 
@@ -54,7 +56,7 @@ export function createClickHouseSink({ client, schema, tables, prepare }: ClickH
         for (const table of tables) {
           // a mutation, not a lightweight delete: the rows shall leave the disk too
           const sql = `ALTER TABLE ${schema.raw(table)} DELETE WHERE account = {account:String} SETTINGS mutations_sync = 2`
-          await client.run(sql, { account })
+          await keeper.run(sql, { account })
         }
         return STORED
       } catch (error) {

@@ -1,0 +1,222 @@
+// What the sink does beyond the contract of all sinks.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
+import { type ClickHouseClient, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
+import type { Sink } from '../../../src/store/sink.ts'
+import { engineMissing } from '../../support/engine.ts'
+import { openStore, PLACES, placeRemote, readRows } from './subjects.ts'
+
+const US = 1_795_211_562_171_920
+const STORED = { kind: 'stored', expired: 0 } as const
+const SECRET = 'the text that no log may hold'
+
+const common = (account: string, us: number) => ({ account, process: 'p', meta: '', stamp: { us, sub: 0 } })
+const start = (account: string, us = US): Mark => ({ kind: 'start', ...common(account, us), uid: '' })
+const exception = (account: string, text: string, us = US): Exception => ({
+  kind: 'exception',
+  ...common(account, us),
+  exception: text,
+})
+const metrics = (account: string, items: Metrics['items'], us = US): Metrics => ({
+  kind: 'metrics',
+  ...common(account, us),
+  items,
+})
+
+describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) => {
+  let sink: Sink
+  let client: ClickHouseClient
+  let database: string
+  let count: (table: string, account: string) => Promise<number>
+  const closing: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    const { address, leave } = await place()
+    database = address.database!
+    const store = await openStore(address)
+    client = await openClickHouseClient(address, 30_000)
+    closing.push(
+      () => store.close(),
+      () => client.close(),
+      leave,
+    )
+    sink = store.createSink()
+    expect(await sink.prepare()).toEqual(STORED)
+    count = async (table, account) => {
+      const sql = `SELECT count() AS n FROM ${database}.${table} WHERE account = {account:String}`
+      const [row] = await client.select<{ n: number }>(sql, { account })
+      return Number(row!.n)
+    }
+  })
+  afterAll(async () => {
+    for (const close of closing) await close()
+  })
+
+  test('a batch that is sent twice is there once, before and after a merge', async () => {
+    const batch: Event[] = [
+      start('twice'),
+      exception('twice', 'boom'),
+      metrics('twice', [
+        ['a', 1],
+        ['b', 2],
+      ]),
+    ]
+    for (let i = 0; i < 3; i++) expect(await sink.write(batch)).toEqual(STORED)
+    const once = await readRows(client, database, 'twice')
+    expect(once.map((row) => row.kind).toSorted()).toEqual(['exception', 'metric', 'metric', 'start'])
+    for (const table of ['marks', 'metrics', 'exceptions'])
+      await client.run(`OPTIMIZE TABLE ${database}.${table}_raw FINAL`)
+    expect(await readRows(client, database, 'twice')).toEqual(once)
+  })
+
+  test('numbers come back to the last digit and texts to the last byte', async () => {
+    const values = [
+      0.1 + 0.2,
+      1e308,
+      5e-324,
+      -1.7976931348623157e308,
+      123456789.12345679,
+      1 / 3,
+      2 ** 53 + 2,
+      -0.5,
+      1e21,
+      0,
+    ]
+    const text = 'line\r\n\ttab \\ \\n \'"` \0 \u2028 \ufeff😀 ;DROP TABLE x; {a:String} FORMAT CSV --'
+    expect(
+      await sink.write([
+        metrics(
+          'exact',
+          values.map((value, i) => [`m${i}`, value]),
+        ),
+        exception('exact', text),
+        exception('exact', '', US + 1),
+        { ...start('exact'), process: text.slice(0, 12), meta: text, uid: 'a-_9' },
+      ]),
+    ).toEqual(STORED)
+    const rows = await readRows(client, database, 'exact')
+    const stored = new Map(rows.flatMap((row) => (row.kind === 'metric' ? [[row.name, row.value]] : [])))
+    expect(values.map((_, i) => stored.get(`m${i}`))).toEqual(values)
+    expect(rows.flatMap((row) => (row.kind === 'exception' ? [row.exception] : [])).toSorted()).toEqual(['', text])
+    expect(rows.find((row) => row.kind === 'start')).toEqual({
+      kind: 'start',
+      ns: `${US}000`,
+      process: text.slice(0, 12),
+      meta: text,
+      uid: 'a-_9',
+    })
+  })
+
+  test('a stamp keeps its nanoseconds', async () => {
+    expect(await sink.write([{ ...start('stamp'), stamp: { us: US, sub: 987 } }])).toEqual(STORED)
+    expect(await readRows(client, database, 'stamp')).toEqual([
+      { kind: 'start', ns: `${US}987`, process: 'p', meta: '', uid: '' },
+    ])
+  })
+
+  test('one bad event refuses the batch, of which nothing is stored, and the reason holds no content', async () => {
+    const bad = exception('poison', `${SECRET} \ud800`, US + 1)
+    const result = await sink.write([exception('poison', SECRET), bad])
+    expect(result.kind).toBe('refused')
+    expect(JSON.stringify(result)).not.toContain(SECRET.slice(0, 12))
+    expect(await count('exceptions', 'poison')).toBe(0)
+  })
+
+  test('a value that fits no column is refused without being repeated', async () => {
+    const result = await sink.write([metrics('poison', [[SECRET, SECRET as unknown as number]])])
+    expect(result.kind).toBe('refused')
+    expect(JSON.stringify(result)).not.toContain(SECRET.slice(0, 12))
+    expect((await sink.write([start('poison', 9_999_999_999_000_000)])).kind).toBe('refused')
+  })
+
+  test('a check writes one row a day that no account sees', async () => {
+    const like = [start('checked'), exception('checked', 'x'), metrics('checked', [['a', 1]])]
+    for (const event of like) for (let i = 0; i < 2; i++) expect(await sink.check(event)).toEqual(STORED)
+    expect(await readRows(client, database, 'checked')).toEqual([])
+    expect((await readRows(client, database, '_check')).map((row) => row.kind).toSorted()).toEqual([
+      'exception',
+      'metric',
+      'start',
+    ])
+  })
+
+  test('erasing an account leaves nothing of it on the disk and everything of the others', async () => {
+    const batch = (account: string) => [start(account), exception(account, 'x'), metrics(account, [['a', 1]])]
+    expect(await sink.write([...batch("o'ne"), ...batch('other')])).toEqual(STORED)
+    expect(await sink.erase("o'ne")).toEqual(STORED)
+    expect(await sink.erase("o'ne")).toEqual(STORED)
+    for (const table of ['marks_raw', 'metrics_raw', 'exceptions_raw']) {
+      expect(await count(table, "o'ne")).toBe(0)
+      expect(await count(table, 'other')).toBe(1)
+    }
+  })
+
+  test('an empty batch is stored', async () => {
+    expect(await sink.write([])).toEqual(STORED)
+  })
+
+  test('two sinks write at the same time', async () => {
+    const batches = Array.from({ length: 8 }, (_, i) => [exception('parallel', 'x', US + i)])
+    expect(await Promise.all(batches.map((batch) => sink.write(batch)))).toEqual(batches.map(() => STORED))
+    expect(await count('exceptions', 'parallel')).toBe(8)
+  })
+
+  test('a batch over more months than an INSERT may hold is to be split, and its halves are stored', async () => {
+    const month = 31 * 86_400_000_000
+    const batch = Array.from({ length: 130 }, (_, i) => exception('months', 'x', US - i * month))
+    expect((await sink.write(batch)).kind).toBe('too_large')
+    expect(await sink.write(batch.slice(0, 65))).toEqual(STORED)
+    expect(await sink.write(batch.slice(65))).toEqual(STORED)
+    expect(await count('exceptions', 'months')).toBe(130)
+  })
+})
+
+describe.skipIf(engineMissing !== undefined)('what a server answers', () => {
+  let bridge: Awaited<ReturnType<typeof placeRemote>>
+  let sink: Sink
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    bridge = await placeRemote()
+    const store = await openStore(bridge.address)
+    close = () => store.close()
+    sink = store.createSink()
+    expect(await sink.prepare()).toEqual(STORED)
+  })
+  afterAll(async () => {
+    await close()
+    await bridge.leave()
+  })
+
+  const INSERT = /^INSERT INTO/
+  test.each([
+    [241, 'MEMORY_LIMIT_EXCEEDED', 'retry'],
+    [252, 'TOO_MANY_PARTS', 'retry'],
+    [202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'retry'],
+    [159, 'TIMEOUT_EXCEEDED', 'retry'],
+    [243, 'NOT_ENOUGH_SPACE', 'wait'],
+    [60, 'UNKNOWN_TABLE', 'wait'],
+    [81, 'UNKNOWN_DATABASE', 'wait'],
+    [497, 'ACCESS_DENIED', 'wait'],
+    [16, 'NO_SUCH_COLUMN_IN_TABLE', 'wait'],
+    [7777, 'NOBODY_KNOWS', 'wait'],
+  ] as const)('%i %s: %s', async (code, type, kind) => {
+    bridge.refuse(INSERT, { code, type, message: `no, '${SECRET}'` })
+    const result = await sink.write([start('a')])
+    bridge.refuse(INSERT, undefined)
+    expect(result).toEqual({ kind, reason: `${code} ${type}: no, '…'` })
+    expect(await sink.write([start('a')])).toEqual(STORED)
+  })
+
+  test('the check of a table that refuses even the plainest row waits', async () => {
+    bridge.refuse(INSERT, { code: 53, type: 'TYPE_MISMATCH', message: 'no' })
+    const results = [await sink.write([start('a')]), await sink.check(start('a'))]
+    bridge.refuse(INSERT, undefined)
+    expect(results.map(({ kind }) => kind)).toEqual(['refused', 'wait'])
+  })
+
+  test('settings go with the statement and never beside it', () => {
+    const inserts = bridge.statements.filter((sql) => sql.startsWith('INSERT INTO') && sql.includes('_raw'))
+    expect(inserts.length).toBeGreaterThan(0)
+    for (const sql of inserts) expect(sql).toContain('SETTINGS async_insert = 0, insert_deduplicate = 0')
+  })
+})

@@ -1,0 +1,110 @@
+// ClickHouse as the contracts meet it, twice: over HTTP (the bridge) and embedded.
+import type { Stamp } from '../../../src/event/stamp.ts'
+import { createLog, type Logger } from '../../../src/log.ts'
+import {
+  type ClickHouseAddress,
+  type ClickHouseClient,
+  openClickHouseClient,
+} from '../../../src/store/clickhouse/client.ts'
+import { openClickHouse } from '../../../src/store/clickhouse/open.ts'
+import type { SinkSubject, SinkTrial, StoredRow } from '../../contract/sink.ts'
+import type { SourceSubject, SourceTrial } from '../../contract/source.ts'
+import { startClickHouseBridge } from '../../support/clickhouse-bridge.ts'
+import { engineMissing, freshEmbedded } from '../../support/engine.ts'
+
+export const silent: Logger = createLog({ level: 'silent', pretty: false })
+const TIMEOUT_MS = 30_000
+const KINDS = ['start', 'end', 'metrics', 'exception'] as const
+
+/** A place for one test: an address with a database that is not there yet, and how to leave it. */
+interface Place {
+  readonly address: ClickHouseAddress
+  leave(): Promise<void>
+}
+
+export const placeEmbedded = async (): Promise<Place> => ({ address: freshEmbedded(), async leave() {} })
+
+export const placeRemote = async () => {
+  const { url, user, password, database, statements, refuse, stop } = await startClickHouseBridge()
+  return { address: { url, user, password, database }, statements, refuse, leave: stop }
+}
+
+export const PLACES: readonly { readonly name: string; readonly place: () => Promise<Place> }[] = [
+  { name: 'ClickHouse over HTTP', place: placeRemote },
+  { name: 'ClickHouse embedded', place: placeEmbedded },
+]
+
+export const openStore = (address: ClickHouseAddress, log: Logger = silent, retentionDays = 0) =>
+  openClickHouse({ address, holds: ['points', 'exceptions'], retentionDays, log, timeoutMs: TIMEOUT_MS })
+
+export const sinkSubjects: readonly SinkSubject[] = PLACES.map(({ name, place }) => ({
+  name,
+  kinds: KINDS,
+  skip: engineMissing,
+  async open(): Promise<SinkTrial> {
+    const { address, leave } = await place()
+    const store = await openStore(address)
+    const client = await openClickHouseClient(address, TIMEOUT_MS)
+    const others: { close(): Promise<void> }[] = []
+    const sinkAt = async (changed: Partial<{ url: string; password: string }>) => {
+      const other = await openStore({ ...address, ...changed } as ClickHouseAddress)
+      others.push(other)
+      return other.createSink()
+    }
+    const remote = 'url' in address
+    const away = remote ? await sinkAt({ url: 'http://127.0.0.1:1' }) : undefined
+    const stranger = remote ? await sinkAt({ password: 'wrong' }) : undefined
+    return {
+      sink: store.createSink(),
+      another: () => store.createSink(),
+      read: (account) => readRows(client, address.database!, account),
+      ...(away !== undefined && { away: () => away }),
+      ...(stranger !== undefined && { stranger: () => stranger }),
+      poison: (account: string, stamp: Stamp) => ({
+        kind: 'start',
+        account,
+        process: 'lone \ud800',
+        meta: '',
+        uid: '',
+        stamp,
+      }),
+      async close() {
+        for (const open of [...others, store, client]) await open.close()
+        await leave()
+      },
+    }
+  },
+}))
+
+export const sourceSubjects: readonly SourceSubject[] = PLACES.map(({ name, place }) => ({
+  name,
+  skip: engineMissing,
+  async open(): Promise<SourceTrial> {
+    const { address, leave } = await place()
+    const store = await openStore(address)
+    const sink = store.createSink()
+    await sink.prepare()
+    return {
+      sink,
+      source: store.source,
+      async close() {
+        await store.close()
+        await leave()
+      },
+    }
+  },
+}))
+
+/** All that the views show of an account. */
+export async function readRows(client: ClickHouseClient, database: string, account: string): Promise<StoredRow[]> {
+  const ns = 'toString(toUnixTimestamp64Nano(at)) AS ns'
+  const selects = [
+    `SELECT mark AS kind, ${ns}, process, meta, uid FROM ${database}.marks`,
+    `SELECT 'metric' AS kind, ${ns}, process, meta, name, value FROM ${database}.metrics`,
+    `SELECT 'exception' AS kind, ${ns}, process, meta, exception FROM ${database}.exceptions`,
+  ]
+  const rows = await Promise.all(
+    selects.map((sql) => client.select<StoredRow>(`${sql} WHERE account = {account:String}`, { account })),
+  )
+  return rows.flat()
+}
