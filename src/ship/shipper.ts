@@ -52,7 +52,7 @@ export interface Shipper {
 interface InHand {
   readonly batch: Batch
   readonly delivery: Delivery
-  /** Arrival of its oldest event, µs since the epoch. */
+  /** Arrival of its oldest event, µs since the epoch; 0 when it is not known. */
   readonly oldestUs: number | undefined
   isDelivered: boolean
 }
@@ -148,7 +148,7 @@ export function createShipper(options: ShipperOptions): Shipper {
       enter('shipping')
       if (outcome === 'again') return 'again'
       current.isDelivered = true
-      if (current.oldestUs !== undefined) meter.deliverySeconds(Math.max(0, clock.wallUs() - current.oldestUs) / 1e6)
+      if (current.oldestUs) meter.deliverySeconds(Math.max(0, clock.wallUs() - current.oldestUs) / 1e6)
     }
     return finish(current)
   }

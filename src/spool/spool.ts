@@ -197,10 +197,12 @@ class LogSpool implements Spool {
   async waitForRecords(signal: AbortSignal): Promise<void> {
     if (this.#records > 0 || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
+    const abort = () => resolve()
     this.#waiting.add(resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    signal.addEventListener('abort', abort)
     await promise
     this.#waiting.delete(resolve)
+    signal.removeEventListener('abort', abort) // the signal lives as long as the process
   }
 
   stats(): SpoolStats {
