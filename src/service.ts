@@ -49,7 +49,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     clock,
     log,
     signup: config.signup,
-    setupCodeRequired: !isLoopback(config.host),
+    setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
     ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
     seriesMax: config.influx === undefined ? 0 : config.seriesMax,
   })
