@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import pino from 'pino'
+import type { Logger } from '../../../src/log.ts'
+import { type ClickHouseAddress, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
+import { openClickHouse } from '../../../src/store/clickhouse/open.ts'
+import { engineMissing, freshEmbedded } from '../../support/engine.ts'
+import { openStore, PLACES, placeRemote, silent } from './subjects.ts'
+
+const STORED = { kind: 'stored', expired: 0 } as const
+const ALL = ['exceptions', 'exceptions_raw', 'marks', 'marks_raw', 'metrics', 'metrics_raw', 'stint_migrations']
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const opened = async (...args: Parameters<typeof openStore>) => {
+  const store = await openStore(...args)
+  closing.push(() => store.close())
+  return store
+}
+
+const atPlace = async <P extends { leave(): Promise<void> }>(place: () => Promise<P>): Promise<P> => {
+  const found = await place()
+  closing.push(() => found.leave())
+  return found
+}
+
+/** name → definition of everything in the database. */
+async function tablesAt(address: ClickHouseAddress): Promise<Record<string, string>> {
+  const client = await openClickHouseClient(address, 30_000)
+  try {
+    const rows = await client.select<{ name: string; sql: string }>(
+      'SELECT name, create_table_query AS sql FROM system.tables WHERE database = {database:String} ORDER BY name',
+      { database: address.database! },
+    )
+    return Object.fromEntries(rows.map(({ name, sql }) => [name, sql]))
+  } finally {
+    await client.close()
+  }
+}
+
+function collectLog(): { log: Logger; warnings(): Record<string, unknown>[] } {
+  const lines: string[] = []
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
+  return { log, warnings: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40) }
+}
+
+describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) => {
+  test('creates the database, the tables and their views, and does it once', async () => {
+    const { address } = await atPlace(place)
+    const store = await opened(address)
+    expect(await store.createSink().prepare()).toEqual(STORED)
+    const created = await tablesAt(address)
+    expect(Object.keys(created)).toEqual(ALL)
+    expect(await store.createSink().prepare()).toEqual(STORED)
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    expect(await tablesAt(address)).toEqual(created)
+  })
+
+  test('several may prepare at the same time', async () => {
+    const { address } = await atPlace(place)
+    const stores = await Promise.all([opened(address), opened(address), opened(address)])
+    const sinks = stores.flatMap((store) => [store.createSink(), store.createSink()])
+    expect(await Promise.all(sinks.map((sink) => sink.prepare()))).toEqual(sinks.map(() => STORED))
+    expect(Object.keys(await tablesAt(address))).toEqual(ALL)
+  })
+
+  test('creates tables for points only where they are held, and adds them when they are', async () => {
+    const { address } = await atPlace(place)
+    const store = await openClickHouse({ address, holds: ['exceptions'], retentionDays: 0, log: silent })
+    closing.push(() => store.close())
+    expect(await store.createSink().prepare()).toEqual(STORED)
+    expect(Object.keys(await tablesAt(address))).toEqual(['exceptions', 'exceptions_raw', 'stint_migrations'])
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    expect(Object.keys(await tablesAt(address))).toEqual(ALL)
+  })
+
+  test('tables are partitioned by month and sorted by what identifies an event', async () => {
+    const { address } = await atPlace(place)
+    await (await opened(address)).createSink().prepare()
+    const tables = await tablesAt(address)
+    const keys = {
+      exceptions_raw: '(account, process, at)',
+      marks_raw: '(account, process, meta, uid, at)',
+      metrics_raw: '(account, process, name, meta, at)',
+    }
+    for (const [name, key] of Object.entries(keys)) {
+      expect(tables[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(at) ORDER BY ${key}`)
+      expect(tables[name]).toContain("`at` DateTime64(9, 'UTC')")
+      expect(tables[name]).not.toContain('TTL')
+    }
+  })
+
+  test('a retention is set on what is created; later another one is only logged', async () => {
+    const { address } = await atPlace(place)
+    const first = collectLog()
+    expect(await (await opened(address, first.log, 30)).createSink().prepare()).toEqual(STORED)
+    const created = await tablesAt(address)
+    expect(created.marks_raw).toContain('TTL toDateTime(at) + toIntervalDay(30)')
+    expect(first.warnings()).toEqual([])
+
+    for (const days of [90, 0]) {
+      const later = collectLog()
+      expect(await (await opened(address, later.log, days)).createSink().prepare()).toEqual(STORED)
+      expect(await tablesAt(address)).toEqual(created)
+      expect(later.warnings().map(({ table, configured_days }) => [table, configured_days])).toEqual(
+        expect.arrayContaining(['exceptions_raw', 'marks_raw', 'metrics_raw'].map((table) => [table, days])),
+      )
+    }
+  })
+
+  test('a table that keeps everything is not given a retention', async () => {
+    const { address } = await atPlace(place)
+    await (await opened(address)).createSink().prepare()
+    const { log, warnings } = collectLog()
+    await (await opened(address, log, 30)).createSink().prepare()
+    expect(warnings().map(({ actual }) => actual)).toEqual(['keep for ever', 'keep for ever', 'keep for ever'])
+    expect((await tablesAt(address)).marks_raw).not.toContain('TTL')
+  })
+})
+
+describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
+  test('may break after any statement and goes on from there', async () => {
+    const whole = await atPlace(placeRemote)
+    await (await opened(whole.address)).createSink().prepare()
+    const expected = Object.keys(await tablesAt(whole.address))
+    const changes = whole.statements.filter((sql) => /^(CREATE|INSERT)/.test(sql))
+    expect(changes.length).toBeGreaterThan(8)
+
+    for (const change of changes) {
+      const place = await atPlace(placeRemote)
+      const sink = (await opened(place.address)).createSink()
+      const pattern = new RegExp(`^${RegExp.escape(change.replaceAll(whole.address.database, place.address.database))}`)
+      place.refuse(pattern, { code: 210, type: 'NETWORK_ERROR', message: 'broken' })
+      expect((await sink.prepare()).kind).toBe('retry')
+      place.refuse(pattern, undefined)
+      expect(await sink.prepare()).toEqual(STORED)
+      expect(Object.keys(await tablesAt(place.address))).toEqual(expected)
+    }
+  })
+
+  test('a user who may not create waits for the tables, and uses those that somebody else created', async () => {
+    const { address, refuse } = await atPlace(placeRemote)
+    const sink = (await opened(address)).createSink()
+    const denied = { code: 497, type: 'ACCESS_DENIED', message: 'Not enough privileges' }
+    refuse(/^CREATE/, denied)
+    expect((await sink.prepare()).kind).toBe('wait')
+    refuse(/^CREATE/, undefined)
+    expect(await sink.prepare()).toEqual(STORED)
+
+    refuse(/stint_migrations/, denied)
+    refuse(/system\.tables/, denied)
+    expect(await sink.prepare()).toEqual(STORED)
+    refuse(/FROM `\w+`\.`metrics_raw`/, { code: 60, type: 'UNKNOWN_TABLE', message: 'gone' })
+    expect(await sink.prepare()).toEqual({ kind: 'wait', reason: '60 UNKNOWN_TABLE: gone' })
+  })
+
+  test('a database that may not be created but is there is used', async () => {
+    const { address, refuse } = await atPlace(placeRemote)
+    const client = await openClickHouseClient(address, 30_000)
+    await client.run(`CREATE DATABASE ${address.database}`)
+    await client.close()
+    refuse(/^CREATE DATABASE/, { code: 497, type: 'ACCESS_DENIED', message: 'Not enough privileges' })
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+  })
+
+  test('the embedded tables are written through to the disk', async () => {
+    const address = freshEmbedded()
+    await (await opened(address)).createSink().prepare()
+    const { marks_raw } = await tablesAt(address)
+    for (const setting of [
+      'fsync_after_insert = 1',
+      'fsync_part_directory = 1',
+      'min_rows_to_fsync_after_merge = 1',
+      'min_compressed_bytes_to_fsync_after_merge = 1',
+    ])
+      expect(marks_raw).toContain(setting)
+  })
+
+  test.each(['', 'a b', '1a', 'a`b', 'a.b', 'ä', `a${'b'.repeat(200)}`])(
+    '%p is no name of a database',
+    async (database) => {
+      const address = { url: 'http://127.0.0.1:1', user: 'u', password: 'p', database }
+      expect(openStore(address)).rejects.toThrow('CLICKHOUSE_DATABASE')
+    },
+  )
+})

@@ -1,0 +1,309 @@
+// What the source answers about metrics, exceptions and processes, over HTTP and embedded. Timings: test/contract/pairing.property.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
+import { fingerprint } from '../../../src/event/fingerprint.ts'
+import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
+import { type Selection, StoreError } from '../../../src/store/source.ts'
+import { engineMissing } from '../../support/engine.ts'
+import { openStore, PLACES, placeRemote } from './subjects.ts'
+
+const US = 1_795_211_562_000_000
+const NS = BigInt(US) * 1000n
+const MINUTE_NS = 60_000_000_000n
+
+interface Where {
+  readonly process?: string
+  readonly meta?: string
+}
+const stamp = (us: number, sub = 0) => ({ us: US + us, sub })
+const exception = (account: string, us: number, text: string, { process = 'p', meta = '' }: Where = {}): Exception => ({
+  kind: 'exception',
+  account,
+  process,
+  meta,
+  stamp: stamp(us),
+  exception: text,
+})
+const metrics = (
+  account: string,
+  us: number,
+  items: Metrics['items'],
+  { process = 'p', meta = '' }: Where = {},
+): Metrics => ({
+  kind: 'metrics',
+  account,
+  process,
+  meta,
+  stamp: stamp(us),
+  items,
+})
+const start = (account: string, us: number, { process = 'p', meta = '' }: Where = {}): Mark => ({
+  kind: 'start',
+  account,
+  process,
+  meta,
+  stamp: stamp(us),
+  uid: '',
+})
+const all = (account: string): Selection => ({ account, fromNs: NS, toNs: NS + 60n * MINUTE_NS })
+
+describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) => {
+  let store: ClickHouseStore
+  let leave: () => Promise<void>
+  let keep: (events: readonly Event[]) => Promise<void>
+  beforeAll(async () => {
+    const found = await place()
+    leave = found.leave
+    store = await openStore(found.address)
+    const sink = store.createSink()
+    expect(await sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
+    keep = async (events) => expect(await sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
+  })
+  afterAll(async () => {
+    await store.close()
+    await leave()
+  })
+
+  test('exceptions come newest first, page by page, each once', async () => {
+    const texts = Array.from({ length: 11 }, (_, i) => `fault ${i % 2}`)
+    const events = texts.map((text, i) => exception('pages', i * 1000, text, { meta: i % 3 === 0 ? 'eu' : '' }))
+    await keep(events)
+    await keep(events)
+    const expected = events
+      .map(({ process, meta, exception, stamp }) => ({
+        atNs: BigInt(stamp.us) * 1000n,
+        process,
+        meta,
+        exception,
+        fingerprint: fingerprint(exception),
+      }))
+      .reverse()
+    expect(await store.source.findExceptions(all('pages'), { limit: 100 })).toEqual(expected)
+
+    const paged = []
+    for (let after: { ns: bigint } | undefined; ; after = { ns: paged.at(-1)!.atNs }) {
+      const page = await store.source.findExceptions(all('pages'), { limit: 4, ...(after && { after }) })
+      paged.push(...page)
+      if (page.length < 4) break
+    }
+    expect(paged).toEqual(expected)
+
+    const eu = await store.source.findExceptions({ ...all('pages'), meta: 'eu' }, { limit: 100 })
+    expect(eu).toEqual(expected.filter(({ meta }) => meta === 'eu'))
+    const without = await store.source.findExceptions({ ...all('pages'), meta: '', process: 'p' }, { limit: 100 })
+    expect(without).toEqual(expected.filter(({ meta }) => meta === ''))
+    const same = fingerprint('fault 1')
+    expect(await store.source.findExceptions({ ...all('pages'), fingerprint: same }, { limit: 100 })).toEqual(
+      expected.filter((row) => row.fingerprint === same),
+    )
+  })
+
+  test('a range takes its first moment in and its last one not', async () => {
+    await keep([exception('range', 0, 'a'), exception('range', 1, 'b'), exception('range', 2, 'c')])
+    const q = { account: 'range', fromNs: NS, toNs: NS + 2000n }
+    const found = await store.source.findExceptions(q, { limit: 10 })
+    expect(found.map((row) => row.exception)).toEqual(['b', 'a'])
+    expect(await store.source.findExceptions({ ...q, fromNs: NS + 1n }, { limit: 10 })).toHaveLength(1)
+  })
+
+  test('a range beyond what a store can hold is no error', async () => {
+    await keep([exception('ever', 0, 'a'), start('ever', 0), metrics('ever', 0, [['m', 1]])])
+    const ever = { account: 'ever', fromNs: -(10n ** 30n), toNs: 10n ** 30n }
+    const timings = { ...ever, maxRunNs: 86_400_000_000_000n, nowNs: NS + 1n }
+    expect(await store.source.findExceptions(ever, { limit: 10 })).toHaveLength(1)
+    expect(await store.source.findMetrics(ever, { limit: 10 })).toHaveLength(1)
+    expect(await store.source.findTimings(timings, { limit: 10 })).toHaveLength(1)
+    expect(await store.source.countMarks(ever)).toBe(1)
+  })
+
+  test('exceptions are grouped by process and fingerprint, the most recent first, with their newest text', async () => {
+    await keep([
+      exception('groups', 0, 'same'),
+      exception('groups', 3_000_000, 'same'),
+      exception('groups', 1_000_000, 'other'),
+      exception('groups', 2_000_000, 'same', { process: 'q' }),
+    ])
+    const group = (process: string, text: string, count: number, firstUs: number, lastUs: number) => ({
+      fingerprint: fingerprint(text),
+      process,
+      count,
+      firstNs: NS + BigInt(firstUs) * 1000n,
+      lastNs: NS + BigInt(lastUs) * 1000n,
+      example: text,
+    })
+    const expected = [
+      group('p', 'same', 2, 0, 3_000_000),
+      group('q', 'same', 1, 2_000_000, 2_000_000),
+      group('p', 'other', 1, 1_000_000, 1_000_000),
+    ]
+    expect(await store.source.groupExceptions(all('groups'), 10)).toEqual(expected)
+    expect(await store.source.groupExceptions(all('groups'), 2)).toEqual(expected.slice(0, 2))
+  })
+
+  test('metrics come newest first and by name within a stamp, also where a page ends amid a stamp', async () => {
+    const names = ['a', 'B', 'ä', 'z\\', '😀']
+    await keep(
+      [0, 1, 2].map((us) =>
+        metrics(
+          'metrics',
+          us,
+          names.map((name, i) => [name, us + i / 10]),
+        ),
+      ),
+    )
+    const found = await store.source.findMetrics(all('metrics'), { limit: 100 })
+    const byBytes = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    expect(found.map(({ atNs, name }) => [atNs - NS, name])).toEqual(
+      [2000n, 1000n, 0n].flatMap((at) => byBytes.map((name): [bigint, string] => [at, name])),
+    )
+    const paged: typeof found = []
+    while (paged.length < found.length) {
+      const last = paged.at(-1)
+      const page = await store.source.findMetrics(all('metrics'), {
+        limit: 4,
+        ...(last && { after: { ns: last.atNs, name: last.name } }),
+      })
+      expect(page.length).toBeGreaterThan(0)
+      paged.push(...page)
+    }
+    expect(paged).toEqual(found)
+    const one = await store.source.findMetrics({ ...all('metrics'), name: '😀' }, { limit: 2 })
+    expect(one.map(({ value }) => value)).toEqual([2.4, 1.4])
+  })
+
+  test('metrics are put together by bucket, process and name', async () => {
+    const minute = 60_000_000
+    await keep([
+      metrics('buckets', 0, [['m', 3]]),
+      metrics('buckets', 5, [['m', -1]], { meta: 'eu' }),
+      metrics('buckets', 3, [
+        ['m', 10],
+        ['n', 0.5],
+      ]),
+      metrics('buckets', minute, [['m', 7]]),
+      metrics('buckets', 2, [['m', 1]], { process: 'q' }),
+    ])
+    const bucket = NS - (NS % MINUTE_NS)
+    const row = (atNs: bigint, process: string, name: string, values: number[]) => {
+      const sum = values.reduce((a, b) => a + b, 0)
+      return {
+        atNs,
+        process,
+        name,
+        count: values.length,
+        mean: sum / values.length,
+        min: Math.min(...values),
+        max: Math.max(...values),
+        sum,
+        last: values.at(-1)!,
+      }
+    }
+    expect(await store.source.aggregateMetrics({ ...all('buckets'), everyNs: MINUTE_NS })).toEqual([
+      row(bucket, 'p', 'm', [3, 10, -1]),
+      row(bucket, 'p', 'n', [0.5]),
+      row(bucket, 'q', 'm', [1]),
+      row(bucket + MINUTE_NS, 'p', 'm', [7]),
+    ])
+    const q = { ...all('buckets'), process: 'p', meta: 'eu', name: 'm', everyNs: MINUTE_NS }
+    expect(await store.source.aggregateMetrics(q)).toEqual([row(bucket, 'p', 'm', [-1])])
+  })
+
+  test('a sum beyond all doubles is infinite, not nothing', async () => {
+    await keep([metrics('huge', 0, [['m', 1.5e308]]), metrics('huge', 1, [['m', 1.5e308]])])
+    const [row] = await store.source.aggregateMetrics({ ...all('huge'), everyNs: MINUTE_NS })
+    expect([row!.sum, row!.max]).toEqual([Number.POSITIVE_INFINITY, 1.5e308])
+  })
+
+  test('processes are listed with their metas, their kinds and their last event', async () => {
+    await keep([
+      start('processes', 1000, { process: 'a', meta: 'z' }),
+      metrics('processes', 3000, [['m', 1]], { process: 'a' }),
+      metrics('processes', 2000, [['m', 1]], { process: 'b', meta: 'y' }),
+      exception('processes', 4000, 'x', { process: 'a', meta: 'x' }),
+    ])
+    expect(await store.source.findPointProcesses(all('processes'))).toEqual([
+      { process: 'a', metas: ['', 'z'], kinds: ['mark', 'metric'], lastNs: NS + 3_000_000n },
+      { process: 'b', metas: ['y'], kinds: ['metric'], lastNs: NS + 2_000_000n },
+    ])
+    expect(await store.source.findExceptionProcesses(all('processes'))).toEqual([
+      { process: 'a', metas: ['x'], kinds: ['exception'], lastNs: NS + 4_000_000n },
+    ])
+  })
+
+  test('of a process with many metas the first hundred are listed', async () => {
+    await keep(Array.from({ length: 150 }, (_, i) => start('metas', i, { meta: `m${String(i).padStart(3, '0')}` })))
+    const [row] = await store.source.findPointProcesses(all('metas'))
+    expect(row!.metas).toEqual(Array.from({ length: 100 }, (_, i) => `m${String(i).padStart(3, '0')}`))
+  })
+
+  test('only the account that asks is seen, whatever the values hold', async () => {
+    const nasty = `' OR 1=1 -- \\' {x:String} "\``
+    await keep([exception('mine', 0, 'a', { process: nasty, meta: nasty }), exception(nasty, 0, 'b')])
+    const q = { ...all('mine'), process: nasty, meta: nasty }
+    expect((await store.source.findExceptions(q, { limit: 10 })).map((row) => row.exception)).toEqual(['a'])
+    expect((await store.source.findExceptions(all(nasty), { limit: 10 })).map((row) => row.exception)).toEqual(['b'])
+    expect(await store.source.findExceptions({ ...all('nobody'), process: nasty }, { limit: 10 })).toEqual([])
+    expect(await store.source.findPointProcesses(all('nobody'))).toEqual([])
+  })
+
+  test('a mark that was sent twice is paired as one, before the copies are merged', async () => {
+    const mark = (kind: 'start' | 'end', us: number): Mark => ({ ...start('copies', us), kind })
+    const marks = [mark('start', 0), mark('end', 10), mark('end', 20), mark('start', 30)]
+    for (const [first, second] of [
+      [0, 1],
+      [1, 3],
+      [2, 4],
+      [0, 4],
+    ])
+      await keep(marks.slice(first, second))
+    const q = { ...all('copies'), maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS }
+    const states = (await store.source.findTimings(q, { limit: 10 })).map(({ state }) => state)
+    expect(states).toEqual(['running', 'orphan', 'completed'])
+    const [row] = await store.source.summarizeTimings({ ...q, byMeta: false })
+    expect(row).toMatchObject({ count: 1, running: 1, orphan: 1, abandoned: 0, meanMs: 0.01 })
+  })
+
+  test('names of the utmost length are asked for as they are', async () => {
+    const process = '😀'.repeat(250)
+    const meta = 'ö%&='.repeat(125)
+    await keep([exception('long', 0, 'a', { process, meta })])
+    expect(await store.source.findExceptions({ ...all('long'), process, meta }, { limit: 10 })).toHaveLength(1)
+  })
+})
+
+describe.skipIf(engineMissing !== undefined)('a question that fails', () => {
+  test('throws StoreError without the password, whether the store is away, a stranger or without tables', async () => {
+    const { address, leave } = await placeRemote()
+    const places = [
+      { ...address, url: 'http://127.0.0.1:1' },
+      { ...address, password: 'wrong-password' },
+      address, // not prepared
+    ]
+    for (const place of places) {
+      const store = await openStore(place)
+      const error = await store.source.findExceptions(all('a'), { limit: 1 }).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(StoreError)
+      expect(Bun.inspect(error)).not.toContain(address.password)
+      expect(Bun.inspect(error)).not.toContain('wrong-password')
+      await store.close()
+    }
+    await leave()
+  })
+
+  test('is bounded in time and memory by the engine', async () => {
+    const { address, statements, leave } = await placeRemote()
+    const store = await openStore(address)
+    await store.createSink().prepare()
+    const before = statements.length
+    const q = { ...all('a'), maxRunNs: 1n, nowNs: NS }
+    await store.source.summarizeTimings({ ...q, byMeta: true, everyNs: MINUTE_NS })
+    await store.source.aggregateMetrics({ ...q, everyNs: MINUTE_NS })
+    await store.source.groupExceptions(q, 1)
+    await store.source.findPointProcesses(q)
+    const asked = statements.slice(before)
+    expect(asked).toHaveLength(4)
+    for (const sql of asked) expect(sql).toMatch(/SETTINGS max_execution_time = 30, max_memory_usage = \d+/)
+    await store.close()
+    await leave()
+  })
+})
