@@ -1,0 +1,46 @@
+// What an earlier Stint left under DATA_DIR stays readable: files of each format, kept as they were written.
+import { afterAll, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDeadLetters } from '../../src/spool/dead-letters.ts'
+import { systemDisk } from '../../src/spool/disk.ts'
+import { createStepClock } from '../support/step-clock.ts'
+import { FakeDisk } from './fake-disk.ts'
+import { GOLDEN_DELIVERED, GOLDEN_RECORDS, writeGolden } from './golden.ts'
+import { createLogLines, DIR, drain, openOn, quiet } from './spool-trial.ts'
+
+const FORMAT_1 = join(import.meta.dir, 'golden/format-1')
+const dir = mkdtempSync(join(tmpdir(), 'stint-golden-'))
+cpSync(FORMAT_1, dir, { recursive: true })
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+test('a spool of format 1 is delivered from its position on', async () => {
+  const { log, lines } = createLogLines()
+  const spool = await openOn(systemDisk, { dir, log })
+  expect(spool.newestUs).toBe(1_790_000_000_000_029)
+  expect(await drain(spool)).toEqual(GOLDEN_RECORDS.slice(GOLDEN_DELIVERED))
+  expect(spool.stats().damaged).toBe(0)
+  await spool.close()
+  expect(quiet(lines)).toBe(true)
+})
+
+test('dead letters of format 1 are listed', () => {
+  const log = createLogLines().log
+  const dead = openDeadLetters({ path: join(dir, 'dead.sqlite'), maxBytes: 1e6, clock: createStepClock(), log })
+  expect(dead.list('alice', { limit: 9 })).toMatchObject([{ reason: 'field type conflict', record: '["s",1]' }])
+  expect(dead.list('bob', { limit: 9 })).toMatchObject([
+    { destination: 'exceptions', buriedAtUs: 1_790_000_000_000_000 },
+  ])
+  dead.close()
+})
+
+test('what is written today is format 1 byte for byte: another format needs another version and its own golden files', async () => {
+  const disk = new FakeDisk()
+  await writeGolden(disk)
+  const names = readdirSync(FORMAT_1).filter((name) => name !== 'dead.sqlite')
+  expect(names.filter((name) => name.endsWith('.segment')).length).toBeGreaterThan(2)
+  for (const name of names) {
+    expect(Buffer.from(disk.contents(`${DIR}/${name}`)).toString('hex')).toBe(readFileSync(join(FORMAT_1, name), 'hex'))
+  }
+})
