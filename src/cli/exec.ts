@@ -1,5 +1,5 @@
 // `stint exec`: how it is called. What it does is loaded only when it is.
-import type { ExecOptions } from './exec/run-exec.ts'
+import type { ExecCall } from './exec/parse-exec-call.ts'
 import type { Io } from './io.ts'
 import type { Program } from './program.ts'
 
@@ -14,9 +14,9 @@ export function register(program: Program, io: Io): void {
     .option('--uid <id>', 'tells this run apart, a-z 0-9 - _; else a new one')
     .passThroughOptions()
     .addHelpText('after', AFTER)
-    .action(async ([name, ...args]: [string, ...string[]], options: ExecOptions) => {
+    .action(async ([name, ...args]: [string, ...string[]], options: Omit<ExecCall, 'command'>) => {
       const { runExec } = await import('./exec/run-exec.ts')
-      await runExec([name, ...args], options, io)
+      await runExec({ ...options, command: [name, ...args] }, io)
     })
 }
 

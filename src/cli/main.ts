@@ -1,37 +1,15 @@
 #!/usr/bin/env bun
-// The command line's process: real input, output and environment around runCli.
+// The command line's process. A job of `stint exec` is not to wait for what it does not need: that is loaded beside it, or not at all.
+import { parseExecCall } from './exec/parse-exec-call.ts'
+import { createProcessIo } from './process-io.ts'
 
-import { processEnv } from './config.ts'
-import { runCli } from './run-cli.ts'
-import { createTerminal } from './terminal.ts'
+const args = process.argv.slice(2)
+const io = createProcessIo((code) => process.exit(code))
+const call = parseExecCall(args)
 
-/** Whoever read the output has gone (`stint … | head`): nothing is left to do. */
-function endWhenUnread(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-  process.exit(0)
+if (call === undefined) import('./run-cli.ts').then(async ({ runCli }) => setExitCode(await runCli(args, io)))
+else import('./exec/run-exec.ts').then(({ runExec }) => runExec(call, io))
+
+function setExitCode(code: number): void {
+  process.exitCode = code
 }
-process.stdout.on('error', endWhenUnread)
-
-process.exitCode = await runCli(process.argv.slice(2), {
-  stdout: {
-    isTTY: process.stdout.isTTY,
-    get columns() {
-      return process.stdout.columns
-    },
-    get rows() {
-      return process.stdout.rows
-    },
-    write(text) {
-      try {
-        process.stdout.write(text)
-      } catch (error) {
-        endWhenUnread(error)
-      }
-    },
-  },
-  stderr: process.stderr,
-  env: processEnv(),
-  fetch,
-  exit: (code) => process.exit(code),
-  ...createTerminal(process.stdin, process.stderr),
-})

@@ -17,7 +17,7 @@ const KEYS: Readonly<Record<string, string>> = {
 export function createTerminal(
   stdin: ReadStream,
   screen: WriteStream,
-): Pick<Io, 'isTerminal' | 'readStdin' | 'readLine' | 'readSecret'> {
+): Pick<Io, 'readStdin' | 'readLine' | 'readSecret'> {
   const decoder = new TextDecoder()
   /** Typed already and not asked for yet. */
   let ahead = ''
@@ -46,7 +46,6 @@ export function createTerminal(
   }
 
   return {
-    isTerminal: stdin.isTTY === true && screen.isTTY === true,
     async readStdin() {
       const chunks: Buffer[] = []
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk))

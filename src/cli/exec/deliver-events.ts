@@ -35,8 +35,8 @@ export interface DeliveryDeps {
 }
 
 /** After the job's end: until a file is written, and until we leave. */
-const FILE_AFTER_MS = 10
-const WAIT_MS = 30
+const FILE_AFTER_MS = 8
+const WAIT_MS = 20
 /** While the job runs: until an event is kept in a file, in case we are killed. */
 const KEEP_AFTER_MS = 1000
 const TIMEOUT_MS = 30_000

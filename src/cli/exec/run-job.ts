@@ -1,5 +1,6 @@
 // Runs one command from its start to its end, and lets everything through that comes or goes: input, output, signals, the way it ends.
 import type { Clock } from '../../clock.ts'
+import { listInheritedFds } from './inherited-fds.ts'
 import { createSignalRelay } from './relay-signals.ts'
 import { StartFailure, startCommand } from './start-command.ts'
 import { createTee } from './tee-stderr.ts'
@@ -36,12 +37,13 @@ export interface Job {
 
 /** The command runs when this returns. */
 export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): Job {
+  const inheritedFds = listInheritedFds()
   const relay = createSignalRelay(clock)
   const tail = createTextTail(TAIL_CODE_POINTS)
   const tee = stderrIsTerminal ? undefined : createTee(tail)
   const start = () => {
     try {
-      return startCommand(command, { stderr: tee?.stderr ?? 'inherit', env, ignored: relay.ignored })
+      return startCommand(command, { stderr: tee?.stderr ?? 'inherit', inheritedFds, env, ignored: relay.ignored })
     } catch (error) {
       if (error instanceof StartFailure) return error
       throw error

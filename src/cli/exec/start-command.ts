@@ -6,11 +6,14 @@ import { delimiter, join } from 'node:path'
 export interface StartOptions {
   readonly stderr: 'inherit' | 'pipe' | number
   readonly env: Env
+  /** Passed on under their numbers. */
+  readonly inheritedFds: readonly number[]
   /** Signals the command must ignore from its first moment on. */
   readonly ignored: readonly NodeJS.Signals[]
 }
 
 type Env = Readonly<Record<string, string | undefined>>
+type Stdio = 'inherit' | 'pipe' | number
 type Command = readonly [name: string, ...args: string[]]
 
 export class StartFailure extends Error {
@@ -24,11 +27,13 @@ export class StartFailure extends Error {
 }
 
 /** Throws StartFailure. */
-export function startCommand(command: Command, { stderr, env, ignored }: StartOptions): Bun.Subprocess {
+export function startCommand(command: Command, { stderr, inheritedFds, env, ignored }: StartOptions): Bun.Subprocess {
   const [name, ...args] = command
   const given = environmentOf(env)
-  const start = (words: readonly string[]) =>
-    Bun.spawn([...words], { stdin: 'inherit', stdout: 'inherit', stderr, ...(given && { env: given }) })
+  const stdio: [Stdio, Stdio, Stdio, ...Stdio[]] = ['inherit', 'inherit', stderr]
+  for (const fd of inheritedFds) stdio[fd] = fd // what is between stays closed
+  const start = (words: readonly string[]): Bun.Subprocess =>
+    Bun.spawn([...words], { stdio, ...(given && { env: given }) })
   const find = () => Bun.which(name, { PATH: env.PATH ?? '' })
   try {
     if (ignored.length === 0) return start(command)

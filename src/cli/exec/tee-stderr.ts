@@ -3,8 +3,7 @@
 //   2. what it wrote before its exit is passed on before `finish` resolves, in order, however slow our own stderr is;
 //   3. whatever it left running keeps a stderr that works: `cat` serves the pipe on after us;
 //   4. when our own stderr breaks, so does the command's: it learns what it would have learnt without us.
-import { closeSync, constants, openSync, write } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, write } from 'node:fs'
 import { openPipe, type Pipe } from './open-pipe.ts'
 import type { TextTail } from './text-tail.ts'
 
@@ -22,12 +21,8 @@ const OUR_STDERR = 2
 const SILENCE_MS = 10
 const BUSY_RETRY_MS = 5
 
-const writeSome = promisify(write)
-
 export function createTee(tail: TextTail): Tee {
   const pipe = openPipe()
-  // A description of its own, so that not blocking is ours alone; `cat` needs the one that blocks.
-  const readFd = pipe && openSync(`/proc/self/fd/${pipe.readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   let copying: Promise<void> = Promise.resolve()
   let isOpen = false
@@ -54,7 +49,7 @@ export function createTee(tail: TextTail): Tee {
     stderr: pipe ? pipe.writeFd : 'pipe',
     begin(stream) {
       if (pipe) closeSync(pipe.writeFd)
-      reader = (readFd === undefined ? stream : Bun.file(readFd).stream())?.getReader()
+      reader = (pipe === undefined ? stream : Bun.file(pipe.nonBlockingFd).stream())?.getReader()
       if (!reader) return
       isOpen = true
       copying = copy(reader)
@@ -85,7 +80,7 @@ function serveOn({ readFd }: Pipe): void {
 async function writeAll(fd: number, bytes: Uint8Array): Promise<boolean> {
   for (let written = 0; written < bytes.length; ) {
     try {
-      written += (await writeSome(fd, bytes, written, bytes.length - written)).bytesWritten
+      written += await writeSome(fd, bytes.subarray(written))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false
       await Bun.sleep(BUSY_RETRY_MS)
@@ -93,3 +88,6 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<boolean> {
   }
   return true
 }
+
+const writeSome = (fd: number, bytes: Uint8Array): Promise<number> =>
+  new Promise((resolve, reject) => write(fd, bytes, (error, count) => (error ? reject(error) : resolve(count))))

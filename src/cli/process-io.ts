@@ -1,0 +1,54 @@
+// The real input, output and environment. Nothing is touched before it is used: under `stint exec` standard input is the command's, and
+// merely to ask whether there is a terminal takes as long as some commands do.
+import { processEnv } from './config.ts'
+import type { Io } from './io.ts'
+
+export function createProcessIo(exit: (code: number) => never): Io {
+  /** Whoever read the output has gone (`stint … | head`): nothing is left to do. */
+  function endWhenUnread(error: unknown): void {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+    exit(0)
+  }
+  let isWatched = false
+  const terminal = async () => (await import('./terminal.ts')).createTerminal(process.stdin, process.stderr)
+
+  return {
+    stdout: {
+      get isTTY() {
+        return process.stdout.isTTY
+      },
+      get columns() {
+        return process.stdout.columns
+      },
+      get rows() {
+        return process.stdout.rows
+      },
+      write(text) {
+        if (!isWatched) process.stdout.on('error', endWhenUnread)
+        isWatched = true
+        try {
+          process.stdout.write(text)
+        } catch (error) {
+          endWhenUnread(error)
+        }
+      },
+    },
+    stderr: {
+      get isTTY() {
+        return process.stderr.isTTY
+      },
+      write(text) {
+        process.stderr.write(text)
+      },
+    },
+    env: processEnv(),
+    fetch: (url, init) => fetch(url, init),
+    get isTerminal() {
+      return process.stdin.isTTY === true && process.stderr.isTTY === true
+    },
+    readStdin: async () => (await terminal()).readStdin(),
+    readLine: async (question) => (await terminal()).readLine(question),
+    readSecret: async (question) => (await terminal()).readSecret(question),
+    exit,
+  }
+}
