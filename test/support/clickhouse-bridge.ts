@@ -50,8 +50,8 @@ export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
 
   /** One after the other: `USE` holds for the whole connection. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work, work)
-    last = turn
+    const turn = last.then(work)
+    last = turn.catch(() => connection.command({ query: 'SELECT 1' })) // what a failed query left would come out with the next
     return turn
   }
 
@@ -122,7 +122,7 @@ export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
     },
     async stop() {
       await server.stop(true)
-      await last.catch(() => {})
+      await last
       await connection.close()
     },
   }

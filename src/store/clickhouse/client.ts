@@ -41,7 +41,7 @@ export const isEmbedded = (address: ClickHouseAddress): address is EmbeddedAddre
 /** Throws EngineUnavailableError; a server that is away is no error until it is asked something. */
 export async function openClickHouseClient(address: ClickHouseAddress, timeoutMs: number): Promise<ClickHouseClient> {
   const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
-  if (isEmbedded(address)) return wrap(createClient({ connection: await connectEngine(address.path), log }), '')
+  if (isEmbedded(address)) return inTurn(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
   const url = new URL(address.url)
   const { pathname } = url
   url.pathname = '' // or it would be taken for the database
@@ -79,6 +79,24 @@ async function connectEngine(path: string): Promise<Connection> {
   }
 }
 
+/**
+ * One statement after the other, and after one that failed an empty one: the rows that chDB had written when a query ran out of time come out in front of the
+ * next answer of the connection, which may be another account's. (A connection does one thing at a time anyway, though in no order.)
+ */
+function inTurn(client: ClickHouseClient): ClickHouseClient {
+  let last: Promise<unknown> = Promise.resolve()
+  const turn = <T>(work: () => Promise<T>): Promise<T> => {
+    const answer = last.then(work)
+    last = answer.catch(() => client.run('SELECT 1').catch(() => {})) // fails only where everything will
+    return answer
+  }
+  return {
+    run: (sql, params) => turn(() => client.run(sql, params)),
+    select: (sql, params) => turn(() => client.select(sql, params)),
+    close: () => client.close(), // at once: a question may take half a minute
+  }
+}
+
 function wrap(client: ReturnType<typeof createClient>, password: string): ClickHouseClient {
   const guard = async <T>(answer: Promise<T>): Promise<T> => {
     try {
@@ -92,9 +110,11 @@ function wrap(client: ReturnType<typeof createClient>, password: string): ClickH
 
     select: <Row>(sql: string, params: Params = {}) =>
       guard(
-        client
-          .query({ query: sql, query_params: params, format: 'JSONEachRow' })
-          .then((answer) => answer.json<Row>() as Promise<Row[]>),
+        (async () => {
+          // one document, not a row a line: what is cut, or holds a rest of another answer, is no JSON
+          const answer = await client.query({ query: sql, query_params: params, format: 'JSON' })
+          return (await answer.json<Row>()).data
+        })(),
       ),
 
     close: () => client.close(),

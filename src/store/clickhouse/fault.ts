@@ -16,15 +16,18 @@ export class ClickHouseFault extends Error {
 
 const MAX_TEXT = 300
 
-/** From here on the message holds rows, the query or a stack. */
-const ECHO =
-  /\(at row|: \(while reading|before:|failed at position|: While executing|: while executing|In scope|Stack trace|\(version /
+/** From here on a message holds the query or a stack. */
+const ECHO = /failed at position|: While executing|: while executing|In scope|Stack trace|\(version /
+
+/** Messages about what was sent: all after the first clause may be a row or the query. */
+const ECHOING_TYPES = /PARSE|SYNTAX|MISMATCH|INCORRECT|OVERFLOW|PARAMETER/
 
 /** Told by shape: the client and chDB each have a ClickHouseError of their own. */
 export function toFault(error: Error, password: string): ClickHouseFault {
   const { message, code, type } = error as Error & { code?: unknown; type?: unknown }
   if (typeof code === 'string' && /^\d+$/.test(code)) {
-    return new ClickHouseFault(clean(`${code} ${type ?? ''}: ${message}`, password), Number(code))
+    const about = ECHOING_TYPES.test(String(type)) ? message.split(/[:'"`(]/, 1)[0] : message
+    return new ClickHouseFault(clean(`${code} ${type ?? ''}: ${about}`, password), Number(code))
   }
   if (typeof code === 'string') return new ClickHouseFault(clean(`${code}: ${message}`, password), undefined)
   if (/timeout/i.test(message)) return new ClickHouseFault('no answer in time', undefined)

@@ -1,0 +1,155 @@
+// The client against what is not ClickHouse, or is not there, or never answers.
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EngineUnavailableError, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
+import { ClickHouseFault } from '../../../src/store/clickhouse/fault.ts'
+import { engineMissing, freshEmbedded } from '../../support/engine.ts'
+import { placeRemote } from './subjects.ts'
+
+const PASSWORD = 'pass-word'
+const opening = (url: string, timeoutMs = 30_000) =>
+  openClickHouseClient({ url, user: 'stint', password: PASSWORD, database: 'stint' }, timeoutMs)
+
+/** Asks what `answer` stands for; resolves to the fault. */
+async function faultOf(
+  answer: (request: Request) => Response | Promise<Response>,
+  timeoutMs?: number,
+): Promise<unknown> {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
+  const client = await opening(`http://127.0.0.1:${server.port}`, timeoutMs)
+  try {
+    return await client.run('SELECT 1').catch((error: unknown) => error)
+  } finally {
+    await client.close()
+    await server.stop(true)
+  }
+}
+
+describe('over HTTP', () => {
+  test('nobody there', async () => {
+    const client = await opening('http://127.0.0.1:1')
+    const fault = await client.select('SELECT 1').catch((error: unknown) => error)
+    expect(fault).toBeInstanceOf(ClickHouseFault)
+    expect(fault).toMatchObject({ code: undefined, tooLarge: false })
+    expect((fault as Error).message).toContain('ECONNREFUSED')
+    await client.close()
+  })
+
+  test('nobody answers', async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    const fault = await faultOf(() => promise, 300)
+    resolve(new Response())
+    expect(fault).toBeInstanceOf(ClickHouseFault)
+    expect((fault as Error).message).toBe('no answer in time')
+  })
+
+  test("a proxy's page", async () => {
+    const fault = await faultOf(() => new Response('<html>bad gateway</html>', { status: 502 }))
+    expect(fault).toBeInstanceOf(ClickHouseFault)
+    expect(fault).toMatchObject({ code: undefined, tooLarge: false })
+  })
+
+  test("a proxy's limit", async () => {
+    const fault = await faultOf(() => new Response('<h1>413 Request Entity Too Large</h1>', { status: 413 }))
+    expect(fault).toMatchObject({ code: undefined, tooLarge: true })
+  })
+
+  test('the code counts, not the status', async () => {
+    const answer = 'Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED) (version 26.7.2.1)'
+    for (const status of [200, 400, 404, 500]) {
+      const headers = { 'x-clickhouse-exception-code': '241' }
+      expect(await faultOf(() => new Response(answer, { status, headers }))).toMatchObject({ code: 241 })
+    }
+  })
+
+  test.each([
+    ['', 'nothing'],
+    ['{"data":[{"a":1}', 'half a document'],
+    ['{"data":[{"a":1}\nCode: 159. DB::Exception: Timeout exceeded. (TIMEOUT_EXCEEDED)', 'an exception amid the rows'],
+  ])('an answer that is cut (%p: %s) is a fault', async (body) => {
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body) })
+    const client = await opening(`http://127.0.0.1:${server.port}`)
+    await expect(client.select('SELECT 1')).rejects.toBeInstanceOf(ClickHouseFault)
+    await client.close()
+    await server.stop(true)
+  })
+
+  test("a path of the address is the proxy's, not the database", async () => {
+    const seen: string[] = []
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch({ url }) {
+        const { pathname, searchParams } = new URL(url)
+        seen.push(`${pathname} ${searchParams.get('database')}`)
+        return new Response('')
+      },
+    })
+    for (const path of ['', '/', '/clickhouse', '/click/house']) {
+      const client = await opening(`http://127.0.0.1:${server.port}${path}`)
+      await client.run('SELECT 1')
+      await client.close()
+    }
+    expect(seen).toEqual(['/ null', '/ null', '/clickhouse null', '/click/house null'])
+    await server.stop(true)
+  })
+
+  test.skipIf(engineMissing !== undefined)('nothing is printed, whatever fails', async () => {
+    const prints = (['debug', 'info', 'log', 'warn', 'error'] as const).map((name) => spyOn(console, name))
+    const { address, leave } = await placeRemote()
+    const client = await openClickHouseClient(address, 30_000)
+    await expect(client.select('SELECT nope')).rejects.toMatchObject({ code: 47 })
+    await expect(client.run('INSERT INTO nope VALUES (1)')).rejects.toMatchObject({ code: 60 })
+    await client.close()
+    await leave()
+    for (const print of prints) {
+      expect(print).not.toHaveBeenCalled()
+      print.mockRestore()
+    }
+  })
+})
+
+describe.skipIf(engineMissing !== undefined)('embedded', () => {
+  const other = mkdtempSync(join(tmpdir(), 'stint-other-'))
+  afterAll(() => rmSync(other, { recursive: true, force: true }))
+
+  test('a directory that cannot be opened is an error that names the way out', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000)
+    const failed = openClickHouseClient({ path: other }, 1000) // a process can hold one only
+    await expect(failed).rejects.toBeInstanceOf(EngineUnavailableError)
+    await expect(failed).rejects.toThrow('CLICKHOUSE_URL')
+    await client.close()
+  })
+
+  test('settings of one statement do not reach the next', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000)
+    const limit = "SELECT getSetting('max_execution_time') AS s"
+    expect(await client.select<{ s: number }>(`${limit} SETTINGS max_execution_time = 7`)).toEqual([{ s: 7 }])
+    expect(await client.select<{ s: number }>(limit)).toEqual([{ s: 0 }])
+    await client.close()
+  })
+
+  test('the engine itself ends a question that takes too long, and nothing of it comes out with the next one', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000)
+    const slow = "SELECT number, 'of somebody else' AS text, sleepEachRow(0.01) FROM numbers(1000)"
+    const answers = await Promise.allSettled([
+      client.select(`${slow} SETTINGS max_execution_time = 1, max_block_size = 10`),
+      client.select('SELECT 1 AS one'),
+      client.select('SELECT 2 AS two'),
+    ])
+    expect(answers).toMatchObject([
+      { status: 'rejected', reason: { code: 159 } },
+      { status: 'fulfilled', value: [{ one: 1 }] },
+      { status: 'fulfilled', value: [{ two: 2 }] },
+    ])
+    await client.close()
+  })
+
+  test('a closed connection fails, it does not hang', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000)
+    await client.close()
+    await expect(client.select('SELECT 1')).rejects.toBeInstanceOf(ClickHouseFault)
+  })
+})
