@@ -1,0 +1,223 @@
+// One rule, three writings: the pure reference, Flux and SQL give the same timings, with the same states and nanoseconds, and the same figures.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Mark } from '../../src/event/event.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
+import { createLog } from '../../src/log.ts'
+import { firstNs, type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
+import { summarizeTimings } from '../../src/query/summarize-timings.ts'
+import { openClickHouse } from '../../src/store/clickhouse/open.ts'
+import { createInfluxSink } from '../../src/store/influx/sink.ts'
+import { createInfluxSource } from '../../src/store/influx/source.ts'
+import type { PointSource, Timing, TimingSelection, TimingSummaryRow } from '../../src/store/source.ts'
+import { engineMissing, freshEmbedded } from '../support/engine.ts'
+import { influxd, influxdMissing } from '../support/influxd.ts'
+import { histories, MAX_RUN_NS, question, until } from './histories.ts'
+import type { SourceSubject, SourceTrial } from './source.ts'
+
+/** At least 300 histories a run, many to a question: each is a process of its own. */
+const HISTORIES = 40
+const BATCHES = 8
+
+const log = createLog({ level: 'silent', pretty: false })
+
+const SUBJECTS: readonly SourceSubject[] = [
+  {
+    name: 'ClickHouse',
+    skip: engineMissing,
+    async open() {
+      const store = await openClickHouse({ address: freshEmbedded(), holds: ['points'], retentionDays: 0, log })
+      return { sink: store.createSink(), source: store.source, close: () => store.close() }
+    },
+  },
+  {
+    name: 'InfluxDB',
+    skip: influxdMissing,
+    async open() {
+      const server = await influxd()
+      const address = await server.freshBucket()
+      const sink = createInfluxSink({ ...address, retentionDays: 0, log })
+      const source = createInfluxSource(address)
+      return {
+        sink,
+        source,
+        async close() {
+          await Promise.all([sink.close(), source.close()])
+        },
+      }
+    },
+  },
+]
+
+describe.each(SUBJECTS)('$name', ({ skip, open }) => {
+  describe.skipIf(skip !== undefined)('pairs as the reference does:', () => {
+    let trial: SourceTrial
+    let accounts = 0
+    beforeAll(async () => {
+      trial = await open()
+      expect(await trial.sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
+    }, 120_000)
+    afterAll(() => trial?.close())
+
+    /** Stores the marks under an account of their own; some of them twice, as after a crash. */
+    async function store(marks: readonly StoredMark[]): Promise<string> {
+      const account = `account-${++accounts}`
+      const events = marks.map(
+        ({ process, meta, uid, mark, ns }): Mark => ({
+          account,
+          process,
+          meta,
+          uid,
+          kind: mark,
+          stamp: parseStampNs(ns),
+        }),
+      )
+      for (const batch of [events, events.filter((_, i) => i % 3 === 0)])
+        if (batch.length > 0) expect(await trial.sink.write(batch)).toEqual({ kind: 'stored', expired: 0 })
+      return account
+    }
+
+    test('over any history', async () => {
+      const batch = fc.tuple(histories(HISTORIES), question, question)
+      await fc.assert(
+        fc.asyncProperty(batch, async ([history, first, second]) => {
+          const marks = until(until(history, first), second)
+          const account = await store(marks)
+          for (const q of [first, second]) await compareAnswers(trial.source, marks, { account, ...q })
+          await compareParts(trial.source, marks, { account, ...first })
+        }),
+        { numRuns: BATCHES },
+      )
+    }, 120_000)
+
+    const start = (ns: bigint, more: Partial<StoredMark> = {}): StoredMark => ({
+      process: 'p',
+      meta: '',
+      uid: '',
+      mark: 'start',
+      ns,
+      ...more,
+    })
+    const end = (ns: bigint, more: Partial<StoredMark> = {}): StoredMark => ({ ...start(ns, more), mark: 'end' })
+    const T = 1_767_225_600_000_000_000n
+    const wide = { fromNs: T - MAX_RUN_NS, toNs: T + 3n * MAX_RUN_NS, nowNs: T + 3n * MAX_RUN_NS, maxRunNs: MAX_RUN_NS }
+
+    test.each<[string, StoredMark[], Partial<PairingQuestion>]>([
+      ['no marks at all', [], {}],
+      ['an end exactly MAX_RUN after its start', [start(T), end(T + MAX_RUN_NS)], {}],
+      ['an end a microsecond later than that', [start(T), end(T + MAX_RUN_NS + 1000n)], {}],
+      ['a start exactly MAX_RUN old', [start(T)], { nowNs: T + MAX_RUN_NS }],
+      ['a start a nanosecond older', [start(T)], { nowNs: T + MAX_RUN_NS + 1n }],
+      ['two nodes within one microsecond', [start(T + 2n), end(T + 4n)], {}],
+      ['the end of one node before the start of another within one microsecond', [end(T + 2n), start(T + 4n)], {}],
+      ['a run that ends at exactly the beginning of the range', [start(T), end(T + 5n)], { fromNs: T + 5n }],
+      ['a run that starts at exactly the end of the range', [start(T + 5n), end(T + 9n)], { toNs: T + 5n }],
+      ['a start ahead of now', [start(T + 1001n)], { nowNs: T, fromNs: T + 1000n }],
+      [
+        'a start whose next mark lies ahead of now and more than MAX_RUN later',
+        [start(T), end(T + MAX_RUN_NS + 1001n)],
+        { nowNs: T + MAX_RUN_NS, toNs: T + 1n },
+      ],
+      [
+        'marks that arrived after the first page',
+        [start(T), end(T + 1000n), end(T + 1002n, { uid: 'u' }), start(T + 1003n, { uid: 'v' })],
+        { nowNs: T + 1n, asOfNs: T + 1n },
+      ],
+      [
+        'no meta beside an empty-looking one',
+        [start(T), start(T + 1000n, { meta: ' ' }), end(T + 2000n, { meta: ' ' }), end(T + 3000n)],
+        {},
+      ],
+      [
+        'metas and processes with everything that has to be escaped',
+        [
+          start(T, { process: 'a, b=c\\d e', meta: 'x\\y,= “z”😀' }),
+          end(T + 1000n, { process: 'a, b=c\\d e', meta: 'x\\y,= “z”😀' }),
+        ],
+        {},
+      ],
+      [
+        'a uid that is a prefix of another',
+        [
+          start(T, { uid: 'a' }),
+          start(T + 1000n, { uid: 'ab' }),
+          end(T + 2000n, { uid: 'a' }),
+          end(T + 3000n, { uid: 'ab' }),
+        ],
+        {},
+      ],
+      ['starts and ends in a row', [start(T), start(T + 1000n), end(T + 2000n), end(T + 3000n), start(T + 4000n)], {}],
+    ])('%s', async (_, marks, changes) => {
+      const account = await store(marks)
+      await compareAnswers(trial.source, marks, { account, ...wide, ...changes })
+    })
+  })
+})
+
+/** The whole answer, and its figures. */
+async function compareAnswers(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
+  expect(plain(await source.findTimings(q, { limit: 10_000 }))).toEqual(plain(pairMarks(marks, q)))
+  for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }])
+    compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
+}
+
+/** Pages and filters hold parts of the whole answer. */
+async function compareParts(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
+  const whole = pairMarks(marks, q)
+  const limit = Math.ceil(whole.length / 3) + 1
+  const paged: Timing[] = []
+  for (let found: Timing[] | undefined; found === undefined || found.length === limit; ) {
+    const last = paged.at(-1)
+    found = await source.findTimings(q, { limit, ...(last && { after: { ns: firstNs(last) } }) })
+    paged.push(...found)
+  }
+  expect(plain(paged)).toEqual(plain(whole))
+
+  const { process, meta, uid, state } = whole[0] ?? { process: 'p', meta: '', uid: '', state: 'running' as const }
+  const likeFirst = whole.filter((t) => t.process === process && t.meta === meta && t.uid === uid)
+  expect(plain(await source.findTimings({ ...q, process, meta, uid }, { limit }))).toEqual(
+    plain(likeFirst.slice(0, limit)),
+  )
+  const inState = whole.filter((t) => t.state === state)
+  expect(plain(await source.findTimings({ ...q, state }, { limit: 10_000 }))).toEqual(plain(inState))
+  compareRows(
+    await source.summarizeTimings({ ...q, uid, byMeta: true }),
+    summarizeTimings(
+      marks.filter((m) => m.uid === uid),
+      { ...q, byMeta: true },
+    ),
+  )
+
+  // What a store would read, of which some may be there twice.
+  const inRange = marks.filter(({ ns }) => ns >= q.fromNs && ns < q.toNs).length
+  const counted = await source.countMarks(q)
+  expect(counted).toBeGreaterThanOrEqual(inRange)
+  expect(counted).toBeLessThanOrEqual(2 * inRange)
+}
+
+/** Nanoseconds as text: a difference of bigints is hard to read. */
+const plain = (timings: readonly Timing[]) =>
+  timings.map(({ startedNs, endedNs, ...timing }) => ({
+    ...timing,
+    started: `${startedNs ?? ''}`,
+    ended: `${endedNs ?? ''}`,
+  }))
+
+const FIGURES = ['meanMs', 'p50Ms', 'p95Ms', 'p99Ms', 'maxMs'] as const
+
+function compareRows(found: readonly TimingSummaryRow[], expected: readonly TimingSummaryRow[]): void {
+  const keyOf = ({ atNs, process, meta }: TimingSummaryRow) =>
+    JSON.stringify([String(atNs ?? ''), process, meta ?? null])
+  const counts = (rows: readonly TimingSummaryRow[]) =>
+    rows
+      .map((row) => [keyOf(row), row.count, row.running, row.abandoned, row.orphan])
+      .toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))
+  expect(counts(found)).toEqual(counts(expected))
+  const byKey = new Map(found.map((row) => [keyOf(row), row]))
+  for (const row of expected)
+    for (const figure of FIGURES) {
+      const [is, should] = [byKey.get(keyOf(row))![figure], row[figure]]
+      if (is === null || should === null) expect(is).toBe(should)
+      else expect(Math.abs(is - should)).toBeLessThanOrEqual(1e-9 * Math.abs(should))
+    }
+}
