@@ -13,12 +13,14 @@ export {
   escape as lineEscape,
   flux,
   fluxDateTime,
+  fluxDuration,
   fluxExpression,
   fluxInteger,
-  type ParameterizedQuery,
+  type ParameterizedQuery as FluxText,
 } from '@influxdata/influxdb-client'
 
 const MAX_TEXT = 500
+const [FIRST_TIME, LAST_TIME] = ['1970-01-01T00:00:00Z', '2262-01-01T00:00:00Z']
 
 // From the first quote to the last: whole lines of the callers', which belong neither into a log nor into a reason.
 const ECHO = /unable to parse '.*'/s
@@ -44,12 +46,17 @@ export class InfluxFault extends Error {
   }
 }
 
+/** Reads a column of the row as text, '' where it is null or missing. */
+export type GetColumn = (label: string) => string
+
 /** All methods throw InfluxFault and nothing else. */
 export interface InfluxClient {
   /** Resolves when the server has stored all lines. */
   writeLines(lines: readonly string[]): Promise<void>
-  /** Rows of all tables in the order of the answer; `get` reads a column as text, '' where it is null or missing. */
-  collectRows<T>(query: ParameterizedQuery, toItem: (get: (column: string) => string) => T): Promise<T[]>
+  /** Shows the rows of all tables in the order of the answer, until `visit` has had enough. */
+  readRows(query: ParameterizedQuery, visit: (get: GetColumn) => 'enough' | undefined): Promise<void>
+  /** Deletes all points of all times that the predicate (a comparison of tags) selects. */
+  erase(predicate: string): Promise<void>
   /** The server's management API: resolves to the JSON of a 2xx answer. */
   request(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
   /** Gives up on what is in flight. */
@@ -61,22 +68,30 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
   setLogger({ error() {}, warn() {} }) // it would print every failed write with its own minified source
   const inFlight = new Set<AbortController>()
 
-  async function withDeadline<T>(run: (influx: InfluxDB, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function withDeadline<T>(run: (influx: InfluxDB, abort: AbortController) => Promise<T>): Promise<T> {
     const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort(), timeoutMs)
+    const timer = setTimeout(() => abort.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
     inFlight.add(abort)
     try {
       // The library's own timeout neither ends the request nor covers an answer that trickles; only a signal does
       // both, and only a client's options (not those of a write or a query) take one: so one client a request.
-      const { signal } = abort
-      return await run(new InfluxDB({ url, token, timeout: timeoutMs * 2, transportOptions: { signal } }), signal)
+      const transportOptions = { signal: abort.signal }
+      return await run(new InfluxDB({ url, token, timeout: 2 * timeoutMs, transportOptions }), abort)
     } catch (error) {
-      throw toFault(error, token, abort.signal.aborted ? timeoutMs : undefined)
+      const fault = toFault(abort.signal.aborted ? abort.signal.reason : error, token)
+      abort.abort() // the server need not go on with an answer that nobody reads
+      throw fault
     } finally {
       clearTimeout(timer)
       inFlight.delete(abort)
     }
   }
+
+  const request: InfluxClient['request'] = (method, path, body) =>
+    withDeadline(async (influx, { signal }) => {
+      const options: SendOptions = { method, signal, headers: { accept: 'application/json' } }
+      return (await influx.transport.request(path, body ?? '', options)) as unknown
+    })
 
   return {
     writeLines: (lines) =>
@@ -88,25 +103,50 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
         await api.flush()
       }),
 
-    collectRows: (query, toItem) =>
-      withDeadline((influx) =>
-        influx.getQueryApi(org).collectRows(query, (values, table) => {
-          const get = (column: string) => values[table.column(column, false).index] ?? ''
+    readRows: (query, visit) =>
+      withDeadline(async (influx, abort) => {
+        let stopped = false
+        const onRow = (values: string[], table: FluxTableMetaData) => {
+          if (stopped) return
+          const get = (label: string) => {
+            const { index, defaultValue } = table.column(label, false)
+            return values[index] || defaultValue
+          }
           refuseErrorTable(table, get)
-          return toItem(get)
-        }),
-      ),
-
-    request: (method, path, body) =>
-      withDeadline(async (influx, signal) => {
-        const options: SendOptions = { method, signal, headers: { accept: 'application/json' } }
-        return (await influx.transport.request(path, body ?? '', options)) as unknown
+          stopped = visit(get) === 'enough'
+          if (stopped) abort.abort()
+        }
+        await influx
+          .getQueryApi(org)
+          .collectRows(query, onRow)
+          .catch((error: unknown) => {
+            if (!stopped) throw error
+          })
       }),
 
+    async erase(predicate) {
+      const query = `org=${encodeURIComponent(org)}&bucket=${encodeURIComponent(bucket)}`
+      await request('POST', `/api/v2/delete?${query}`, { start: FIRST_TIME, stop: LAST_TIME, predicate })
+    },
+
+    request,
+
     close() {
-      for (const abort of inFlight) abort.abort()
+      for (const abort of inFlight) abort.abort(new Error('the client was closed'))
     },
   }
+}
+
+export async function collectRows<T>(
+  client: InfluxClient,
+  query: ParameterizedQuery,
+  toItem: (get: GetColumn) => T,
+): Promise<T[]> {
+  const items: T[] = []
+  await client.readRows(query, (get) => {
+    items.push(toItem(get))
+  })
+  return items
 }
 
 /** A query that fails after its first rows are out ends with 200 and a table of errors. */
@@ -115,7 +155,7 @@ function refuseErrorTable(table: FluxTableMetaData, get: (column: string) => str
   if (first?.label === 'error' && second?.label === 'reference') throw new Error(get('error'))
 }
 
-function toFault(error: unknown, token: string, deadlineMs: number | undefined): InfluxFault {
+function toFault(error: unknown, token: string): InfluxFault {
   const clean = (text: string) => {
     const own = text.replace(ECHO, "unable to parse '…'")
     const safe = token === '' ? own : own.replaceAll(token, '[token]')
@@ -124,9 +164,8 @@ function toFault(error: unknown, token: string, deadlineMs: number | undefined):
   if (error instanceof HttpError) {
     return new InfluxFault(clean(`${error.statusCode} ${error.message}`), error.statusCode, retryAfterMs(error))
   }
-  if (deadlineMs !== undefined) return new InfluxFault(`no answer within ${deadlineMs} ms`, undefined, undefined)
   const { code, message } = error as { code?: string; message?: string }
-  return new InfluxFault(clean(`${code ?? 'failed'}: ${message ?? ''}`), undefined, undefined)
+  return new InfluxFault(clean(code === undefined ? `${message}` : `${code}: ${message}`), undefined, undefined)
 }
 
 function retryAfterMs({ headers }: HttpError): number | undefined {

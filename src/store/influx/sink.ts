@@ -44,6 +44,15 @@ export function createInfluxSink({ retentionDays, log, timeoutMs = TIMEOUT_MS, .
       return result.kind === 'refused' ? { kind: 'wait', reason: result.reason } : result
     },
 
+    async erase(account) {
+      try {
+        await client.erase(`account=${JSON.stringify(account)}`)
+        return { kind: 'stored', expired: 0 }
+      } catch (error) {
+        return judgeFailure(error)
+      }
+    },
+
     async close() {
       client.close()
     },

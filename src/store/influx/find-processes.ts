@@ -1,0 +1,36 @@
+// Which processes have sent marks or metrics: the newest point of every series is pushed down, a process is its series put together.
+import type { ProcessRow, Selection } from '../source.ts'
+import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
+import { fluxTime, parseFluxTime, whereTags } from './selection-flux.ts'
+
+const MAX_METAS = 100
+
+/** Most recent first. */
+export async function findProcesses(client: InfluxClient, bucket: string, q: Selection): Promise<ProcessRow[]> {
+  const points = await collectRows(client, newestPointsFlux(bucket, q), toNewestPoint)
+  const processes = [...Map.groupBy(points, ({ process }) => process)].map(([process, own]) => {
+    own.sort(newestFirst)
+    return {
+      process,
+      metas: [...new Set(own.map(({ meta }) => meta))].sort().slice(0, MAX_METAS),
+      lastNs: own[0]!.ns,
+      kinds: [...new Set(own.map(({ kind }) => kind))].sort(),
+    }
+  })
+  return processes.sort((a, b) => newestFirst({ ns: a.lastNs }, { ns: b.lastNs })).slice(0, q.maxRows)
+}
+
+const newestPointsFlux = (bucket: string, q: Selection): FluxText => flux`from(bucket: ${bucket})
+  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(q.toNs)})
+  |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
+  |> filter(fn: (r) => ${whereTags(q)})
+  |> last()`
+
+const toNewestPoint = (get: GetColumn) => ({
+  kind: get('_measurement') as 'mark' | 'metric',
+  process: get('process'),
+  meta: get('meta'),
+  ns: parseFluxTime(get('_time')),
+})
+
+const newestFirst = (a: { ns: bigint }, b: { ns: bigint }): number => (a.ns < b.ns ? 1 : a.ns > b.ns ? -1 : 0)

@@ -1,0 +1,57 @@
+// Answers questions about points from InfluxDB 2. Every value of a caller's enters a query through the `flux` tag, which escapes it.
+import { type PointSource, type Selection, StoreError } from '../source.ts'
+import { aggregateMetrics } from './aggregate-metrics.ts'
+import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
+import { findMetrics } from './find-metrics.ts'
+import { findProcesses } from './find-processes.ts'
+import { findTimingsFlux, toTiming } from './find-timings.ts'
+import { fluxTime, whereTags } from './selection-flux.ts'
+import { summarizeTimings } from './summarize-timings.ts'
+
+const TIMEOUT_MS = 30_000
+
+export interface InfluxSourceOptions extends InfluxAddress {
+  /** Of one question: after it the question is given up on, here and by the server. */
+  readonly timeoutMs?: number
+}
+
+export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: InfluxSourceOptions): PointSource {
+  const { bucket } = address
+  const client = createInfluxClient(address, timeoutMs)
+
+  return {
+    findTimings: (q, page) => ask(q, [], () => collectRows(client, findTimingsFlux(bucket, q, page), toTiming)),
+    summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
+    findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
+    aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),
+    findPointProcesses: (q) => ask(q, [], () => findProcesses(client, bucket, q)),
+
+    countMarks: (q) =>
+      ask(q, 0, async () => {
+        const [marks = 0] = await collectRows(client, countMarksFlux(bucket, q), (get) => Number(get('_value')))
+        return marks
+      }),
+
+    async close() {
+      client.close()
+    },
+  }
+}
+
+/** InfluxDB calls an empty range an error. */
+async function ask<T>({ fromNs, toNs }: Selection, nothing: T, question: () => Promise<T>): Promise<T> {
+  if (fromNs >= toNs) return nothing
+  try {
+    return await question()
+  } catch (cause) {
+    if (!(cause instanceof InfluxFault)) throw cause
+    throw new StoreError(`InfluxDB did not answer: ${cause.message}`, { cause })
+  }
+}
+
+const countMarksFlux = (bucket: string, q: Selection) => flux`from(bucket: ${bucket})
+  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(q.toNs)})
+  |> filter(fn: (r) => r._measurement == "mark" and r._field == "at" and ${whereTags(q)})
+  |> count()
+  |> group()
+  |> sum()`
