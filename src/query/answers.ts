@@ -1,5 +1,6 @@
 // What the sources found → the JSON that callers see (DESIGN.md 9): times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
 // The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
+
 import { formatNs } from '../event/stamp.ts'
 import type {
   ExceptionGroup,
@@ -10,6 +11,7 @@ import type {
   Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
+import { compare } from './compare.ts'
 
 const NS_PER_MS = 1_000_000n
 const MAX_METAS = 100
@@ -115,5 +117,3 @@ export const answerProcesses = (rows: readonly ProcessRow[]) =>
     }))
     .toSorted((a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process))
     .map(({ process, metas, lastNs, kinds }) => ({ process, metas, last_at: formatNs(lastNs), kinds }))
-
-const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,5 +1,7 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
+
 import type { Timing, TimingSummaryRow } from '../store/source.ts'
+import { compare } from './compare.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from './pair-marks.ts'
 
 export interface SummaryQuestion extends PairingQuestion {
@@ -39,7 +41,8 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
       }
     })
     .toSorted(
-      (a, b) => order(a.atNs ?? 0n, b.atNs ?? 0n) || order(a.process, b.process) || order(a.meta ?? '', b.meta ?? ''),
+      (a, b) =>
+        compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
     )
 }
 
@@ -75,5 +78,3 @@ function figures(timings: readonly Timing[]) {
     orphan: of('orphan'),
   }
 }
-
-const order = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)

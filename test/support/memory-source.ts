@@ -1,7 +1,9 @@
 // A source that holds its events in memory and answers by the pure rules: what the stores' answers must be equal to, and the tests' store where no store is the subject.
+
 import type { Event } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { stampNs } from '../../src/event/stamp.ts'
+import { compare } from '../../src/query/compare.ts'
 import { firstNs, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
 import { bucketNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
 import type {
@@ -160,5 +162,3 @@ function cut<T>(items: readonly T[], { limit, after }: Page, placeOf: (item: T) 
     })
     .slice(0, limit)
 }
-
-const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
