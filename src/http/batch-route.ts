@@ -55,7 +55,7 @@ export function batchRoute(deps: BatchDeps) {
     const { kind, body } = judged
     return body.at === undefined
       ? eventFromBody(kind, body, account, deps.stamp())
-      : caught(eventOfOwnTime(kind, body, body.at, account, deps))
+      : caught(eventOfOwnTime(kind, body, body.at, account, deps), index)
   }
 
   return new Elysia({ normalize: false }).post(
@@ -66,8 +66,13 @@ export function batchRoute(deps: BatchDeps) {
       const events = await Promise.all(sent.map((item, index) => accept(item, index, account)))
       // One turn without a pause between the appends: they are of one group, so one write and one fdatasync makes them all durable.
       const results = await Promise.all(
-        events.map((event) =>
-          event instanceof Problem ? event : caught(spoolEvent(event, stamp.us, deps).then(() => event)),
+        events.map((event, index) =>
+          event instanceof Problem
+            ? event
+            : caught(
+                spoolEvent(event, stamp.us, deps).then(() => event),
+                index,
+              ),
         ),
       )
       const problems = results.filter((result) => result instanceof Problem)
@@ -89,10 +94,14 @@ const faulty = (faults: readonly Fault[], index: number) =>
     errors: faults.map(({ pointer, detail }) => ({ pointer: `/${index}${pointer}`, detail })),
   })
 
-const caught = <T>(work: Promise<T>): Promise<T | Problem> =>
+/** What one event's own path rejects with knows nothing of the others: its pointers get the event's index. */
+const caught = <T>(work: Promise<T>, index: number): Promise<T | Problem> =>
   work.catch((error: unknown) => {
-    if (error instanceof Problem) return error
-    throw error
+    if (!(error instanceof Problem)) throw error
+    const { code, detail, errors, retryAfterS, cause } = error
+    if (errors === undefined) return error
+    const inBatch = errors.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+    return new Problem(code, detail, { errors: inBatch, cause, ...(retryAfterS !== undefined && { retryAfterS }) })
   })
 
 const answerItem = (result: Event | Problem): ItemAnswer =>
