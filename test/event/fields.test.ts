@@ -17,7 +17,7 @@ const EMOJI = '😀'
 const LONE = '\ud800'
 const NEARLY_ANY = fc.string({ unit: 'binary', maxLength: 40 })
 const NASTY = fc.string({
-  unit: fc.constantFrom("'", '"', '%', '\\', '\u0000', '\n', '\u007f', 'a', '😀'),
+  unit: fc.constantFrom(' ', "'", '"', '%', '\\', '\u0000', '\n', '\u007f', 'a', '😀'),
   maxLength: 20,
 })
 
