@@ -26,7 +26,10 @@ export const readMarks = ({ bucket, start, stop, where, withUid }: MarksRead): F
   |> drop(columns: ["_start", "_stop", "_time", "_measurement", "account"])`
 
 const WITHOUT_UID = flux`r._field == "at" or r._field == "pair"`
-const WITH_UID = flux`r._field == "at" or r._field == "pair" or r._field == "uid"`
+
+// Only uids that are not empty, and never `uid == ""`: where an empty string follows others in a column, InfluxDB 2.7 loses it and shifts the rest up
+// by one row, in this read as in any later step. A uid that is not read is null, and null is safe.
+const WITH_UID = flux`r._field == "at" or r._field == "pair" or (r._field == "uid" and r._value != "")`
 
 /**
  * Adds to each mark what lies between it and its neighbours in time within its process and meta: `before` and `before_ns`, `after` and `after_ns`.
