@@ -1,6 +1,5 @@
 // The pairing rule (DESIGN.md 6), written once without a store; the Flux and the SQL are proved equal to it by test/contract/pairing.property.test.ts.
 // It is told every mark it may look at: a source reads those of `marksWindow` and comes to the same answer.
-
 import type { Timing, TimingState } from '../store/source.ts'
 import { compare } from './compare.ts'
 

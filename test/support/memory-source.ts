@@ -1,5 +1,4 @@
 // A source that holds its events in memory and answers by the pure rules: what the stores' answers must be equal to, and the tests' store where no store is the subject.
-
 import type { Event } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { stampNs } from '../../src/event/stamp.ts'
