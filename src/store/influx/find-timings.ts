@@ -4,6 +4,7 @@ import { marksWindow } from '../marks-window.ts'
 import type { Page, Timing, TimingSelection, TimingState } from '../source.ts'
 import { type FluxText, flux, type GetColumn } from './client.ts'
 import { classifyMarks, overlapsRange, pairNeighbours, readMarks } from './pairing-flux.ts'
+import { pairOf } from './points.ts'
 import { fluxNs, fluxTime, whereTags } from './selection-flux.ts'
 
 /** The marks that decide the selection, classified. */
@@ -14,20 +15,24 @@ export function classifiedMarks(bucket: string, q: TimingSelection, withUid: boo
     start: fluxTime(window.fromNs),
     stop: fluxTime(window.toNs),
     where: whereTags(q),
-    withUid: withUid || q.uid !== undefined,
+    withUid,
   })
-  // A mark that came after the first page: a later stamp, even (lane 0). Only such marks can be in what lies after that moment.
-  const asOf =
-    q.asOfNs === undefined || q.asOfNs >= window.toNs
-      ? flux``
-      : flux`
-  |> filter(fn: (r) => r.at <= ${fluxNs(q.asOfNs)} or r.at % 2 == 1)`
-  const ofUid =
-    q.uid === undefined
-      ? flux``
-      : flux`
-  |> filter(fn: (r) => r.uid == ${q.uid})`
-  return flux`${read}${asOf}${ofUid}${pairNeighbours}${classifyMarks(fluxNs(q.maxRunNs), fluxNs(q.nowNs - q.maxRunNs))}`
+  const classify = classifyMarks(fluxNs(q.maxRunNs), fluxNs(q.nowNs - q.maxRunNs))
+  return flux`${read}${keepArrived(q.asOfNs, window.toNs)}${keepUid(q.uid)}${pairNeighbours}${classify}`
+}
+
+/** Without the marks that came after the first page: those of a later stamp that is even (lane 0). */
+function keepArrived(asOfNs: bigint | undefined, toNs: bigint): FluxText {
+  if (asOfNs === undefined || asOfNs >= toNs) return flux``
+  return flux`
+  |> filter(fn: (r) => r.at <= ${fluxNs(asOfNs)} or r.at % 2 == 1)`
+}
+
+/** By the pair, for an empty uid cannot be read. */
+function keepUid(uid: string | undefined): FluxText {
+  if (uid === undefined) return flux``
+  return flux`
+  |> filter(fn: (r) => r.pair == ${fluxNs(pairOf(uid, 'start'))} or r.pair == ${fluxNs(pairOf(uid, 'end'))})`
 }
 
 export function findTimingsFlux(
