@@ -2,7 +2,7 @@
 // what was not synced is dropped, kept, cut off after a sector or torn at random; then the spool is opened and asked for its promises.
 import { expect, test } from 'bun:test'
 import { type Change, crashAfter, errno, FakeDisk, type Survival } from './fake-disk.ts'
-import { appendGroups, createLogLines, drain, openOn, recordOf } from './spool-trial.ts'
+import { appendGroups, createLogLines, drain, type LogLine, openOn, recordOf } from './spool-trial.ts'
 
 /** What the run had been told, or had asked for, by then; records are `recordOf(0)`, `recordOf(1)`, … */
 type Note = { sent: number } | { acknowledged: number } | { advancing: number } | { advanced: number }
@@ -49,7 +49,11 @@ async function recordRun(): Promise<FakeDisk> {
 }
 
 /** Opens what a crash left, checks the promises, appends and delivers; answers how many records were counted as damaged. */
-async function checkPromises(disk: FakeDisk, promised: Promised, what: string): Promise<number> {
+async function checkPromises(
+  disk: FakeDisk,
+  promised: Promised,
+  what: string,
+): Promise<{ damaged: number; lines: LogLine[] }> {
   const { log, lines } = createLogLines()
   const spool = await openOn(disk, { log })
   const delivered = await drain(spool)
@@ -66,7 +70,7 @@ async function checkPromises(disk: FakeDisk, promised: Promised, what: string): 
   await spool.append('afterwards', 9_000_000)
   if ((await drain(spool)).join() !== 'afterwards') fail('does not go on')
   await spool.close()
-  return damaged
+  return { damaged, lines }
 }
 
 /** Deterministic chance, so that a failure can be repeated. */
@@ -89,11 +93,9 @@ test.each(ORDERLY)('power loss after every write: %s', async (_, survives) => {
   const { changes } = await recordRun()
   expect(changes.length).toBeGreaterThan(100)
   for (let n = 0; n <= changes.length; n++) {
-    const damaged = await checkPromises(
-      crashAfter(changes.slice(0, n), survives),
-      promisedBy(changes.slice(0, n)),
-      `after ${n}`,
-    )
+    const seen = changes.slice(0, n)
+    const { damaged, lines } = await checkPromises(crashAfter(seen, survives), promisedBy(seen), `after ${n}`)
+    expect(lines.filter(({ msg }) => msg.includes('position'))).toEqual([])
     expect(damaged, `after ${n}`).toBe(0)
   }
 })
@@ -122,6 +124,28 @@ test('a second power loss, while the first one is recovered from', async () => {
       await checkPromises(twice, promised, `after ${n}, then after ${m - base.changes.length}`)
     }
   }
+})
+
+test('what a kill left in the page cache, and a restart found, a power loss does not take away again', async () => {
+  const disk = new FakeDisk()
+  const killed = await openOn(disk)
+  await killed.append(recordOf(0), 1)
+  const check = disk.check
+  const written = Promise.withResolvers<void>()
+  disk.check = async (op, path) => {
+    if (op !== 'datasync') return check.call(disk, op, path)
+    written.resolve()
+    return new Promise<undefined>(() => {}) // the process is killed in its fdatasync
+  }
+  void killed.append(recordOf(1), 2)
+  await written.promise
+  disk.check = check
+  const spool = await openOn(disk)
+  expect(spool.stats().records).toBe(2)
+  await spool.append(recordOf(2), 3)
+  const after = await openOn(crashAfter(disk.changes, () => false))
+  expect(await drain(after)).toEqual([recordOf(0), recordOf(1), recordOf(2)])
+  expect(after.stats().damaged).toBe(0)
 })
 
 test('the model bites: without the fdatasync it finds losses', async () => {

@@ -114,6 +114,23 @@ test('bytes removed from or put into the middle of a segment cost the record the
   }
 })
 
+test('bytes that vanished before the position cost none of the records behind it', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 8192 })
+  const records = await appendGroups(spool, [20])
+  await spool.advance((await spool.read(6, 1 << 20)).next)
+  await spool.close()
+  const path = SEGMENTS[0]!
+  const whole = disk.contents(path)
+  for (const count of [1, 5, 30, 100]) {
+    const shifted = disk.clone()
+    shifted.put(path, Buffer.concat([whole.slice(0, 70), whole.slice(70 + count)]))
+    const { delivered, damaged } = await reopen(shifted)
+    expect(delivered).toEqual(records.slice(6))
+    expect(damaged).toBe(0)
+  }
+})
+
 test('a zeroed stretch costs what it covers', async () => {
   const { disk, records } = await smallLog()
   for (let at = 0; at < 480; at += 16) {
@@ -140,6 +157,7 @@ test.each(SEGMENTS)('%s is missing: the others are delivered and the gap is coun
 test('all segments are missing: that is counted, and new records are delivered', async () => {
   const { disk, records } = await smallLog()
   for (const path of SEGMENTS) disk.names.delete(path)
+  expect((await openOn(disk.clone())).newestUs).toBe(1_000_000 + records.length - 1)
   const { delivered, damaged, appended } = await reopen(disk)
   expect(delivered).toEqual([])
   expect(damaged).toBe(records.length)

@@ -177,6 +177,16 @@ test('waiting ends when there is a record, at once when there is one already, an
   await spool.waitForRecords(stop.signal)
 })
 
+test('a restart gives back the room of the segment that was not full', async () => {
+  const disk = new FakeDisk()
+  const records = await appendGroups(await openOn(disk, { segmentBytes: 1 << 20 }), [3])
+  const path = `${DIR}/0000000000000001.segment`
+  expect(disk.contents(path).length).toBe(1 << 20)
+  const spool = await openOn(disk)
+  expect(disk.contents(path).length).toBeLessThan(200)
+  expect(await drain(spool)).toEqual(records)
+})
+
 test('a full spool refuses until something is delivered', async () => {
   const spool = await openOn(new FakeDisk(), { maxBytes: 1500 })
   let accepted = 0

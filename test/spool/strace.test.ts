@@ -62,9 +62,11 @@ test.skipIf(missing('strace') !== undefined)('every acknowledgement and every re
   let positionSynced = false
   const durableNames = new Set<string>()
   const zeroed = new Set<string>()
+  const syncedZeros = new Set<string>()
   for (const { name, text } of calls) {
     const segment = /\d{16}\.segment/.exec(text)?.[0]
-    if (name === 'fsync') for (const made of zeroed) durableNames.add(made)
+    if (name === 'fsync') for (const made of zeroed) if (syncedZeros.has(made)) durableNames.add(made)
+    if (name === 'fdatasync' && segment !== undefined && zeroed.has(segment)) syncedZeros.add(segment)
     if (segment !== undefined && name === 'pwrite64') {
       if (/, "(\\0)+"/.test(text)) zeroed.add(segment)
       else {
