@@ -38,10 +38,14 @@ function describeRaised({ type, message, frames }: Raised): string {
 
 /** A function that calls itself counts once: how deep it went varies. */
 function topFrames(frames: readonly Frame[]): string[] {
-  const described = frames.map(({ name, file }) =>
-    [normalizeName(name), file === '' ? '' : `(${normalizeText(file)})`].filter((part) => part !== '').join(' '),
-  )
-  return described.filter((frame, i) => frame !== described[i - 1]).slice(0, FRAMES)
+  const top: string[] = []
+  for (const { name, file } of frames) {
+    if (top.length === FRAMES) break
+    const place = file === '' ? '' : `(${normalizeText(file)})`
+    const frame = [normalizeName(name), place].filter((part) => part !== '').join(' ')
+    if (frame !== top.at(-1)) top.push(frame)
+  }
+  return top
 }
 
 const normalizeMessage = (message: string): string =>
