@@ -1,8 +1,8 @@
 // What every sink must do, whatever stands behind it. Each implementation runs this suite with a factory of its own;
 // a suite that only one store passes would describe the store, not the contract.
-import { describe } from 'bun:test'
-import type { Event, EventKind } from '../../src/event/event.ts'
-import type { Stamp } from '../../src/event/stamp.ts'
+import { describe, expect, test } from 'bun:test'
+import type { Event, EventKind, Exception, Mark, Metrics } from '../../src/event/event.ts'
+import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
 import type { Sink } from '../../src/store/sink.ts'
 
 /** One point or row as a query sees it. `ns` is the stamp as a decimal string of nanoseconds. */
@@ -36,6 +36,354 @@ export interface SinkSubject {
   open(): Promise<SinkTrial>
 }
 
+const STORED = { kind: 'stored', expired: 0 } as const
+const ACCOUNT = 'account-1'
+const NOW_US = 1_795_200_000_000_000
+
+/** The `n`-th stamp of the tests; `sub` = 2·NODE_ID + lane. */
+const at = (n: number, sub = 0): Stamp => ({ us: NOW_US + n, sub })
+
+const mark = (n: number, fields: Partial<Mark> = {}): Mark => ({
+  kind: 'start',
+  account: ACCOUNT,
+  process: 'import',
+  meta: 'eu',
+  uid: 'run-1',
+  stamp: at(n),
+  ...fields,
+})
+
+const metrics = (n: number, fields: Partial<Metrics> = {}): Metrics => ({
+  kind: 'metrics',
+  account: ACCOUNT,
+  process: 'import',
+  meta: 'eu',
+  items: [['rows', 12]],
+  stamp: at(n),
+  ...fields,
+})
+
+const exception = (n: number, fields: Partial<Exception> = {}): Exception => ({
+  kind: 'exception',
+  account: ACCOUNT,
+  process: 'import',
+  meta: 'eu',
+  exception: 'Error: it broke',
+  stamp: at(n),
+  ...fields,
+})
+
+/** What the rules of event/ let through into process, meta and the names of metrics; no store may change a bit of it. */
+const HOSTILE_TEXTS = [
+  'two words',
+  ' leading and trailing ',
+  'a,b=c d',
+  '==,, ==',
+  'back\\slash in\\side',
+  '\\, \\= \\  \\n',
+  'C:\\jobs\\import.exe',
+  '# no comment',
+  '-- no comment; DROP TABLE marks',
+  '$' + '{r.account} {account:String} $1 ?',
+  '`(){}[]<>|&*~^!@/.:;+',
+  '“quotes” ‘of’ «books»',
+  'żółć 日本語 ру́сский عربى',
+  '😀👩‍👩‍👧‍👦🇵🇱',
+  'e\u0301 \u200b\u200d\u2028\u2029\ufeff\u0085\u00a0.',
+  '\u{10ffff}\uffff',
+  'null',
+  'NaN',
+  'true',
+  '0',
+  'long '.repeat(49).trim(),
+]
+
+const HOSTILE_EXCEPTIONS = [
+  '',
+  ' ',
+  'Error: it broke\n    at run (/srv/app.ts:12:3)\n\tat more\r\n',
+  'a NUL \0 in it, and \u0001\u001f\u007f\u009f',
+  `quotes ' " \` and '' "" \\' \\"`,
+  'backslashes \\ \\\\ \\n \\',
+  '100 % {"json": [1, null]} {account:String}',
+  '\t\t\n\n',
+  '“日本語” 😀 \u2028 \ufeff \u{10ffff}',
+  'x'.repeat(15_000),
+  '😀\n'.repeat(7_500),
+]
+
+const FLOATS = [
+  0,
+  -0,
+  1,
+  -1,
+  42,
+  0.1,
+  -0.30000000000000004,
+  1e-7,
+  1e21,
+  1e300,
+  -1e300,
+  5e-324,
+  2.2250738585072014e-308,
+  Number.MAX_VALUE,
+  -Number.MAX_VALUE,
+  Number.MAX_SAFE_INTEGER,
+  2 ** 53 + 2,
+  2 ** 63,
+  -(2 ** 63),
+  123456789.12345678,
+]
+
+/** The rows that the events should have become. */
+const rowsOf = (events: readonly Event[]): StoredRow[] => events.flatMap(rowsOfOne)
+
+function rowsOfOne(event: Event): StoredRow[] {
+  const { process, meta } = event
+  const common = { ns: formatStampNs(event.stamp), process, meta }
+  switch (event.kind) {
+    case 'start':
+    case 'end':
+      return [{ kind: event.kind, ...common, uid: event.uid }]
+    case 'metrics':
+      // no store need tell −0 from 0: JSON, in which events travel, does not
+      return event.items.map(([name, value]) => ({ kind: 'metric', ...common, name, value: value + 0 }))
+    case 'exception':
+      return [{ kind: 'exception', ...common, exception: event.exception }]
+  }
+}
+
+const sorted = (rows: readonly StoredRow[]): string[] =>
+  rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).sort()
+
 export function sinkContract(subject: SinkSubject): void {
-  describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a sink`, () => {})
+  const takes = (kind: EventKind) => subject.kinds.includes(kind)
+  /** Events of every kind that this sink takes. */
+  const someOf = (n: number, fields: { account?: string } = {}): Event[] => [
+    ...(takes('start') ? [mark(n, fields), mark(n + 1, { kind: 'end', ...fields })] : []),
+    ...(takes('metrics') ? [metrics(n + 2, fields)] : []),
+    ...(takes('exception') ? [exception(n + 3, fields)] : []),
+  ]
+
+  async function withTrial(use: (trial: SinkTrial) => Promise<void>, prepare = true): Promise<void> {
+    const trial = await subject.open()
+    try {
+      if (prepare) expect(await trial.sink.prepare()).toEqual(STORED)
+      await use(trial)
+    } finally {
+      await trial.close()
+    }
+  }
+
+  /** Writes the events and expects to read back just them. */
+  const roundTrip = (events: readonly Event[]) =>
+    withTrial(async ({ sink, read }) => {
+      expect(await sink.write(events)).toEqual(STORED)
+      expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+    })
+
+  describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a sink:`, () => {
+    test('what was stored is read back as it was', () => roundTrip(someOf(0)))
+
+    test('an empty batch is stored', () =>
+      withTrial(async ({ sink, read }) => {
+        expect(await sink.write([])).toEqual(STORED)
+        expect(await read(ACCOUNT)).toEqual([])
+      }))
+
+    test('the same batch twice is stored once', () =>
+      withTrial(async ({ sink, another, read }) => {
+        const events = someOf(0)
+        for (const each of [sink, sink, another()]) expect(await each.write(events)).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+      }))
+
+    test('an event twice in one batch is stored once', () =>
+      withTrial(async ({ sink, read }) => {
+        const events = someOf(0)
+        expect(await sink.write([...events, ...events])).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+      }))
+
+    test('batches that overlap are stored once', () =>
+      withTrial(async ({ sink, read }) => {
+        const events = [...someOf(0), ...someOf(10), ...someOf(20)]
+        expect(await sink.write(events.slice(0, -2))).toEqual(STORED)
+        expect(await sink.write(events.slice(2))).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+      }))
+
+    test('accounts are kept apart', () =>
+      withTrial(async ({ sink, read }) => {
+        const [own, foreign] = [someOf(0), someOf(0, { account: 'account-2' })]
+        expect(await sink.write([...own, ...foreign])).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(own)))
+        expect(sorted(await read('account-2'))).toEqual(sorted(rowsOf(foreign)))
+      }))
+
+    test('stamps keep the digits of node and lane', () =>
+      roundTrip(
+        [0, 1, 2, 3, 498, 499, 998, 999].flatMap((sub, i) =>
+          someOf(i * 10).map((event) => ({ ...event, stamp: at(i, sub) })),
+        ),
+      ))
+
+    test('events of one series that are a nanosecond apart stay two', () =>
+      roundTrip([0, 1, 2].flatMap((sub) => someOf(0).map((event) => ({ ...event, stamp: at(0, sub) })))))
+
+    test('stamps far apart in one batch are all stored', () => {
+      const DAY_US = 86_400_000_000
+      return roundTrip(
+        [0, 1, 31, 62].flatMap((days) =>
+          someOf(0).map((event) => ({ ...event, stamp: { us: event.stamp.us - days * DAY_US, sub: 0 } })),
+        ),
+      )
+    })
+
+    test('process and meta keep every character', () =>
+      roundTrip(
+        HOSTILE_TEXTS.flatMap((text, i) =>
+          someOf(i * 10).flatMap((event) => [
+            { ...event, process: text },
+            { ...event, meta: text },
+          ]),
+        ),
+      ))
+
+    test('without meta is not the same series as with one', () =>
+      roundTrip([...someOf(0).map((event) => ({ ...event, meta: '' })), ...someOf(0)]))
+
+    if (takes('start'))
+      describe('marks', () => {
+        test('without a uid and with one, in one batch', () =>
+          roundTrip(['a', 'a', '', 'b', '', '0', '-_-', 'f'.repeat(50), ''].map((uid, i) => mark(i, { uid }))))
+
+        test('a start and an end', () =>
+          roundTrip([mark(0), mark(1, { kind: 'end' }), mark(2, { kind: 'end', uid: '' })]))
+      })
+
+    if (takes('metrics'))
+      describe('metrics', () => {
+        test('fifty that share a stamp', () =>
+          roundTrip([metrics(0, { items: Array.from({ length: 50 }, (_, i) => [`metric ${i}`, i / 7]) })]))
+
+        test('every float comes back to the last bit', () =>
+          roundTrip(FLOATS.map((value, i) => metrics(i, { items: [['value', value]] }))))
+
+        test('names keep every character', () =>
+          roundTrip(HOSTILE_TEXTS.map((name, i) => metrics(i, { items: [[name, i]] }))))
+
+        test('names that mean something to a store', () => {
+          const names = [
+            'time',
+            '_time',
+            '_value',
+            '_field',
+            'value',
+            'name',
+            'account',
+            'process',
+            'meta',
+            'at',
+            'mark',
+            'uid',
+          ]
+          return roundTrip([metrics(0, { items: names.map((name, i) => [name, i + 0.5]) })])
+        })
+      })
+
+    if (takes('exception'))
+      describe('exceptions', () => {
+        test('texts keep every character', () =>
+          roundTrip(HOSTILE_EXCEPTIONS.map((text, i) => exception(i, { exception: text }))))
+      })
+
+    test('a large batch is stored whole', () => {
+      const one = someOf(0)
+      return roundTrip(Array.from({ length: 2_000 }, (_, i) => ({ ...one[i % one.length]!, stamp: at(i) })))
+    })
+
+    test('poison in the middle is refused, whatever it stands next to, and the others can be written', () =>
+      withTrial(async ({ sink, read, poison }) => {
+        const events = [...someOf(0), ...someOf(10)]
+        const bad = poison(ACCOUNT, at(5))
+        for (const batch of [[...events.slice(0, 2), bad, ...events.slice(2)], [bad], [bad, events[0]!]]) {
+          const result = await sink.write(batch)
+          expect(result.kind).toBe('refused')
+        }
+        expect(await sink.write(events)).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+      }))
+
+    test('a reason is short and repeats nothing of what was sent', () =>
+      withTrial(async ({ sink, poison }) => {
+        const bad = poison(ACCOUNT, at(5))
+        const secret = 'what-the-caller-sent'
+        const neighbour = { ...bad, process: secret, meta: secret, stamp: at(6) }
+        const result = await sink.write([neighbour, { ...bad, process: secret + bad.process }])
+        if (result.kind === 'stored') throw new Error('poison was stored')
+        expect(result.reason.length).toBeLessThan(600)
+        expect(result.reason).not.toContain(secret)
+      }))
+
+    test('a well-formed event of the kind can be stored while poison is refused, and no account sees the check', () =>
+      withTrial(async ({ sink, read, poison }) => {
+        expect(await sink.write([poison(ACCOUNT, at(5))])).toMatchObject({ kind: 'refused' })
+        for (const like of someOf(0)) expect(await sink.check(like)).toEqual(STORED)
+        expect(await read(ACCOUNT)).toEqual([])
+      }))
+
+    test('preparing again, and by two at once, changes nothing', () =>
+      withTrial(async ({ sink, another, read }) => {
+        const first = await Promise.all([sink.prepare(), another().prepare()])
+        expect(first).toEqual([STORED, STORED])
+        const events = someOf(0)
+        expect(await sink.write(events)).toEqual(STORED)
+        expect(await another().prepare()).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+      }, false))
+
+    test('writes that run at the same time are all stored', () =>
+      withTrial(async ({ sink, another, read }) => {
+        const batches = Array.from({ length: 6 }, (_, i) => someOf(i * 10))
+        const other = another()
+        const results = await Promise.all(batches.map((batch, i) => (i % 2 === 0 ? sink : other).write(batch)))
+        expect(results).toEqual(batches.map(() => STORED))
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(batches.flat())))
+      }))
+
+    test('an erased account is gone, once and for all, and no other is', () =>
+      withTrial(async ({ sink, read }) => {
+        const [own, foreign] = [someOf(0), someOf(0, { account: 'account-2' })]
+        expect(await sink.write([...own, ...foreign])).toEqual(STORED)
+        for (const account of [ACCOUNT, ACCOUNT, 'account-3']) expect(await sink.erase(account)).toEqual(STORED)
+        expect(await read(ACCOUNT)).toEqual([])
+        expect(sorted(await read('account-2'))).toEqual(sorted(rowsOf(foreign)))
+      }))
+
+    test('a store that is away is tried again, whatever it was asked', async () => {
+      const trial = await subject.open()
+      const sink = trial.away?.()
+      try {
+        if (sink === undefined) return
+        const [event] = someOf(0)
+        for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(ACCOUNT)])
+          expect(await answer).toMatchObject({ kind: 'retry' })
+      } finally {
+        await sink?.close()
+        await trial.close()
+      }
+    })
+
+    test('credentials that the store does not know wait for the operator, whatever was asked', () =>
+      withTrial(async ({ stranger, read }) => {
+        const sink = stranger?.()
+        if (sink === undefined) return
+        const [event] = someOf(0)
+        for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(ACCOUNT)])
+          expect(await answer).toMatchObject({ kind: 'wait' })
+        await sink.close()
+        expect(await read(ACCOUNT)).toEqual([])
+      }))
+  })
 }
