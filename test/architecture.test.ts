@@ -65,7 +65,11 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   ],
   ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts']],
   ['chance', /\bMath\.random\b/, ['ship/backoff.ts']],
-  ['unguessable chance', /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/, ['account/', 'cli/exec/']],
+  [
+    'unguessable chance',
+    /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
+    ['account/', 'cli/exec/'],
+  ],
 ]
 
 /** Every module that a text names, relative or package, in whatever form. */
