@@ -40,9 +40,15 @@ function* stretches(fromNs: bigint, toNs: bigint): Generator<{ fromNs: bigint; t
   }
 }
 
+/**
+ * Sorted and limited within each series first. Grouped at once, InfluxDB gives a series without meta an empty one, and its `sort |> limit`
+ * then moves the metas to other rows (v); grouped afterwards it gives none, which is right, and faster.
+ */
 const newestMetricsFlux = (bucket: string, q: MetricsQuestion, limit: number): FluxText => flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(q.toNs)})
   |> filter(fn: (r) => ${whereMetrics(q)})
+  |> sort(columns: ["_time"], desc: true)
+  |> limit(n: ${limit})
   |> group()
   |> sort(columns: ["_time"], desc: true)
   |> limit(n: ${limit})
