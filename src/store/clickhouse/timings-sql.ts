@@ -31,6 +31,9 @@ export interface PairingInput {
 /** Splits a process's marks so that the threads share the sorting. */
 const SHARDS = 16
 
+/** Numbers in the middle: strings would be built for every mark. */
+const STATES = String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2, \'abandoned\' = 3, \'orphan\' = 4)`
+
 /**
  * A SELECT of the range's timings in no order: process, meta, state ('completed' | 'running' | 'abandoned' | 'orphan'), `first` and `settled`
  * (the stamps of the first mark and of the mark that settled it, Int64; equal but for a completed one).
@@ -41,12 +44,12 @@ export function timingsSql(input: PairingInput): string {
   return `SELECT ${keys}, state, if(state = 'completed', ns_before, ns) AS first, ns AS settled
 FROM (
   SELECT ${keys}, ns, ns_before,
-    multiIf(
-      is_end, if(same_before AND NOT is_end_before AND ns - ns_before <= ${maxRun}, 'completed', 'orphan'),
-      NOT same_next, if(${now} - ns <= ${maxRun}, 'running', 'abandoned'),
-      is_end_next AND ns_next - ns <= ${maxRun}, '',
-      'abandoned'
-    ) AS state
+    CAST(multiIf(
+      is_end, if(same_before AND NOT is_end_before AND ns - ns_before <= ${maxRun}, 1, 4),
+      NOT same_next, if(${now} - ns <= ${maxRun}, 2, 3),
+      is_end_next AND ns_next - ns <= ${maxRun}, 0,
+      3
+    ), '${STATES}') AS state
   FROM (
     SELECT ${keys},
       bitShiftRight(bitXor(mark, before), 64) = 0 AS same_before,
@@ -67,7 +70,7 @@ FROM (
     ARRAY JOIN marks AS mark, arrayShiftRight(marks, 1) AS before, arrayShiftLeft(marks, 1) AS next
   )
 )
-WHERE state != '' AND first < ${to} AND if(state = 'running', greatest(ns, ${now}), settled) >= ${from}`
+WHERE state != 'none' AND first < ${to} AND if(state = 'running', greatest(ns, ${now}), settled) >= ${from}`
 }
 
 const unpack = (packed: string, suffix: string): string =>
