@@ -34,7 +34,8 @@ export interface MemoryStore {
   sink(): Sink
 }
 
-const identity = (event: Event): string => `${event.account} ${event.kind} ${formatStampNs(event.stamp)}`
+const identity = ({ account, kind, process, meta, stamp }: Event): string =>
+  JSON.stringify([account, kind, process, meta, formatStampNs(stamp)])
 
 export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
   const held = new Map<string, Event>()
