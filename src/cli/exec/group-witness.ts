@@ -10,13 +10,13 @@ export interface GroupWitness {
 }
 
 const WAIT_MS = 20
-/** A death belongs to a signal that arrives at about the same time. */
+/** A death tells of every such signal of about the same time, also of one that comes before the next witness is there. */
 const TOGETHER_US = 250_000
 
 export function createGroupWitness(clock: Clock): GroupWitness {
   let isClosed = false
   let witness: Bun.Subprocess | undefined
-  let deaths: { signal: NodeJS.Signals | number; us: number }[] = []
+  const deaths = new Map<NodeJS.Signals | number, number>()
 
   function hire(): void {
     try {
@@ -31,25 +31,20 @@ export function createGroupWitness(clock: Clock): GroupWitness {
   }
   function mourn({ signalCode }: Bun.Subprocess): void {
     if (isClosed || signalCode === null) return
-    deaths.push({ signal: signalCode, us: clock.monotonicUs() })
+    deaths.set(signalCode, clock.monotonicUs())
     hire()
   }
-  function takeDeath(signal: NodeJS.Signals): boolean {
-    const now = clock.monotonicUs()
-    deaths = deaths.filter(({ us }) => now - us < TOGETHER_US)
-    const at = deaths.findIndex((death) => death.signal === signal)
-    if (at >= 0) deaths.splice(at, 1)
-    return at >= 0
-  }
+  const diedLately = (signal: NodeJS.Signals) =>
+    clock.monotonicUs() - (deaths.get(signal) ?? Number.NEGATIVE_INFINITY) < TOGETHER_US
 
   hire()
   return {
     async saw(signal) {
-      if (takeDeath(signal)) return true
+      if (diedLately(signal)) return true
       if (witness === undefined) return false
       const { pid } = witness
       await Promise.race([witness.exited, Bun.sleep(WAIT_MS)])
-      return takeDeath(signal) || isDying(pid)
+      return diedLately(signal) || isDying(pid)
     },
     close() {
       isClosed = true

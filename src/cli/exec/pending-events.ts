@@ -49,7 +49,8 @@ export const MAX_BYTES = 32 * 2 ** 20
 
 const ASIDE = /^\.pending-.*\.jsonl\./
 const ASIDE_KEPT_US = 3_600_000_000
-const NAME = /^pending-\d{17}-[0-9a-f]{8}-[0-9a-f-]+\.jsonl$/
+/** Time, address, size: all that must be known of thousands of files without looking into them. */
+const NAME = /^pending-\d{17}-[0-9a-f]{8}-(\d+)-[0-9a-f-]+\.jsonl$/
 const KINDS = new Set(['start', 'end', 'exception'])
 
 /** `unique` makes names that no other process makes. */
@@ -60,12 +61,11 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
       .filter((name) => NAME.test(name) && (url === undefined || name.includes(`-${markOf(url)}-`)))
       .sort()
 
-  function write(file: string, events: readonly PendingEvent[]): void {
+  function write(file: string, text: string): void {
     const aside = pathOf(`.${file}.${unique()}`)
-    const lines = events.map(({ kind, url, body }) => `${JSON.stringify({ kind, url, body })}\n`)
     const fd = openSync(aside, 'wx', 0o600)
     try {
-      writeFileSync(fd, lines.join(''))
+      writeFileSync(fd, text)
       fsyncSync(fd)
     } finally {
       closeSync(fd)
@@ -77,7 +77,7 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
   /** Removes the oldest until one more has room. */
   function makeRoom(): number {
     const files = list()
-    const bytes = files.map((file) => statSync(pathOf(file), { throwIfNoEntry: false })?.size ?? 0)
+    const bytes = files.map((file) => Number(NAME.exec(file)![1]))
     let total = bytes.reduce((sum, size) => sum + size, 0)
     let dropped = 0
     while (dropped < files.length && (files.length - dropped >= MAX_FILES || total >= MAX_BYTES)) {
@@ -92,11 +92,9 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
     add(events, url, us) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       const dropped = makeRoom()
-      const file = `pending-${String(Math.round(us)).padStart(17, '0')}-${markOf(url)}-${unique()}.jsonl`
-      write(
-        file,
-        events.map((event) => ({ ...event, url })),
-      )
+      const text = formatEvents(events.map((event) => ({ ...event, url })))
+      const file = `pending-${String(Math.round(us)).padStart(17, '0')}-${markOf(url)}-${Buffer.byteLength(text)}-${unique()}.jsonl`
+      write(file, text)
       return { file, dropped }
     },
     list,
@@ -115,7 +113,7 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
       const events = parsed.filter((event) => event !== undefined)
       return { events, unreadable: parsed.length - events.length }
     },
-    replace: write,
+    replace: (file, events) => write(file, formatEvents(events)),
     remove: (file) => rmSync(pathOf(file), { force: true }),
     sweep(us) {
       for (const name of names(dir).filter((each) => ASIDE.test(each))) {
@@ -129,14 +127,20 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
 /** In a file's name; two addresses with the same mark are told apart by the lines. */
 const markOf = (url: string) => Bun.hash.xxHash32(url).toString(16).padStart(8, '0')
 
+const formatEvents = (events: readonly PendingEvent[]): string =>
+  events.map(({ kind, url, body }) => `${JSON.stringify({ kind, url, body })}\n`).join('')
+
 function parseEvent(line: string): PendingEvent | undefined {
   try {
     const { kind, url, body } = JSON.parse(line) as PendingEvent
-    return KINDS.has(kind) && typeof url === 'string' && typeof body === 'object' ? { kind, url, body } : undefined
+    const isEvent = KINDS.has(kind) && typeof url === 'string' && Object.values(body).every(isText)
+    return isEvent ? { kind, url, body } : undefined
   } catch {
     return undefined
   }
 }
+
+const isText = (value: unknown) => typeof value === 'string'
 
 function names(dir: string): string[] {
   try {

@@ -25,8 +25,9 @@ export function createSignalRelay(clock: Clock): SignalRelay {
   const ignored = RELAYED.filter((signal) => isIgnored(signal))
   const caught = RELAYED.filter((signal) => !ignored.includes(signal))
   const handlers = new Map<NodeJS.Signals, () => void>()
+  // Before the command: a signal to the group that the command gets must find the witness there too.
+  const witness = createGroupWitness(clock)
   let relay: (signal: NodeJS.Signals) => Promise<void> = async () => {}
-  let stopWitness = () => {}
 
   for (const signal of caught) {
     const handler = () => void relay(signal)
@@ -36,15 +37,13 @@ export function createSignalRelay(clock: Clock): SignalRelay {
   return {
     ignored,
     begin(child) {
-      const witness = createGroupWitness(clock)
-      stopWitness = witness.close
       relay = async (signal) => {
         const isOurs = (await witness.saw(signal)) && sharesOurGroup(child.pid)
         if (!isOurs && child.exitCode === null && child.signalCode === null) child.kill(signal)
       }
     },
     stop() {
-      stopWitness()
+      witness.close()
       for (const [signal, handler] of handlers) process.removeListener(signal, handler)
     },
   }

@@ -42,7 +42,9 @@ export function createTee(tail: TextTail): Tee {
       break
     }
     isOpen = false
-    if (pipe) closeSync(pipe.readFd)
+    if (pipe === undefined) return
+    closeSync(pipe.readFd)
+    closeSync(pipe.nonBlockingFd) // the stream leaves that to whoever opened it
   }
 
   return {

@@ -1,0 +1,137 @@
+// What `stint exec` is tried with: the real program, a state directory of its own, and servers that answer as a test needs it.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const MAIN = join(import.meta.dir, '../../../src/cli/main.ts')
+export const KEY = 'stint_a-key-that-must-not-be-written-anywhere'
+
+export interface Sent {
+  readonly path: string
+  readonly key: string | null
+  readonly body: Record<string, string>
+}
+
+/** Listens like Stint and writes down what comes; `answer` may say what to answer, else it is 201. */
+export function recordEvents(
+  answer: (sent: Sent, count: number) => Response | undefined | Promise<Response | undefined> = () => undefined,
+) {
+  const events: Sent[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const sent: Sent = {
+        path: new URL(request.url).pathname,
+        key: request.headers.get('x-stint-api-key'),
+        body: (await request.json()) as Record<string, string>,
+      }
+      events.push(sent)
+      return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}`, events, stop: () => server.stop(true) }
+}
+
+/** Accepts and never answers. */
+export function listenInSilence() {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  return { url: `http://127.0.0.1:${listener.port}`, stop: () => listener.stop(true) }
+}
+
+/** Nobody listens there. */
+export function deadUrl(): string {
+  const { url, stop } = listenInSilence()
+  stop()
+  return url
+}
+
+interface Options {
+  readonly env?: Record<string, string>
+  readonly stdin?: Uint8Array
+  readonly cwd?: string
+}
+
+export interface Ended {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: Buffer
+  readonly stderr: Buffer
+}
+
+export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> =>
+  Buffer.from(await new Response(stream).arrayBuffer())
+
+/** Somebody who runs jobs, from one home. */
+export function createUser(url: string) {
+  const home = mkdtempSync(join(tmpdir(), 'stint-exec-'))
+  const stateDir = join(home, '.local/state/stint')
+  const env: Record<string, string> = {
+    PATH: process.env.PATH!,
+    HOME: home,
+    STINT_URL: url,
+    STINT_API_KEY: KEY,
+  }
+
+  /** Starts `stint …`. */
+  const start = (args: readonly string[], options: Options = {}) => spawn([process.execPath, MAIN, ...args], options)
+  const spawn = (words: string[], options: Options) =>
+    Bun.spawn(words, {
+      env: { ...env, ...options.env },
+      ...(options.cwd && { cwd: options.cwd }),
+      stdin: options.stdin ?? 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+
+  const run = (args: readonly string[], options: Options = {}): Promise<Ended> => finish(start(args, options))
+
+  async function finish(child: ReturnType<typeof start>): Promise<Ended> {
+    const [stdout, stderr] = await Promise.all([readAll(child.stdout), readAll(child.stderr)])
+    await child.exited
+    const { exitCode, signalCode } = child
+    return { exitCode, signal: signalCode as NodeJS.Signals | null, stdout, stderr }
+  }
+
+  const pendingFiles = () => {
+    try {
+      return readdirSync(stateDir)
+        .filter((name) => name.startsWith('pending-'))
+        .sort()
+    } catch {
+      return []
+    }
+  }
+
+  return {
+    home,
+    stateDir,
+    env,
+    start,
+    run,
+    /** `stint exec -- …` */
+    exec: (command: readonly string[], options?: Options) => run(['exec', '--', ...command], options),
+    /** A script of bash; `"$0" "$1"` is stint. */
+    shell: (script: string, options: Options = {}) =>
+      finish(spawn(['bash', '-c', script, process.execPath, MAIN], options)),
+    pendingFiles,
+    /** Every line, in the order of the files. */
+    pending: () =>
+      pendingFiles().flatMap((name) =>
+        readFileSync(join(stateDir, name), 'utf8')
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string> }),
+      ),
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+/** Waits for a condition. */
+export async function until(isSo: () => boolean, what: string, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await Bun.sleep(5)
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { describeFailure, endEvents, formatUs, startEvent } from '../../../src/cli/exec/job-events.ts'
+import type { Ending } from '../../../src/cli/exec/run-job.ts'
+
+const JOB = { process: 'import', meta: 'eu', uid: 'u-1' }
+const SPAN = { startedUs: 1_795_211_562_171_920, endedUs: 1_795_211_563_171_921 }
+const ended = (ending: Partial<Ending>): Ending => ({ exitCode: 0, stderrTail: '', endedUs: 0, ...ending })
+
+test('both marks have the same process, meta and uid, and the time of the job to the µs', () => {
+  const events = [startEvent(JOB, SPAN.startedUs), ...endEvents(JOB, SPAN, 'import', ended({}))]
+  expect(events).toEqual([
+    { kind: 'start', body: { ...JOB, at: '2026-11-20T21:52:42.171920Z' } },
+    { kind: 'end', body: { ...JOB, at: '2026-11-20T21:52:43.171921Z' } },
+  ])
+})
+
+test('a time is RFC 3339 with six digits', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 4e15 }), (us) => {
+      const text = formatUs(us)
+      expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+      expect(Date.parse(text) * 1000 + Number(text.slice(-4, -1))).toBe(us)
+    }),
+  )
+})
+
+describe('a failed command sends an exception', () => {
+  test('within the run, and no two events at one time, however short it was', () => {
+    for (const endedUs of [SPAN.startedUs, SPAN.startedUs + 1, SPAN.startedUs + 500]) {
+      const failed = endEvents(JOB, { ...SPAN, endedUs }, 'import', ended({ exitCode: 1 }))
+      const times = [startEvent(JOB, SPAN.startedUs), failed[1]!, failed[0]!].map(({ body }) => body.at!)
+      expect(times.toSorted()).toEqual(times)
+      expect(new Set(times).size).toBe(3)
+    }
+  })
+
+  test('with its process and meta; it has no uid', () => {
+    const [, exception] = endEvents(JOB, SPAN, 'import', ended({ exitCode: 1 }))
+    expect(exception).toMatchObject({ kind: 'exception', body: { process: 'import', meta: 'eu' } })
+    expect(exception!.body).not.toHaveProperty('uid')
+  })
+
+  test.each<[string, Partial<Ending>, string]>([
+    ['an exit code', { exitCode: 3 }, 'import.sh: exited with code 3'],
+    ['a signal', { exitCode: 143, signal: 'SIGTERM' }, 'import.sh: was ended by SIGTERM'],
+    ['a command that is not there', { exitCode: 127, failure: 'command not found' }, 'import.sh: command not found'],
+    ['the end of its stderr', { exitCode: 1, stderrTail: 'a\nb\n' }, 'import.sh: exited with code 1\na\nb'],
+  ])('that tells %s', (_, ending, text) => {
+    expect(describeFailure('/opt/jobs/import.sh', ended(ending))).toBe(text)
+  })
+})

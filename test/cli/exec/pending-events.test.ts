@@ -1,0 +1,124 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MAX_BYTES, MAX_FILES, openPendingEvents } from '../../../src/cli/exec/pending-events.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'stint-pending-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const URL_A = 'http://127.0.0.1:7070'
+const URL_B = 'https://stint.example'
+const event = (process: string, extra: Record<string, string> = {}) => ({
+  kind: 'start' as const,
+  body: { process, ...extra },
+})
+
+let dir: string
+let pending: ReturnType<typeof openPendingEvents>
+let count = 0
+beforeEach(() => {
+  dir = join(root, String(++count), 'stint')
+  pending = openPendingEvents(dir, () => crypto.randomUUID())
+})
+
+test('what is added is read again, the oldest first', () => {
+  const second = pending.add([event('b'), event('c')], URL_A, 2_000).file
+  const first = pending.add([event('a')], URL_A, 1_000).file
+  expect(pending.list()).toEqual([first, second])
+  expect(pending.read(second)).toEqual({
+    events: [
+      { ...event('b'), url: URL_A },
+      { ...event('c'), url: URL_A },
+    ],
+    unreadable: 0,
+  })
+})
+
+test('events for one Stint are not listed for another', () => {
+  const a = pending.add([event('a')], URL_A, 1).file
+  const b = pending.add([event('b')], URL_B, 2).file
+  expect(pending.list(URL_A)).toEqual([a])
+  expect(pending.list(URL_B)).toEqual([b])
+  expect(pending.list()).toEqual([a, b])
+})
+
+test('only the user may look', () => {
+  const { file } = pending.add([event('a')], URL_A, 1)
+  expect(statSync(dir).mode & 0o777).toBe(0o700)
+  expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600)
+})
+
+test('a file that is gone is nothing, and may be removed again', () => {
+  const { file } = pending.add([event('a')], URL_A, 1)
+  pending.remove(file)
+  pending.remove(file)
+  expect(pending.read(file)).toBeUndefined()
+  expect(pending.list()).toEqual([])
+})
+
+test('before anything was added there is nothing', () => {
+  expect(pending.list()).toEqual([])
+  pending.sweep(1)
+  expect(existsSync(dir)).toBe(false)
+})
+
+test('what is left of a file takes its place', () => {
+  const { file } = pending.add([event('a'), event('b')], URL_A, 1)
+  pending.replace(file, [{ ...event('b'), url: URL_A }])
+  expect(pending.read(file)!.events.map(({ body }) => body.process)).toEqual(['b'])
+  expect(readdirSync(dir)).toEqual([file])
+})
+
+test('damaged lines are counted, the others read', () => {
+  const { file } = pending.add([event('a')], URL_A, 1)
+  const good = readFileSync(join(dir, file), 'utf8')
+  writeFileSync(
+    join(dir, file),
+    `${good}{"kind":"start","url":"x"\n[]\nnull\n{"kind":"sing","url":"x","body":{}}\n{"kind":"end","url":"x","body":null}\n`,
+  )
+  expect(pending.read(file)).toMatchObject({ events: [{ body: { process: 'a' } }], unreadable: 5 })
+})
+
+describe('the directory does not grow without bound', () => {
+  test('in files: the oldest go', () => {
+    pending.add([event('a')], URL_A, 0)
+    for (let i = 1; i < MAX_FILES; i++)
+      writeFileSync(join(dir, `pending-${String(i).padStart(17, '0')}-00000000-1-${i}.jsonl`), '')
+    expect(pending.list()).toHaveLength(MAX_FILES)
+    const { file, dropped } = pending.add([event('z')], URL_A, MAX_FILES)
+    const left = pending.list()
+    expect(dropped).toBe(1)
+    expect(left).toHaveLength(MAX_FILES)
+    expect(left.at(-1)).toBe(file)
+    expect(left[0]).toContain('00000000000000001-')
+  })
+
+  test('in bytes', () => {
+    const half = 'x'.repeat(MAX_BYTES / 2)
+    const first = pending.add([event('a', { exception: half })], URL_A, 1).file
+    const second = pending.add([event('b', { exception: half })], URL_A, 2).file
+    expect(pending.add([event('c')], URL_A, 3).dropped).toBe(1)
+    expect(pending.list()).not.toContain(first)
+    expect(pending.list()).toContain(second)
+  })
+
+  test('by what writers that were killed left aside', () => {
+    const { file } = pending.add([event('a')], URL_A, 1)
+    const [old, fresh] = [join(dir, `.${file}.1`), join(dir, `.${file}.2`)]
+    for (const path of [old, fresh]) writeFileSync(path, 'half a li')
+    utimesSync(old, 1000, 1000)
+    pending.sweep(Date.now() * 1000)
+    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true])
+    expect(pending.list()).toEqual([file])
+  })
+})

@@ -1,0 +1,169 @@
+// Signals under `stint exec`: the command gets what was meant for it, once.
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { createUser, MAIN, recordEvents, until } from './exec-cast.ts'
+
+const stint = recordEvents()
+const user = createUser(stint.url)
+afterAll(() => {
+  stint.stop()
+  user.remove()
+})
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
+const SHORT = SIGNALS.map((signal) => signal.slice(3))
+
+/** Says `ready`, then each signal it gets; ends with code 7 at the line `end`. */
+const LISTENER = [
+  process.execPath,
+  '-e',
+  `for (const name of ${JSON.stringify(SHORT)}) process.on('SIG' + name, () => console.log(name))
+   process.stdin.on('data', (data) => String(data).includes('end') && process.exit(7))
+   console.log('ready')`,
+]
+
+const children: { kill(signal: 'SIGKILL'): void }[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+/** Runs a command on a terminal of its own, of which it is the foreground group. */
+function onTerminal(command: readonly string[], program: readonly string[] = [process.execPath, MAIN, 'exec', '--']) {
+  let screen = ''
+  const child = Bun.spawn([...program, ...command], {
+    env: user.env,
+    terminal: {
+      cols: 80,
+      rows: 24,
+      data: (_, data) => {
+        screen += Buffer.from(data).toString()
+      },
+    },
+  })
+  children.push(child)
+  return {
+    child,
+    type: (keys: string) => child.terminal!.write(keys),
+    shows: (text: string) => until(() => screen.includes(text), `${text} on the screen, where there is:\n${screen}`),
+    heard: () =>
+      screen
+        .replaceAll('\r', '')
+        .split('\n')
+        .filter((line) => SHORT.some((name) => line.endsWith(name)))
+        .map((line) => line.replace(/^\^./, '')),
+  }
+}
+
+describe('a signal to stint alone is passed on', () => {
+  test.each(SIGNALS)('%s', async (signal) => {
+    const { child, shows, type, heard } = onTerminal(LISTENER)
+    await shows('ready')
+    child.kill(signal)
+    await shows(signal.slice(3))
+    type('end\n')
+    expect(await child.exited).toBe(7)
+    expect(heard()).toEqual([signal.slice(3)])
+  })
+
+  test('and again, as often as it comes', async () => {
+    const { child, shows, type, heard } = onTerminal(LISTENER)
+    await shows('ready')
+    for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGHUP'] as const) {
+      const before = heard().length
+      child.kill(signal)
+      await until(() => heard().length > before, `${signal} heard`)
+    }
+    type('end\n')
+    await child.exited
+    expect(heard()).toEqual(['HUP', 'USR1', 'HUP'])
+  })
+
+  test('to a command that is not on a terminal', async () => {
+    const child = user.start([
+      'exec',
+      '--',
+      'bash',
+      '-c',
+      "trap 'echo TERM; exit 9' TERM; echo ready; while :; do sleep 0.01; done",
+    ])
+    children.push(child)
+    const reader = child.stdout.getReader()
+    const read = async () => Buffer.from((await reader.read()).value!).toString()
+    expect(await read()).toBe('ready\n')
+    child.kill('SIGTERM')
+    expect(await read()).toBe('TERM\n')
+    expect(await child.exited).toBe(9)
+  })
+
+  test('to one that has a group of its own', async () => {
+    const { child, shows } = onTerminal([
+      'setsid',
+      '--wait',
+      'bash',
+      '-c',
+      "trap 'echo got; exit 9' TERM; echo ready; while :; do sleep 0.01; done",
+    ])
+    await shows('ready')
+    child.kill('SIGTERM')
+    await shows('got')
+    expect(await child.exited).toBe(9)
+  })
+})
+
+describe('a signal to the whole group reaches the command once', () => {
+  test('Ctrl-C, twice', async () => {
+    const { child, shows, type, heard } = onTerminal(LISTENER)
+    await shows('ready')
+    for (const count of [1, 2]) {
+      type('\u0003')
+      await until(() => heard().length === count, `${count} signals heard, of ${heard()}`)
+    }
+    type('end\n')
+    expect(await child.exited).toBe(7)
+    expect(heard()).toEqual(['INT', 'INT'])
+  })
+
+  test.each(SIGNALS)('%s', async (signal) => {
+    const { child, shows, type, heard } = onTerminal(LISTENER)
+    await shows('ready')
+    process.kill(-child.pid, signal)
+    await shows(signal.slice(3))
+    // The next one is passed on after this one would have been: when it has come, nothing is on its way any more.
+    child.kill(signal === 'SIGUSR2' ? 'SIGUSR1' : 'SIGUSR2')
+    await shows(signal === 'SIGUSR2' ? 'USR1' : 'USR2')
+    type('end\n')
+    expect(await child.exited).toBe(7)
+    expect(heard()).toEqual([signal.slice(3), signal === 'SIGUSR2' ? 'USR1' : 'USR2'])
+  })
+})
+
+test('Ctrl-C ends stint as it ends the command: a shell stops its script', async () => {
+  const { child, shows, type } = onTerminal(['sh', '-c', 'echo ready; exec sleep 60'])
+  await shows('ready')
+  type('\u0003')
+  await child.exited
+  expect(child.signalCode).toBe('SIGINT')
+})
+
+test('what was ignored when stint was started is ignored by the command', async () => {
+  const { stdout, exitCode } = await user.shell(
+    `trap '' HUP; "$0" "$1" exec -- sh -c 'kill -HUP $$; kill -HUP $PPID; echo "alive with $1"; exit 3' sh argument`,
+  )
+  expect([stdout.toString(), exitCode]).toEqual(['alive with argument\n', 3])
+})
+
+test('a command that is not there is told from others also then', async () => {
+  expect((await user.shell(`trap '' HUP; "$0" "$1" exec -- no-such-command`)).exitCode).toBe(127)
+})
+
+test('Ctrl-Z and fg', async () => {
+  const { child, shows, type } = onTerminal(['-i'], ['bash', '--norc'])
+  type(`PS1=; '${process.execPath}' '${MAIN}' exec -- bash -c 'echo up $((6*7)); read word; echo got $word'\n`)
+  await shows('up 42')
+  type('\u001a')
+  await shows('Stopped')
+  type('fg\n')
+  type('again\n')
+  await shows('got again')
+  type('exit 0\n')
+  expect(await child.exited).toBe(0)
+})
