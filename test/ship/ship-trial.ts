@@ -6,6 +6,7 @@ import pino from 'pino'
 import { systemClock } from '../../src/clock.ts'
 import type { Event } from '../../src/event/event.ts'
 import { toRecord } from '../../src/event/record.ts'
+import type { Logger } from '../../src/log.ts'
 import type { ShipMeter } from '../../src/ship/ship-meter.ts'
 import { createShipper, type Next, type Shipper, type ShipperOptions } from '../../src/ship/shipper.ts'
 import { type DeadLetter, type DeadLetters, openDeadLetters } from '../../src/spool/dead-letters.ts'
@@ -45,6 +46,7 @@ export interface LogLine {
 export interface ShipTrial {
   readonly store: MemoryStore
   readonly counts: Counts
+  readonly log: Logger
   readonly logged: LogLine[]
   readonly spool: Spool
   readonly deadLetters: DeadLetters
@@ -115,6 +117,7 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
   const trial: ShipTrial = {
     store,
     counts,
+    log,
     logged,
     get spool() {
       return parts.spool
