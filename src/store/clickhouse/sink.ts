@@ -34,7 +34,7 @@ export function createClickHouseSink({ writer, keeper, schema, tables, prepare }
 
   async function write(events: readonly Event[]): Promise<WriteResult> {
     try {
-      for (const [table, lines] of toRows(events)) await insert(table, lines)
+      for (const [table, lines] of await toRows(events)) await insert(table, lines)
       return STORED
     } catch (error) {
       return judgeFailure(error)

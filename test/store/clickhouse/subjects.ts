@@ -69,6 +69,7 @@ export const sinkSubjects: readonly SinkSubject[] = PLACES.map(({ name, place })
         stamp,
       }),
       async close() {
+        await client.run(`DROP DATABASE IF EXISTS ${address.database} SYNC`) // or the engine minds the tables of all tests to the end
         for (const open of [...others, store, client]) await open.close()
         await leave()
       },
