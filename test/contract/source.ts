@@ -1,8 +1,19 @@
 // What every source of points must answer, whatever stands behind it: marks and metrics go in through the store's own
-// sink, questions come out through its source, and the answers must be equal to the last digit.
-import { describe } from 'bun:test'
+// sink, questions come out through its source, and the answers must be equal to the last digit. That pairing follows its
+// rule over any history is proved by pairing.property.test.ts; here each sentence stands for itself.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Mark, Metrics } from '../../src/event/event.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
 import type { Sink } from '../../src/store/sink.ts'
-import type { PointSource } from '../../src/store/source.ts'
+import type {
+  MetricPoint,
+  Page,
+  PointSource,
+  Timing,
+  TimingSelection,
+  TimingState,
+  TimingSummaryRow,
+} from '../../src/store/source.ts'
 
 /** A sink and a source on one store (bucket, database, …) of their own, prepared and empty. */
 export interface SourceTrial {
@@ -19,6 +30,582 @@ export interface SourceSubject {
   open(): Promise<SourceTrial>
 }
 
+const US = 1000n
+const MS = 1000n * US
+const S = 1000n * MS
+const MINUTE = 60n * S
+const HOUR = 60n * MINUTE
+const DAY = 24n * HOUR
+
+/** 2026-11-20T12:00:00Z; stamps of the tests are this much plus something, in ns. */
+const T = 1_795_176_000n * S
+
+const HOSTILE = 'a, b=c\\d $' + '{x} 😀 “é”; DROP'
+
 export function pointSourceContract(subject: SourceSubject): void {
-  describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a source of points`, () => {})
+  describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a source of points:`, () => {
+    let trial: SourceTrial
+    let accounts = 0
+    beforeAll(async () => {
+      trial = await subject.open()
+      expect(await trial.sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
+    }, 60_000)
+    afterAll(() => trial?.close())
+
+    type Fields = Partial<Pick<Mark, 'account' | 'process' | 'meta' | 'uid'>>
+
+    /** An account of its own, what a test stores in it, and what it asks. Offsets are ns from T. */
+    function cast() {
+      const account = `account-${++accounts}`
+      const mark =
+        (kind: Mark['kind']) =>
+        (offsetNs: bigint, fields: Fields = {}): Mark => ({
+          ...{ kind, account, process: 'import', meta: '', uid: '' },
+          ...fields,
+          stamp: parseStampNs(T + offsetNs),
+        })
+      const metric = (offsetNs: bigint, items: Metrics['items'], fields: Omit<Fields, 'uid'> = {}): Metrics => ({
+        ...{ kind: 'metrics', account, process: 'import', meta: '', items },
+        ...fields,
+        stamp: parseStampNs(T + offsetNs),
+      })
+      const range = { account, fromNs: T - HOUR, toNs: T + HOUR }
+      const question: TimingSelection = { ...range, maxRunNs: DAY, nowNs: T + HOUR }
+      return {
+        account,
+        start: mark('start'),
+        end: mark('end'),
+        metric,
+        range,
+        question,
+        async store(events: readonly (Mark | Metrics)[]) {
+          expect(await trial.sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
+        },
+        async timings(q: Partial<TimingSelection & { state: TimingState }> = {}, page: Page = { limit: 100 }) {
+          return (await trial.source.findTimings({ ...question, ...q }, page)).map(line)
+        },
+        summary: async (q: Partial<Parameters<PointSource['summarizeTimings']>[0]> = {}) =>
+          (await trial.source.summarizeTimings({ ...question, byMeta: false, ...q })).toSorted(byKey),
+        points: (q: Partial<Parameters<PointSource['findMetrics']>[0]> = {}, page: Page = { limit: 100 }) =>
+          trial.source.findMetrics({ ...range, ...q }, page),
+        rows: (q: Partial<Parameters<PointSource['aggregateMetrics']>[0]> = {}) =>
+          trial.source.aggregateMetrics({ ...range, everyNs: MINUTE, ...q }),
+        processes: (q: Partial<TimingSelection> = {}) => trial.source.findPointProcesses({ ...range, ...q }),
+      }
+    }
+
+    describe('timings', () => {
+      test('are none where there are no marks', async () => {
+        const { timings } = cast()
+        expect(await timings()).toEqual([])
+      })
+
+      test('of every state, newest first by first mark', async () => {
+        const { store, start, end, timings } = cast()
+        await store([end(1n), start(2n), start(3n), end(4_000_000_005n), end(4_000_000_006n), start(5_000_000_000n)])
+        expect(await timings()).toEqual([
+          'import||| running 5000000000→',
+          'import||| orphan →4000000006',
+          'import||| completed 3→4000000005',
+          'import||| abandoned 2→',
+          'import||| orphan →1',
+        ])
+      })
+
+      test('keep nanoseconds that no double holds', async () => {
+        const { store, start, end, timings } = cast()
+        await store([start(1n), end(10_000_000_000_002n), start(2n, { uid: 'a' }), end(1_003n, { uid: 'a' })])
+        expect(await timings()).toEqual(['import||a| completed 2→1003', 'import||| completed 1→10000000000002'])
+      })
+
+      test('of one process that overlap are told apart by uid, and no uid is a group of its own', async () => {
+        const { store, start, end, timings } = cast()
+        await store([
+          start(1n, { uid: 'a' }),
+          start(2n, { uid: 'b' }),
+          start(3n),
+          end(4n, { uid: 'a' }),
+          end(5n, { uid: 'b' }),
+          end(6n),
+        ])
+        expect(await timings()).toEqual([
+          'import||| completed 3→6',
+          'import||b| completed 2→5',
+          'import||a| completed 1→4',
+        ])
+      })
+
+      test('of one uid in two processes or metas are not mixed', async () => {
+        const { store, start, end, timings } = cast()
+        const uid = 'same'
+        await store([
+          start(1n, { uid, process: 'x' }),
+          start(2n, { uid, process: 'y' }),
+          start(3n, { uid, process: 'x', meta: 'm' }),
+          end(4n, { uid, process: 'y' }),
+          end(5n, { uid, process: 'x' }),
+          end(6n, { uid, process: 'x', meta: 'n' }),
+        ])
+        expect(await timings()).toEqual([
+          'x|n|same| orphan →6',
+          'x|m|same| running 3→',
+          'y||same| completed 2→4',
+          'x||same| completed 1→5',
+        ])
+      })
+
+      test('that took more than MAX_RUN are an abandoned start and an orphan', async () => {
+        const { store, start, end, timings } = cast()
+        await store([start(0n, { uid: 'a' }), end(S, { uid: 'a' }), start(2n, { uid: 'b' }), end(S + 3n, { uid: 'b' })])
+        expect(await timings({ maxRunNs: S })).toEqual([
+          `import||b| orphan →${S + 3n}`,
+          'import||b| abandoned 2→',
+          `import||a| completed 0→${S}`,
+        ])
+      })
+
+      test('still running are abandoned once they are older than MAX_RUN', async () => {
+        const { store, start, timings } = cast()
+        await store([start(0n, { uid: 'a' }), start(1n, { uid: 'b' })])
+        expect(await timings({ maxRunNs: HOUR, nowNs: T + HOUR + 1n })).toEqual([
+          'import||b| running 1→',
+          'import||a| abandoned 0→',
+        ])
+      })
+
+      test('are in a range that they overlap, however little of it', async () => {
+        const { store, start, end, timings } = cast()
+        await store([start(10n), end(20n), end(30n, { uid: 'o' }), start(40n, { uid: 'r' })])
+        const between = (from: bigint, to: bigint) => timings({ fromNs: T + from, toNs: T + to, nowNs: T + 50n })
+        expect(await between(0n, 10n)).toEqual([])
+        expect(await between(0n, 11n)).toEqual(['import||| completed 10→20'])
+        expect(await between(15n, 16n)).toEqual(['import||| completed 10→20'])
+        expect(await between(20n, 30n)).toEqual(['import||| completed 10→20'])
+        expect(await between(21n, 30n)).toEqual([])
+        expect(await between(30n, 31n)).toEqual(['import||o| orphan →30'])
+        expect(await between(45n, 46n)).toEqual(['import||r| running 40→'])
+        expect(await between(51n, 60n)).toEqual([])
+      })
+
+      test('do not depend on the range that asks for them', async () => {
+        const { store, start, end, timings } = cast()
+        await store([start(-20n * HOUR), end(2n), start(3n), end(23n * HOUR)])
+        expect(await timings({ fromNs: T, toNs: T + 10n, nowNs: T + DAY })).toEqual([
+          `import||| completed 3→${23n * HOUR}`,
+          `import||| completed ${-20n * HOUR}→2`,
+        ])
+      })
+
+      test('are selected by process, meta, uid and state', async () => {
+        const { store, start, end, timings } = cast()
+        await store([
+          start(1n),
+          start(2n, { process: 'x' }),
+          start(3n, { meta: 'm' }),
+          start(4n, { uid: 'u' }),
+          start(5n, { process: 'x', meta: 'm', uid: 'u' }),
+          end(6n, { process: 'x', meta: 'm', uid: 'u' }),
+        ])
+        expect(await timings({ process: 'x' })).toEqual(['x|m|u| completed 5→6', 'x||| running 2→'])
+        expect(await timings({ meta: 'm' })).toEqual(['x|m|u| completed 5→6', 'import|m|| running 3→'])
+        expect(await timings({ meta: '' })).toEqual([
+          'import||u| running 4→',
+          'x||| running 2→',
+          'import||| running 1→',
+        ])
+        expect(await timings({ uid: 'u' })).toEqual(['x|m|u| completed 5→6', 'import||u| running 4→'])
+        expect(await timings({ uid: '' })).toEqual(['import|m|| running 3→', 'x||| running 2→', 'import||| running 1→'])
+        expect(await timings({ state: 'completed' })).toEqual(['x|m|u| completed 5→6'])
+        expect(await timings({ state: 'orphan' })).toEqual([])
+        expect(await timings({ process: 'nobody' })).toEqual([])
+        expect(await timings({ process: 'import', meta: '', uid: '', state: 'running' })).toEqual([
+          'import||| running 1→',
+        ])
+      })
+
+      test('are asked for with any text, and nothing of it is taken for a query', async () => {
+        const { store, start, timings } = cast()
+        await store([start(1n, { process: HOSTILE, meta: HOSTILE }), start(2n)])
+        expect(await timings({ process: HOSTILE, meta: HOSTILE })).toEqual([`${HOSTILE}|${HOSTILE}|| running 1→`])
+        for (const text of ['" or true', "' OR 1=1 --", '\\', '$' + '{r.process}', '\0', 'a\0b', '\n', '%', '*'])
+          for (const q of [{ process: text }, { meta: text }, { uid: text }]) expect(await timings(q)).toEqual([])
+      })
+
+      test('of another account are never seen', async () => {
+        const [own, foreign] = [cast(), cast()]
+        await own.store([own.start(1n, { uid: 'a' })])
+        await foreign.store([foreign.end(2n, { uid: 'a' }), foreign.start(3n)])
+        expect(await own.timings()).toEqual(['import||a| running 1→'])
+        expect(await own.timings({ uid: 'a' })).toEqual(['import||a| running 1→'])
+        expect(await foreign.timings()).toEqual(['import||| running 3→', 'import||a| orphan →2'])
+      })
+
+      test('come in pages that skip and repeat nothing, whatever their size', async () => {
+        const { store, start, end, question } = cast()
+        const metas = ['', 'm', 'n']
+        await store(
+          Array.from({ length: 12 }, (_, i) => {
+            const fields = { uid: i % 3 === 0 ? '' : `u${i}`, meta: metas[i % 3]! }
+            const ns = BigInt(i) * 10n
+            return i % 4 === 0 ? [start(ns, fields)] : [start(ns, fields), end(ns + 5n, fields)]
+          }).flat(),
+        )
+        const find = (page: Page) => trial.source.findTimings(question, page)
+        const whole = await find({ limit: 100 })
+        expect(whole).toHaveLength(12)
+        for (const limit of [1, 5, 12])
+          expect(await pageThrough(find, limit, (last) => ({ ns: last.startedNs ?? last.endedNs! }))).toEqual(whole)
+      })
+
+      test('of a later page leave out what arrived after the first one, but for marks that brought their own time', async () => {
+        const { store, start, end, timings } = cast()
+        await store([start(0n), end(4n), start(2n, { uid: 'a' }), end(5n, { uid: 'a' }), start(6n, { uid: 'b' })])
+        expect(await timings({ asOfNs: T + 3n })).toEqual(['import||a| completed 2→5', 'import||| running 0→'])
+        expect(await timings({ asOfNs: T + 4n })).toEqual(['import||a| completed 2→5', 'import||| completed 0→4'])
+      })
+
+      test('of an empty range are none', async () => {
+        const { store, start, timings } = cast()
+        await store([start(0n)])
+        expect(await timings({ fromNs: T, toNs: T })).toEqual([])
+      })
+    })
+
+    describe('a summary of timings', () => {
+      test('of no marks has no rows', async () => {
+        const { summary } = cast()
+        expect(await summary()).toEqual([])
+        expect(await summary({ byMeta: true, everyNs: MINUTE })).toEqual([])
+      })
+
+      test('counts states and interpolates percentiles between neighbours', async () => {
+        const { store, start, end, summary } = cast()
+        // 1, 2, … 10 ms, an abandoned one, an orphan and two that run
+        const runs = Array.from({ length: 10 }, (_, i) => {
+          const uid = `u${i}`
+          return [start(BigInt(i) * S, { uid }), end(BigInt(i) * S + BigInt(i + 1) * MS, { uid })]
+        })
+        await store([...runs.flat(), start(1n), start(2n), end(3n, { uid: 'o' }), start(4n, { uid: 'r' })])
+        const [row, ...others] = await summary()
+        expect(others).toEqual([])
+        expect(row).toMatchObject({
+          process: 'import',
+          count: 10,
+          running: 2,
+          abandoned: 1,
+          orphan: 1,
+          meanMs: 5.5,
+          p50Ms: 5.5,
+        })
+        expect(row).not.toHaveProperty('meta')
+        expect(row).not.toHaveProperty('atNs')
+        expect(row!.p95Ms).toBeCloseTo(9.55, 9)
+        expect(row!.p99Ms).toBeCloseTo(9.91, 9)
+        expect(row!.maxMs).toBe(10)
+      })
+
+      test('has figures of null where nothing was completed', async () => {
+        const { store, start, summary } = cast()
+        await store([start(0n)])
+        expect(await summary()).toEqual([
+          {
+            process: 'import',
+            ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null },
+            ...{ running: 1, abandoned: 0, orphan: 0 },
+          },
+        ])
+      })
+
+      test('keeps runs of nanoseconds and of a day apart', async () => {
+        const { store, start, end, summary } = cast()
+        await store([start(-DAY + 1n), end(0n), start(1n, { process: 'short' }), end(2n, { process: 'short' })])
+        expect((await summary({ fromNs: T - 2n * DAY })).map(({ maxMs, meanMs }) => [maxMs, meanMs])).toEqual([
+          [86_399_999.999999, 86_399_999.999999],
+          [0.000001, 0.000001],
+        ])
+      })
+
+      test('puts the metas of a process together or splits by them', async () => {
+        const { store, start, end, summary } = cast()
+        await store([
+          ...[start(0n), end(2n * MS)],
+          ...[start(S, { meta: 'm' }), end(S + 4n * MS, { meta: 'm' })],
+          ...[start(2n * S, { meta: 'm' }), end(2n * S + 6n * MS, { meta: 'm' })],
+          start(0n, { process: 'x', meta: 'm' }),
+        ])
+        expect(
+          (await summary()).map(({ process, count, meanMs, running }) => [process, count, meanMs, running]),
+        ).toEqual([
+          ['import', 3, 4, 0],
+          ['x', 0, null, 1],
+        ])
+        const rows = await summary({ byMeta: true })
+        expect(rows.map(({ process, meta, count, meanMs }) => [process, meta, count, meanMs])).toEqual([
+          ['import', '', 1, 2],
+          ['import', 'm', 2, 5],
+          ['x', 'm', 0, null],
+        ])
+        expect((await summary({ meta: '', byMeta: true })).map(({ process, meta }) => [process, meta])).toEqual([
+          ['import', ''],
+        ])
+        expect((await summary({ process: 'x' })).map(({ process }) => process)).toEqual(['x'])
+        expect((await summary({ uid: 'nobody' })).length).toBe(0)
+      })
+
+      test('as a series counts each timing once, in the bucket of the mark that settled it', async () => {
+        const { store, start, end, summary } = cast()
+        await store([
+          ...[start(59n * S), end(61n * S)],
+          ...[start(62n * S), end(63n * S)],
+          start(10n * S, { uid: 'abandoned' }),
+          start(130n * S, { uid: 'abandoned' }),
+          end(65n * S, { uid: 'orphan' }),
+        ])
+        const series = await summary({ everyNs: MINUTE, fromNs: T, toNs: T + 3n * MINUTE })
+        const of = (row: (typeof series)[number]) => [
+          row.atNs! - T,
+          row.count,
+          row.maxMs,
+          row.running,
+          row.abandoned,
+          row.orphan,
+        ]
+        expect(series.map(of)).toEqual([
+          [0n, 0, null, 0, 1, 0],
+          [MINUTE, 2, 2000, 0, 0, 1],
+          [2n * MINUTE, 0, null, 1, 0, 0],
+        ])
+      })
+
+      test('as a series has buckets from the epoch on, and only what the range holds', async () => {
+        const { store, start, end, summary } = cast()
+        await store([start(0n), end(61n * S), start(62n * S), end(63n * S), start(64n * S), end(125n * S)])
+        const every = 7n * S
+        const series = await summary({ everyNs: every, fromNs: T + 62n * S, toNs: T + 125n * S })
+        expect(series.map(({ atNs, count }) => [atNs, count])).toEqual([[T + 63n * S - ((T + 63n * S) % every), 1]])
+      })
+    })
+
+    describe('a count of marks', () => {
+      test('is of the range, the process and the meta', async () => {
+        const { store, start, end, metric, range } = cast()
+        const count = (q: Partial<TimingSelection> = {}) => trial.source.countMarks({ ...range, ...q })
+        expect(await count()).toBe(0)
+        await store([
+          start(0n),
+          end(1n),
+          start(2n, { process: 'x', uid: 'a' }),
+          start(3n, { meta: 'm' }),
+          metric(4n, [['no mark', 1]]),
+        ])
+        expect(await count()).toBe(4)
+        expect(await count({ process: 'x' })).toBe(1)
+        expect(await count({ meta: 'm' })).toBe(1)
+        expect(await count({ meta: '' })).toBe(3)
+        expect(await count({ fromNs: T + 1n, toNs: T + 3n })).toBe(2)
+        expect(await count({ account: 'nobody' })).toBe(0)
+        expect(await count({ fromNs: T, toNs: T })).toBe(0)
+      })
+    })
+
+    describe('metrics', () => {
+      test('come newest first and within a stamp by name', async () => {
+        const { store, metric, points } = cast()
+        await store([
+          metric(1n, [
+            ['b', 1],
+            ['a', 2],
+          ]),
+          metric(
+            5n * S,
+            [
+              ['c', 3.5],
+              ['\uffff', 4],
+              ['😀', 5],
+              ['C', 6],
+            ],
+            { process: 'x', meta: 'm' },
+          ),
+          metric(20n * MINUTE, [['late', -7]]),
+        ])
+        const row = (
+          offset: bigint,
+          name: string,
+          value: number,
+          of = { process: 'import', meta: '' },
+        ): MetricPoint => ({
+          ...{ atNs: T + offset, ...of, name, value },
+        })
+        const x = { process: 'x', meta: 'm' }
+        expect(await points()).toEqual([
+          row(20n * MINUTE, 'late', -7),
+          row(5n * S, 'C', 6, x),
+          row(5n * S, 'c', 3.5, x),
+          row(5n * S, '\uffff', 4, x),
+          row(5n * S, '😀', 5, x),
+          row(1n, 'a', 2),
+          row(1n, 'b', 1),
+        ])
+      })
+
+      test('are selected by range, process, meta and name, and by account always', async () => {
+        const [{ store, metric, points }, stranger] = [cast(), cast()]
+        await stranger.store([stranger.metric(0n, [['a', 99]])])
+        await store([
+          metric(0n, [
+            ['a', 1],
+            ['b', 2],
+          ]),
+          metric(1n, [['a', 3]], { process: 'x' }),
+          metric(2n, [['a', 4]], { meta: 'm' }),
+        ])
+        const values = async (q: Parameters<typeof points>[0]) => (await points(q)).map(({ value }) => value)
+        expect(await values({})).toEqual([4, 3, 1, 2])
+        expect(await values({ name: 'a' })).toEqual([4, 3, 1])
+        expect(await values({ process: 'x' })).toEqual([3])
+        expect(await values({ meta: 'm' })).toEqual([4])
+        expect(await values({ meta: '' })).toEqual([3, 1, 2])
+        expect(await values({ fromNs: T + 1n, toNs: T + 2n })).toEqual([3])
+        expect(await values({ fromNs: T, toNs: T })).toEqual([])
+        for (const name of ['" or true or "', "' OR 1=1 --", '\\', 'nobody']) expect(await values({ name })).toEqual([])
+      })
+
+      test('come in pages that skip and repeat nothing, in the middle of a stamp and over long gaps too', async () => {
+        const { store, metric, range } = cast()
+        const names = Array.from({ length: 20 }, (_, i): [string, number] => [`name ${i}`, i])
+        const metas = ['', 'm']
+        await store(
+          [0n, 1n, S, 2n * HOUR, 40n * DAY, 40n * DAY + 1n].map((ago, i) =>
+            metric(-ago, names, { meta: metas[i % 2]! }),
+          ),
+        )
+        const q = { ...range, fromNs: T - 100n * DAY }
+        const find = (page: Page) => trial.source.findMetrics(q, page)
+        const whole = await find({ limit: 1000 })
+        expect(whole).toHaveLength(120)
+        for (const limit of [13, 20, 120])
+          expect(await pageThrough(find, limit, (last) => ({ ns: last.atNs, name: last.name }))).toEqual(whole)
+      })
+    })
+
+    describe('metrics in buckets', () => {
+      test('have count, mean, min, max, sum and the newest value, over all metas of a name', async () => {
+        const { store, metric, rows } = cast()
+        await store([
+          metric(1n * S, [['a', 1]]),
+          metric(2n * S, [['a', 5]], { meta: 'm' }),
+          metric(3n * S, [['a', -3]], { meta: 'm' }),
+          metric(4n * S, [['a', 2.5]]),
+          metric(5n * S, [['b', 7]]),
+          metric(6n * S, [['a', 8]], { process: 'x' }),
+          metric(MINUTE, [['a', 9]]),
+        ])
+        const at = (offset: bigint) => T + offset
+        const one = (value: number) => ({ count: 1, mean: value, min: value, max: value, sum: value, last: value })
+        expect(await rows()).toEqual([
+          { atNs: at(0n), process: 'import', name: 'a', count: 4, mean: 1.375, min: -3, max: 5, sum: 5.5, last: 2.5 },
+          { atNs: at(0n), process: 'import', name: 'b', ...one(7) },
+          { atNs: at(0n), process: 'x', name: 'a', ...one(8) },
+          { atNs: at(MINUTE), process: 'import', name: 'a', ...one(9) },
+        ])
+        expect((await rows({ meta: 'm' })).map(({ count, last }) => [count, last])).toEqual([[2, -3]])
+        expect((await rows({ meta: '', name: 'a', process: 'import' })).map(({ sum }) => sum)).toEqual([3.5, 9])
+      })
+
+      test('lie from the epoch on, and the range cuts them', async () => {
+        const { store, metric, rows } = cast()
+        await store([0n, 10n, 20n, 30n, 40n].map((s) => metric(s * S, [['a', Number(s)]])))
+        const every = 7n * S
+        const found = await rows({ everyNs: every, fromNs: T + 10n * S, toNs: T + 30n * S + 1n })
+        const bucketOf = (ns: bigint) => ns - (ns % every)
+        expect(found.map(({ atNs, last }) => [atNs, last])).toEqual(
+          [10n, 20n, 30n].map((s) => [bucketOf(T + s * S), Number(s)]),
+        )
+        const day = await rows({ everyNs: DAY })
+        expect(day.map(({ atNs, count }) => [atNs, count])).toEqual([[T - (T % DAY), 5]])
+      })
+
+      test('are none where there are no metrics', async () => {
+        const { rows } = cast()
+        expect(await rows()).toEqual([])
+        expect(await rows({ fromNs: T, toNs: T })).toEqual([])
+      })
+    })
+
+    describe('processes', () => {
+      test('are named with their metas, kinds and last time, the most recent first', async () => {
+        const [{ store, start, end, metric, processes }, stranger] = [cast(), cast()]
+        await stranger.store([stranger.start(9n, { process: 'foreign' })])
+        expect(await processes()).toEqual([])
+        await store([
+          start(1n),
+          end(4n, { meta: 'n' }),
+          metric(2n, [['a', 1]], { meta: 'm' }),
+          metric(3n, [['a', 1]], { process: 'measured', meta: 'm' }),
+          start(5n, { process: HOSTILE, meta: HOSTILE }),
+        ])
+        const sorted = (await processes()).toSorted((a, b) => Number(b.lastNs - a.lastNs))
+        expect(sorted.map(({ kinds, ...row }) => ({ ...row, kinds: kinds.toSorted() }))).toEqual([
+          { process: HOSTILE, metas: [HOSTILE], lastNs: T + 5n, kinds: ['mark'] },
+          { process: 'import', metas: ['', 'm', 'n'], lastNs: T + 4n, kinds: ['mark', 'metric'] },
+          { process: 'measured', metas: ['m'], lastNs: T + 3n, kinds: ['metric'] },
+        ])
+        expect((await processes({ process: 'measured' })).map(({ process }) => process)).toEqual(['measured'])
+        expect((await processes({ meta: 'n' })).map(({ process }) => process)).toEqual(['import'])
+        expect((await processes({ meta: '' })).map(({ process }) => process)).toEqual(['import'])
+        expect((await processes({ fromNs: T + 2n, toNs: T + 4n })).map(({ lastNs }) => lastNs - T).toSorted()).toEqual([
+          2n,
+          3n,
+        ])
+      })
+
+      test('name a hundred metas at most', async () => {
+        const { store, start, processes } = cast()
+        await store(Array.from({ length: 130 }, (_, i) => start(BigInt(i), { meta: `m${String(i).padStart(3, '0')}` })))
+        const [row, ...others] = await processes()
+        expect(others).toEqual([])
+        expect(row!.metas).toHaveLength(100)
+        expect(row!.lastNs).toBe(T + 129n)
+      })
+    })
+
+    test('an answer without pages has no more rows than its caller can use', async () => {
+      const { store, start, metric, summary, rows, processes } = cast()
+      await store(
+        Array.from({ length: 20 }, (_, i) => [
+          start(BigInt(i), { process: `p${i}` }),
+          metric(BigInt(i) + 100n, [['a', 1]], { process: `p${i}` }),
+        ]).flat(),
+      )
+      const maxRows = 7
+      expect(await summary({ maxRows })).toHaveLength(maxRows)
+      expect(await rows({ maxRows })).toHaveLength(maxRows)
+      expect((await processes({ maxRows } as Partial<TimingSelection>)).map(({ process }) => process)).toEqual(
+        [19, 18, 17, 16, 15, 14, 13].map((i) => `p${i}`),
+      )
+      expect(await summary({ maxRows: 21 })).toHaveLength(20)
+    })
+  })
 }
+
+/** All pages of `limit`, one after the other. */
+async function pageThrough<T>(
+  find: (page: Page) => Promise<T[]>,
+  limit: number,
+  placeOf: (last: T) => NonNullable<Page['after']>,
+): Promise<T[]> {
+  const items: T[] = []
+  for (let page = await find({ limit }); ; page = await find({ limit, after: placeOf(page.at(-1)!) })) {
+    items.push(...page)
+    if (page.length < limit) return items
+  }
+}
+
+/** `process|meta|uid| state start→end`, in ns from T. */
+function line({ process, meta, uid, state, startedNs, endedNs }: Timing): string {
+  const offset = (ns: bigint | undefined) => (ns === undefined ? '' : String(ns - T))
+  return `${process}|${meta}|${uid}| ${state} ${offset(startedNs)}→${offset(endedNs)}`
+}
+
+const keyOf = ({ atNs, process, meta }: TimingSummaryRow): string => JSON.stringify([String(atNs), process, meta])
+const byKey = (a: TimingSummaryRow, b: TimingSummaryRow): number => (keyOf(a) < keyOf(b) ? -1 : 1)
