@@ -1,5 +1,6 @@
 // Asks the server. Whatever goes wrong becomes one CliError that tells a person what to do: the server's own words when it gave some.
 import type { CliConfig } from './config.ts'
+import { describeFetchFault } from './fetch-fault.ts'
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
 import { oneLine } from './one-line.ts'
 import { createSessionFile } from './session-file.ts'
@@ -68,7 +69,8 @@ export function createApi(config: CliConfig, io: Io): Api {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
     } catch (cause) {
-      const why = (cause as Error).name === 'TimeoutError' ? `no answer within ${TIMEOUT_MS / 1000} s` : reason(cause)
+      const why =
+        (cause as Error).name === 'TimeoutError' ? `no answer within ${TIMEOUT_MS / 1000} s` : describeFetchFault(cause)
       throw new CliError(`no Stint answers at ${url} (${why}). Is it running? STINT_URL says where it is.`, 1, {
         cause,
       })
@@ -117,11 +119,6 @@ export function createApi(config: CliConfig, io: Io): Api {
         ? askSignedIn(method, path, body)
         : ask(method, path, body, { [config.keyHeader]: config.apiKey }),
   }
-}
-
-const reason = (cause: unknown): string => {
-  const { code, message } = cause as { code?: string; message?: string }
-  return code === 'ConnectionRefused' || code === 'ECONNREFUSED' ? 'connection refused' : (code ?? message ?? 'unknown')
 }
 
 const tokenOf = (response: Response): string | undefined =>

@@ -37,7 +37,7 @@ export interface DeliveryDeps {
 /** After the job's end: until a file is written, and until we leave. */
 const FILE_AFTER_MS = 8
 const WAIT_MS = 20
-/** While the job runs: until an event is kept in a file, in case we are killed. */
+/** While the job runs: until what is not answered well is kept in a file, in case we are killed. */
 const KEEP_AFTER_MS = 1000
 const TIMEOUT_MS = 30_000
 /** Stint failed so lately, or has been silent for so long, that asking again is of no use. */
@@ -99,11 +99,13 @@ export function createDelivery({ target, fetch, pending, clock, signal }: Delive
       if (file === undefined) continue
       const open = inside.filter(isOpen)
       if (open.length === 0) pending.remove(file)
-      else if (inside.some(({ outcome }) => outcome?.is === 'refused'))
-        pending.replace(
+      else if (inside.some(({ outcome }) => outcome?.is === 'refused')) {
+        const fresh = pending.replace(
           file,
           open.map(({ event }) => ({ ...event, url: target.url })),
         )
+        for (const parcel of inside) parcel.file = isOpen(parcel) ? fresh : undefined
+      }
     }
   }
 
@@ -116,20 +118,17 @@ export function createDelivery({ target, fetch, pending, clock, signal }: Delive
   }
 
   return {
-    send(event) {
+    async send(event) {
       const parcel = dispatch(event)
-      const keepIfOpen = () => {
-        if (isOpen(parcel) && parcel.file === undefined) keep([parcel])
-      }
-      timer = setTimeout(keepIfOpen, KEEP_AFTER_MS)
-      return parcel.answered.then((outcome) => {
+      timer = setTimeout(() => {
+        if (isOpen(parcel)) keep([parcel])
+      }, KEEP_AFTER_MS)
+      await parcel.answered
+      if (!isOpen(parcel)) {
         clearTimeout(timer)
-        if (!signal.aborted) {
-          keepIfOpen()
-          settleFiles()
-        }
-        return outcome!
-      })
+        if (!signal.aborted) settleFiles()
+      }
+      return parcel.outcome!
     },
     async finish(events) {
       clearTimeout(timer)

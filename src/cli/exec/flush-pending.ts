@@ -1,4 +1,5 @@
 // Sends what is pending, the oldest first, until all is answered or the first answer says that it is of no use now.
+import type { Clock } from '../../clock.ts'
 import type { FlushLock } from './flush-lock.ts'
 import type { PendingEvent, PendingEvents } from './pending-events.ts'
 import { type Fetch, sendEvent, type Target } from './send-event.ts'
@@ -12,6 +13,7 @@ export interface FlushOptions {
   /** Also events that were meant for another address. */
   readonly anyUrl: boolean
   readonly lock: FlushLock
+  readonly clock: Clock
   /** One line for each event that will never be stored. */
   onDropped(line: string): void
 }
@@ -27,7 +29,7 @@ const TIMEOUT_MS = 10_000
 
 /** Rejects only when the files cannot be read or removed. */
 export async function flushPending(options: FlushOptions): Promise<FlushReport> {
-  const { pending, target, fetch, signal, anyUrl, lock, onDropped } = options
+  const { pending, target, fetch, signal, anyUrl, lock, clock, onDropped } = options
   let sent = 0
   let dropped = 0
   let why: string | undefined
@@ -51,7 +53,7 @@ export async function flushPending(options: FlushOptions): Promise<FlushReport> 
   }
 
   for (const file of pending.list(anyUrl ? undefined : target.url)) {
-    const found = pending.read(file)
+    const found = pending.read(file, clock.wallUs())
     if (found === undefined) continue
     const rest: PendingEvent[] = []
     if (found.unreadable > 0) onDropped(`${found.unreadable} lines of ${file} are dropped: they are no events`)

@@ -1,9 +1,9 @@
 // Events that Stint has not acknowledged yet, in the user's state directory.
-//   1. a file appears whole or not at all (written aside, fsync, rename, fsync of the directory) and is never appended to, so that any number
-//      of processes may add, send and remove without a lock;
+//   1. a file is written once, with its length in its name, and synced before anybody relies on it: what is shorter is still being written,
+//      or was torn by a crash. Nothing is ever appended, so that any number of processes may add, send and remove without a lock;
 //   2. a file is removed only by who has had every event of it answered; an event sent twice is one, by its `at` and its content;
 //   3. a file's events are for one Stint, which its name tells; no key is written, and the address only without user and password;
-//   4. the oldest go first, to Stint, and when the directory is full.
+//   4. the oldest go first: to Stint, and when there is no room for more.
 import {
   closeSync,
   fsyncSync,
@@ -11,7 +11,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -35,22 +34,20 @@ export interface PendingEvents {
   add(events: readonly OutgoingEvent[], url: string, us: number): { readonly file: string; readonly dropped: number }
   /** Those for one Stint, or all; the oldest first. */
   list(url?: string): string[]
-  /** Undefined when it is gone: somebody else has sent it. */
-  read(file: string): PendingFile | undefined
-  /** Puts what is left of a file in its place. */
-  replace(file: string, events: readonly PendingEvent[]): void
+  /** Undefined when it is gone, as somebody else has sent it, or not there in full yet. `us` is now. */
+  read(file: string, us: number): PendingFile | undefined
+  /** Puts what is left of a file in its place, under a new name. */
+  replace(file: string, events: readonly PendingEvent[]): string
   remove(file: string): void
-  /** Removes what a writer that was killed has left aside. */
-  sweep(us: number): void
 }
 
 export const MAX_FILES = 4000
 export const MAX_BYTES = 32 * 2 ** 20
 
-const ASIDE = /^\.pending-.*\.jsonl\./
-const ASIDE_KEPT_US = 3_600_000_000
-/** Time, address, size: all that must be known of thousands of files without looking into them. */
-const NAME = /^pending-\d{17}-[0-9a-f]{8}-(\d+)-[0-9a-f-]+\.jsonl$/
+/** Nobody writes for so long. */
+const TORN_AFTER_US = 60_000_000
+/** Time, address and length: all that must be known of thousands of files without looking into them. */
+const NAME = /^(pending-\d{17}-[0-9a-f]{8})-(\d+)-[0-9a-f-]+\.jsonl$/
 const KINDS = new Set(['start', 'end', 'exception'])
 
 /** `unique` makes names that no other process makes. */
@@ -61,23 +58,27 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
       .filter((name) => NAME.test(name) && (url === undefined || name.includes(`-${markOf(url)}-`)))
       .sort()
 
-  function write(file: string, text: string): void {
-    const aside = pathOf(`.${file}.${unique()}`)
-    const fd = openSync(aside, 'wx', 0o600)
+  /** The new file's name. */
+  function write(prefix: string, events: readonly PendingEvent[]): string {
+    const text = events.map(({ kind, url, body }) => `${JSON.stringify({ kind, url, body })}\n`).join('')
+    const file = `${prefix}-${Buffer.byteLength(text)}-${unique()}.jsonl`
+    const fd = openSync(pathOf(file), 'wx', 0o600)
     try {
       writeFileSync(fd, text)
       fsyncSync(fd)
+    } catch (error) {
+      rmSync(pathOf(file), { force: true })
+      throw error
     } finally {
       closeSync(fd)
     }
-    renameSync(aside, pathOf(file))
-    syncDirectory(dir)
+    return file
   }
 
   /** Removes the oldest until one more has room. */
   function makeRoom(): number {
     const files = list()
-    const bytes = files.map((file) => Number(NAME.exec(file)![1]))
+    const bytes = files.map((file) => lengthOf(file))
     let total = bytes.reduce((sum, size) => sum + size, 0)
     let dropped = 0
     while (dropped < files.length && (files.length - dropped >= MAX_FILES || total >= MAX_BYTES)) {
@@ -92,43 +93,44 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
     add(events, url, us) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       const dropped = makeRoom()
-      const text = formatEvents(events.map((event) => ({ ...event, url })))
-      const file = `pending-${String(Math.round(us)).padStart(17, '0')}-${markOf(url)}-${Buffer.byteLength(text)}-${unique()}.jsonl`
-      write(file, text)
+      const prefix = `pending-${String(Math.round(us)).padStart(17, '0')}-${markOf(url)}`
+      const file = write(
+        prefix,
+        events.map((event) => ({ ...event, url })),
+      )
       return { file, dropped }
     },
     list,
-    read(file) {
-      let text: string
+    read(file, us) {
+      const path = pathOf(file)
+      let bytes: Buffer
       try {
-        text = readFileSync(pathOf(file), 'utf8')
+        bytes = readFileSync(path)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
         throw error
       }
-      const parsed = text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map(parseEvent)
+      const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+      if (modifiedMs === undefined) return undefined
+      if (bytes.length < lengthOf(file) && us - modifiedMs * 1000 < TORN_AFTER_US) return undefined
+      const lines = bytes.toString('utf8').split('\n')
+      const parsed = lines.filter((line) => line !== '').map(parseEvent)
       const events = parsed.filter((event) => event !== undefined)
       return { events, unreadable: parsed.length - events.length }
     },
-    replace: (file, events) => write(file, formatEvents(events)),
-    remove: (file) => rmSync(pathOf(file), { force: true }),
-    sweep(us) {
-      for (const name of names(dir).filter((each) => ASIDE.test(each))) {
-        const modifiedMs = statSync(pathOf(name), { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
-        if (us - modifiedMs * 1000 > ASIDE_KEPT_US) rmSync(pathOf(name), { force: true })
-      }
+    replace(file, events) {
+      const fresh = write(NAME.exec(file)![1]!, events)
+      rmSync(pathOf(file), { force: true })
+      return fresh
     },
+    remove: (file) => rmSync(pathOf(file), { force: true }),
   }
 }
 
+const lengthOf = (file: string): number => Number(NAME.exec(file)![2])
+
 /** In a file's name; two addresses with the same mark are told apart by the lines. */
 const markOf = (url: string) => Bun.hash.xxHash32(url).toString(16).padStart(8, '0')
-
-const formatEvents = (events: readonly PendingEvent[]): string =>
-  events.map(({ kind, url, body }) => `${JSON.stringify({ kind, url, body })}\n`).join('')
 
 function parseEvent(line: string): PendingEvent | undefined {
   try {
@@ -148,14 +150,5 @@ function names(dir: string): string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
-  }
-}
-
-function syncDirectory(dir: string): void {
-  const fd = openSync(dir, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }

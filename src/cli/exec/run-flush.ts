@@ -22,13 +22,20 @@ export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOpt
   const list = () => pending.list(anyUrl ? undefined : url)
   const total = { sent: 0, dropped: 0 }
 
-  pending.sweep(clock.wallUs())
   const lock = list().length > 0 ? takeFlushLock(stateDir, process.pid, clock) : undefined
   if (lock === undefined && list().length > 0)
     throw new CliError(isSilent ? '' : 'another stint is sending them just now')
   let why: string | undefined
   if (lock !== undefined) {
-    const options = { pending, target: { url, keyHeader, key: apiKey }, fetch: io.fetch, anyUrl, lock, onDropped: say }
+    const options = {
+      pending,
+      target: { url, keyHeader, key: apiKey },
+      fetch: io.fetch,
+      anyUrl,
+      lock,
+      clock,
+      onDropped: say,
+    }
     const signal = new AbortController().signal
     try {
       for (let before = -1; why === undefined && total.sent + total.dropped > before && list().length > 0; ) {
@@ -42,7 +49,7 @@ export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOpt
       lock.release()
     }
   }
-  const left = list().reduce((sum, file) => sum + (pending.read(file)?.events.length ?? 0), 0)
+  const left = list().reduce((sum, file) => sum + (pending.read(file, clock.wallUs())?.events.length ?? 0), 0)
   const figures = `${total.sent} sent, ${total.dropped} dropped, ${left} left`
   if (why !== undefined) throw new CliError(isSilent ? '' : `${figures}: ${oneLine(why)}`)
   if (!isSilent) io.stdout.write(`${figures}\n`)

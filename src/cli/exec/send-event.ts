@@ -1,4 +1,5 @@
 // One event to /v1. What the answer means: stored, never to be stored, or to be kept and sent again.
+import { describeFetchFault } from '../fetch-fault.ts'
 import type { OutgoingEvent } from './job-events.ts'
 
 export interface Target {
@@ -39,7 +40,7 @@ export async function sendEvent(
     const why = `${url} answered ${response.status}${describeProblem(text)}`
     return { is: NEVER.has(response.status) ? 'refused' : 'kept', why }
   } catch (error) {
-    return { is: 'kept', why: `${url} did not answer (${reasonOf(error)})` }
+    return { is: 'kept', why: `${url} did not answer (${describeFetchFault(error)})` }
   }
 }
 
@@ -60,10 +61,4 @@ function describeProblem(text: string): string {
   const errors = Array.isArray(problem.errors) ? problem.errors : []
   const faults = errors.map(({ pointer, detail }) => `${String(pointer).replace(/^\//, '--')} ${String(detail)}`.trim())
   return `: ${[problem.title, ...faults].join('; ')}`
-}
-
-function reasonOf(error: unknown): string {
-  const { name, code, message } = error as { name?: string; code?: string; message?: string }
-  if (name === 'AbortError' || name === 'TimeoutError') return 'in time'
-  return code === 'ConnectionRefused' ? 'connection refused' : String(code ?? message ?? error)
 }

@@ -41,11 +41,10 @@ export function tellStint(call: ExecCall, startedUs: number, clock: Clock, io: I
 
   /** Stint is there: what it has missed can go. */
   async function sendBacklog(): Promise<void> {
-    pending.sweep(clock.wallUs())
     const lock = hasBacklog(pending, url) ? takeFlushLock(stateDir, process.pid, clock) : undefined
     if (lock === undefined) return
     release = lock.release
-    await flushPending({ pending, target, fetch, signal, anyUrl: false, lock, onDropped: say })
+    await flushPending({ pending, target, fetch, signal, anyUrl: false, lock, clock, onDropped: say })
     lock.release()
   }
 

@@ -30,7 +30,18 @@ export function recordEvents(
       return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
     },
   })
-  return { url: `http://127.0.0.1:${server.port}`, events, stop: () => server.stop(true) }
+  const distinct = () => [...new Map(events.map((sent) => [JSON.stringify(sent), sent])).values()]
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    /** All that came, also what came again. */
+    events,
+    /** Waits for so many different ones: on a machine that is busy the last are sent after the job. */
+    async hears(count: number): Promise<Sent[]> {
+      await until(() => distinct().length >= count, `${count} events`)
+      return distinct()
+    },
+    stop: () => server.stop(true),
+  }
 }
 
 /** Accepts and never answers. */

@@ -6,7 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  utimesSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ test('what is added is read again, the oldest first', () => {
   const second = pending.add([event('b'), event('c')], URL_A, 2_000).file
   const first = pending.add([event('a')], URL_A, 1_000).file
   expect(pending.list()).toEqual([first, second])
-  expect(pending.read(second)).toEqual({
+  expect(pending.read(second, Date.now() * 1000)).toEqual({
     events: [
       { ...event('b'), url: URL_A },
       { ...event('c'), url: URL_A },
@@ -62,21 +62,22 @@ test('a file that is gone is nothing, and may be removed again', () => {
   const { file } = pending.add([event('a')], URL_A, 1)
   pending.remove(file)
   pending.remove(file)
-  expect(pending.read(file)).toBeUndefined()
+  expect(pending.read(file, Date.now() * 1000)).toBeUndefined()
   expect(pending.list()).toEqual([])
 })
 
 test('before anything was added there is nothing', () => {
   expect(pending.list()).toEqual([])
-  pending.sweep(1)
   expect(existsSync(dir)).toBe(false)
 })
 
 test('what is left of a file takes its place', () => {
   const { file } = pending.add([event('a'), event('b')], URL_A, 1)
-  pending.replace(file, [{ ...event('b'), url: URL_A }])
-  expect(pending.read(file)!.events.map(({ body }) => body.process)).toEqual(['b'])
-  expect(readdirSync(dir)).toEqual([file])
+  const newer = pending.add([event('c')], URL_A, 2).file
+  const left = pending.replace(file, [{ ...event('b'), url: URL_A }])
+  expect(pending.read(left, Date.now() * 1000)!.events.map(({ body }) => body.process)).toEqual(['b'])
+  expect(pending.list(URL_A)).toEqual([left, newer])
+  expect(readdirSync(dir).toSorted()).toEqual([left, newer])
 })
 
 test('damaged lines are counted, the others read', () => {
@@ -86,7 +87,7 @@ test('damaged lines are counted, the others read', () => {
     join(dir, file),
     `${good}{"kind":"start","url":"x"\n[]\nnull\n{"kind":"sing","url":"x","body":{}}\n{"kind":"end","url":"x","body":null}\n`,
   )
-  expect(pending.read(file)).toMatchObject({ events: [{ body: { process: 'a' } }], unreadable: 5 })
+  expect(pending.read(file, Date.now() * 1000)).toMatchObject({ events: [{ body: { process: 'a' } }], unreadable: 5 })
 })
 
 describe('the directory does not grow without bound', () => {
@@ -111,14 +112,23 @@ describe('the directory does not grow without bound', () => {
     expect(pending.list()).not.toContain(first)
     expect(pending.list()).toContain(second)
   })
+})
 
-  test('by what writers that were killed left aside', () => {
-    const { file } = pending.add([event('a')], URL_A, 1)
-    const [old, fresh] = [join(dir, `.${file}.1`), join(dir, `.${file}.2`)]
-    for (const path of [old, fresh]) writeFileSync(path, 'half a li')
-    utimesSync(old, 1000, 1000)
-    pending.sweep(Date.now() * 1000)
-    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true])
+describe('a file that is not there in full', () => {
+  const halve = (file: string) => truncateSync(join(dir, file), statSync(join(dir, file)).size / 2)
+
+  test('is still being written, and left alone', () => {
+    const { file } = pending.add([event('a'), event('b')], URL_A, 1)
+    halve(file)
+    expect(pending.read(file, Date.now() * 1000)).toBeUndefined()
     expect(pending.list()).toEqual([file])
+  })
+
+  test('for long was torn by a crash: its whole lines are read, and the torn one counted', () => {
+    const { file } = pending.add([event('a'), event('b'), event('c')], URL_A, 1)
+    halve(file)
+    const found = pending.read(file, (Date.now() + 61_000) * 1000)!
+    expect(found.events.map(({ body }) => body.process)).toEqual(['a'])
+    expect(found.unreadable).toBe(1)
   })
 })

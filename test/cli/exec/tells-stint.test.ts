@@ -1,0 +1,386 @@
+// What Stint hears of a command, and that the command hears nothing of Stint: away, slow, refusing or silent, it runs and ends all the same.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createUser, deadUrl, KEY, listenInSilence, recordEvents, type Sent, until } from './exec-cast.ts'
+
+const cleanUps: (() => void)[] = []
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
+})
+
+function listen(...args: Parameters<typeof recordEvents>) {
+  const stint = recordEvents(...args)
+  cleanUps.push(stint.stop)
+  return stint
+}
+function userOf(url: string) {
+  const user = createUser(url)
+  cleanUps.push(user.remove)
+  return user
+}
+
+const paths = (events: readonly Sent[]) => events.map(({ path }) => path)
+const RFC3339_US = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+
+describe('of a command that succeeds', () => {
+  test('Stint hears its start and its end, by the clock of the job', async () => {
+    const stint = listen()
+    const before = Date.now()
+    await userOf(stint.url).exec(['sleep', '0.3'])
+    const after = Date.now()
+    const heard = await stint.hears(2)
+    expect(paths(heard)).toEqual(['/v1/start', '/v1/end'])
+    const [start, end] = heard.map(({ body }) => body)
+    expect(start!.at).toMatch(RFC3339_US)
+    expect(end!.at).toMatch(RFC3339_US)
+    const [startedMs, endedMs] = [Date.parse(start!.at!), Date.parse(end!.at!)]
+    expect(startedMs).toBeGreaterThanOrEqual(before)
+    expect(endedMs).toBeLessThanOrEqual(after)
+    expect(endedMs - startedMs).toBeGreaterThanOrEqual(300)
+    expect(endedMs - startedMs).toBeLessThan(after - before)
+    expect(heard.every(({ key }) => key === KEY)).toBe(true)
+  })
+
+  test('the process is the name of the command, the uid a new one', async () => {
+    const stint = listen()
+    const user = userOf(stint.url)
+    await user.exec(['/bin/true'])
+    await user.exec(['/bin/true'])
+    const bodies = (await stint.hears(4)).map(({ body }) => body)
+    expect(bodies.map(({ process }) => process)).toEqual(['true', 'true', 'true', 'true'])
+    const runs = Map.groupBy(bodies, ({ uid }) => uid)
+    expect([...runs.values()].map((events) => events.length)).toEqual([2, 2])
+    expect([...runs.keys()].every((uid) => /^[0-9a-f-]{36}$/.test(uid!))).toBe(true)
+    expect(bodies.some((body) => 'meta' in body)).toBe(false)
+  })
+
+  test('what the flags say goes for both marks', async () => {
+    const stint = listen()
+    await userOf(stint.url).run(['exec', '--process', 'night', '--meta', 'eu 1', '--uid', 'a-1', 'true'])
+    for (const { body } of await stint.hears(2))
+      expect(body).toMatchObject({ process: 'night', meta: 'eu 1', uid: 'a-1' })
+  })
+})
+
+describe('of a command that fails', () => {
+  test('Stint hears an exception too: the exit code and the end of its stderr, not its arguments', async () => {
+    const stint = listen()
+    const user = userOf(stint.url)
+    await user.run(['exec', '--meta', 'eu', '--', 'sh', '-c', 'echo oh no >&2; exit 4', '--password=hunter2'])
+    const heard = await stint.hears(3)
+    expect(paths(heard).toSorted()).toEqual(['/v1/end', '/v1/exception', '/v1/start'])
+    const exception = heard.find(({ path }) => path === '/v1/exception')!.body
+    expect(exception).toEqual({
+      process: 'sh',
+      meta: 'eu',
+      exception: 'sh: exited with code 4\noh no',
+      at: expect.stringMatching(RFC3339_US),
+    })
+    expect(JSON.stringify(stint.events)).not.toContain('hunter2')
+  })
+
+  test.each([
+    ['that is ended by a signal', ['sh', '-c', 'kill -KILL $$'], 'sh: was ended by SIGKILL'],
+    ['that is not there', ['no-such-command'], 'no-such-command: command not found'],
+  ])('one %s', async (_, command, text) => {
+    const stint = listen()
+    await userOf(stint.url).exec(command)
+    const heard = await stint.hears(3)
+    expect(heard.find(({ path }) => path === '/v1/exception')!.body.exception).toBe(text)
+    expect(paths(heard)).toContain('/v1/end')
+  })
+
+  test('only so much of its stderr as an exception may hold', async () => {
+    const stint = listen()
+    const { stderr } = await userOf(stint.url).exec([
+      'sh',
+      '-c',
+      'i=0; while [ $i -lt 20000 ]; do echo "é $i" >&2; i=$((i+1)); done; exit 1',
+    ])
+    const text = (await stint.hears(3)).find(({ path }) => path === '/v1/exception')!.body.exception!
+    expect([...text].length).toBeLessThanOrEqual(15_000)
+    expect([...text].length).toBeGreaterThan(11_000)
+    expect(text.endsWith('é 19998\né 19999')).toBe(true)
+    expect(stderr.toString().endsWith('é 19999\n')).toBe(true)
+  })
+})
+
+describe('the start is sent beside the command', () => {
+  test('while it runs', async () => {
+    const stint = listen()
+    const user = userOf(stint.url)
+    const child = user.start(['exec', '--', 'sleep', '60'])
+    await until(() => stint.events.length === 1, 'the start')
+    expect(child.exitCode).toBeNull()
+    child.kill()
+    await child.exited
+    expect(paths(await stint.hears(3)).toSorted()).toEqual(['/v1/end', '/v1/exception', '/v1/start'])
+  })
+
+  test('and nothing of it comes before the command', async () => {
+    const silence = listenInSilence()
+    cleanUps.push(silence.stop)
+    const user = userOf(silence.url)
+    const ran = join(user.home, 'ran')
+    const child = user.start(['exec', '--', 'sh', '-c', `echo > ${ran}; exec sleep 60`])
+    await until(() => statSync(ran, { throwIfNoEntry: false }) !== undefined, 'the command')
+    child.kill()
+    await child.exited
+  })
+})
+
+describe('while Stint is away', () => {
+  test('the command runs, one line says so, and its events are kept for the user alone, without the key', async () => {
+    const url = deadUrl()
+    const user = userOf(url)
+    const { exitCode, stdout, stderr } = await user.exec(['sh', '-c', 'echo out; echo err >&2; exit 3'])
+    expect([exitCode, stdout.toString()]).toEqual([3, 'out\n'])
+    expect(stderr.toString()).toBe(
+      `err\nstint: ${url} did not answer (connection refused); 3 events kept, sent later\n`,
+    )
+    expect(user.pending().map(({ kind }) => kind)).toEqual(['start', 'end', 'exception'])
+    for (const name of user.pendingFiles()) {
+      expect(statSync(join(user.stateDir, name)).mode & 0o777).toBe(0o600)
+      expect(readFileSync(join(user.stateDir, name), 'utf8')).not.toContain(KEY)
+    }
+  })
+
+  test('and is back, the next job brings what was kept, the oldest first, and as it was', async () => {
+    const user = userOf(deadUrl())
+    for (const name of ['a', 'b', 'c']) await user.run(['exec', '--process', name, 'true'])
+    const kept = user.pending().map(({ kind, body }) => ({ path: `/v1/${kind}`, body }))
+    expect(kept.map(({ body }) => body.process)).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
+
+    const stint = listen()
+    for (const { url } of user.pending()) expect(url).not.toBe(stint.url)
+    await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    expect(stint.events.map(({ path, body }) => ({ path, body }))).toEqual(kept)
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  test('what a later job sends are the events for the same Stint, also when that job is short', async () => {
+    let isUp = false
+    const stint = listen(() => (isUp ? undefined : new Response(null, { status: 503 })))
+    const user = userOf(stint.url)
+    await user.run(['exec', '--process', 'before', 'true'])
+    await user.run(['exec', '--process', 'elsewhere', 'true'], { env: { STINT_URL: deadUrl() } })
+    isUp = true
+    stint.events.length = 0
+    const { stderr } = await user.run(['exec', '--process', 'after', 'true'])
+    expect(stderr.toString()).toBe('')
+    await until(
+      () => user.pendingFiles().every((name) => readFileSync(join(user.stateDir, name), 'utf8').includes('elsewhere')),
+      'what was kept is sent',
+    )
+    expect(new Set(stint.events.map(({ path, body }) => `${path} ${body.process}`))).toEqual(
+      new Set(['/v1/start before', '/v1/end before', '/v1/start after', '/v1/end after']),
+    )
+    expect(user.pending().map(({ body }) => body.process)).toEqual(['elsewhere', 'elsewhere'])
+  })
+
+  test.each([
+    ['an answer of 500', () => new Response('oops', { status: 500 }), 'answered 500'],
+    ['a full spool', () => new Response(null, { status: 503 }), 'answered 503'],
+    [
+      'a key that is not valid',
+      () => Response.json({ title: 'The API key is missing or not valid' }, { status: 401 }),
+      'answered 401: The API key is missing or not valid',
+    ],
+    [
+      'a key that may not write',
+      () => Response.json({ title: 'The key lacks the scope for this' }, { status: 403 }),
+      'answered 403',
+    ],
+    ['too many requests', () => new Response(null, { status: 429 }), 'answered 429'],
+    ['something that is not Stint', () => new Response('<h1>Welcome</h1>'), 'answered 200'],
+    ['a redirect, which the key does not follow', () => Response.redirect('http://127.0.0.1:1/'), 'answered 302'],
+  ])('%s keeps the events', async (_, answer, said) => {
+    const stint = listen(answer)
+    const user = userOf(stint.url)
+    const { exitCode, stderr } = await user.exec(['sleep', '0.3'])
+    expect(exitCode).toBe(0)
+    expect(stderr.toString()).toMatch(/^stint: [^\n]*2 events kept, sent later\n$/)
+    expect(stderr.toString()).toContain(said)
+    expect(user.pending()).toHaveLength(2)
+  })
+
+  test('what Stint refuses for good is not kept, and one line says why, in the words of the flags', async () => {
+    const stint = listen(() =>
+      Response.json(
+        { title: 'The data is incorrect', errors: [{ pointer: '/uid', detail: 'must be of a-z, 0-9, - and _' }] },
+        { status: 422 },
+      ),
+    )
+    const user = userOf(stint.url)
+    const { exitCode, stderr } = await user.run(['exec', '--uid', 'A', 'true'])
+    expect(exitCode).toBe(0)
+    expect(stderr.toString()).toBe(
+      `stint: ${stint.url} answered 422: The data is incorrect; --uid must be of a-z, 0-9, - and _\n`,
+    )
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  test('and what was kept and is refused later is dropped with a line, the rest is sent', async () => {
+    const user = userOf(deadUrl())
+    await user.run(['exec', '--process', 'old', 'true'])
+    await user.run(['exec', '--process', 'new', 'true'])
+    const stint = listen(({ body }) =>
+      body.process === 'old'
+        ? Response.json(
+            { title: 'The data is incorrect', errors: [{ pointer: '/at', detail: 'is too long ago' }] },
+            { status: 422 },
+          )
+        : undefined,
+    )
+    const { exitCode, stdout, stderr } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    expect([exitCode, stdout.toString()]).toEqual([0, '2 sent, 2 dropped, 0 left\n'])
+    expect(stderr.toString()).toMatch(
+      /^stint: the start of old at \S+ is dropped: \S+ answered 422: The data is incorrect; --at is too long ago\nstint: the end of old [^\n]*\n$/,
+    )
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  test('flush says what is left and why', async () => {
+    const url = deadUrl()
+    const user = userOf(url)
+    await user.exec(['true'])
+    const { exitCode, stderr } = await user.run(['flush'])
+    expect([exitCode, stderr.toString()]).toEqual([
+      1,
+      `stint: 0 sent, 0 dropped, 2 left: ${url} did not answer (connection refused)\n`,
+    ])
+  })
+
+  test('nowhere to keep them is no reason not to run', async () => {
+    const user = userOf(deadUrl())
+    writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
+    const { exitCode, stderr } = await user.exec(['sh', '-c', 'exit 5'])
+    expect(exitCode).toBe(5)
+    expect(stderr.toString()).toMatch(/^stint: [^\n]*ENOTDIR[^\n]*3 events lost\n$/)
+  })
+
+  test.each([
+    ['no key', { STINT_API_KEY: '' }, 'there is no STINT_API_KEY; 2 events kept, sent later'],
+    [
+      'a key file that is not there',
+      { STINT_API_KEY: '', STINT_API_KEY_FILE: '/no/such/file' },
+      'STINT_API_KEY_FILE: the file /no/such/file cannot be read',
+    ],
+    [
+      'an address that is none',
+      { STINT_URL: 'nonsense' },
+      'STINT_URL must be an address such as http://127.0.0.1:7070; the command was not timed',
+    ],
+  ])('nor is %s', async (_, env, said) => {
+    const { exitCode, stdout, stderr } = await userOf(deadUrl()).exec(['sh', '-c', 'echo ran'], { env })
+    expect([exitCode, stdout.toString()]).toEqual([0, 'ran\n'])
+    expect(stderr.toString()).toContain(said)
+  })
+})
+
+describe('many at once', () => {
+  test('ten jobs while Stint is away keep every event, and none is lost or made two on the way', async () => {
+    const user = userOf(deadUrl())
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => user.run(['exec', '--process', `p${i}`, 'sh', '-c', 'sleep 0.05; exit 1'])),
+    )
+    expect(user.pending()).toHaveLength(30)
+    const stint = listen()
+    await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    expect(stint.events).toHaveLength(30)
+    expect(new Set(stint.events.map(({ path, body }) => `${path} ${body.process}`)).size).toBe(30)
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  test('ten jobs while what was kept is sent', async () => {
+    let isUp = false
+    const stint = listen(() => (isUp ? undefined : new Response(null, { status: 503 })))
+    const user = userOf(stint.url)
+    await Promise.all(Array.from({ length: 5 }, (_, i) => user.run(['exec', '--process', `kept${i}`, 'true'])))
+    isUp = true
+    stint.events.length = 0
+    await Promise.all(Array.from({ length: 10 }, (_, i) => user.run(['exec', '--process', `new${i}`, 'true'])))
+    await until(() => user.pendingFiles().length === 0, 'all is sent')
+    expect(new Set(stint.events.map(({ path, body }) => `${path} ${body.process}`)).size).toBe(30)
+  })
+
+  test('kill -9 amid the sending: what was sent is sent again as it was, nothing is lost', async () => {
+    const user = userOf(deadUrl())
+    for (const name of ['a', 'b', 'c']) await user.run(['exec', '--process', name, 'false'])
+    const kept = user.pending().map(({ kind, body }) => ({ path: `/v1/${kind}`, body }))
+    const reached = Promise.withResolvers<void>()
+    const stint = listen(async (_, count) => {
+      if (count < 5) return undefined
+      reached.resolve()
+      return new Promise(() => {}) // the answer is lost
+    })
+    const first = user.start(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    await reached.promise
+    first.kill('SIGKILL')
+    await first.exited
+
+    const again = listen()
+    const { stdout } = await user.run(['flush', '--all'], { env: { STINT_URL: again.url } })
+    expect(stdout.toString()).toMatch(/ sent, 0 dropped, 0 left\n$/)
+    const unique = new Set([...stint.events, ...again.events].map(({ path, body }) => JSON.stringify({ path, body })))
+    expect(unique).toEqual(new Set(kept.map((event) => JSON.stringify(event))))
+  })
+
+  test('kill -9 of stint itself: the start that was not answered is kept', async () => {
+    const silence = listenInSilence()
+    cleanUps.push(silence.stop)
+    const user = userOf(silence.url)
+    const child = user.start(['exec', '--', 'sleep', '60'])
+    await until(() => user.pendingFiles().length === 1, 'the start is kept')
+    child.kill('SIGKILL')
+    await child.exited
+    expect(user.pending().map(({ kind }) => kind)).toEqual(['start'])
+  })
+})
+
+describe('a Stint that is slow', () => {
+  test('hears of a job that has long ended, from another process', async () => {
+    const stint = listen(async () => {
+      await Bun.sleep(200)
+      return undefined
+    })
+    const user = userOf(stint.url)
+    const { stderr } = await user.exec(['true'])
+    expect(stderr.toString()).toBe('')
+    await until(() => user.pendingFiles().length === 0 && stint.events.length >= 2, 'all is sent')
+    expect(new Set(paths(stint.events))).toEqual(new Set(['/v1/start', '/v1/end']))
+  })
+
+  test('or is not there, or never answers, adds at most 50 ms to a job', async () => {
+    const silence = listenInSilence()
+    cleanUps.push(silence.stop)
+    const users = { answering: userOf(listen().url), away: userOf(deadUrl()), silent: userOf(silence.url) }
+    const took: Record<keyof typeof users, number[]> = { answering: [], away: [], silent: [] }
+    for (let round = 0; round < 8; round++) {
+      for (const [name, user] of Object.entries(users)) {
+        // From the last thing that the command does to the end of stint.
+        const { stdout } = await user.shell('"$0" "$1" exec -- sh -c "date +%s%N"; date +%s%N')
+        const [ended, left] = stdout.toString().trim().split('\n').map(BigInt)
+        took[name as keyof typeof users].push(Number(left! - ended!) / 1e6)
+      }
+    }
+    const at = (ms: number[], share: number) => ms.toSorted((a, b) => a - b)[Math.floor(ms.length * share)]!
+    const told = Object.entries(took).map(([name, ms]) => `${name} ${at(ms, 0.5).toFixed(1)} ms`)
+    console.log(`from the end of the command to the end of stint, median: ${told.join(', ')}`)
+    // The quarter, not the median: others may be using this machine.
+    expect(at(took.away, 0.25) - at(took.answering, 0.25)).toBeLessThan(50)
+    expect(at(took.silent, 0.25) - at(took.answering, 0.25)).toBeLessThan(50)
+  }, 30_000)
+})
+
+test('a directory of events that others may have touched is left as it is, but for its own', async () => {
+  const stint = listen()
+  const user = userOf(stint.url)
+  mkdirSync(user.stateDir, { recursive: true })
+  for (const name of ['notes.txt', 'pending-x.jsonl']) writeFileSync(join(user.stateDir, name), 'mine')
+  chmodSync(user.stateDir, 0o755)
+  await user.exec(['true'])
+  expect(readFileSync(join(user.stateDir, 'notes.txt'), 'utf8')).toBe('mine')
+  expect(readFileSync(join(user.stateDir, 'pending-x.jsonl'), 'utf8')).toBe('mine')
+})
