@@ -56,3 +56,7 @@ export const nsText = (at: string): string => `toString(toUnixTimestamp64Nano(${
 
 /** For `{name:Int64}`; a moment that DateTime64(9) cannot hold becomes the nearest that it can. */
 export const toInt64 = (ns: bigint): string => String(ns < FIRST_NS ? FIRST_NS : ns > LAST_NS ? LAST_NS : ns)
+
+/** For an answer without pages, behind its ORDER BY. */
+export const limitOf = ({ maxRows }: Selection): string =>
+  maxRows === undefined ? '' : `\nLIMIT ${Math.trunc(maxRows)}`

@@ -11,8 +11,8 @@ interface StoredGroup extends Pick<ExceptionGroup, 'fingerprint' | 'process' | '
   readonly occurrences: number
   readonly first_ns: Ns
   readonly last_ns: Ns
-  /** How many by bucket, with `every`. */
-  readonly counts?: Readonly<Record<Ns, string | number>>
+  readonly buckets_ns?: readonly Ns[]
+  readonly counts?: readonly number[]
 }
 
 export function createExceptionQuestions(select: Select, schema: Schema): ExceptionQuestions {
@@ -28,35 +28,42 @@ ORDER BY at DESC LIMIT {limit:UInt32}`,
       return rows.map(fromExceptionRow)
     },
 
-    async groupExceptions(q, limit) {
-      const { everyNs } = q
+    async groupExceptions({ everyNs, ...q }, limit) {
       const { where, params } = withEqual(selectionOf(q), 'fingerprint', q.fingerprint)
-      const bucket = 'toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64}'
+      const bucket =
+        everyNs === undefined ? '0' : 'toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64}'
+      const buckets = 'arraySort(groupArray((bucket, occurred)))'
+      const series =
+        everyNs === undefined
+          ? ''
+          : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, arrayMap(pair -> pair.2, ${buckets}) AS counts`
       const rows = await select<StoredGroup>(
-        `SELECT fingerprint, process, count() AS occurrences,
-  ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns, argMax(exception, at) AS example${everyNs === undefined ? '' : `,\n  sumMap(map(${bucket}, 1)) AS counts`}
-FROM ${schema.view('exceptions')}
-WHERE ${where.join(' AND ')}
+        `SELECT fingerprint, process, sum(occurred) AS occurrences,
+  ${nsText('min(first)')} AS first_ns, ${nsText('max(last)')} AS last_ns, argMax(newest, last) AS example${series}
+FROM (
+  SELECT fingerprint, process, ${bucket} AS bucket,
+    count() AS occurred, min(at) AS first, max(at) AS last, argMax(exception, at) AS newest
+  FROM ${schema.view('exceptions')}
+  WHERE ${where.join(' AND ')}
+  GROUP BY fingerprint, process, bucket
+)
 GROUP BY fingerprint, process
-ORDER BY max(at) DESC, fingerprint, process LIMIT {limit:UInt32}`,
+ORDER BY max(last) DESC, fingerprint, process LIMIT {limit:UInt32}`,
         { ...params, limit, ...(everyNs !== undefined && { every: String(everyNs) }) },
       )
-      return rows.map(
-        ({ fingerprint, process, occurrences, first_ns, last_ns, example, counts }): ExceptionGroup => ({
-          fingerprint,
-          process,
-          count: Number(occurrences),
-          firstNs: BigInt(first_ns),
-          lastNs: BigInt(last_ns),
-          example,
-          ...(counts !== undefined && { counts: toCounts(counts) }),
-        }),
-      )
+      return rows.map(fromGroup)
     },
   }
 }
 
-const toCounts = (counts: Readonly<Record<Ns, string | number>>) =>
-  Object.entries(counts)
-    .map(([ns, count]) => ({ atNs: BigInt(ns), count: Number(count) }))
-    .toSorted((a, b) => (a.atNs < b.atNs ? -1 : 1))
+const fromGroup = (row: StoredGroup): ExceptionGroup => ({
+  fingerprint: row.fingerprint,
+  process: row.process,
+  count: Number(row.occurrences),
+  firstNs: BigInt(row.first_ns),
+  lastNs: BigInt(row.last_ns),
+  example: row.example,
+  ...(row.buckets_ns !== undefined && {
+    counts: row.buckets_ns.map((ns, i) => ({ atNs: BigInt(ns), count: Number(row.counts![i]) })),
+  }),
+})

@@ -1,7 +1,7 @@
 // Questions about metrics.
 import type { MetricRow, PointSource } from '../source.ts'
 import type { Select } from './bounded-select.ts'
-import { nsText, selectionOf, withEqual, withPlace } from './conditions.ts'
+import { limitOf, nsText, selectionOf, withEqual, withPlace } from './conditions.ts'
 import { fromMetricRow, type Ns, type StoredFloat, type StoredMetric, toFloat } from './rows.ts'
 import type { Schema } from './schema.ts'
 
@@ -35,7 +35,7 @@ ORDER BY at DESC, name LIMIT {limit:UInt32}`,
 FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
 GROUP BY toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64} AS bucket, process, name
-ORDER BY bucket, process, name`,
+ORDER BY bucket, process, name${limitOf(q)}`,
         { ...params, every: String(q.everyNs) },
       )
       return rows.map(fromAggregate)

@@ -1,7 +1,7 @@
 // Which processes an account has. Copies of an event change nothing in the answer, so the tables are read without FINAL.
 import type { ProcessRow, Selection } from '../source.ts'
 import type { Select } from './bounded-select.ts'
-import { nsText, selectionOf } from './conditions.ts'
+import { limitOf, nsText, selectionOf } from './conditions.ts'
 import type { Ns, Table } from './rows.ts'
 import type { Schema } from './schema.ts'
 
@@ -34,7 +34,7 @@ export async function findProcesses(
   ${nsText('max(last)')} AS last_ns, arraySort(groupUniqArray(kind)) AS kinds
 FROM (${selects.join(' UNION ALL ')})
 GROUP BY process
-ORDER BY max(last) DESC, process`,
+ORDER BY max(last) DESC, process${limitOf(q)}`,
     params,
   )
   return rows.map(({ last_ns, ...row }) => ({ ...row, lastNs: BigInt(last_ns) }))

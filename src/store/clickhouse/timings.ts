@@ -3,7 +3,7 @@ import { marksWindow } from '../marks-window.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import type { Select } from './bounded-select.ts'
 import type { Params } from './client.ts'
-import { nsText, selectionOf, seriesOf, toInt64 } from './conditions.ts'
+import { limitOf, nsText, selectionOf, seriesOf, toInt64 } from './conditions.ts'
 import { type Ns, type StoredFloat, toFloat } from './rows.ts'
 import type { Schema } from './schema.ts'
 import { type PairingInput, summarySql, timingsSql } from './timings-sql.ts'
@@ -64,13 +64,14 @@ ORDER BY first DESC LIMIT {limit:UInt32}`,
 
     async summarizeTimings({ everyNs, ...q }) {
       const { input, params } = bindPairing(schema, q, q.byMeta)
-      const rows =
+      const sql =
         everyNs === undefined
-          ? await select<StoredSummary>(summarySql(input), params)
-          : await select<StoredSummary>(
-              `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summarySql({ ...input, every: '{every:Int64}' })})`,
-              { ...params, every: String(everyNs) },
-            )
+          ? summarySql(input)
+          : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summarySql({ ...input, every: '{every:Int64}' })})`
+      const rows = await select<StoredSummary>(sql + limitOf(q), {
+        ...params,
+        ...(everyNs !== undefined && { every: String(everyNs) }),
+      })
       return rows.map(fromSummary)
     },
 

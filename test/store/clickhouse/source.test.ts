@@ -138,6 +138,18 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ]
     expect(await store.source.groupExceptions(all('groups'), 10)).toEqual(expected)
     expect(await store.source.groupExceptions(all('groups'), 2)).toEqual(expected.slice(0, 2))
+    const q = { ...all('groups'), fingerprint: fingerprint('same') }
+    expect(await store.source.groupExceptions(q, 10)).toEqual(expected.slice(0, 2))
+
+    const second = 1_000_000_000n
+    const bucket = (s: bigint, count: number) => ({ atNs: NS + s * second, count })
+    const series = await store.source.groupExceptions({ ...q, everyNs: second }, 10)
+    expect(series).toEqual([
+      { ...expected[0]!, counts: [bucket(0n, 1), bucket(3n, 1)] },
+      { ...expected[1]!, counts: [bucket(2n, 1)] },
+    ])
+    const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, 10)
+    expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
   })
 
   test('metrics come newest first and by name within a stamp, also where a page ends amid a stamp', async () => {
