@@ -1,0 +1,245 @@
+// `bun run bench intake [--seconds N] [--json]`: durable intake beside its rivals, all in one run. The server has one core and the load the
+// other, as far as the machine has two. A figure of a noisy machine is worth its ratio to the rivals of the same run, no more.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+interface Target {
+  readonly name: string
+  readonly port: number
+  readonly pid: number
+}
+
+interface Shot {
+  readonly path: string
+  readonly body: string
+  readonly key?: string
+  readonly eventsARequest?: number
+}
+
+interface Row {
+  readonly what: string
+  readonly server: string
+  readonly connections: number
+  readonly perSecond: number
+  readonly eventsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  readonly cpuUs: number
+  readonly commitsPerSecond: number | undefined
+  readonly rssMb: number
+  readonly unexpected: number
+}
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== 'intake'),
+  options: { seconds: { type: 'string', default: '4' }, json: { type: 'boolean', default: false } },
+})
+const seconds = Number(values.seconds)
+const say = (text: string) => process.stderr.write(`${text}\n`)
+const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
+const hasTwoCores = cpus().length > 1
+const pinned = (core: number, command: string[]) =>
+  hasTwoCores ? ['taskset', '-c', String(core), ...command] : command
+const TICKS_A_SECOND = 100
+
+if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
+
+const MARK = JSON.stringify({
+  process: 'nightly import',
+  meta: 'region eu',
+  uid: '3f2a9c1e-1b2c-4d5e-8f90-123456789abc',
+})
+const metrics = (n: number) =>
+  JSON.stringify({
+    process: 'nightly import',
+    items: Object.fromEntries(Array.from({ length: n }, (_, i) => [`metric ${i}`, i * 1.5])),
+  })
+const exception = (n: number) =>
+  JSON.stringify({ process: 'nightly import', exception: 'at load (import.ts)\n'.repeat(n / 20) })
+const batch = (n: number) =>
+  JSON.stringify(Array.from({ length: n }, () => ({ kind: 'start', process: 'nightly import', meta: 'region eu' })))
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stream.getReader()
+  let text = ''
+  while (!text.includes('\n')) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error('the server ended before it was ready')
+    text += new TextDecoder().decode(value)
+  }
+  reader.releaseLock()
+  return text.slice(0, text.indexOf('\n'))
+}
+
+async function startRival(name: 'bare' | 'elysia', key: string) {
+  const child = Bun.spawn(pinned(0, [process.execPath, join(import.meta.dir, 'rivals.ts'), name]), {
+    env: { ...process.env, NODE_ENV: 'production', BENCH_KEY: key },
+    stderr: 'inherit',
+  })
+  return { child, target: { name, port: Number(await firstLine(child.stdout)), pid: child.pid } }
+}
+
+async function startStint() {
+  const child = Bun.spawn(pinned(0, [process.execPath, join(import.meta.dir, '../../src/main.ts')]), {
+    env: { ...process.env, NODE_ENV: 'production', PORT: '0', DATA_DIR: join(dir, 'data') },
+    stderr: 'inherit',
+  })
+  const { url } = JSON.parse(await firstLine(child.stdout)) as { url: string }
+  const answer = await fetch(`${url}/api/accounts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'bench@example.com', password: crypto.randomUUID() }),
+  })
+  const { key } = (await answer.json()) as { key: { secret: string } }
+  return { child, key: key.secret, target: { name: 'stint', port: Number(new URL(url).port), pid: child.pid } }
+}
+
+async function cpuSeconds(pid: number): Promise<number> {
+  const fields = (await Bun.file(`/proc/${pid}/stat`).text()).split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+}
+
+async function rssMb(pid: number): Promise<number> {
+  return Number(/VmRSS:\s+(\d+)/.exec(await Bun.file(`/proc/${pid}/status`).text())![1]) / 1024
+}
+
+async function commits(target: Target): Promise<number | undefined> {
+  if (target.name !== 'stint') return undefined
+  const text = await (await fetch(`http://127.0.0.1:${target.port}/metrics`)).text()
+  return [...text.matchAll(/^stint_commit_seconds_count\{.*\} (\d+)/gm)].reduce(
+    (sum, match) => sum + Number(match[1]),
+    0,
+  )
+}
+
+/** wrk prints its figures as one line of JSON. */
+const script = (shot: Shot, key: string) => `
+wrk.method = "POST"
+wrk.headers["content-type"] = "application/json"
+wrk.headers["x-stint-api-key"] = ${JSON.stringify(shot.key ?? key)}
+wrk.body = ${luaString(shot.body)}
+function done(summary, latency)
+  io.write(string.format('\\n{"requests":%d,"us":%d,"p50":%d,"p99":%d,"p999":%d,"unexpected":%d}\\n', summary.requests, summary.duration,
+    latency:percentile(50), latency:percentile(99), latency:percentile(99.9), summary.errors.status))
+end`
+const luaString = (text: string) => `[==[${text}]==]`
+
+async function measure(what: string, target: Target, shot: Shot, key: string, connections: number): Promise<Row> {
+  const lua = join(dir, 'shot.lua')
+  writeFileSync(lua, script(shot, key))
+  const run = async (s: number) => {
+    const url = `http://127.0.0.1:${target.port}${shot.path}`
+    const wrk = Bun.spawn(pinned(1, ['wrk', '-t1', `-c${connections}`, `-d${s}s`, '-s', lua, url]), {
+      stderr: 'inherit',
+    })
+    const line = (await new Response(wrk.stdout).text()).split('\n').find((text) => text.startsWith('{"requests"'))
+    if (line === undefined) throw new Error('wrk printed no figures')
+    return JSON.parse(line) as Record<'requests' | 'us' | 'p50' | 'p99' | 'p999' | 'unexpected', number>
+  }
+  await run(1)
+  const [cpuBefore, commitsBefore] = [await cpuSeconds(target.pid), await commits(target)]
+  const figures = await run(seconds)
+  const cpu = (await cpuSeconds(target.pid)) - cpuBefore
+  const commitsAfter = await commits(target)
+  const perSecond = figures.requests / (figures.us / 1e6)
+  return {
+    what,
+    server: target.name,
+    connections,
+    perSecond: Math.round(perSecond),
+    eventsPerSecond: Math.round(perSecond * (shot.eventsARequest ?? 1)),
+    p50Ms: figures.p50 / 1000,
+    p99Ms: figures.p99 / 1000,
+    p999Ms: figures.p999 / 1000,
+    cpuUs: Number(((cpu / figures.requests) * 1e6).toFixed(1)),
+    commitsPerSecond:
+      commitsAfter === undefined ? undefined : Math.round((commitsAfter - commitsBefore!) / (figures.us / 1e6)),
+    rssMb: Math.round(await rssMb(target.pid)),
+    unexpected: figures.unexpected,
+  }
+}
+
+async function measureOpenLoop(target: Target, key: string, rate: number) {
+  const request = [
+    'POST /v1/start HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    `X-Stint-Api-Key: ${key}`,
+    `Content-Length: ${Buffer.byteLength(MARK)}`,
+    '',
+    MARK,
+  ].join('\r\n')
+  const load = Bun.spawn(
+    pinned(1, [
+      process.execPath,
+      join(import.meta.dir, 'open-loop.ts'),
+      String(target.port),
+      String(rate),
+      String(seconds),
+      '64',
+    ]),
+    { stdin: Buffer.from(request), stderr: 'inherit' },
+  )
+  return JSON.parse(await new Response(load.stdout).text()) as Record<string, number>
+}
+
+const stint = await startStint()
+const bare = await startRival('bare', stint.key)
+const elysia = await startRival('elysia', stint.key)
+const rows: Row[] = []
+const start: Shot = { path: '/v1/start', body: MARK }
+const add = async (what: string, target: Target, shot: Shot, connections: number) => {
+  const row = await measure(what, target, shot, stint.key, connections)
+  rows.push(row)
+  say(`${what} · ${target.name} · ${connections} connections: ${row.perSecond}/s`)
+  return row
+}
+try {
+  for (const connections of [1, 64, 256, 1024])
+    for (const { target } of [bare, elysia, stint]) await add('start', target, start, connections)
+  await add('401', stint.target, { ...start, key: 'stint_no' }, 64)
+  await add('422', stint.target, { path: '/v1/start', body: '{"process":""}' }, 64)
+  for (const n of [1, 10, 50]) await add(`metrics × ${n}`, stint.target, { path: '/v1/metrics', body: metrics(n) }, 64)
+  for (const [name, bytes] of [
+    ['1 kB', 1000],
+    ['15 kB', 15_000],
+  ] as const)
+    await add(`exception ${name}`, stint.target, { path: '/v1/exception', body: exception(bytes) }, 64)
+  await add('batch × 100', stint.target, { path: '/v1/batch', body: batch(100), eventsARequest: 100 }, 16)
+  await settle()
+  const again = await add('start again', stint.target, start, 64)
+  const half = Math.round(again.perSecond / 2)
+  const open = await measureOpenLoop(stint.target, stint.key, half)
+
+  const at64 = (server: string) =>
+    rows.find((row) => row.server === server && row.connections === 64 && row.what === 'start')!
+  const ratios = {
+    stintToBare: at64('stint').perSecond / at64('bare').perSecond,
+    stintToElysia: at64('stint').perSecond / at64('elysia').perSecond,
+    unauthorizedToBare: rows.find((row) => row.what === '401')!.perSecond / at64('bare').perSecond,
+  }
+  const machine = `${cpus().length} × ${cpus()[0]?.model}`
+  if (values.json) console.log(JSON.stringify({ machine, rows, ratios, openLoop: { rate: half, ...open } }))
+  else {
+    console.log(`\n${machine}, Bun ${Bun.version}\n`)
+    console.table(rows)
+    console.log('ratios at 64 connections:', ratios)
+    console.log(`open loop, ${half} requests a second on 64 connections:`, open)
+  }
+} finally {
+  for (const { child } of [stint, bare, elysia]) child.kill()
+  await Promise.all([stint, bare, elysia].map(({ child }) => child.exited))
+  rmSync(dir, { recursive: true, force: true })
+}
+
+/** What was accepted so far is shipped before the next figure, so that shipping does not take part of it. */
+async function settle(): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`http://127.0.0.1:${stint.target.port}/metrics`)).text()
+    if ([...text.matchAll(/^stint_spool_records\{.*\} (\d+)/gm)].every((match) => match[1] === '0')) return
+    await Bun.sleep(200)
+  }
+}

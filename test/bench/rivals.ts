@@ -1,0 +1,61 @@
+// The servers that Stint's intake is measured against, each in a process of its own: `bun test/bench/rivals.ts bare|elysia`; prints its port.
+//   bare    Bun.serve that parses the JSON and answers 201: what the runtime can do at most
+//   elysia  Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
+
+import { Elysia } from 'elysia'
+import { systemClock } from '../../src/clock.ts'
+import { createStampClock } from '../../src/event/stamp-clock.ts'
+import { admit } from '../../src/http/intake-gate.ts'
+import { INTAKE_PATHS } from '../../src/http/intake-paths.ts'
+import { createRateLimit } from '../../src/http/rate-limit.ts'
+import { v1Routes } from '../../src/http/v1-routes.ts'
+import { Problem } from '../../src/problem.ts'
+
+const KEY = process.env.BENCH_KEY!
+const CREATED = { status: 201, headers: { 'content-type': 'application/json' } }
+
+function bare() {
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = (await request.json()) as { process?: string }
+      return new Response(`{"at":"${body.process?.length}"}`, CREATED)
+    },
+  }).port
+}
+
+function elysia() {
+  const stampClock = createStampClock(systemClock, 0, 0)
+  const forgetful = { append: () => Promise.resolve() }
+  const gate = {
+    keyHeader: 'x-stint-api-key',
+    keyInvalid: new Problem('key_invalid', 'bench'),
+    findKey: (secret: string) => (secret === KEY ? { keyId: 'k', account: 'acc_bench', write: true } : undefined),
+    rateLimit: createRateLimit(systemClock, 0),
+    refusal: () => undefined,
+    stamp: stampClock.next,
+    paths: INTAKE_PATHS,
+  }
+  const { routes } = v1Routes({
+    spools: { points: forgetful, exceptions: forgetful },
+    givenStamps: { claim: async (us) => us, close() {} },
+    ownTimeSub: 1,
+    maxAgeUs: 7 * 86_400e6,
+    wallUs: systemClock.wallUs,
+    admitSeries: () => true,
+    countAccepted() {},
+  })
+  const app = new Elysia({ normalize: false })
+    .onRequest((c) => {
+      const url = c.request.url
+      const admission = admit(c.request, url.slice(url.indexOf('/', 8)), gate)
+      if (admission instanceof Problem) return new Response('refused', { status: admission.status })
+      ;(c as unknown as { admission: unknown }).admission = admission
+    })
+    .use(routes)
+  app.listen({ port: 0, hostname: '127.0.0.1', reusePort: false, development: false } as never)
+  return app.server!.port
+}
+
+console.log(process.argv[2] === 'bare' ? bare() : elysia())
