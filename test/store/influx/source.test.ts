@@ -1,0 +1,98 @@
+// What becomes of a question that InfluxDB does not answer, or answers by half: always a StoreError, never a wait without end.
+import { describe, expect, test } from 'bun:test'
+import { createInfluxSource } from '../../../src/store/influx/source.ts'
+import { type PointSource, StoreError } from '../../../src/store/source.ts'
+import { influxd, influxdMissing } from '../../support/influxd.ts'
+import { never, serveBytes, serveStub } from './stub-server.ts'
+
+const TOKEN = 'a-token-nobody-may-see'
+const HOUR_NS = 3_600_000_000_000n
+const NOW_NS = 1_795_211_562_171_920_042n
+const range = { account: 'acc', fromNs: NOW_NS - HOUR_NS, toNs: NOW_NS }
+const timings = { ...range, maxRunNs: HOUR_NS, nowNs: NOW_NS }
+
+const QUESTIONS: Record<string, (source: PointSource) => Promise<unknown>> = {
+  findTimings: (source) => source.findTimings(timings, { limit: 10 }),
+  summarizeTimings: (source) => source.summarizeTimings({ ...timings, byMeta: true }),
+  countMarks: (source) => source.countMarks(range),
+  findMetrics: (source) => source.findMetrics(range, { limit: 10 }),
+  aggregateMetrics: (source) => source.aggregateMetrics({ ...range, everyNs: HOUR_NS }),
+  findPointProcesses: (source) => source.findPointProcesses(range),
+}
+const EACH = Object.entries(QUESTIONS)
+
+const sourceAt = (url: string, timeoutMs = 5_000) =>
+  createInfluxSource({ url, token: TOKEN, org: 'o', bucket: 'b', timeoutMs })
+
+/** The StoreError that a question ends in. */
+async function failureOf(answer: Promise<unknown>): Promise<StoreError> {
+  try {
+    throw new Error(`it was answered: ${JSON.stringify(await answer)}`)
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError)
+    return error as StoreError
+  }
+}
+
+describe.each(EACH)('%s', (_, ask) => {
+  test('fails when nothing listens', async () => {
+    expect((await failureOf(ask(sourceAt('http://127.0.0.1:1')))).message).toContain('ECONNREFUSED')
+  })
+
+  test('fails when no answer comes in time', async () => {
+    const stub = serveStub(never)
+    expect((await failureOf(ask(sourceAt(stub.url, 100)))).message).toContain('no answer within 100 ms')
+    await stub.stop()
+  })
+
+  test('fails when the answer is an error, and does not repeat the token', async () => {
+    const stub = serveStub((request) =>
+      Response.json({ code: 'x', message: `not with ${request.headers.get('authorization')}` }, { status: 401 }),
+    )
+    const { message } = await failureOf(ask(sourceAt(stub.url)))
+    expect(message).toContain('401')
+    expect(message).not.toContain(TOKEN)
+    await stub.stop()
+  })
+
+  test('fails when the answer breaks off', async () => {
+    const stub = serveBytes(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ntransfer-encoding: chunked\r\n\r\n5\r\n,resu\r\n',
+    )
+    await failureOf(ask(sourceAt(stub.url)))
+    await stub.stop()
+  })
+
+  test('fails when the answer ends in a table of errors', async () => {
+    const csv =
+      '\r\n#datatype,string,string\r\n#group,true,true\r\n#default,,\r\n,error,reference\r\n,out of memory,\r\n'
+    const stub = serveStub(() => new Response(csv, { headers: { 'content-type': 'text/csv' } }))
+    expect((await failureOf(ask(sourceAt(stub.url)))).message).toContain('out of memory')
+    await stub.stop()
+  })
+
+  test('fails when the source is closed meanwhile', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<void>()
+    const stub = serveStub(() => {
+      resolve()
+      return never()
+    })
+    const source = sourceAt(stub.url)
+    const failure = failureOf(ask(source))
+    await asked
+    await source.close()
+    expect((await failure).message).toContain('closed')
+    await stub.stop()
+  })
+
+  test.skipIf(influxdMissing !== undefined)(
+    'fails for a bucket that is not there and a token that is wrong',
+    async () => {
+      const server = await influxd()
+      const { url, token, org } = server
+      const bucket = server.freshName()
+      expect((await failureOf(ask(createInfluxSource({ url, token, org, bucket })))).message).toContain('404')
+      expect((await failureOf(ask(createInfluxSource({ url, token: 'wrong', org, bucket })))).message).toContain('401')
+    },
+  )
+})
