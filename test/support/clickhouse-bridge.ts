@@ -40,10 +40,17 @@ class Refusal extends Error {
   }
 }
 
+export interface BridgeOptions {
+  /** The engine's directory; the one of this process when absent. */
+  readonly path?: string
+  /** Any free one when absent. */
+  readonly port?: number
+}
+
 /** Only to be called where `engineMissing` is undefined. */
-export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
+export async function startClickHouseBridge(options: BridgeOptions = {}): Promise<ClickHouseBridge> {
   const { createChdbConnection } = await import('chdb/connection')
-  const connection = createChdbConnection({ path: enginePath() })
+  const connection = createChdbConnection({ path: options.path ?? enginePath() })
   const statements: string[] = []
   const refusals = new Map<string, { pattern: RegExp; code: number; type: string; message: string }>()
   let last: Promise<unknown> = Promise.resolve()
@@ -95,7 +102,7 @@ export async function startClickHouseBridge(): Promise<ClickHouseBridge> {
 
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: 0,
+    port: options.port ?? 0,
     idleTimeout: 0,
     async fetch(request) {
       const url = new URL(request.url)

@@ -1,6 +1,6 @@
 // What was sent and what was acknowledged, kept outside the process; and whether the stores hold exactly that: every acknowledged event
-// once and as it was sent, each other one at most once, and nothing that was never sent. Every event carries a number that is its own.
-import { expect } from 'bun:test'
+// once and as it was sent, each other one at most once, and nothing that was never sent. Every event carries a number that is its own,
+// from which all of it follows: what a row must look like is computed, never remembered.
 import type { Caller } from './process.ts'
 
 type Kind = 'start' | 'end' | 'metrics' | 'exception'
@@ -8,14 +8,18 @@ type Kind = 'start' | 'end' | 'metrics' | 'exception'
 interface Sent {
   readonly kind: Kind
   readonly id: number
+  /** The time it brought along. */
+  readonly own: string | undefined
   /** The stamp of the 201; absent when it was refused or its answer never came. */
-  at?: string
+  at: string | undefined
+  /** A request with it broke off: it may be stored or not. */
+  inDoubt: boolean
 }
 
 export interface Timing {
   readonly process: string
   readonly meta: string | null
-  readonly uid: string
+  readonly uid: string | null
   readonly state: string
   readonly started_at: string | null
   readonly ended_at: string | null
@@ -41,129 +45,268 @@ export interface Stored {
   readonly exceptions: readonly Thrown[]
 }
 
+/** What the stores hold too little, too much, or not as it was sent; an example of each in words. */
+export interface Findings {
+  readonly lost: number
+  readonly twice: number
+  readonly foreign: number
+  readonly altered: number
+  readonly examples: readonly string[]
+}
+
+export const NOTHING_FOUND: Findings = { lost: 0, twice: 0, foreign: 0, altered: 0, examples: [] }
+
 export interface Oracle {
-  /** One client: runs with metrics and now and then an exception, one request after the other, until `isOver`. A broken connection is waited out. */
+  /** One client: runs with metrics and now and then an exception, singly or as a batch, some with their own time, until `isOver`. A broken connection is waited out. */
   load(caller: Caller, isOver: () => boolean): Promise<void>
+  /** One event of a kind; resolves to the status, or undefined when no answer came. */
+  send(caller: Caller, kind: Kind): Promise<number | undefined>
+  /** Sends the events of their own time whose answer never came again, until each has one: they must be there once all the same. */
+  retry(caller: Caller): Promise<void>
+  sent(): number
   /** Events with a 201. */
   acknowledged(): number
   /** Events whose answer never came: they may be stored or not. */
   unanswered(): number
   /** Answers other than 201, by status. */
   readonly refused: ReadonlyMap<number, number>
-  /** Fails the test unless the stores hold what they must, and only that. */
-  check(stored: Stored): void
+  /** Answers 429 and 503 that did not say when to come back. */
+  withoutRetryAfter(): number
+  audit(stored: Stored): Findings
 }
 
 const AWAY_MS = 5
 const SECOND_NAME = 'läng e=1,2'
+const LONG_EXCEPTION = 14_000
+const EXAMPLES_MAX = 5
 
 const processOf = (id: number): string => `job ${id % 3}`
 /** As it is read; it is sent with characters that Stint strips. */
 const metaOf = (id: number): string | null => (id % 2 === 0 ? `meta  ${id % 4}` : null)
-const exceptionOf = (id: number): string => `boom ${id}\n\t"at" \\ 'x' 😀`
+const exceptionOf = (id: number): string =>
+  `boom ${id}\n\t"at" \\ 'x' 😀${id % 16 === 0 ? `\nline ${id % 7}`.repeat(LONG_EXCEPTION / 8) : ''}`
+const secondValueOf = (id: number): number => Math.sin(id) * 10 ** ((id % 40) - 20)
+const uidOf = (id: number): string => `run-${id}`
 
-function bodyOf(kind: Kind, id: number): unknown {
-  const common = { process: processOf(id), ...(id % 2 === 0 && { meta: `m"e't%a % ${id % 4}` }) }
-  if (kind === 'metrics') return { ...common, items: { value: id, [SECOND_NAME]: id / 8 } }
+function bodyOf({ kind, id, own }: Sent): object {
+  const common = {
+    process: processOf(id),
+    ...(id % 2 === 0 && { meta: `m"e't%a % ${id % 4}` }),
+    ...(own !== undefined && { at: own }),
+  }
+  if (kind === 'metrics') return { ...common, items: { value: id, [SECOND_NAME]: secondValueOf(id) } }
   if (kind === 'exception') return { ...common, exception: exceptionOf(id) }
-  return { ...common, uid: `run-${id}` }
+  return { ...common, uid: uidOf(id) }
 }
 
-export function createOracle(): Oracle {
+/** `nowMs` is where events of their own time lie: within the minute before it. */
+export function createOracle(nowMs: () => number = Date.now): Oracle {
   const sent: Sent[] = []
   const refused = new Map<number, number>()
+  const counts = { acknowledged: 0, withoutRetryAfter: 0 }
   let nextId = 0
 
-  async function send(caller: Caller, kind: Kind, id: number): Promise<void> {
-    const one: Sent = { kind, id }
+  function begin(kind: Kind, id: number, own?: string): Sent {
+    const one: Sent = { kind, id, own, at: undefined, inDoubt: false }
     sent.push(one)
-    const response = await caller.post(`/v1/${kind}`, bodyOf(kind, id)).catch(() => undefined)
-    const text = await response?.text().catch(() => undefined)
-    if (response === undefined || text === undefined) await Bun.sleep(AWAY_MS)
-    else if (response.status === 201) one.at = (JSON.parse(text) as { at: string }).at
-    else {
-      refused.set(response.status, (refused.get(response.status) ?? 0) + 1)
-      sent.splice(sent.lastIndexOf(one), 1)
-    }
+    return one
   }
 
-  /** By number: the stamp, or undefined where there is none. */
-  const stampsOf = (kind: Kind) =>
-    new Map<number, string | undefined>(sent.filter((one) => one.kind === kind).map(({ id, at }) => [id, at]))
+  function acknowledge(one: Sent, at: string): void {
+    if (one.at === undefined) counts.acknowledged++
+    else if (one.at !== at) throw new Error(`${one.kind} ${one.id} had the stamp ${one.at}, and again sent ${at}`)
+    one.at = at
+  }
+
+  function refuse(status: number, headers: Headers): void {
+    refused.set(status, (refused.get(status) ?? 0) + 1)
+    if ((status === 429 || status === 503) && !/^\d+$/.test(headers.get('retry-after') ?? ''))
+      counts.withoutRetryAfter++
+  }
+
+  /** Resolves to the status; undefined when no answer came. */
+  async function post(
+    caller: Caller,
+    path: string,
+    body: unknown,
+    events: readonly Sent[],
+    read: (text: string) => readonly (string | undefined)[],
+  ): Promise<number | undefined> {
+    let response: Response
+    let text: string
+    try {
+      response = await caller.post(path, body)
+      text = await response.text()
+    } catch {
+      for (const one of events) one.inDoubt = true
+      await Bun.sleep(AWAY_MS)
+      return undefined
+    }
+    if (response.status !== 201 && response.status !== 207) refuse(response.status, response.headers)
+    else for (const [i, at] of read(text).entries()) if (at !== undefined) acknowledge(events[i]!, at)
+    // A disk that failed may have kept it all the same; every other refusal is a promise that it is not there.
+    if (response.status >= 500 && response.status !== 503) for (const one of events) one.inDoubt = true
+    return response.status
+  }
+
+  const atOf = (text: string) => [(JSON.parse(text) as { at: string }).at]
+  const atsOf = (text: string) => (JSON.parse(text) as { items: { at?: string }[] }).items.map(({ at }) => at)
+  const sendOne = (caller: Caller, one: Sent) => post(caller, `/v1/${one.kind}`, bodyOf(one), [one], atOf)
+  const sendBatch = (caller: Caller, events: readonly Sent[]) =>
+    post(
+      caller,
+      '/v1/batch',
+      events.map((one) => ({ kind: one.kind, ...bodyOf(one) })),
+      events,
+      atsOf,
+    )
+
+  /** A run's events; with their own time they are `id` µs apart, so that the end is later than its start. */
+  function beginRun(): Sent[] {
+    const id = nextId++
+    const isOwn = id % 5 === 2
+    const baseMs = nowMs() - 30_000
+    const own = (us: number) =>
+      isOwn
+        ? `${new Date(baseMs).toISOString().slice(0, -1)}${String(((id * 7) % 990) + us).padStart(3, '0')}Z`
+        : undefined
+    const events = [begin('start', id, own(0)), begin('metrics', id, own(1))]
+    if (id % 4 === 0) events.push(begin('exception', id, own(2)))
+    events.push(begin('end', id, own(3)))
+    return events
+  }
 
   return {
     async load(caller, isOver) {
       while (!isOver()) {
-        const id = nextId++
-        await send(caller, 'start', id)
-        await send(caller, 'metrics', id)
-        if (id % 4 === 0) await send(caller, 'exception', id)
-        await send(caller, 'end', id)
+        const events = beginRun()
+        if (events[0]!.id % 6 === 5) {
+          const more = Array.from({ length: 9 }, beginRun).flat()
+          await sendBatch(caller, [...events, ...more])
+        } else for (const one of events) await sendOne(caller, one)
       }
     },
-    acknowledged: () => sent.filter(({ at }) => at !== undefined).length,
-    unanswered: () => sent.filter(({ at }) => at === undefined).length,
-    refused,
-    check({ timings, points, exceptions }) {
-      checkTimings(timings, stampsOf('start'), stampsOf('end'))
-      for (const name of ['value', SECOND_NAME]) {
-        const rows = points.filter((point) => point.name === name)
-        const idOf = ({ value }: Point) => (name === 'value' ? value : value * 8)
-        checkRows(rows, idOf, stampsOf('metrics'))
+    send: (caller, kind) => sendOne(caller, begin(kind, nextId++)),
+    async retry(caller) {
+      for (const one of sent) {
+        if (one.own === undefined || one.at !== undefined || !one.inDoubt) continue
+        while ((await sendOne(caller, one)) === undefined);
       }
-      expect(points.filter(({ name }) => name !== 'value' && name !== SECOND_NAME)).toEqual([])
-      checkRows(exceptions, ({ exception }) => Number(/^boom (\d+)\n/.exec(exception)?.[1]), stampsOf('exception'))
-      expect(
-        exceptions.filter(({ exception }) => exception !== exceptionOf(Number.parseInt(exception.slice(5), 10))),
-      ).toEqual([])
+    },
+    sent: () => sent.length,
+    acknowledged: () => counts.acknowledged,
+    unanswered: () => sent.filter(({ at, inDoubt }) => at === undefined && inDoubt).length,
+    refused,
+    withoutRetryAfter: () => counts.withoutRetryAfter,
+    audit(stored) {
+      const books = openBooks(sent)
+      auditTimings(stored.timings, books)
+      auditMetrics(stored.points, books)
+      auditExceptions(stored.exceptions, books)
+      return books.close()
     },
   }
 }
 
-type Stamps = ReadonlyMap<number, string | undefined>
-
-const acknowledgedOf = (stamps: Stamps): [number, string][] =>
-  [...stamps]
-    .flatMap(([id, at]) => (at === undefined ? [] : ([[id, at]] as [number, string][])))
-    .sort(([a], [b]) => a - b)
-
-function checkRows<Row extends Point | Thrown>(rows: readonly Row[], idOf: (row: Row) => number, stamps: Stamps): void {
-  const found = new Map(rows.map((row) => [idOf(row), row]))
-  expect(rows.length - found.size).toBe(0)
-  expect(rows.filter((row) => !stamps.has(idOf(row)))).toEqual([])
-  expect(rows.filter((row) => row.process !== processOf(idOf(row)) || row.meta !== metaOf(idOf(row)))).toEqual([])
-  const must = acknowledgedOf(stamps)
-  expect(must.map(([id]) => [id, found.get(id)?.at])).toEqual(must)
+interface Books {
+  /** The row of an event: it is there, once, with this stamp. */
+  enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean): void
+  foreign(row: object): void
+  altered(row: object): void
+  close(): Findings
 }
+
+function openBooks(sent: readonly Sent[]): Books {
+  const byKey = new Map(sent.map((one) => [`${one.kind} ${one.id}`, one]))
+  const entered = new Set<string>()
+  const found = { lost: 0, twice: 0, foreign: 0, altered: 0 }
+  const examples: string[] = []
+  const note = (what: keyof typeof found, about: unknown) => {
+    if (found[what]++ === 0 || examples.length < EXAMPLES_MAX) examples.push(`${what}: ${JSON.stringify(about)}`)
+  }
+  return {
+    enter(kind, id, at, row, isAsSent) {
+      const key = `${kind} ${id}`
+      const one = byKey.get(key)
+      if (one === undefined || (one.at === undefined && !one.inDoubt)) return note('foreign', row)
+      if (entered.has(key)) return note('twice', row)
+      entered.add(key)
+      if (!isAsSent || (one.at !== undefined && one.at !== at)) note('altered', { row, acknowledged: one.at })
+    },
+    foreign: (row) => note('foreign', row),
+    altered: (row) => note('altered', row),
+    close() {
+      for (const [key, one] of byKey) if (one.at !== undefined && !entered.has(key)) note('lost', one)
+      return { ...found, examples }
+    },
+  }
+}
+
+const isOf = ({ process, meta }: { process: string; meta: string | null }, id: number): boolean =>
+  process === processOf(id) && meta === metaOf(id)
 
 /** A uid is one run's own, so each run is one timing, of the stamps that were answered. */
-function checkTimings(timings: readonly Timing[], starts: Stamps, ends: Stamps): void {
-  const idOf = ({ uid }: Timing) => Number(/^run-(\d+)$/.exec(uid)?.[1])
-  const found = new Map(timings.map((timing) => [idOf(timing), timing]))
-  expect(timings.length - found.size).toBe(0)
-  expect(timings.filter((timing) => !starts.has(idOf(timing)) && !ends.has(idOf(timing)))).toEqual([])
-  expect(timings.filter((t) => t.process !== processOf(idOf(t)) || t.meta !== metaOf(idOf(t)))).toEqual([])
-  const [started, ended] = [acknowledgedOf(starts), acknowledgedOf(ends)]
-  expect(started.map(([id]) => [id, found.get(id)?.started_at])).toEqual(started)
-  expect(ended.map(([id]) => [id, found.get(id)?.ended_at])).toEqual(ended)
-  const both = started.filter(([id]) => ends.get(id) !== undefined)
-  expect(both.filter(([id]) => found.get(id)?.state !== 'completed')).toEqual([])
+function auditTimings(timings: readonly Timing[], books: Books): void {
+  for (const row of timings) {
+    const id = Number(/^run-(\d+)$/.exec(row.uid ?? '')?.[1] ?? Number.NaN)
+    if (Number.isNaN(id)) {
+      books.foreign(row)
+      continue
+    }
+    if (row.started_at !== null) books.enter('start', id, row.started_at, row, isOf(row, id))
+    if (row.ended_at !== null) books.enter('end', id, row.ended_at, row, isOf(row, id))
+    const state = row.started_at === null ? 'orphan' : row.ended_at === null ? 'running' : 'completed'
+    if (row.state !== state) books.altered(row)
+  }
 }
 
-/** Asks the API for everything of the last hour, page by page. */
-export async function readStored(caller: Caller): Promise<Stored> {
+/** The two metrics of a request share their stamp, process and meta. */
+function auditMetrics(points: readonly Point[], books: Books): void {
+  const seconds = new Map<string, number[]>()
+  const placeOf = ({ at, process, meta }: Point) => JSON.stringify([at, process, meta])
+  for (const row of points) {
+    if (row.name !== SECOND_NAME) continue
+    const values = seconds.get(placeOf(row))
+    if (values) values.push(row.value)
+    else seconds.set(placeOf(row), [row.value])
+  }
+  for (const row of points) {
+    if (row.name === SECOND_NAME) continue
+    if (row.name !== 'value' || !Number.isInteger(row.value)) {
+      books.foreign(row)
+      continue
+    }
+    const beside = seconds.get(placeOf(row)) ?? []
+    const at = beside.findIndex((value) => Object.is(value, secondValueOf(row.value)))
+    books.enter('metrics', row.value, row.at, row, isOf(row, row.value) && at >= 0)
+    beside.splice(at, at < 0 ? 0 : 1)
+  }
+  for (const [place, values] of seconds) for (const value of values) books.foreign({ place, value })
+}
+
+function auditExceptions(exceptions: readonly Thrown[], books: Books): void {
+  for (const row of exceptions) {
+    const id = Number(/^boom (\d+)\n/.exec(row.exception)?.[1] ?? Number.NaN)
+    if (Number.isNaN(id)) books.foreign(row)
+    else books.enter('exception', id, row.at, row, isOf(row, id) && row.exception === exceptionOf(id))
+  }
+}
+
+/** Asks the API for everything of the last hours, page by page. */
+export async function readStored(caller: Caller, from = '-3h'): Promise<Stored> {
   const [timings, points, exceptions] = await Promise.all([
-    readAll<Timing>(caller, '/api/timings', 'timings'),
-    readAll<Point>(caller, '/api/metrics', 'points'),
-    readAll<Thrown>(caller, '/api/exceptions', 'exceptions'),
+    readAll<Timing>(caller, `/api/timings?from=${from}`, 'timings'),
+    readAll<Point>(caller, `/api/metrics?from=${from}`, 'points'),
+    readAll<Thrown>(caller, `/api/exceptions?from=${from}`, 'exceptions'),
   ])
   return { timings, points, exceptions }
 }
 
-async function readAll<Row>(caller: Caller, path: string, member: string): Promise<Row[]> {
+/** Every row behind the cursors of a path that has its parameters already. */
+export async function readAll<Row>(caller: Caller, path: string, member: string): Promise<Row[]> {
   const all: Row[] = []
   for (let cursor = ''; ; ) {
-    const response = await caller.get(`${path}?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+    const response = await caller.get(`${path}&limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
     const text = await response.text()
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
     const answer = JSON.parse(text) as { next: string | null; [member: string]: unknown }
@@ -173,13 +316,26 @@ async function readAll<Row>(caller: Caller, path: string, member: string): Promi
   }
 }
 
+/** Records of both spools; undefined while it cannot be asked. */
+export async function countSpooled(url: string): Promise<{ points: number; exceptions: number } | undefined> {
+  const metrics = await fetch(`${url}/metrics`).then(
+    (response) => response.text(),
+    () => '', // it is not there just now
+  )
+  const of = (destination: string) =>
+    new RegExp(`^stint_spool_records\\{destination="${destination}"\\} (\\d+)$`, 'm').exec(metrics)?.[1]
+  const [points, exceptions] = [of('points'), of('exceptions')]
+  return points === undefined || exceptions === undefined
+    ? undefined
+    : { points: Number(points), exceptions: Number(exceptions) }
+}
+
 /** Resolves when both spools are empty: all that was accepted is in the stores or the dead letters. */
 export async function untilShipped(url: string, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs
   while (performance.now() < deadline) {
-    const metrics = await (await fetch(`${url}/metrics`)).text()
-    const waiting = [...metrics.matchAll(/^stint_spool_records\{.*\} (\d+)$/gm)].map(([, records]) => Number(records))
-    if (waiting.length === 2 && waiting.every((records) => records === 0)) return
+    const waiting = await countSpooled(url)
+    if (waiting?.points === 0 && waiting.exceptions === 0) return
     await Bun.sleep(50)
   }
   throw new Error(`not shipped within ${withinMs} ms`)

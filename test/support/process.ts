@@ -25,6 +25,14 @@ export interface StintProcess {
   readonly dataDir: string
   /** Starts it, again after an end, and resolves to the ms until /readyz said yes. Rejects with its log when it ends instead. */
   start(env?: Env): Promise<number>
+  /** Starts it and waits for nothing but its pid. */
+  launch(env?: Env): Promise<number>
+  /** Resolves when /readyz says yes; rejects with its log when it ends instead. */
+  ready(): Promise<void>
+  /** Resolves when it is gone, however it went, to its exit code; 128 + n after signal n. */
+  ended(): Promise<number>
+  /** Of the process that runs. Throws when there is none. */
+  pid(): number
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>
   /** SIGTERM; resolves to its exit code. */
@@ -36,33 +44,80 @@ export interface StintProcess {
   close(): Promise<void>
 }
 
+export interface ProcessOptions {
+  /** Run instead of src/main.ts. */
+  readonly entry?: string
+  /** Kept by `close`; a fresh one, which is removed, when absent. */
+  readonly dataDir?: string
+}
+
 /** Not started yet. Nothing of the tests' own environment reaches it but where programs and temporary files are. */
-export function createStintProcess(settings: Env = {}): StintProcess {
-  const dataDir = mkdtempSync(join(tmpdir(), 'stint-process-'))
+export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}): StintProcess {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'stint-process-'))
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined
   let log = ''
+  /** Where the log of the process that runs begins. */
+  let logFrom = 0
 
   async function collect(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder()
     for await (const chunk of stream) log += decoder.decode(chunk, { stream: true })
   }
 
+  const findPid = (): number | undefined => {
+    const pid = /^pid (\d+)$/m.exec(log.slice(logFrom))?.[1]
+    return pid === undefined ? undefined : Number(pid)
+  }
+
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
     if (!child) return 0
+    const pid = findPid()
+    if (pid !== undefined && child.exitCode === null) {
+      try {
+        process.kill(pid, signal)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // it went by itself
+      }
+    }
+    return ended()
+  }
+
+  async function ended(): Promise<number> {
+    if (!child) return 0
     const ending = child
-    const pid = [...log.matchAll(/^pid (\d+)$/gm)].at(-1)?.[1]
-    if (pid !== undefined && ending.exitCode === null) process.kill(Number(pid), signal)
     const exitCode = await ending.exited
-    child = undefined
+    if (child === ending) child = undefined
     return exitCode
+  }
+
+  async function launch(env: Env = {}): Promise<number> {
+    if (child) throw new Error('it is running already')
+    const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
+    const { entry = MAIN } = options
+    logFrom = log.length
+    child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', process.execPath, entry], {
+      env: { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, ...settings, ...env },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    child.unref()
+    void collect(child.stdout)
+    void collect(child.stderr)
+    const deadline = performance.now() + READY_WITHIN_MS
+    for (let pid = findPid(); ; pid = findPid()) {
+      if (pid !== undefined) return pid
+      if (performance.now() > deadline) throw new Error(`no pid within ${READY_WITHIN_MS} ms:\n${log}`)
+      await Bun.sleep(1)
+    }
   }
 
   async function untilReady(): Promise<void> {
     const deadline = performance.now() + READY_WITHIN_MS
     while (performance.now() < deadline) {
-      if (child!.exitCode !== null) throw new Error(`Stint ended with ${child!.exitCode}:\n${log}`)
+      if (child?.exitCode !== null) throw new Error(`Stint ended with ${child?.exitCode}:\n${log}`)
       const isReady = await fetch(`${url}/readyz`).then(
         ({ ok }) => ok,
         () => false, // it does not listen yet
@@ -76,19 +131,17 @@ export function createStintProcess(settings: Env = {}): StintProcess {
   return {
     url,
     dataDir,
+    launch,
+    ready: untilReady,
+    ended,
+    pid() {
+      const pid = findPid()
+      if (child === undefined || pid === undefined) throw new Error('it does not run')
+      return pid
+    },
     async start(env = {}) {
-      if (child) throw new Error('it is running already')
       const since = performance.now()
-      const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
-      child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', process.execPath, MAIN], {
-        env: { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, ...settings, ...env },
-        stdin: 'pipe',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      child.unref()
-      void collect(child.stdout)
-      void collect(child.stderr)
+      await launch(env)
       await untilReady()
       return performance.now() - since
     },
@@ -120,7 +173,7 @@ export function createStintProcess(settings: Env = {}): StintProcess {
     log: () => log,
     async close() {
       await end('SIGKILL')
-      rmSync(dataDir, { recursive: true, force: true })
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }
