@@ -3,7 +3,7 @@ import { createApi, Refusal } from './api.ts'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
-import { oneLine } from './one-line.ts'
+import { oneLine, safeJson } from './one-line.ts'
 import type { Program } from './program.ts'
 import { createSessionFile } from './session-file.ts'
 
@@ -39,7 +39,7 @@ export function register(program: Program, io: Io): void {
       const { account, key } = body as Made
       keep(account.email, sessionToken)
       if (options.json) {
-        io.stdout.write(`${JSON.stringify(body, null, 2)}\n`)
+        io.stdout.write(`${safeJson(body, 2)}\n`)
         return
       }
       io.stderr.write(`The account ${oneLine(account.email)} is made, and you are signed in.\n`)

@@ -3,7 +3,7 @@ import { type Api, createApi, Refusal } from './api.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { formatLocalTime } from './local-time.ts'
-import { manyLines, oneLine } from './one-line.ts'
+import { oneLine, safeJson } from './one-line.ts'
 import { createPaint } from './paint.ts'
 import type { Program } from './program.ts'
 import { askPages } from './questions/ask-pages.ts'
@@ -77,7 +77,7 @@ export function register(program: Program, io: Io): void {
     .option('--json', 'print it as JSON')
     .action(async (id: string, { json }: { json?: boolean }) => {
       for await (const letter of findAll(api())) {
-        if (letter.id === id) return void io.stdout.write(json ? `${JSON.stringify(letter)}\n` : describe(letter, io))
+        if (letter.id === id) return void io.stdout.write(json ? `${safeJson(letter)}\n` : describe(letter, io))
       }
       throw unknown(id)
     })
@@ -166,5 +166,5 @@ function describe({ id, kind, process, meta, at, reason, buried_at, event }: Dea
     ['reason', oneLine(reason)],
   ]
   const head = lines.map(([name, value]) => `${paint(name.padEnd(8), 'bold')} ${value}\n`).join('')
-  return `${head}${manyLines(JSON.stringify(event, null, 2))}\n`
+  return `${head}${safeJson(event, 2)}\n`
 }

@@ -103,5 +103,6 @@ function fullTexts(io: Io): Shape<Exception> {
 /** And how many more there are. */
 function firstLine(text: string): string {
   const lines = text.trimEnd().split(/\r?\n/)
-  return lines.length === 1 ? lines[0]! : `${lines[0]} (+${lines.length - 1} lines)`
+  const more = lines.length - 1
+  return more === 0 ? lines[0]! : `${lines[0]} (+${more} ${more === 1 ? 'line' : 'lines'})`
 }

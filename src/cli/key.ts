@@ -2,7 +2,7 @@
 import { createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
-import { oneLine } from './one-line.ts'
+import { oneLine, safeJson } from './one-line.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { formatTable } from './text-table.ts'
 
@@ -35,7 +35,7 @@ const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
 export function register(program: Program, io: Io): void {
   const api = () => createApi(readCliConfig(io.env), io)
   const key = program.command('key').description('list, make, rotate and revoke API keys')
-  const printJson = (body: unknown) => io.stdout.write(`${JSON.stringify(body, null, 2)}\n`)
+  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
 
   key
     .command('list')

@@ -23,3 +23,12 @@ export const manyLines = (text: string): string =>
     .replace(UNPRINTABLE, (character) =>
       character === '\n' || character === '\t' ? character : escapeCharacter(character),
     )
+
+/** JSON on one line, or indented: what is not printed is escaped beyond what JSON asks for, which changes nothing of what it says. */
+export const safeJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(UNPRINTABLE, (character) =>
+    character === '\n' ? character : escapeUnits(character),
+  )
+
+const escapeUnits = (character: string): string =>
+  Array.from({ length: character.length }, (_, i) => `\\u${hex(character.charCodeAt(i), 4)}`).join('')

@@ -1,8 +1,9 @@
 // What all questions share: flags to parameters, the pages of the answer, and its three forms: a table for people, JSON and CSV for programs.
 import { createApi } from '../api.ts'
 import { readCliConfig } from '../config.ts'
-import { formatCsvLine } from '../format-csv.ts'
+import { type CsvValue, formatCsvLine } from '../format-csv.ts'
 import { CliError, EXIT_USAGE, type Io } from '../io.ts'
+import { oneLine, safeJson } from '../one-line.ts'
 import { createPaint } from '../paint.ts'
 import type { Program } from '../program.ts'
 import { type Cell, type Column, formatTable } from '../text-table.ts'
@@ -81,7 +82,7 @@ async function printJson(io: Io, list: string, pages: AsyncGenerator<Page>): Pro
   for await (const { rows, next } of pages) {
     if (isFirst) io.stdout.write(`{${JSON.stringify(list)}:[`)
     isFirst = false
-    io.stdout.write(rows.map((row) => `${count++ === 0 ? '' : ','}\n${JSON.stringify(row)}`).join(''))
+    io.stdout.write(rows.map((row) => `${count++ === 0 ? '' : ','}\n${safeJson(row)}`).join(''))
     last = next
   }
   io.stdout.write(`\n]${last === undefined ? '' : `,"next":${JSON.stringify(last)}`}}\n`)
@@ -90,11 +91,16 @@ async function printJson(io: Io, list: string, pages: AsyncGenerator<Page>): Pro
 async function printCsv<Row>(io: Io, { fields }: Shape<Row>, pages: AsyncGenerator<Page>): Promise<Page['next']> {
   let last: Page['next']
   let isFirst = true
+  // A terminal is not what CSV is for, but it must be safe there too.
+  const fit = (value: CsvValue): CsvValue => {
+    if (!io.stdout.isTTY || value === null || value === undefined) return value
+    return typeof value === 'object' ? safeJson(value) : oneLine(String(value))
+  }
   for await (const { rows, next } of pages) {
     if (isFirst) io.stdout.write(formatCsvLine(fields))
     isFirst = false
-    const lines = (rows as Record<string, string | number | null>[]).map((row) =>
-      formatCsvLine(fields.map((field) => row[field])),
+    const lines = (rows as Record<string, CsvValue>[]).map((row) =>
+      formatCsvLine(fields.map((field) => fit(row[field]))),
     )
     io.stdout.write(lines.join(''))
     last = next

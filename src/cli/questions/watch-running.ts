@@ -2,7 +2,7 @@
 import { formatDuration } from '../format-duration.ts'
 import { CliError, type Io } from '../io.ts'
 import { formatLocalTime } from '../local-time.ts'
-import { oneLine } from '../one-line.ts'
+import { oneLine, safeJson } from '../one-line.ts'
 import { cutToWidth } from '../text-table.ts'
 import { tableOf } from './question-command.ts'
 import { runningShape, type Timing } from './timing-shape.ts'
@@ -68,8 +68,7 @@ export async function watchChanges(deps: WatchDeps, isJson: boolean): Promise<vo
   const known = new Map<string, Timing>()
   let isFirst = true
   let trouble = ''
-  const tell = (timing: Timing) =>
-    io.stdout.write(isJson ? `${JSON.stringify(timing)}\n` : `${describe(timing, nowMs())}\n`)
+  const tell = (timing: Timing) => io.stdout.write(isJson ? `${safeJson(timing)}\n` : `${describe(timing, nowMs())}\n`)
 
   async function look(): Promise<void> {
     const running = new Map((await findRunning()).map((timing) => [keyOf(timing), timing]))
