@@ -8,7 +8,6 @@ import { Problem } from '../problem.ts'
 import type { GivenStamps } from '../spool/given-stamps.ts'
 import type { Spool } from '../spool/spool.ts'
 import { SpoolError } from '../spool/spool-error.ts'
-import type { Admission } from './intake-gate.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps {
@@ -20,25 +19,10 @@ export interface IntakeDeps {
   wallUs(): number
   /** May these series be written? Counts them in when they are new. */
   admitSeries(event: Event): boolean
-  countAccepted(kind: EventKind): void
+  countAccepted(kind: EventKind, events: number): void
 }
 
 const NO_STAMP: Stamp = { us: 0, sub: 0 }
-
-/** Resolves with the event's stamp when it is on disk; rejects with a Problem. */
-export async function acceptEvent(
-  kind: EventKind,
-  body: EventBody,
-  admission: Admission,
-  deps: IntakeDeps,
-): Promise<Stamp> {
-  const event =
-    body.at === undefined
-      ? eventFromBody(kind, body, admission.account, admission.stamp)
-      : await eventOfOwnTime(kind, body, body.at, admission.account, deps)
-  await spoolEvent(event, admission.stamp.us, deps)
-  return event.stamp
-}
 
 /** An event that brings its own time gets the stamp that this time and content have for good. Rejects with a Problem. */
 export async function eventOfOwnTime(
@@ -60,15 +44,13 @@ export async function eventOfOwnTime(
   }
 }
 
-/** Resolves when the event is on disk; rejects with a Problem. `arrivedUs` is the time of its request. */
-export async function spoolEvent(event: Event, arrivedUs: number, deps: IntakeDeps): Promise<void> {
-  if (!deps.admitSeries(event)) throw seriesBudgetSpent()
-  try {
-    await deps.spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs)
-  } catch (cause) {
-    throw diskProblem(cause)
-  }
-  deps.countAccepted(event.kind)
+/**
+ * Hands an event to its spool. The promise settles with the commit and is shared by all events of it; what it rejects with becomes a
+ * Problem by `diskProblem`. A Problem instead when the account's budget of series is spent. `arrivedUs` is the time of the request.
+ */
+export function appendEvent(event: Event, arrivedUs: number, deps: IntakeDeps): Promise<void> | Problem {
+  if (!deps.admitSeries(event)) return seriesBudgetSpent()
+  return deps.spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs)
 }
 
 const seriesBudgetSpent = () =>
@@ -82,7 +64,8 @@ const seriesBudgetSpent = () =>
     },
   )
 
-function diskProblem(cause: unknown): Problem {
+/** What a spool rejected an append with, as the answer to the request. */
+export function diskProblem(cause: unknown): Problem {
   if (cause instanceof SpoolError && cause.code !== 'disk_failed') return SPOOL_REFUSALS[cause.code]()
   return new Problem('disk_failed', 'Writing to the disk failed; nothing was accepted. Send the event again.', {
     cause,

@@ -2,18 +2,15 @@
 // the bad ones are named by their index. Each event is judged by the rules of its own call.
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Elysia, t } from 'elysia'
-import { type Event, type EventKind, isEventKind } from '../event/event.ts'
+import { EVENT_KINDS, type Event, type EventKind, isEventKind } from '../event/event.ts'
 import { type EventBody, eventFromBody } from '../event/from-body.ts'
 import { formatStamp, type Stamp } from '../event/stamp.ts'
 import { type Fault, Problem } from '../problem.ts'
-import { eventOfOwnTime, type IntakeDeps, spoolEvent } from './accept-event.ts'
+import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
 import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
 import { describeBatch } from './describe-batch.ts'
 import { readBatch, UnreadableLine } from './read-batch.ts'
 import type { Admitted } from './v1-routes.ts'
-
-/** What became of one event of a batch. */
-type ItemAnswer = { at: string } | { status: number; code: string; detail: string; errors?: readonly Fault[] }
 
 export interface BatchDeps extends IntakeDeps {
   stamp(): Stamp
@@ -49,38 +46,63 @@ export function batchRoute(deps: BatchDeps) {
     return compiled.Check(item) ? { kind, body: item as unknown as EventBody } : faulty(findFaults(schema, item), index)
   }
 
-  async function accept(item: unknown, index: number, account: string): Promise<Event | Problem> {
+  function toEvent(item: unknown, index: number, account: string): Event | Problem | Promise<Event | Problem> {
     const judged = judge(item, index)
     if (judged instanceof Problem) return judged
     const { kind, body } = judged
-    return body.at === undefined
-      ? eventFromBody(kind, body, account, deps.stamp())
-      : caught(eventOfOwnTime(kind, body, body.at, account, deps), index)
+    if (body.at === undefined) return eventFromBody(kind, body, account, deps.stamp())
+    return eventOfOwnTime(kind, body, body.at, account, deps).catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error
+      return indexed(error, index)
+    })
+  }
+
+  /** Appends without a pause in between, so all that go to one spool are of one group: one write and one fdatasync makes them durable. */
+  async function appendAll(events: readonly (Event | Problem)[], arrivedUs: number): Promise<(Event | Problem)[]> {
+    const results = [...events]
+    const commits = new Map<Promise<void>, number[]>()
+    events.forEach((event, index) => {
+      if (event instanceof Problem) return
+      const appended = appendEvent(event, arrivedUs, deps)
+      if (appended instanceof Problem) results[index] = indexed(appended, index)
+      else if (!commits.get(appended)?.push(index)) commits.set(appended, [index])
+    })
+    const settled = await Promise.allSettled(commits.keys())
+    ;[...commits.values()].forEach((indexes, i) => {
+      const commit = settled[i]!
+      if (commit.status === 'rejected') for (const index of indexes) results[index] = diskProblem(commit.reason)
+    })
+    return results
+  }
+
+  function count(results: readonly (Event | Problem)[]): number {
+    let accepted = 0
+    const byKind = { start: 0, end: 0, metrics: 0, exception: 0 }
+    for (const result of results) {
+      if (result instanceof Problem) {
+        deps.countRefused('other', result.code)
+        continue
+      }
+      byKind[result.kind]++
+      accepted++
+    }
+    for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
+    return accepted
   }
 
   return new Elysia({ normalize: false }).post(
     '/v1/batch',
     async (c) => {
       const { account, stamp } = (c as unknown as Admitted).admission
-      const sent = c.body as unknown[]
-      const events = await Promise.all(sent.map((item, index) => accept(item, index, account)))
-      // One turn without a pause between the appends: they are of one group, so one write and one fdatasync makes them all durable.
-      const results = await Promise.all(
-        events.map((event, index) =>
-          event instanceof Problem
-            ? event
-            : caught(
-                spoolEvent(event, stamp.us, deps).then(() => event),
-                index,
-              ),
-        ),
-      )
-      const problems = results.filter((result) => result instanceof Problem)
-      for (const problem of problems) deps.countRefused('other', problem.code)
-      if (problems.length === results.length) throw commonProblem(problems)
-      const accepted = results.length - problems.length
-      return new Response(JSON.stringify({ accepted, refused: problems.length, items: results.map(answerItem) }), {
-        status: problems.length === 0 ? 201 : 207,
+      const events = (c.body as unknown[]).map((item, index) => toEvent(item, index, account))
+      const isReady = (event: (typeof events)[number]): event is Event | Problem => !(event instanceof Promise)
+      const results = await appendAll(events.every(isReady) ? events : await Promise.all(events), stamp.us)
+      const accepted = count(results)
+      if (accepted === 0) throw commonProblem(results.filter((result) => result instanceof Problem))
+      const refused = results.length - accepted
+      const items = results.map(answerItem).join(',')
+      return new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
+        status: refused === 0 ? 201 : 207,
         headers: HEADERS,
       })
     },
@@ -88,31 +110,22 @@ export function batchRoute(deps: BatchDeps) {
   )
 }
 
-/** The pointers begin with the event's index, as they do in the whole body. */
-const faulty = (faults: readonly Fault[], index: number) =>
-  new Problem('fields_invalid', 'The event is not right.', {
-    errors: faults.map(({ pointer, detail }) => ({ pointer: `/${index}${pointer}`, detail })),
-  })
+/** A problem of one event: its pointers begin with the event's index, as they stand in the whole body. */
+function indexed(problem: Problem, index: number): Problem {
+  const { code, detail, errors, retryAfterS, cause } = problem
+  if (errors === undefined) return problem
+  const inBatch = errors.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+  return new Problem(code, detail, { errors: inBatch, cause, ...(retryAfterS !== undefined && { retryAfterS }) })
+}
 
-/** What one event's own path rejects with knows nothing of the others: its pointers get the event's index. */
-const caught = <T>(work: Promise<T>, index: number): Promise<T | Problem> =>
-  work.catch((error: unknown) => {
-    if (!(error instanceof Problem)) throw error
-    const { code, detail, errors, retryAfterS, cause } = error
-    if (errors === undefined) return error
-    const inBatch = errors.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
-    return new Problem(code, detail, { errors: inBatch, cause, ...(retryAfterS !== undefined && { retryAfterS }) })
-  })
+const faulty = (errors: readonly Fault[], index: number) =>
+  indexed(new Problem('fields_invalid', 'The event is not right.', { errors }), index)
 
-const answerItem = (result: Event | Problem): ItemAnswer =>
-  result instanceof Problem
-    ? {
-        status: result.status,
-        code: result.code,
-        detail: result.detail,
-        ...(result.errors && { errors: result.errors }),
-      }
-    : { at: formatStamp(result.stamp) }
+function answerItem(result: Event | Problem): string {
+  if (!(result instanceof Problem)) return `{"at":"${formatStamp(result.stamp)}"}`
+  const { status, code, detail, errors } = result
+  return JSON.stringify({ status, code, detail, ...(errors && { errors }) })
+}
 
 const MAX_FAULTS = 100
 

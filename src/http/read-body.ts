@@ -11,8 +11,11 @@ export const jsonMalformed = (detail: string, cause?: unknown) =>
   new Problem('json_malformed', 'The body could not be read as JSON.', { errors: [{ pointer: '', detail }], cause })
 
 /** The bytes of the body. Content-Length, where there is one, has been judged by the caller. */
-export async function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
-  if (request.headers.has('content-length')) return request.arrayBuffer()
+export function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
+  return request.headers.has('content-length') ? request.arrayBuffer() : countBytes(request, maxBytes)
+}
+
+async function countBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body ?? []) {

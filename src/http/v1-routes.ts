@@ -1,9 +1,10 @@
 // The four calls of SPEC.md as Elysia routes with typed bodies. The gate has judged everything before the body.
 import { Elysia } from 'elysia'
-import type { EventKind } from '../event/event.ts'
-import type { EventBody } from '../event/from-body.ts'
+import type { Event, EventKind } from '../event/event.ts'
+import { type EventBody, eventFromBody } from '../event/from-body.ts'
 import { formatStamp } from '../event/stamp.ts'
-import { acceptEvent, type IntakeDeps } from './accept-event.ts'
+import { Problem } from '../problem.ts'
+import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
 import { createBodySchemas } from './body-fields.ts'
 import { describeIntake } from './describe-intake.ts'
 import type { Admission } from './intake-gate.ts'
@@ -26,16 +27,33 @@ export const V1_KINDS: Readonly<Record<string, EventKind>> = {
 export function v1Routes(deps: IntakeDeps) {
   const schemaOf = createBodySchemas()
   const routes = new Elysia({ normalize: false })
+
+  // Plain promises: each `async` between the commit and the answer would cost a turn of every request.
+  function accept(event: Event, arrivedUs: number): Promise<Response> {
+    const appended = appendEvent(event, arrivedUs, deps)
+    if (appended instanceof Problem) throw appended
+    return appended.then(
+      () => {
+        deps.countAccepted(event.kind, 1)
+        return new Response(`{"at":"${formatStamp(event.stamp)}"}`, CREATED)
+      },
+      (cause) => {
+        throw diskProblem(cause)
+      },
+    )
+  }
+
   for (const [path, kind] of Object.entries(V1_KINDS)) {
     routes.post(
       path,
-      async (c) => {
-        const { admission } = c as unknown as Admitted
-        const stamp = await acceptEvent(kind, c.body as EventBody, admission, deps)
-        return new Response(`{"at":"${formatStamp(stamp)}"}`, CREATED)
+      (c) => {
+        const { account, stamp } = (c as unknown as Admitted).admission
+        const body = c.body as EventBody
+        if (body.at === undefined) return accept(eventFromBody(kind, body, account, stamp), stamp.us)
+        return eventOfOwnTime(kind, body, body.at, account, deps).then((event) => accept(event, stamp.us))
       },
       {
-        parse: async (c) => parseJson(await readBytes(c.request, MAX_BODY_BYTES)),
+        parse: (c) => readBytes(c.request, MAX_BODY_BYTES).then(parseJson),
         body: schemaOf[kind],
         detail: describeIntake(kind),
       },
