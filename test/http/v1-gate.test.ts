@@ -184,7 +184,7 @@ describe('paths and methods, with a key', () => {
       expect((await sendRaw(app.port, `POST ${target} HTTP/1.1\r\n${rest}`)).status).toBe(201)
   })
 
-  test.each(['//v1/start', '/%76%31/start', '/V1/start', '/v2/start', '/'])(
+  test.each(['//v1/start', '/%76%31/start', '/V1/start', '/v2/start'])(
     'a path that is not below /v1 is a plain 404, and no way round the key: %s',
     async (target) => {
       const head = `POST ${target} HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n\r\n`
