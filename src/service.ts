@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { openAccounts } from './account/accounts.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { createConsole } from './console/bundle-console.ts'
+import { CONSOLE_POLICY } from './console/shell-page.ts'
 import type { Destination, Event } from './event/event.ts'
 import { createStampClock } from './event/stamp-clock.ts'
 import { createApp } from './http/app.ts'
@@ -145,7 +147,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
       maxAgeUs: config.maxAgeUs,
       wallUs: clock.wallUs,
       admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
-      countAccepted: (kind) => accepted[kind].inc(),
+      countAccepted: (kind, events) => accepted[kind].inc(events),
     },
     countRefused: (kind, reason) => metrics.refused.labels(kind, reason).inc(),
     accounts: {
@@ -173,6 +175,19 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
         return deadLetters.remove(account, id)
       },
     },
+    health: {
+      spools: () => ({ points: spools.points.stats(), exceptions: spools.exceptions.stats() }),
+      destinations: () => ({
+        points: { store: stores.sinks.points.store, ...shippers.points.status() },
+        exceptions: { store: stores.sinks.exceptions.store, ...shippers.exceptions.status() },
+      }),
+      countDead: deadLetters.count,
+      countAllDead: () => deadLetters.stats().total,
+      isOperator: (account) => accounts.get(account)?.operator === true,
+      nowUs: stampClock.nowUs,
+    },
+    console: createConsole(keyHeader),
+    consolePolicy: CONSOLE_POLICY,
     nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
     unready() {
       if (isStopping) return new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 })

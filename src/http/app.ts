@@ -12,8 +12,10 @@ import { createAllowedMethods } from './allowed-methods.ts'
 import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
 import { batchRoute } from './batch-route.ts'
 import { findFaults } from './body-fields.ts'
+import { type ConsoleRoutesDeps, consoleRoutes } from './console-routes.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import { errorToProblem } from './error-to-problem.ts'
+import { type HealthDeps, healthRoute } from './health-route.ts'
 import { admit, type GateDeps } from './intake-gate.ts'
 import { INTAKE_PATHS } from './intake-paths.ts'
 import { type OpsDeps, opsRoutes } from './ops-routes.ts'
@@ -22,12 +24,13 @@ import { questionRoutes } from './question-routes.ts'
 import { swaggerRoutes } from './swagger-routes.ts'
 import { type Admitted, V1_KINDS, v1Routes } from './v1-routes.ts'
 
-export interface AppDeps extends OpsDeps, AuthorizeReadDeps {
+export interface AppDeps extends OpsDeps, AuthorizeReadDeps, ConsoleRoutesDeps {
   readonly gate: Omit<GateDeps, 'paths'>
   readonly intake: IntakeDeps
   readonly accounts: AccountRoutesDeps
   readonly questions: Questions
   readonly dead: DeadLetterRoutesDeps['dead']
+  readonly health: HealthDeps
   nowNs(): bigint
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string): void
@@ -88,6 +91,8 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))
+    .use(healthRoute({ accountOf, health: deps.health }))
     .use(opsRoutes(deps))
+    .use(consoleRoutes(deps))
   return app.use(swaggerRoutes({ described: app, keyHeader: gate.keyHeader }))
 }

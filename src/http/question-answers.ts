@@ -150,9 +150,24 @@ export const ANSWERS: Readonly<Record<QuestionKind, Answer>> = {
   },
   groups: {
     summary: 'Exceptions grouped by fingerprint',
-    description: 'Most recent first; `example` is the newest text.',
+    description:
+      'Most recent first; `example` is the newest text. With `every` also `counts`, oldest bucket first and without empty ones; with `fingerprint` also `normalized`: what the fingerprint is made of.',
     schema: object({
-      groups: list(object({ fingerprint: text, process: text, count, first_at: time, last_at: time, example: text })),
+      groups: list(
+        object(
+          {
+            fingerprint: text,
+            process: text,
+            count,
+            first_at: time,
+            last_at: time,
+            example: text,
+            counts: list(object({ at: time, count })),
+            normalized: text,
+          },
+          ['counts', 'normalized'],
+        ),
+      ),
     }),
     example: {
       groups: [

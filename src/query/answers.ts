@@ -91,13 +91,14 @@ export const answerGroups = (groups: readonly ExceptionGroup[]) =>
     .toSorted(
       (a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process) || compare(a.fingerprint, b.fingerprint),
     )
-    .map(({ fingerprint, process, count, firstNs, lastNs, example }) => ({
+    .map(({ fingerprint, process, count, firstNs, lastNs, example, counts }) => ({
       fingerprint,
       process,
       count,
       first_at: formatNs(firstNs),
       last_at: formatNs(lastNs),
       example,
+      ...(counts !== undefined && { counts: counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
     }))
 
 const KINDS = ['mark', 'metric', 'exception'] as const satisfies ProcessRow['kinds'][number][]

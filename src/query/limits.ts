@@ -4,17 +4,15 @@ import type { Question } from './question.ts'
 
 export const MAX_BUCKETS = 10_000
 export const MAX_ROWS = 100_000
+/** Every group has a series of its own. */
+export const MAX_GROUP_BUCKETS = 200
 
 /** Throws Problem `question_too_large` when a series would have too many buckets. */
-export function assertBuckets({ fromNs, toNs, everyNs }: Question): void {
+export function assertBuckets({ fromNs, toNs, everyNs }: Question, max = MAX_BUCKETS): void {
   if (everyNs === undefined) return
   const buckets = (toNs - fromNs + everyNs - 1n) / everyNs
-  if (buckets > BigInt(MAX_BUCKETS))
-    throw tooLarge(
-      `The series would have ${grouped(buckets)} buckets`,
-      MAX_BUCKETS,
-      'a shorter range or a longer every',
-    )
+  if (buckets > BigInt(max))
+    throw tooLarge(`The series would have ${grouped(buckets)} buckets`, max, 'a shorter range or a longer every')
 }
 
 /** Throws Problem `question_too_large` when the marks that decide the answer are too many. */

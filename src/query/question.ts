@@ -20,7 +20,7 @@ export const QUESTIONS = {
     place: 'stamp and name',
   },
   exceptions: { parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'limit', 'cursor'], place: 'stamp' },
-  groups: { parameters: ['from', 'to', 'process', 'meta', 'limit'] },
+  groups: { parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'limit'] },
   processes: { parameters: ['from', 'to', 'process', 'meta', 'limit'] },
   series: { parameters: [] },
   dead: { parameters: ['limit', 'cursor'], place: 'id' },

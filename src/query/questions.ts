@@ -1,4 +1,5 @@
 // The questions that callers ask, each: parameters → limits → store → answer. Only the account's own events are ever selected.
+import { normalizeException } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
 import { marksWindow } from '../store/marks-window.ts'
 import {
@@ -17,7 +18,7 @@ import {
   answerSummary,
   answerTiming,
 } from './answers.ts'
-import { assertBuckets, assertMarks, assertRows, MAX_ROWS } from './limits.ts'
+import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_ROWS } from './limits.ts'
 import { cutPage, pageOf } from './page.ts'
 import { firstNs } from './pair-marks.ts'
 import { parseQuestion, type Question } from './question.ts'
@@ -102,8 +103,16 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
 
     async groups(account: string, search: URLSearchParams) {
       const question = parseQuestion('groups', search, nowNs())
-      const groups = await ask(exceptions.groupExceptions(select(account, question), question.limit))
-      return { groups: answerGroups(groups) }
+      assertBuckets(question, MAX_GROUP_BUCKETS)
+      const { fingerprint, everyNs, limit } = question
+      const selection = {
+        ...select(account, question),
+        ...(fingerprint !== undefined && { fingerprint }),
+        ...(everyNs !== undefined && { everyNs }),
+      }
+      const groups = answerGroups(await ask(exceptions.groupExceptions(selection, limit)))
+      if (fingerprint === undefined) return { groups }
+      return { groups: groups.map((group) => ({ ...group, normalized: normalizeException(group.example) })) }
     },
 
     async processes(account: string, search: URLSearchParams) {

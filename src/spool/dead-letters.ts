@@ -46,6 +46,8 @@ export interface DeadLetters {
   /** An account's letters, newest first, at most `limit`; `before` is the id of the last one of the page before. */
   list(account: string, page: { limit: number; before?: string }): DeadLetter[]
   get(account: string, id: string): DeadLetter | undefined
+  /** How many an account has. */
+  count(account: string): number
   /** False when the account has no such letter. */
   remove(account: string, id: string): boolean
   removeAccount(account: string): void
@@ -91,6 +93,9 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
   )
   const one = database.query<Row, [string, number]>('SELECT * FROM dead_letter WHERE account = ? AND id = ?')
   const drop = database.query<Row, [string, number]>('DELETE FROM dead_letter WHERE account = ? AND id = ? RETURNING *')
+  const countOf = database.query<{ letters: number }, [string]>(
+    'SELECT count(*) AS letters FROM dead_letter WHERE account = ?',
+  )
   const dropAll = database.query<never, [string]>('DELETE FROM dead_letter WHERE account = ?')
 
   const count = (destination: string, letters: number, bytes: number) => {
@@ -123,6 +128,7 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
       const row = one.get(account, rowId(id))
       return row === null ? undefined : toLetter(row)
     },
+    count: (account) => countOf.get(account)!.letters,
     remove(account, id) {
       const row = drop.get(account, rowId(id))
       if (row === null) return false

@@ -102,6 +102,8 @@ export interface ExceptionGroup {
   readonly lastNs: bigint
   /** The newest text. */
   readonly example: string
+  /** With `everyNs`: oldest bucket first, without those that hold none. */
+  readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
 export interface ProcessRow {
@@ -133,7 +135,10 @@ export interface ExceptionSource {
   /** Newest first. */
   findExceptions(q: Selection & { readonly fingerprint?: string }, page: Page): Promise<ExceptionRow[]>
   /** Most recent first. */
-  groupExceptions(q: Selection, limit: number): Promise<ExceptionGroup[]>
+  groupExceptions(
+    q: Selection & { readonly fingerprint?: string; readonly everyNs?: bigint },
+    limit: number,
+  ): Promise<ExceptionGroup[]>
   findExceptionProcesses(q: Selection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openAccounts } from '../../src/account/accounts.ts'
+import { createConsole } from '../../src/console/bundle-console.ts'
+import { CONSOLE_POLICY } from '../../src/console/shell-page.ts'
 import type { Destination, Event } from '../../src/event/event.ts'
 import { fromRecord } from '../../src/event/record.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
@@ -22,6 +24,7 @@ import { createMemorySource } from './memory-source.ts'
 import { createStepClock, type StepClock } from './step-clock.ts'
 
 const DAY_US = 86_400_000_000
+const IDLE = { store: 'memory', state: 'idle', sinceUs: 0 }
 
 export interface AppOptions {
   readonly serviceName?: string
@@ -147,6 +150,16 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       series: accounts.series.use,
     }),
     dead: { list: () => [], remove: () => false, replay: async () => false },
+    health: {
+      spools: () => ({ points: spools.points.stats(), exceptions: spools.exceptions.stats() }),
+      destinations: () => ({ points: IDLE, exceptions: IDLE }),
+      countDead: () => 0,
+      countAllDead: () => 0,
+      isOperator: (id) => accounts.get(id)?.operator === true,
+      nowUs: stampClock.nowUs,
+    },
+    console: createConsole(keyHeader),
+    consolePolicy: CONSOLE_POLICY,
     nowNs,
     unready: () => undefined,
     renderMetrics: async () => 'stint_events_accepted_total{kind="start"} 1\n',

@@ -126,7 +126,12 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           ({ atNs }) => [atNs, ''],
         ),
       groupExceptions: async (q, limit) =>
-        [...Map.groupBy(texts(q), (row) => JSON.stringify([row.fingerprint, row.process])).values()]
+        [
+          ...Map.groupBy(
+            texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
+            (row) => JSON.stringify([row.fingerprint, row.process]),
+          ).values(),
+        ]
           .map((same) => same.toSorted((a, b) => compare(a.atNs, b.atNs)))
           .map((same) => ({
             fingerprint: same[0]!.fingerprint,
@@ -135,6 +140,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             firstNs: same[0]!.atNs,
             lastNs: same.at(-1)!.atNs,
             example: same.at(-1)!.exception,
+            ...(q.everyNs !== undefined && { counts: countBuckets(same, q.everyNs) }),
           }))
           .toSorted((a, b) => compare(b.lastNs, a.lastNs))
           .slice(0, limit),
@@ -143,6 +149,10 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
     },
   }
 }
+
+/** Of rows in order. */
+const countBuckets = (rows: readonly ExceptionRow[], everyNs: bigint) =>
+  [...Map.groupBy(rows, ({ atNs }) => bucketNs(atNs, everyNs))].map(([atNs, same]) => ({ atNs, count: same.length }))
 
 const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception' } as const
 

@@ -1,0 +1,95 @@
+// Asks /api of the same server, as whoever the cookie says. Every failure is an ApiError, so that a page has one thing to show.
+
+export interface Fault {
+  readonly pointer: string
+  readonly detail: string
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  constructor(
+    /** 0: no answer came. */
+    readonly status: number,
+    readonly code: string,
+    readonly title: string,
+    readonly detail: string,
+    readonly errors: readonly Fault[] = [],
+  ) {
+    super(`${title}: ${detail}`)
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+export interface Api {
+  /** `path` is relative to the page: `api/timings`. What is undefined in the query is not sent. Throws ApiError. */
+  get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>
+  /** Resolves to undefined where the answer has no body. Throws ApiError. */
+  send<T = undefined>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T>
+  /** How far the server's clock is ahead of this browser's, in ms; 0 while they agree to the second. */
+  aheadMs(): number
+}
+
+const AGREE_MS = 2_000
+
+/** `onSignedOut` is told of an answer that says there is no session any more; the ApiError is thrown as well. `wallMs` is this browser's clock. */
+export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
+  let aheadMs = 0
+
+  async function call<T>(path: string, init: RequestInit): Promise<T> {
+    const response = await reach(path, init)
+    const ahead = Date.parse(response.headers.get('date') ?? '') - wallMs()
+    if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) < AGREE_MS ? 0 : ahead
+    if (response.ok) return (response.status === 204 ? undefined : await readJson(response)) as T
+    const problem = await toApiError(response)
+    if (problem.code === 'session_invalid' || problem.code === 'key_invalid') onSignedOut()
+    throw problem
+  }
+  return {
+    aheadMs: () => aheadMs,
+    get(path, query = {}, signal) {
+      const search = new URLSearchParams()
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+      return call(search.size === 0 ? path : `${path}?${search}`, signal === undefined ? {} : { signal })
+    },
+    send: (method, path, body) =>
+      call(path, {
+        method,
+        ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      }),
+  }
+}
+
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init)
+  } catch (error) {
+    if (isAbort(error)) throw error
+    throw new ApiError(0, 'unreachable', 'Stint does not answer', 'The server cannot be reached from this browser.')
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (error) {
+    if (isAbort(error)) throw error
+    throw new ApiError(0, 'unreachable', 'Stint does not answer', 'The answer broke off.')
+  }
+}
+
+/** Something between browser and server may answer in its own way: then the status is all there is to tell. */
+async function toApiError(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => undefined)) as Partial<ApiError> | undefined
+  const fallback = `The server answered with status ${response.status}.`
+  return new ApiError(
+    response.status,
+    typeof body?.code === 'string' ? body.code : 'unknown',
+    typeof body?.title === 'string' ? body.title : 'That did not work',
+    typeof body?.detail === 'string' ? body.detail : fallback,
+    Array.isArray(body?.errors) ? body.errors : [],
+  )
+}
+
+/** A request that was given up on purpose. */
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

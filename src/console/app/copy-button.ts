@@ -1,0 +1,51 @@
+// Copies a text to the clipboard. Over plain HTTP browsers have no clipboard for pages: then it is copied by way of a selection.
+import { fill, h, setText } from './dom.ts'
+import { icon } from './icons.ts'
+
+const TOLD_MS = 2_000
+
+/** `what` is what the button says it copies: `Copy key`. */
+export function copyButton(what: string, text: () => string): HTMLButtonElement {
+  const label = h('span', { 'aria-live': 'polite' }, what)
+  const picture = h('span', { class: 'button-icon' }, icon('copy'))
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const tell = (said: string, isDone: boolean) => {
+    setText(label, said)
+    fill(picture, icon(isDone ? 'check' : 'warning'))
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      setText(label, what)
+      fill(picture, icon('copy'))
+    }, TOLD_MS)
+  }
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'button',
+      onclick: async () => ((await copy(text())) ? tell('Copied', true) : tell('Select and copy it', false)),
+    },
+    picture,
+    label,
+  )
+}
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copyBySelection(text) // no permission, or no clipboard in this context
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = h('textarea', { class: 'hidden', 'aria-hidden': 'true' })
+  area.value = text
+  document.body.append(area)
+  area.select()
+  const isDone = document.execCommand('copy')
+  area.remove()
+  return isDone
+}

@@ -1,0 +1,55 @@
+// Modal dialogs: what cannot be taken back is asked for, and what is shown once stays until it is put away.
+import { type Child, h } from './dom.ts'
+import { createForm, type Field } from './form.ts'
+
+let dialogs = 0
+
+export interface Dialog {
+  close(): void
+}
+
+/** Opens a dialog; the focus goes into it, and back when it closes (that is the browser's work). */
+export function openDialog(title: string, content: readonly Child[], onClose?: () => void): Dialog {
+  const id = `dialog-${++dialogs}`
+  const dialog = h('dialog', { class: 'dialog', 'aria-labelledby': id }, h('h2', { id }, title), ...content)
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus() // what it was opened by is gone
+    onClose?.()
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+  return { close: () => dialog.close() }
+}
+
+/** What a submit resolves to when the dialog is to stay: it has said itself what is wrong. */
+export const KEEP_OPEN = Symbol('the dialog stays')
+
+export interface Confirmation {
+  readonly title: string
+  /** What will happen. */
+  readonly text: readonly Child[]
+  readonly fields?: readonly Field[]
+  readonly submitLabel: string
+  readonly danger?: boolean
+  /** The dialog closes when it resolves, and then what it resolved to is called; it shows why when it throws. */
+  submit(): Promise<(() => void) | typeof KEEP_OPEN>
+}
+
+/** Asks before it does something. */
+export function confirmAction({ title, text, fields = [], submitLabel, danger = false, submit }: Confirmation): void {
+  const cancel = h('button', { type: 'button', class: 'button', onclick: () => dialog.close() }, 'Cancel')
+  const form = createForm({
+    fields,
+    submitLabel,
+    danger,
+    async submit() {
+      const afterwards = await submit()
+      if (afterwards === KEEP_OPEN) return
+      dialog.close()
+      afterwards()
+    },
+  })
+  form.querySelector('.form-buttons')?.append(cancel)
+  const dialog = openDialog(title, [h('div', { class: 'dialog-text' }, ...text), form])
+}

@@ -1,0 +1,57 @@
+// The whole of the console's "framework": makes elements. Texts become text nodes, whatever they hold; there is no way to hand in markup.
+
+export type Child = Node | string | number | null | undefined | false
+type Handler = (event: never) => void
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined | Handler>>
+
+/** `h('button', { type: 'button', onclick: save }, 'Save')`. `true` sets an empty attribute; `false` and undefined set none. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag)
+  setAttributes(element, attributes)
+  element.append(...nodes(children))
+  return element
+}
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** Like `h`, for pictures. */
+export function svg<Tag extends keyof SVGElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): SVGElementTagNameMap[Tag] {
+  const element = document.createElementNS(SVG, tag)
+  setAttributes(element, attributes)
+  element.append(...nodes(children))
+  return element
+}
+
+/** Replaces what an element holds, unless it holds just that already: what is kept keeps its focus. */
+export function fill(parent: Element, ...children: readonly Child[]): void {
+  const wanted = nodes(children)
+  const held = [...parent.childNodes]
+  if (held.length === wanted.length && wanted.every((node, i) => node === held[i])) return
+  parent.replaceChildren(...wanted)
+}
+
+/** Sets a text only when it changed: a live region speaks only of news. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text
+}
+
+const nodes = (children: readonly Child[]): (Node | string)[] =>
+  children
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === 'number' ? String(child) : (child as Node | string)))
+
+function setAttributes(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener)
+    else element.setAttribute(name, value === true ? '' : String(value))
+  }
+}

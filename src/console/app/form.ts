@@ -1,0 +1,97 @@
+// Forms: labelled fields, one submit at a time, and what the server found wrong beside the field that it is about.
+import { ApiError } from './api.ts'
+import { type Attributes, type Child, fill, h } from './dom.ts'
+import { explain } from './region.ts'
+
+export interface Field {
+  readonly element: HTMLElement
+  readonly input: HTMLInputElement
+  /** undefined: nothing is wrong. */
+  fault(detail: string | undefined): void
+}
+
+let fields = 0
+
+/** `name` is that of the member of the request's body, by which the server's faults find their field. */
+export function createField(name: string, label: string, attributes: Attributes = {}, hint?: string): Field {
+  const id = `field-${++fields}`
+  const input = h('input', { id, name, type: 'text', autocomplete: 'off', ...attributes })
+  const fault = h('p', { id: `${id}-fault`, class: 'field-fault' })
+  const hintElement = hint === undefined ? undefined : h('p', { id: `${id}-hint`, class: 'field-hint' }, hint)
+  input.setAttribute('aria-describedby', [hintElement && `${id}-hint`, `${id}-fault`].filter(Boolean).join(' '))
+  return {
+    input,
+    element: h('div', { class: 'field' }, h('label', { for: id }, label), input, hintElement, fault),
+    fault(detail) {
+      fault.textContent = detail ?? ''
+      if (detail === undefined) input.removeAttribute('aria-invalid')
+      else input.setAttribute('aria-invalid', 'true')
+    },
+  }
+}
+
+export interface FormOptions {
+  readonly fields: readonly Field[]
+  /** What else the form holds, between the fields and the button. */
+  readonly more?: readonly Child[]
+  readonly submitLabel: string
+  readonly danger?: boolean
+  /** Throws ApiError. */
+  submit(): Promise<void>
+}
+
+/** A form whose failure is told, with the focus on the first field that is wrong. */
+export function createForm({ fields, more = [], submitLabel, danger, submit }: FormOptions): HTMLFormElement {
+  const failure = h('div', { role: 'alert' })
+  const button = h(
+    'button',
+    { type: 'submit', class: danger ? 'button button-danger' : 'button button-main' },
+    submitLabel,
+  )
+
+  async function onSubmit(): Promise<void> {
+    if (button.getAttribute('aria-disabled') === 'true') return
+    button.setAttribute('aria-disabled', 'true')
+    fill(failure)
+    for (const field of fields) field.fault(undefined)
+    try {
+      await submit()
+    } catch (error) {
+      showFailure(error)
+    } finally {
+      button.removeAttribute('aria-disabled')
+    }
+  }
+
+  function showFailure(error: unknown): void {
+    const faults = error instanceof ApiError ? error.errors : []
+    const wrong = fields.filter((field) => {
+      const fault = faults.find(({ pointer }) => pointer === `/${field.input.name}`)
+      if (fault !== undefined) field.fault(sentence(fault.detail))
+      return fault !== undefined
+    })
+    const { title, detail } = explain(error)
+    if (wrong.length === 0) {
+      fill(failure, h('div', { class: 'banner banner-danger' }, h('p', {}, h('strong', {}, title), ` ${detail}`)))
+    }
+    ;(wrong[0] ?? fields[0])?.input.focus()
+  }
+
+  return h(
+    'form',
+    {
+      class: 'form',
+      novalidate: true,
+      onsubmit: (event: Event) => {
+        event.preventDefault()
+        void onSubmit()
+      },
+    },
+    failure,
+    ...fields.map(({ element }) => element),
+    ...more,
+    h('div', { class: 'form-buttons' }, button),
+  )
+}
+
+const sentence = (detail: string): string => `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`

@@ -1,0 +1,45 @@
+// Durations, counts, sizes and measured values as people read them.
+
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
+const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 })
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 })
+
+export const formatCount = (n: number): string => whole.format(n)
+/** `1.2M`, for an axis. */
+export const formatCompact = (n: number): string => compact.format(n)
+/** Of a metric: six digits are enough to look at. */
+export const formatValue = (n: number): string => (Number.isFinite(n) ? precise.format(n) : String(n))
+
+/** `3 runs`, `1 run`. */
+export const plural = (n: number, one: string, many = `${one}s`): string => `${formatCount(n)} ${n === 1 ? one : many}`
+
+/** `812 µs`, `12.4 ms`, `3.20 s`, `3 m 12 s`, `2 h 05 m`, `3 d 4 h`; a dash where there is none. */
+export function formatDuration(ms: number | null): string {
+  if (ms === null) return '–'
+  if (ms < 1) return `${Math.round(ms * 1000)} µs`
+  if (ms < 1000) return `${digits(ms)} ms`
+  const s = ms / 1000
+  if (s < 59.95) return `${digits(s)} s`
+  const seconds = Math.round(s)
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${pad(seconds % 60)} s`
+  const minutes = Math.round(s / 60)
+  if (minutes < 1440) return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} m`
+  const hours = Math.round(s / 3600)
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** Three digits that count. */
+const digits = (value: number): string => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)
+const pad = (n: number): string => String(n).padStart(2, '0')
+
+/** `12.4 KiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return unit === 0 ? `${bytes} B` : `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`
+}

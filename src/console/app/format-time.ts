@@ -1,0 +1,62 @@
+// Times as people read them: in the browser's zone, with the day only where it is not today's.
+import { h } from './dom.ts'
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const shortClock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const fullDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** `21:52:42` */
+export const formatClock = (ms: number): string => clock.format(ms)
+/** `21:52` */
+export const formatShortClock = (ms: number): string => shortClock.format(ms)
+/** `20 Nov` */
+export const formatDay = (ms: number): string => day.format(ms)
+/** `20 Nov 2026` */
+export const formatFullDay = (ms: number): string => fullDay.format(ms)
+
+/** RFC 3339 of any precision → ms since the epoch. */
+export const parseTime = (at: string): number => Date.parse(at)
+
+const localDay = (ms: number): string => fullDay.format(ms)
+
+/** `21:52:42` today, `19 Nov 21:52:42` on another day. */
+export const formatMoment = (ms: number, nowMs: number): string =>
+  localDay(ms) === localDay(nowMs) ? formatClock(ms) : `${formatDay(ms)} ${formatClock(ms)}`
+
+/** `just now`, `5 min ago`, `3 h ago`, `12 d ago`. */
+export function formatAgo(ms: number, nowMs: number): string {
+  const s = Math.round((nowMs - ms) / 1000)
+  if (s < 5) return s < -5 ? `in ${formatSpan(-s)}` : 'just now'
+  return `${formatSpan(s)} ago`
+}
+
+function formatSpan(s: number): string {
+  if (s < 60) return `${s} s`
+  if (s < 3600) return `${Math.floor(s / 60)} min`
+  if (s < 48 * 3600) return `${Math.floor(s / 3600)} h`
+  return `${Math.floor(s / 86_400)} d`
+}
+
+/** A `<time>` that shows `text` and holds the whole moment, to its last digit, for machines and for a pointer that rests on it. */
+export const timeElement = (at: string, text: string): HTMLTimeElement => h('time', { datetime: at, title: at }, text)
+
+/** The start of the local day, ms since the epoch. */
+export function startOfDay(ms: number): number {
+  const date = new Date(ms)
+  date.setHours(0, 0, 0, 0)
+  return date.getTime()
+}
+
+/** The moment one ns later, as RFC 3339 with nine digits: with it as `to`, a range holds just this moment. */
+export function afterNs(at: string): string {
+  const [, second = '', digits = ''] = /^(.*?)(?:\.(\d{1,9}))?Z$/i.exec(at) ?? []
+  const ns = Number(digits.padEnd(9, '0')) + 1
+  if (ns < 1_000_000_000) return `${second}.${String(ns).padStart(9, '0')}Z`
+  return new Date(Date.parse(`${second}Z`) + 1000).toISOString().replace(/\.\d+Z$/, '.000000000Z')
+}

@@ -1,0 +1,83 @@
+// What is around every page of somebody who is signed in: the way about, and the page's place.
+import type { Account } from './answers.ts'
+import { fill, h } from './dom.ts'
+import { type IconName, icon, logo } from './icons.ts'
+import { formatRoute } from './route.ts'
+
+const ENTRIES: readonly (readonly [page: string, label: string])[] = [
+  ['runs', 'Runs'],
+  ['metrics', 'Metrics'],
+  ['exceptions', 'Exceptions'],
+  ['processes', 'Processes'],
+  ['keys', 'Keys'],
+  ['health', 'Health'],
+]
+
+export interface Frame {
+  readonly element: HTMLElement
+  /** Puts a page in its place; `entry` is the one of the navigation that it belongs to. */
+  show(entry: string, page: HTMLElement): void
+}
+
+export function createFrame(account: Account): Frame {
+  const link = (page: string, label: string, name: IconName) =>
+    h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', {}, label))
+  const main = h('main', { id: 'main', tabindex: -1 })
+  const menu = h(
+    'nav',
+    { class: 'nav', id: 'nav', 'aria-label': 'Pages' },
+    h('ul', {}, ...ENTRIES.map(([page, label]) => h('li', {}, link(page, label, page as IconName)))),
+    h(
+      'ul',
+      { class: 'nav-end' },
+      h('li', {}, h('a', { href: 'swagger', target: '_blank', rel: 'noopener' }, h('span', {}, 'API reference'))),
+      h('li', {}, link('account', account.email, 'account')),
+    ),
+  )
+  const toggle = h(
+    'button',
+    {
+      type: 'button',
+      class: 'menu-toggle',
+      'aria-expanded': 'false',
+      'aria-controls': 'nav',
+      onclick: () => setOpen(toggle.getAttribute('aria-expanded') !== 'true'),
+    },
+    icon('menu'),
+    'Menu',
+  )
+  function setOpen(isOpen: boolean): void {
+    toggle.setAttribute('aria-expanded', String(isOpen))
+    element.classList.toggle('nav-open', isOpen)
+  }
+  const skip = h(
+    'a',
+    {
+      class: 'skip',
+      href: '#main',
+      onclick: (event: Event) => {
+        event.preventDefault() // the address holds the view
+        main.focus()
+      },
+    },
+    'Skip to the page',
+  )
+  const element = h(
+    'div',
+    { class: 'frame' },
+    skip,
+    h('header', { class: 'side' }, h('div', { class: 'brand' }, logo(), h('span', {}, 'Stint')), toggle, menu),
+    main,
+  )
+  return {
+    element,
+    show(entry, page) {
+      setOpen(false)
+      for (const anchor of menu.querySelectorAll('a[data-page]')) {
+        if (anchor.getAttribute('data-page') === entry) anchor.setAttribute('aria-current', 'page')
+        else anchor.removeAttribute('aria-current')
+      }
+      fill(main, page)
+    },
+  }
+}

@@ -1,0 +1,42 @@
+// The few pictures, drawn with one pen: 24 units, a line of 1.75. They only accompany words.
+import { svg } from './dom.ts'
+
+const PATHS = {
+  runs: ['M4 7h9', 'M8 12h12', 'M5 17h6'],
+  metrics: ['M4 19V5', 'M4 19h16', 'M7.5 14.5l3.5-4 3 2.5 5-6.5'],
+  exceptions: ['M12 4l9 15.5H3z', 'M12 10v4.5', 'M12 17v.2'],
+  processes: ['M4 5h7v6H4z', 'M13 5h7v6h-7z', 'M4 13h7v6H4z', 'M13 13h7v6h-7z'],
+  keys: ['M8 15.5a4 4 0 1 0 0-8 4 4 0 0 0 0 8z', 'M12 11.5h9', 'M18 11.5v3.5'],
+  health: ['M3 12h4l2.5-6 4 12 2.5-6h5'],
+  account: ['M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8z', 'M4.5 20c1-4 4-5.5 7.5-5.5s6.5 1.5 7.5 5.5'],
+  empty: ['M4 7h9', 'M8 12h12', 'M5 17h6'],
+  warning: ['M12 4l9 15.5H3z', 'M12 10v4.5', 'M12 17v.2'],
+  close: ['M6 6l12 12', 'M18 6L6 18'],
+  menu: ['M4 7h16', 'M4 12h16', 'M4 17h16'],
+  copy: ['M9 9h11v11H9z', 'M15 9V4H4v11h5'],
+  check: ['M5 12.5l4.5 4.5L19 7.5'],
+  earlier: ['M14.5 6l-6 6 6 6'],
+  later: ['M9.5 6l6 6-6 6'],
+  zoomIn: ['M11 17a6 6 0 1 0 0-12 6 6 0 0 0 0 12z', 'M15.5 15.5L20 20', 'M8.5 11h5', 'M11 8.5v5'],
+  zoomOut: ['M11 17a6 6 0 1 0 0-12 6 6 0 0 0 0 12z', 'M15.5 15.5L20 20', 'M8.5 11h5'],
+} as const
+
+export type IconName = keyof typeof PATHS
+
+export const icon = (name: IconName): SVGSVGElement =>
+  svg(
+    'svg',
+    { class: `icon icon-${name}`, viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
+    ...PATHS[name].map((d) => svg('path', { d })),
+  )
+
+/** Three runs in their lanes; the page's icon shows the same. */
+export const logo = (): SVGSVGElement =>
+  svg(
+    'svg',
+    { class: 'logo', viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
+    svg('rect', { class: 'logo-ground', width: 24, height: 24, rx: 6 }),
+    svg('rect', { class: 'logo-bar', x: 4, y: 6, width: 9, height: 3, rx: 1.5 }),
+    svg('rect', { class: 'logo-bar', x: 8, y: 10.5, width: 12, height: 3, rx: 1.5 }),
+    svg('rect', { class: 'logo-bar', x: 5, y: 15, width: 6, height: 3, rx: 1.5 }),
+  )

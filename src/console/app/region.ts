@@ -1,0 +1,80 @@
+// A part of a page that is loaded: it is loading, empty, failed, ready, or ready but out of date, and says which.
+import { ApiError } from './api.ts'
+import { type Child, fill, h } from './dom.ts'
+import { formatClock } from './format-time.ts'
+import { icon } from './icons.ts'
+
+export interface Region {
+  readonly element: HTMLElement
+  /** Before the first answer; what is already shown stays. */
+  loading(): void
+  /** Forgets what is shown: the question has changed. */
+  reset(): void
+  ready(nowMs: number, ...content: readonly Child[]): void
+  empty(nowMs: number, title: string, ...more: readonly Child[]): void
+  /** What is shown stays and is marked as out of date; without any, the failure takes its place. */
+  fail(error: unknown, retry: () => void): void
+}
+
+export function createRegion(label: string): Region {
+  const notice = h('div', { class: 'region-notice', role: 'status' })
+  const content = h('div', { class: 'region-content' })
+  const element = h('section', { class: 'region', 'aria-label': label }, notice, content)
+  let shownAtMs: number | undefined
+
+  const settle = (nowMs: number, children: readonly Child[]) => {
+    shownAtMs = nowMs
+    element.removeAttribute('aria-busy')
+    fill(notice)
+    fill(content, ...children)
+  }
+
+  return {
+    element,
+    loading() {
+      element.setAttribute('aria-busy', 'true')
+      if (shownAtMs === undefined) fill(content, skeleton())
+    },
+    reset() {
+      shownAtMs = undefined
+      fill(notice)
+    },
+    ready: (nowMs, ...children) => settle(nowMs, children),
+    empty: (nowMs, title, ...more) =>
+      settle(nowMs, [h('div', { class: 'empty' }, icon('empty'), h('p', { class: 'empty-title' }, title), ...more)]),
+    fail(error, retry) {
+      element.removeAttribute('aria-busy')
+      const { title, detail } = explain(error)
+      const again = h('button', { type: 'button', class: 'button', onclick: retry }, 'Try again')
+      if (shownAtMs !== undefined) {
+        const text = `${title}. This is as of ${formatClock(shownAtMs)}.`
+        fill(notice, h('div', { class: 'banner banner-warn' }, icon('warning'), h('p', {}, text), again))
+        return
+      }
+      fill(
+        content,
+        h(
+          'div',
+          { class: 'empty', role: 'alert' },
+          icon('warning'),
+          h('p', { class: 'empty-title' }, title),
+          h('p', { class: 'muted' }, detail),
+          again,
+        ),
+      )
+    },
+  }
+}
+
+/** What a person is told of a failure. */
+export function explain(error: unknown): { title: string; detail: string } {
+  if (error instanceof ApiError) {
+    const faults = error.errors.map(({ pointer, detail }) => `${pointer.replace(/^\//, '')} ${detail}`.trim())
+    return { title: error.title, detail: faults.length > 0 ? `${faults.join('; ')}.` : error.detail }
+  }
+  console.error(error)
+  return { title: 'The page failed', detail: 'This is a fault of the console. The browser’s log holds the details.' }
+}
+
+const skeleton = () =>
+  h('div', { class: 'skeleton' }, h('span', { class: 'hidden' }, 'Loading…'), h('i'), h('i'), h('i'))

@@ -1,0 +1,34 @@
+// Where one is in the console, in the part of the address after `#`: it never travels to the server, needs none of its routes, and holds the whole view.
+//   #/runs?from=-6h&process=import
+
+export interface Route {
+  readonly page: string
+  readonly params: URLSearchParams
+}
+
+export function parseRoute(hash: string): Route {
+  const [, page = '', search = ''] = /^#?\/?([a-z-]*)(?:\?(.*))?$/s.exec(hash) ?? []
+  return { page, params: new URLSearchParams(search) }
+}
+
+/** What is undefined is left out. */
+export type Params = Readonly<Record<string, string | undefined>>
+
+export function formatRoute(page: string, params: Params | URLSearchParams = {}): string {
+  const given = params instanceof URLSearchParams ? params : toSearch(params)
+  return given.size === 0 ? `#/${page}` : `#/${page}?${given}`
+}
+
+/** The same view with some of it changed. */
+export function changeParams(params: URLSearchParams, changes: Params): URLSearchParams {
+  const changed = new URLSearchParams(params)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) changed.delete(name)
+    else changed.set(name, value)
+  }
+  return changed
+}
+
+function toSearch(params: Params): URLSearchParams {
+  return changeParams(new URLSearchParams(), params)
+}

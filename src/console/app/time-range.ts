@@ -1,0 +1,63 @@
+// The range of time that a view is of: relative to now (`from=-6h`), so that it moves on, or fixed (`from` and `to` in RFC 3339).
+import { formatClock, formatFullDay, formatMoment } from './format-time.ts'
+
+export interface TimeRange {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Reaches to now and moves with it. */
+  readonly isLive: boolean
+  /** As the API takes them. */
+  readonly query: { readonly from: string; readonly to?: string }
+}
+
+export const PRESETS = [
+  { from: '-15m', label: '15 min' },
+  { from: '-1h', label: '1 hour' },
+  { from: '-6h', label: '6 hours' },
+  { from: '-24h', label: '24 hours' },
+  { from: '-7d', label: '7 days' },
+] as const
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 }
+const SHORTEST_MS = 1
+
+/** What the address says; what it says wrongly counts as not said. */
+export function readRange(params: URLSearchParams, nowMs: number, fallback = '-1h'): TimeRange {
+  const [from, to] = [params.get('from'), params.get('to')]
+  const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
+  if (from !== null && to !== null && fromMs < toMs) return { fromMs, toMs, isLive: false, query: { from, to } }
+  const agoMs = parseAgo(from ?? '')
+  if (agoMs !== undefined && from !== null) return { fromMs: nowMs - agoMs, toMs: nowMs, isLive: true, query: { from } }
+  return { fromMs: nowMs - parseAgo(fallback)!, toMs: nowMs, isLive: true, query: { from: fallback } }
+}
+
+function parseAgo(text: string): number | undefined {
+  const [, count, unit = ''] = /^-(\d{1,6})([smhdw])$/.exec(text) ?? []
+  const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+  return ms > 0 ? ms : undefined
+}
+
+/** A fixed range as the address holds it. */
+export function fixRange(fromMs: number, toMs: number): { from: string; to: string } {
+  const from = Math.floor(fromMs)
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(Math.max(from + SHORTEST_MS, Math.ceil(toMs))).toISOString(),
+  }
+}
+
+/** `20 Nov 21:00:00 – 22:00:00`; undefined for one that moves with now. */
+export function describeRange({ fromMs, toMs, isLive }: TimeRange, nowMs: number): string | undefined {
+  if (isLive) return undefined
+  const end = formatFullDay(fromMs) === formatFullDay(toMs) ? formatClock(toMs) : formatMoment(toMs, nowMs)
+  return `${formatMoment(fromMs, nowMs)} – ${end}`
+}
+
+const STEPS = ['1s', '5s', '10s', '30s', '1m', '5m', '10m', '30m', '1h', '3h', '6h', '12h', '1d', '7d', '30d'] as const
+
+/** The shortest length of a bucket of which a range has at most `max`. */
+export const chooseEvery = ({ fromMs, toMs }: TimeRange, max: number): string =>
+  STEPS.find((step) => (toMs - fromMs) / everyMs(step) <= max) ?? '365d'
+
+/** `5m` in ms. */
+export const everyMs = (every: string): number => parseAgo(`-${every}`)!

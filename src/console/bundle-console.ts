@@ -1,0 +1,66 @@
+// Bundles the browser's half of the console in memory, at the first request: nothing is written, so a read-only root will do.
+// A bundle that fails is no reason for Stint to stop: it is logged, and tried again at the next request.
+import { shellPage } from './shell-page.ts'
+
+export interface ConsoleFile {
+  readonly body: string
+  readonly type: string
+  /** Of its content; the name of a script or style holds it too, so that these never change. */
+  readonly hash: string
+}
+
+export interface Console {
+  /** Both reject when the bundle cannot be made. */
+  page(): Promise<ConsoleFile>
+  /** A script or style by its name, undefined for names that this version does not have. */
+  asset(name: string): Promise<ConsoleFile | undefined>
+}
+
+interface Bundle {
+  readonly page: ConsoleFile
+  readonly assets: ReadonlyMap<string, ConsoleFile>
+}
+
+/** Where assets live, relative to the page. */
+const ASSETS = 'console'
+
+const ENTRYPOINTS = ['./app/main.ts', './styles/console.css'].map((path) =>
+  Bun.fileURLToPath(new URL(path, import.meta.url)),
+)
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
+
+export function createConsole(keyHeader: string): Console {
+  let bundle: Promise<Bundle> | undefined
+  const load = () => {
+    bundle ??= bundleConsole(keyHeader).catch((error) => {
+      bundle = undefined
+      throw error
+    })
+    return bundle
+  }
+  return {
+    page: async () => (await load()).page,
+    asset: async (name) => (await load()).assets.get(name),
+  }
+}
+
+async function bundleConsole(keyHeader: string): Promise<Bundle> {
+  const { outputs } = await Bun.build({ entrypoints: ENTRYPOINTS, target: 'browser', format: 'esm', minify: true })
+  const assets = new Map<string, ConsoleFile>()
+  async function add(ending: keyof typeof TYPES): Promise<string> {
+    const output = outputs.find(({ path }) => path.endsWith(`.${ending}`))
+    if (output === undefined) throw new Error(`the bundle has no .${ending} file`)
+    const file = toFile(await output.text(), TYPES[ending])
+    const name = `stint-${file.hash}.${ending}`
+    assets.set(name, file)
+    return `${ASSETS}/${name}`
+  }
+  const page = shellPage({ script: await add('js'), style: await add('css'), keyHeader })
+  return { page: toFile(page, 'text/html; charset=utf-8'), assets }
+}
+
+const toFile = (body: string, type: string): ConsoleFile => ({
+  body,
+  type,
+  hash: new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16),
+})

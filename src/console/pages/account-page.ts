@@ -1,0 +1,188 @@
+// The account: its password, where it is signed in, signing out, and its end.
+import type { SessionEntry } from '../app/answers.ts'
+import { createDataTable } from '../app/data-table.ts'
+import { confirmAction, KEEP_OPEN } from '../app/dialog.ts'
+import { h } from '../app/dom.ts'
+import { createField, createForm } from '../app/form.ts'
+import { formatAgo, formatFullDay, parseTime, timeElement } from '../app/format-time.ts'
+import { type App, type Page, pageHeader } from '../app/page.ts'
+import { createPoll } from '../app/poll.ts'
+import { createRegion } from '../app/region.ts'
+
+const EVERY_MS = 15_000
+
+export function openAccountPage(app: App): Page {
+  const { api, account } = app
+  const region = createRegion('Sessions')
+  const signOut = h('button', { type: 'button', class: 'button', onclick: () => void endSession() }, 'Sign out')
+  const table = createDataTable<SessionEntry>({
+    caption: 'Sessions',
+    keyOf: ({ id }) => id,
+    signatureOf: (session) => JSON.stringify(session) + Math.floor(app.nowMs() / 60_000),
+    columns: [
+      {
+        label: 'Browser',
+        cell: ({ user_agent, current }) => [
+          h('span', { title: user_agent }, tellAgent(user_agent)),
+          current && h('span', { class: 'badge badge-good' }, 'this one'),
+        ],
+      },
+      { label: 'Last seen', cell: ({ last_seen_at }) => timeElement(last_seen_at, ago(last_seen_at)) },
+      { label: 'Signed in', isExtra: true, cell: ({ created_at }) => timeElement(created_at, ago(created_at)) },
+      {
+        label: 'Ends by',
+        isExtra: true,
+        cell: ({ expires_at }) => timeElement(expires_at, formatFullDay(parseTime(expires_at))),
+      },
+      {
+        label: 'Actions',
+        isSilent: true,
+        cell: (session) =>
+          !session.current &&
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'button button-small',
+              'aria-label': `End the session of ${tellAgent(session.user_agent)}`,
+              onclick: () => askForEnd(session),
+            },
+            'End',
+          ),
+      },
+    ],
+  })
+  const ago = (at: string) => formatAgo(parseTime(at), app.nowMs())
+  const poll = createPoll({
+    everyMs: () => EVERY_MS,
+    ask: (signal) => api.get<{ sessions: SessionEntry[] }>('api/sessions', {}, signal),
+    show({ sessions }) {
+      table.show(sessions)
+      region.ready(app.nowMs(), table.element)
+    },
+    fail: (error) => region.fail(error, () => poll.now()),
+  })
+
+  async function endSession(): Promise<void> {
+    try {
+      await api.send('DELETE', 'api/session')
+      app.signedOut()
+    } catch (error) {
+      region.fail(error, () => void endSession())
+    }
+  }
+
+  function askForEnd({ id, user_agent }: SessionEntry): void {
+    confirmAction({
+      title: 'End this session?',
+      text: [h('p', {}, `${tellAgent(user_agent)} has to sign in again.`)],
+      submitLabel: 'End the session',
+      danger: true,
+      async submit() {
+        await api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
+        return () => {
+          poll.now()
+          app.announce('The session has ended.')
+        }
+      },
+    })
+  }
+
+  function askForDeletion(): void {
+    const email = createField('confirm', `Type ${account.email} to go on`, { autocomplete: 'off' })
+    confirmAction({
+      title: 'Delete the account?',
+      text: [
+        h(
+          'p',
+          {},
+          'Its keys stop working at once, and everything that was sent with them is deleted from the stores. This cannot be taken back.',
+        ),
+      ],
+      fields: [email],
+      submitLabel: 'Delete account and data',
+      danger: true,
+      async submit() {
+        if (email.input.value.trim() !== account.email) {
+          email.fault('This is not the address of the account.')
+          email.input.focus()
+          return KEEP_OPEN
+        }
+        await api.send('DELETE', 'api/account')
+        return app.signedOut
+      },
+    })
+  }
+
+  region.loading()
+  return {
+    element: h(
+      'div',
+      { class: 'page' },
+      pageHeader('Account', account.operator ? `${account.email}, the operator of this Stint` : account.email, signOut),
+      h(
+        'div',
+        { class: 'columns' },
+        h(
+          'section',
+          { class: 'card', 'aria-labelledby': 'password-title' },
+          h('h2', { id: 'password-title' }, 'Password'),
+          passwordForm(app),
+        ),
+        h(
+          'section',
+          { class: 'card', 'aria-labelledby': 'end-title' },
+          h('h2', { id: 'end-title' }, 'The end of the account'),
+          h('p', { class: 'muted' }, 'Deletes the account, its keys and its data.'),
+          h('button', { type: 'button', class: 'button button-danger', onclick: askForDeletion }, 'Delete the account'),
+        ),
+      ),
+      h('div', { class: 'card card-table' }, h('h2', {}, 'Sessions'), region.element),
+    ),
+    show: () => poll.now(),
+    close: () => poll.stop(),
+  }
+}
+
+function passwordForm(app: App): HTMLFormElement {
+  const current = createField('current_password', 'Current password', {
+    type: 'password',
+    autocomplete: 'current-password',
+  })
+  const next = createField(
+    'new_password',
+    'New password',
+    { type: 'password', autocomplete: 'new-password' },
+    'At least 8 characters. All other sessions end.',
+  )
+  const done = h('p', { class: 'banner banner-good', role: 'status' }, '')
+  done.hidden = true
+  return createForm({
+    fields: [current, next],
+    more: [
+      h('input', { type: 'text', name: 'username', autocomplete: 'username', value: app.account.email, hidden: true }),
+      done,
+    ],
+    submitLabel: 'Change the password',
+    async submit() {
+      done.hidden = true
+      await app.api.send('POST', 'api/password', {
+        current_password: current.input.value,
+        new_password: next.input.value,
+      })
+      current.input.value = ''
+      next.input.value = ''
+      done.hidden = false
+      done.textContent = 'The password is changed; all other sessions have ended.'
+    },
+  })
+}
+
+/** `Chromium 156 on Linux`, as far as the text lets it be seen; else its start. */
+function tellAgent(userAgent: string): string {
+  const [, name = '', version = ''] = /(Firefox|Edg|OPR|Chrome|Version|curl|stint)\/(\d+)/.exec(userAgent) ?? []
+  const [system = ''] = /Windows|Android|iPhone|iPad|Mac OS|Linux/.exec(userAgent) ?? []
+  const known: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', Version: 'Safari' }
+  if (name === '') return userAgent.slice(0, 60) || 'Unknown'
+  return [`${known[name] ?? name} ${version}`, system].filter((part) => part !== '').join(' on ')
+}

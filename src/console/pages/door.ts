@@ -1,0 +1,102 @@
+// Before anybody is signed in: signing up where that is open, signing in otherwise, each a link away from the other where both can be done.
+import type { Account, IssuedKey, SignUpState } from '../app/answers.ts'
+import type { Api } from '../app/api.ts'
+import { type Child, fill, h } from '../app/dom.ts'
+import { createField, createForm } from '../app/form.ts'
+import { logo } from '../app/icons.ts'
+
+export interface DoorOptions {
+  readonly api: Api
+  readonly state: SignUpState
+  /** Why one is here again. */
+  readonly note: string | undefined
+  enter(account: Account, firstKey?: IssuedKey): void
+  setTitle(title: string): void
+}
+
+export interface Door {
+  readonly element: HTMLElement
+  focus(): void
+}
+
+export function openDoor(options: DoorOptions): Door {
+  const { state, note } = options
+  const place = h('div')
+  const told = note === undefined ? false : h('p', { class: 'banner', role: 'status' }, note)
+
+  const show = (title: string, ...content: readonly Child[]) => {
+    options.setTitle(title)
+    fill(place, h('h1', { tabindex: -1 }, title), ...content)
+  }
+  const turn = (text: string, label: string, to: () => void) =>
+    h('p', { class: 'door-turn muted' }, text, ' ', h('button', { type: 'button', class: 'link', onclick: to }, label))
+
+  function showSignIn(): void {
+    const other = state.open
+      ? turn('New here?', 'Make an account', () => {
+          showSignUp()
+          focus()
+        })
+      : h('p', { class: 'door-turn muted' }, 'Sign-up is closed: whoever runs this Stint can open it with SIGNUP=open.')
+    show('Sign in', told, signInForm(options), other)
+  }
+  function showSignUp(): void {
+    const lead = h('p', { class: 'muted' }, 'You get an API key with it, and your first timing a minute later.')
+    const other = turn('There is an account already?', 'Sign in', () => {
+      showSignIn()
+      focus()
+    })
+    show('Make an account', lead, signUpForm(options), other)
+  }
+  const focus = () => place.querySelector<HTMLElement>('input')?.focus()
+
+  if (state.open && note === undefined) showSignUp()
+  else showSignIn()
+  const brand = h('div', { class: 'brand' }, logo(), h('span', {}, 'Stint'))
+  const motto = h('p', { class: 'motto' }, 'Times any part of anyone’s code.')
+  return { element: h('main', { class: 'door', id: 'main' }, brand, motto, h('div', { class: 'card' }, place)), focus }
+}
+
+function signInForm({ api, enter }: DoorOptions): HTMLFormElement {
+  const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
+  const password = createField('password', 'Password', {
+    type: 'password',
+    autocomplete: 'current-password',
+    required: true,
+  })
+  return createForm({
+    fields: [email, password],
+    submitLabel: 'Sign in',
+    async submit() {
+      const body = { email: email.input.value, password: password.input.value }
+      const { account } = await api.send<{ account: Account }>('POST', 'api/session', body)
+      enter(account)
+    },
+  })
+}
+
+function signUpForm({ api, enter, state }: DoorOptions): HTMLFormElement {
+  const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
+  const password = createField(
+    'password',
+    'Password',
+    { type: 'password', autocomplete: 'new-password', required: true },
+    'At least 8 characters; a few words are easy to remember.',
+  )
+  const code = createField(
+    'setup_code',
+    'Set-up code',
+    { required: true, spellcheck: 'false' },
+    'It is in the log of the start, so that a fresh Stint belongs to whoever started it.',
+  )
+  const fields = state.setup_code_required ? [email, password, code] : [email, password]
+  return createForm({
+    fields,
+    submitLabel: 'Make the account',
+    async submit() {
+      const body = Object.fromEntries(fields.map(({ input }) => [input.name, input.value]))
+      const made = await api.send<{ account: Account; key: IssuedKey }>('POST', 'api/accounts', body)
+      enter(made.account, made.key)
+    },
+  })
+}

@@ -1,0 +1,164 @@
+// One group of exceptions: what its members have in common, when they came, and the newest texts as they were sent.
+import type { ExceptionGroup, ExceptionText } from '../app/answers.ts'
+import { fill, h } from '../app/dom.ts'
+import { formatCount, plural } from '../app/format-number.ts'
+import { formatAgo, formatMoment, parseTime, timeElement } from '../app/format-time.ts'
+import { createLineChart } from '../app/line-chart.ts'
+import type { App } from '../app/page.ts'
+import { createPoll } from '../app/poll.ts'
+import { createRegion } from '../app/region.ts'
+import { changeParams, formatRoute } from '../app/route.ts'
+import { bucketsOf, toLine } from '../app/series.ts'
+import { chooseEvery, fixRange, readRange } from '../app/time-range.ts'
+
+const EVERY_MS = 5_000
+const POINTS_MAX = 60
+const TEXTS = 10
+const RANGE = '-24h'
+
+interface Found {
+  readonly group: ExceptionGroup | undefined
+  readonly texts: readonly ExceptionText[]
+}
+
+export interface GroupView {
+  readonly element: HTMLElement
+  show(params: URLSearchParams): void
+  pause(): void
+  close(): void
+}
+
+export function createGroupView(app: App): GroupView {
+  const { api, nowMs } = app
+  let params = new URLSearchParams()
+  const rangeOf = () => readRange(params, nowMs(), RANGE)
+  const back = h('a', { class: 'back' }, 'All groups')
+  const region = createRegion('The group')
+  const chart = createLineChart({
+    title: 'When they came',
+    formatValue: formatCount,
+    zoom: (fromMs, toMs) => app.go('exceptions', changeParams(params, fixRange(fromMs, toMs))),
+  })
+  const head = h('div')
+  const texts = h('div', { class: 'texts' })
+  const chartCard = h('section', { class: 'card', 'aria-label': 'Occurrences over time' }, chart.element)
+  const textCard = h('section', { class: 'card', 'aria-label': 'Newest texts' }, h('h2', {}, 'Newest texts'), texts)
+
+  const poll = createPoll<Found>({
+    everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
+    async ask(signal) {
+      const range = rangeOf()
+      const query = {
+        ...range.query,
+        fingerprint: params.get('group') ?? '',
+        process: params.get('process') || undefined,
+        meta: params.get('meta') ?? undefined,
+      }
+      const [{ groups }, { exceptions }] = await Promise.all([
+        api.get<{ groups: ExceptionGroup[] }>(
+          'api/exceptions/groups',
+          { ...query, every: chooseEvery(range, POINTS_MAX) },
+          signal,
+        ),
+        api.get<{ exceptions: ExceptionText[] }>('api/exceptions', { ...query, limit: TEXTS }, signal),
+      ])
+      return { group: groups[0], texts: exceptions }
+    },
+    show({ group, texts: newest }) {
+      if (group === undefined)
+        return region.empty(
+          nowMs(),
+          'None of this group in this range',
+          h('p', { class: 'muted' }, 'Choose a longer one on the page of all groups.'),
+        )
+      fill(head, headOf(group, nowMs()))
+      showChart(group)
+      fill(texts, ...newest.map((text) => textItem(text, nowMs())))
+      region.ready(nowMs(), head, chartCard, textCard)
+    },
+    fail: (error) => region.fail(error, () => poll.now()),
+  })
+
+  function showChart({ counts = [], count }: ExceptionGroup): void {
+    const range = rangeOf()
+    const every = chooseEvery(range, POINTS_MAX)
+    const atMs = bucketsOf(range, every)
+    const line = toLine('Exceptions', counts, atMs, (row) => row.count)
+    const values = line.values.map((value) => value ?? 0)
+    chart.show(
+      { atMs, lines: [{ ...line, values }], fromMs: range.fromMs, toMs: range.toMs },
+      `${plural(count, 'exception')}. A point is ${every}.`,
+      nowMs(),
+    )
+  }
+
+  return {
+    element: h('div', { class: 'stack' }, h('p', {}, back), region.element),
+    show(next) {
+      if (next.get('group') !== params.get('group')) region.reset()
+      params = next
+      back.setAttribute(
+        'href',
+        formatRoute('exceptions', changeParams(params, { group: undefined, process: undefined })),
+      )
+      region.loading()
+      poll.now()
+    },
+    pause: () => poll.pause(),
+    close() {
+      poll.stop()
+      chart.close()
+    },
+  }
+}
+
+function headOf(
+  { process, count, first_at, last_at, fingerprint, normalized }: ExceptionGroup,
+  nowMs: number,
+): HTMLElement {
+  const fact = (name: string, ...value: (Node | string)[]) => h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
+  const when = (at: string) => [
+    timeElement(at, formatMoment(parseTime(at), nowMs)),
+    h('span', { class: 'sub' }, formatAgo(parseTime(at), nowMs)),
+  ]
+  return h(
+    'section',
+    { class: 'card', 'aria-label': 'What they have in common' },
+    h(
+      'dl',
+      { class: 'facts facts-row' },
+      fact('Process', h('a', { href: formatRoute('runs', { process }) }, process)),
+      fact('Count', formatCount(count)),
+      fact('First seen', ...when(first_at)),
+      fact('Last seen', ...when(last_at)),
+      fact('Fingerprint', h('code', {}, fingerprint)),
+    ),
+    normalized !== undefined && h('h2', {}, 'What they have in common'),
+    normalized !== undefined &&
+      h('p', { class: 'muted' }, 'The fingerprint is made of this: what varies is replaced by a placeholder.'),
+    normalized !== undefined &&
+      h('pre', { class: 'normalized', tabindex: 0, 'aria-label': 'Normalised text' }, ...markPlaceholders(normalized)),
+  )
+}
+
+const PLACEHOLDER = /(<(?:uuid|date|address|number|string)>)/
+
+const markPlaceholders = (text: string) =>
+  text.split(PLACEHOLDER).map((part) => (PLACEHOLDER.test(part) ? h('mark', {}, part) : part))
+
+const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number) => {
+  const aroundMs = parseTime(at)
+  const around = fixRange(aroundMs - 300_000, aroundMs + 300_000)
+  return h(
+    'article',
+    {},
+    h(
+      'p',
+      { class: 'texts-head' },
+      timeElement(at, formatMoment(aroundMs, nowMs)),
+      h('span', { class: 'muted' }, meta ?? ''),
+      h('a', { href: formatRoute('runs', { process, ...around }) }, 'Runs around it'),
+    ),
+    h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception === '' ? '(empty text)' : exception),
+  )
+}

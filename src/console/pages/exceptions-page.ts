@@ -1,0 +1,163 @@
+// Exceptions: groups of the same fault, told apart by fingerprint; or, when the address names a group, that group.
+import type { ExceptionGroup, ProcessEntry } from '../app/answers.ts'
+import { askProcesses, metaOptions, processOptions } from '../app/ask-processes.ts'
+import { createChoice } from '../app/choice.ts'
+import { createDataTable } from '../app/data-table.ts'
+import { fill, h } from '../app/dom.ts'
+import { formatCount, plural } from '../app/format-number.ts'
+import { formatAgo, parseTime, timeElement } from '../app/format-time.ts'
+import { type App, type Page, pageHeader } from '../app/page.ts'
+import { createPoll } from '../app/poll.ts'
+import { createRangePicker } from '../app/range-picker.ts'
+import { createRegion } from '../app/region.ts'
+import { changeParams, formatRoute, type Params } from '../app/route.ts'
+import { bucketsOf, toLine } from '../app/series.ts'
+import { sparkline } from '../app/sparkline.ts'
+import { chooseEvery, readRange } from '../app/time-range.ts'
+import { createGroupView } from './exception-group.ts'
+
+const EVERY_MS = 5_000
+const BARS_MAX = 40
+const GROUPS_MAX = 200
+const LOOKED_AT = 15_000
+const DEFAULT_RANGE = '-24h'
+
+interface Found {
+  readonly groups: readonly ExceptionGroup[]
+  readonly processes: readonly ProcessEntry[]
+}
+
+export function openExceptionsPage(app: App): Page {
+  const { api, nowMs } = app
+  let params = new URLSearchParams()
+  let question = ''
+  const rangeOf = () => readRange(params, nowMs(), DEFAULT_RANGE)
+  const change = (changes: Params) => app.go('exceptions', changeParams(params, changes))
+  const picker = createRangePicker(change)
+  const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
+  const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
+  const filters = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filter' }, process.element, meta.element)
+  const region = createRegion('Groups of exceptions')
+  const total = h('p', { class: 'muted', role: 'status' })
+  const view = createGroupView(app)
+  const place = h('div', { class: 'stack' })
+
+  const table = createDataTable<ExceptionGroup>({
+    caption: 'Groups of exceptions',
+    keyOf: ({ fingerprint, process }) => `${fingerprint} ${process}`,
+    signatureOf: (group) => JSON.stringify([group.count, group.last_at, group.counts]) + Math.floor(nowMs() / 10_000),
+    columns: [
+      {
+        label: 'Fault',
+        cell: ({ fingerprint, process, example }) => [
+          h(
+            'a',
+            {
+              class: 'strong clip',
+              href: formatRoute('exceptions', changeParams(params, { group: fingerprint, process })),
+            },
+            headline(example),
+          ),
+          h('span', { class: 'sub' }, process),
+        ],
+      },
+      { label: 'When', isExtra: true, cell: (group) => countsLine(group) },
+      { label: 'Count', isNumber: true, cell: ({ count }) => formatCount(count) },
+      {
+        label: 'First',
+        isExtra: true,
+        cell: ({ first_at }) => timeElement(first_at, formatAgo(parseTime(first_at), nowMs())),
+      },
+      { label: 'Last', cell: ({ last_at }) => timeElement(last_at, formatAgo(parseTime(last_at), nowMs())) },
+    ],
+  })
+  const card = h('div', { class: 'card card-table' }, table.element)
+  function countsLine({ counts = [], count }: ExceptionGroup): Node {
+    const range = rangeOf()
+    const buckets = bucketsOf(range, chooseEvery(range, BARS_MAX))
+    return sparkline(
+      'bars',
+      toLine('', counts, buckets, (row) => row.count).values,
+      `${plural(count, 'exception')} over the range`,
+    )
+  }
+
+  const poll = createPoll<Found>({
+    everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
+    async ask(signal) {
+      const range = rangeOf()
+      const query = {
+        ...range.query,
+        process: params.get('process') || undefined,
+        meta: params.get('meta') ?? undefined,
+        every: chooseEvery(range, BARS_MAX),
+        limit: GROUPS_MAX,
+      }
+      const [{ groups }, processes] = await Promise.all([
+        api.get<{ groups: ExceptionGroup[] }>('api/exceptions/groups', query, signal),
+        askProcesses(api, signal),
+      ])
+      return { groups, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
+    },
+    show({ groups, processes }) {
+      process.show(processOptions(processes, params.get('process') || undefined), params.get('process') || undefined)
+      meta.show(
+        metaOptions(processes, params.get('process') || undefined, params.get('meta') ?? undefined),
+        params.get('meta') ?? undefined,
+      )
+      table.show(groups)
+      const count = groups.reduce((sum, group) => sum + group.count, 0)
+      total.textContent =
+        groups.length === 0 ? '' : `${plural(count, 'exception')} in ${plural(groups.length, 'group')}`
+      if (groups.length > 0) return region.ready(nowMs(), total, card)
+      region.empty(
+        nowMs(),
+        'No exceptions in this range',
+        h('p', { class: 'muted' }, 'That is good news, or the range is too short.'),
+      )
+    },
+    fail: (error) => region.fail(error, () => poll.now()),
+  })
+  const list = [h('div', { class: 'toolbar' }, picker.element, filters), region.element]
+
+  return {
+    element: h(
+      'div',
+      { class: 'page' },
+      pageHeader('Exceptions', 'The same fault is one group, however its numbers and names vary.'),
+      place,
+    ),
+    show(next) {
+      params = next
+      const group = params.get('group')
+      if (group !== null) {
+        poll.pause()
+        fill(place, view.element)
+        return view.show(params)
+      }
+      view.pause()
+      fill(place, ...list)
+      const range = rangeOf()
+      picker.show(range, nowMs())
+      const asks = params.toString()
+      if (asks !== question) region.loading()
+      question = asks
+      poll.now()
+    },
+    close() {
+      poll.stop()
+      view.close()
+    },
+  }
+}
+
+const PYTHON = /^Traceback \(most recent call last\):/m
+
+/** What a text says first; a Python trace says it last. */
+function headline(text: string): string {
+  const lines = text.slice(0, LOOKED_AT).split('\n')
+  const trace = lines.findIndex((line) => PYTHON.test(line))
+  const after = trace < 0 ? lines : lines.slice(trace + 1).filter((line) => /^\S/.test(line))
+  const said = after.find((line) => line.trim() !== '') ?? lines.find((line) => line.trim() !== '')
+  return said?.trim().slice(0, 300) ?? '(empty text)'
+}

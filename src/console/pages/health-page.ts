@@ -1,0 +1,218 @@
+// Health: is everything that was accepted on its way to its store, and what did a store refuse for good.
+import type { DeadLetter, Health } from '../app/answers.ts'
+import { createDataTable } from '../app/data-table.ts'
+import { confirmAction } from '../app/dialog.ts'
+import { fill, h } from '../app/dom.ts'
+import { formatBytes, formatCount, plural } from '../app/format-number.ts'
+import { formatAgo, parseTime, timeElement } from '../app/format-time.ts'
+import { type App, type Page, pageHeader } from '../app/page.ts'
+import { createPoll } from '../app/poll.ts'
+import { createRegion } from '../app/region.ts'
+
+const EVERY_MS = 3_000
+const PAGE = 50
+
+const NAMES = { points: 'Marks and metrics', exceptions: 'Exceptions' } as const
+const STATES = {
+  idle: ['badge-good', 'up to date'],
+  shipping: ['badge-good', 'delivering'],
+  retrying: ['badge-warn', 'trying again'],
+  parked: ['badge-bad', 'held up'],
+} as const
+
+interface DeadPage {
+  readonly dead: readonly DeadLetter[]
+  readonly next: string | null
+}
+
+export function openHealthPage(app: App): Page {
+  const { api, nowMs } = app
+  const health = createRegion('Delivery')
+  const letters = createRegion('Dead letters')
+  const more = h('button', { type: 'button', class: 'button', onclick: () => void loadMore() }, 'Show older ones')
+  let older: DeadLetter[] = []
+  let next: string | null = null
+
+  const table = createDataTable<DeadLetter>({
+    caption: 'Dead letters',
+    keyOf: ({ id }) => id,
+    signatureOf: ({ id }) => id + Math.floor(nowMs() / 60_000),
+    columns: [
+      {
+        label: 'Event',
+        cell: ({ kind, process, meta }) => [
+          h('strong', {}, process),
+          h('span', { class: 'sub' }, [kind, meta].filter((part) => part !== null).join(' · ')),
+        ],
+      },
+      {
+        label: 'Why the store refused it',
+        cell: ({ reason, event }) => [h('span', { class: 'wrap' }, reason), eventDetails(event)],
+      },
+      {
+        label: 'Buried',
+        isExtra: true,
+        cell: ({ buried_at }) => timeElement(buried_at, formatAgo(parseTime(buried_at), nowMs())),
+      },
+      { label: 'Actions', isSilent: true, cell: actions },
+    ],
+  })
+
+  const healthPoll = createPoll<Health>({
+    everyMs: () => EVERY_MS,
+    ask: (signal) => api.get<Health>('api/health', {}, signal),
+    show: (answer) => health.ready(nowMs(), ...healthParts(answer, nowMs())),
+    fail: (error) => health.fail(error, () => healthPoll.now()),
+  })
+  const deadPoll = createPoll<DeadPage>({
+    everyMs: () => EVERY_MS,
+    ask: (signal) => api.get<DeadPage>('api/dead', { limit: PAGE }, signal),
+    show(page) {
+      if (older.length === 0) next = page.next
+      const held = new Set(page.dead.map(({ id }) => id))
+      const all = [...page.dead, ...older.filter(({ id }) => !held.has(id))]
+      table.show(all)
+      if (all.length === 0)
+        return letters.empty(
+          nowMs(),
+          'No dead letters',
+          h('p', { class: 'muted' }, 'Every event of yours was taken by its store, or is on its way.'),
+        )
+      letters.ready(nowMs(), table.element, next !== null && more)
+    },
+    fail: (error) => letters.fail(error, () => deadPoll.now()),
+  })
+
+  async function loadMore(): Promise<void> {
+    if (next === null) return
+    try {
+      const page = await api.get<DeadPage>('api/dead', { limit: PAGE, cursor: next })
+      older = [...older, ...page.dead]
+      next = page.next
+      deadPoll.now()
+    } catch (error) {
+      letters.fail(error, () => void loadMore())
+    }
+  }
+
+  function actions(letter: DeadLetter): HTMLElement {
+    const button = (label: string, act: () => void) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'button button-small',
+          'aria-label': `${label}: ${letter.kind} of ${letter.process}`,
+          onclick: act,
+        },
+        label,
+      )
+    return h(
+      'div',
+      { class: 'button-row' },
+      button('Replay', () => askForReplay(letter)),
+      button('Drop', () => askForDrop(letter)),
+    )
+  }
+  function act(letter: DeadLetter, said: string) {
+    return () => {
+      older = older.filter(({ id }) => id !== letter.id)
+      deadPoll.now()
+      healthPoll.now()
+      app.announce(said)
+    }
+  }
+  function askForReplay(letter: DeadLetter): void {
+    confirmAction({
+      title: 'Replay this event?',
+      text: [
+        h(
+          'p',
+          {},
+          'It goes back into the spool and to its store again, with the stamp that it had. If the store still refuses it, it comes back here.',
+        ),
+      ],
+      submitLabel: 'Replay it',
+      async submit() {
+        await api.send('POST', `api/dead/${encodeURIComponent(letter.id)}/replay`)
+        return act(letter, 'The event is back in its spool.')
+      },
+    })
+  }
+  function askForDrop(letter: DeadLetter): void {
+    confirmAction({
+      title: 'Drop this event?',
+      text: [h('p', {}, `A ${letter.kind} of ${letter.process} is deleted for good. This cannot be taken back.`)],
+      submitLabel: 'Drop it',
+      danger: true,
+      async submit() {
+        await api.send('DELETE', `api/dead/${encodeURIComponent(letter.id)}`)
+        return act(letter, 'The event is gone.')
+      },
+    })
+  }
+
+  health.loading()
+  letters.loading()
+  return {
+    element: h(
+      'div',
+      { class: 'page' },
+      pageHeader('Health', 'What is accepted waits on this machine’s disk until its store has it.'),
+      health.element,
+      h(
+        'section',
+        { class: 'card card-table', 'aria-label': 'Dead letters' },
+        h('h2', {}, 'Dead letters'),
+        h('p', { class: 'muted' }, 'Events of yours that a store will never take as they are, with its reason.'),
+        letters.element,
+      ),
+    ),
+    show() {
+      healthPoll.now()
+      deadPoll.now()
+    },
+    close() {
+      healthPoll.stop()
+      deadPoll.stop()
+    },
+  }
+}
+
+function healthParts({ spools, destinations, dead }: Health, nowMs: number): HTMLElement[] {
+  const cards = (['points', 'exceptions'] as const).map((name) => {
+    const { records, bytes, oldest_s } = spools[name]
+    const { store, state, reason, since } = destinations[name]
+    const [tone, said] = STATES[state]
+    return h(
+      'section',
+      { class: 'card', 'aria-label': NAMES[name] },
+      h('header', { class: 'card-header' }, h('h2', {}, NAMES[name]), h('span', { class: `badge ${tone}` }, said)),
+      h(
+        'dl',
+        { class: 'facts facts-row' },
+        h('div', {}, h('dt', {}, 'Waiting'), h('dd', { class: 'figure' }, formatCount(records))),
+        h('div', {}, h('dt', {}, 'On disk'), h('dd', { class: 'figure' }, formatBytes(bytes))),
+        h(
+          'div',
+          {},
+          h('dt', {}, 'Oldest'),
+          h('dd', { class: 'figure' }, records === 0 ? '–' : `${formatCount(Math.round(oldest_s))} s`),
+        ),
+        h('div', {}, h('dt', {}, 'Store'), h('dd', {}, store)),
+        h('div', {}, h('dt', {}, 'Since'), h('dd', {}, timeElement(since, formatAgo(parseTime(since), nowMs)))),
+      ),
+      reason !== undefined && h('p', { class: 'banner banner-warn wrap' }, reason),
+    )
+  })
+  const total = dead.total === undefined ? '' : ` Of all accounts: ${formatCount(dead.total)}.`
+  const summary = h('p', { class: 'muted', role: 'status' }, `${plural(dead.own, 'dead letter')} of yours.${total}`)
+  return [h('div', { class: 'columns' }, ...cards), summary]
+}
+
+function eventDetails(event: object): HTMLElement {
+  const text = h('pre', { tabindex: 0, 'aria-label': 'The event' })
+  const details = h('details', {}, h('summary', {}, 'The event'), text)
+  details.addEventListener('toggle', () => fill(text, JSON.stringify(event, null, 2)))
+  return details
+}

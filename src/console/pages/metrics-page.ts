@@ -1,0 +1,234 @@
+// Metrics: of one process, the names that were chosen, aggregated by interval; metas are compared line beside line.
+import type { MetricRow, ProcessEntry } from '../app/answers.ts'
+import { askProcesses, metaLabel, metaOptions, processOptions } from '../app/ask-processes.ts'
+import { createChoice } from '../app/choice.ts'
+import { fill, h } from '../app/dom.ts'
+import { formatCompact, formatValue, plural } from '../app/format-number.ts'
+import { createLineChart, type LineChart } from '../app/line-chart.ts'
+import { type App, type Page, pageHeader } from '../app/page.ts'
+import { createPoll } from '../app/poll.ts'
+import { createRangePicker } from '../app/range-picker.ts'
+import { createRegion } from '../app/region.ts'
+import { changeParams, type Params } from '../app/route.ts'
+import { bucketsOf, toLine } from '../app/series.ts'
+import { chooseEvery, fixRange, readRange } from '../app/time-range.ts'
+
+const EVERY_MS = 5_000
+const POINTS_MAX = 90
+const METAS_MAX = 6
+const CHARTS_MAX = 6
+const INTERVALS = ['10s', '1m', '5m', '15m', '1h', '1d'] as const
+const STATS = ['mean', 'min', 'max', 'sum', 'last', 'count'] as const
+type Stat = (typeof STATS)[number]
+const STAT_TEXT: Readonly<Record<Stat, string>> = {
+  mean: 'Mean',
+  min: 'Least',
+  max: 'Most',
+  sum: 'Sum',
+  last: 'Last',
+  count: 'Count',
+}
+
+interface Found {
+  readonly processes: readonly ProcessEntry[]
+  readonly process: string | undefined
+  readonly every: string
+  /** With one meta, or all of them together, a single group. */
+  readonly groups: readonly { readonly label: string; readonly rows: readonly MetricRow[] }[]
+}
+
+export function openMetricsPage(app: App): Page {
+  const { api, nowMs } = app
+  let params = new URLSearchParams()
+  let question = ''
+  let found: Found | undefined
+  let charts = new Map<string, LineChart>()
+
+  const change = (changes: Params) => app.go('metrics', changeParams(params, changes))
+  const zoom = (fromMs: number, toMs: number) => change(fixRange(fromMs, toMs))
+  const picker = createRangePicker(change)
+  const process = createChoice<string | undefined>('Process', (value) =>
+    change({ process: value, meta: undefined, names: undefined, by: undefined }),
+  )
+  const meta = createChoice<string | undefined>('Meta', (value) =>
+    value === COMPARE ? change({ by: 'meta', meta: undefined }) : change({ by: undefined, meta: value }),
+  )
+  const every = createChoice<string | undefined>('Interval', (value) => change({ every: value }))
+  const stat = createChoice<Stat>('Figure', (value) => change({ stat: value === 'mean' ? undefined : value }))
+  const names = h('div', { class: 'chips', role: 'group', 'aria-label': 'Names' })
+  const region = createRegion('Metrics')
+
+  const poll = createPoll<Found>({
+    everyMs: () => (readRange(params, nowMs()).isLive ? EVERY_MS : 0),
+    ask,
+    show(answer) {
+      found = answer
+      show()
+    },
+    fail: (error) => region.fail(error, () => poll.now()),
+  })
+
+  async function ask(signal: AbortSignal): Promise<Found> {
+    const range = readRange(params, nowMs())
+    const processes = (await askProcesses(api, signal)).filter(({ kinds }) => kinds.includes('metric'))
+    const chosen = params.get('process') ?? processes[0]?.process
+    const every = INTERVALS.find((known) => known === params.get('every')) ?? chooseEvery(range, POINTS_MAX)
+    if (chosen === undefined) return { processes, process: undefined, every, groups: [] }
+    const askRows = async (meta: string | undefined) =>
+      (await api.get<{ rows: MetricRow[] }>('api/metrics', { ...range.query, process: chosen, meta, every }, signal))
+        .rows
+    const group = async (label: string, meta: string | undefined) => ({ label, rows: await askRows(meta) })
+    if (params.get('by') !== 'meta')
+      return { processes, process: chosen, every, groups: [await group(chosen, params.get('meta') ?? undefined)] }
+    const metas = processes.find((entry) => entry.process === chosen)?.metas ?? []
+    const groups = await Promise.all(metas.slice(0, METAS_MAX).map((meta) => group(metaLabel(meta), meta ?? '')))
+    return { processes, process: chosen, every, groups }
+  }
+
+  function show(): void {
+    if (found === undefined) return
+    showControls(found)
+    const all = [...new Set(found.groups.flatMap(({ rows }) => rows.map(({ name }) => name)))].toSorted((a, b) =>
+      a.localeCompare(b),
+    )
+    const asked = params.getAll('name').filter((name) => all.includes(name))
+    const shown = asked.length > 0 ? asked : all.slice(0, CHARTS_MAX)
+    fill(names, ...all.map((name) => nameChip(name, shown)))
+    if (found.process === undefined)
+      showNone('No metrics yet', 'Send some with POST /v1/metrics; each name becomes a chart.')
+    else if (all.length === 0) showNone('No metrics in this range', 'Choose a longer one, or another process.')
+    else showCharts(found, shown)
+  }
+
+  function showNone(title: string, text: string): void {
+    region.empty(nowMs(), title, h('p', { class: 'muted' }, text))
+  }
+
+  function showControls({ processes, process: chosen }: Found): void {
+    const isCompared = params.get('by') === 'meta'
+    process.show(processOptions(processes, chosen, 'No process').slice(chosen === undefined ? 0 : 1), chosen)
+    const metas = metaOptions(processes, chosen, params.get('meta') ?? undefined)
+    const compare =
+      metas.length > 2
+        ? [{ value: COMPARE, label: metas.length - 1 > METAS_MAX ? `Compare the first ${METAS_MAX}` : 'Compare all' }]
+        : []
+    meta.show(
+      [...metas.slice(0, 1), ...compare, ...metas.slice(1)],
+      isCompared ? COMPARE : (params.get('meta') ?? undefined),
+    )
+    every.show(
+      [{ value: undefined, label: 'Automatic' }, ...INTERVALS.map((value) => ({ value, label: value }))],
+      INTERVALS.find((known) => known === params.get('every')),
+    )
+    stat.show(
+      STATS.map((value) => ({ value, label: STAT_TEXT[value] })),
+      statOf(),
+    )
+  }
+  const statOf = (): Stat => STATS.find((known) => known === params.get('stat')) ?? 'mean'
+
+  function nameChip(name: string, shown: readonly string[]): HTMLElement {
+    const isShown = shown.includes(name)
+    const next = isShown ? shown.filter((other) => other !== name) : [...shown, name]
+    const toggle = () => {
+      const changed = new URLSearchParams(params)
+      changed.delete('name')
+      for (const one of next) changed.append('name', one)
+      app.go('metrics', changed)
+    }
+    return h('button', { type: 'button', class: 'chip', 'aria-pressed': String(isShown), onclick: toggle }, name)
+  }
+
+  function showCharts({ groups, every, process }: Found, shown: readonly string[]): void {
+    const range = readRange(params, nowMs())
+    const atMs = bucketsOf(range, every)
+    const stat = statOf()
+    const kept = new Map<string, LineChart>()
+    for (const name of shown) {
+      const key = `${process} ${name}`
+      const chart =
+        charts.get(key) ??
+        createLineChart({
+          title: name,
+          formatValue: (value) => (Math.abs(value) >= 1e5 ? formatCompact(value) : formatValue(value)),
+          zoom,
+        })
+      kept.set(key, chart)
+      const of = groups.map(({ label, rows }) => ({ label, rows: rows.filter((row) => row.name === name) }))
+      const lines = of.map(({ label, rows }) =>
+        toLine(groups.length > 1 ? label : STAT_TEXT[stat], rows, atMs, (row) => row[stat]),
+      )
+      chart.show(
+        { atMs, lines, fromMs: range.fromMs, toMs: range.toMs },
+        tell(
+          of.flatMap(({ rows }) => rows),
+          stat,
+          every,
+        ),
+        nowMs(),
+      )
+    }
+    for (const [key, chart] of charts) if (!kept.has(key)) chart.close()
+    charts = kept
+    region.ready(nowMs(), chartGrid([...kept.values()]))
+  }
+  const grid = h('div', { class: 'chart-grid' })
+  function chartGrid(shown: readonly LineChart[]): HTMLElement {
+    fill(grid, ...shown.map(({ element }) => cardOf(element)))
+    return grid
+  }
+  const cards = new WeakMap<HTMLElement, HTMLElement>()
+  function cardOf(element: HTMLElement): HTMLElement {
+    const card = cards.get(element) ?? h('div', { class: 'card' }, element)
+    cards.set(element, card)
+    return card
+  }
+
+  return {
+    element: h(
+      'div',
+      { class: 'page' },
+      pageHeader('Metrics', 'What your code counted and measured.'),
+      h(
+        'div',
+        { class: 'toolbar' },
+        picker.element,
+        h(
+          'div',
+          { class: 'filters', role: 'group', 'aria-label': 'Filter' },
+          process.element,
+          meta.element,
+          every.element,
+          stat.element,
+        ),
+      ),
+      names,
+      region.element,
+    ),
+    show(next) {
+      params = next
+      const range = readRange(params, nowMs())
+      picker.show(range, nowMs())
+      const asks = JSON.stringify([range.query, ...['process', 'meta', 'by', 'every'].map((name) => params.get(name))])
+      if (asks === question) return show()
+      question = asks
+      region.loading()
+      poll.now()
+    },
+    close() {
+      poll.stop()
+      for (const chart of charts.values()) chart.close()
+    },
+  }
+}
+
+/** No meta can be this: control characters are stripped. */
+const COMPARE = '\u0000compare'
+
+function tell(rows: readonly MetricRow[], stat: Stat, every: string): string {
+  const count = rows.reduce((sum, row) => sum + row.count, 0)
+  if (count === 0) return 'Nothing in this range.'
+  const least = rows.reduce((least, row) => Math.min(least, row.min), Number.POSITIVE_INFINITY)
+  const most = rows.reduce((most, row) => Math.max(most, row.max), Number.NEGATIVE_INFINITY)
+  return `${STAT_TEXT[stat]} of each ${every}. ${plural(count, 'value')} from ${formatValue(least)} to ${formatValue(most)}.`
+}

@@ -1,0 +1,90 @@
+// What of the runs is shown, as the address says it, and the controls that change it.
+import type { ProcessEntry, RunState, SummaryRow } from '../app/answers.ts'
+import { metaOptions, processOptions } from '../app/ask-processes.ts'
+import { createChoice } from '../app/choice.ts'
+import { h } from '../app/dom.ts'
+import { formatCount } from '../app/format-number.ts'
+import type { Params } from '../app/route.ts'
+import { STATE_TEXT } from '../timeline/run.ts'
+import type { RunQuery } from '../timeline/run-feed.ts'
+
+const STATES: readonly RunState[] = ['completed', 'running', 'abandoned', 'orphan']
+
+export function readRunQuery(params: URLSearchParams): RunQuery {
+  const state = params.get('state')
+  return {
+    process: params.get('process') || undefined,
+    meta: params.get('meta') ?? undefined,
+    uid: params.get('uid') || undefined,
+    state: STATES.find((known) => known === state),
+  }
+}
+
+export interface RunFilters {
+  readonly element: HTMLElement
+  show(query: RunQuery, processes: readonly ProcessEntry[]): void
+}
+
+/** `change` is told what to change in the address. */
+export function createRunFilters(change: (changes: Params) => void): RunFilters {
+  const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
+  const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
+  const uid = h('input', {
+    id: 'filter-uid',
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'any',
+    pattern: '[a-z0-9_\\-]*',
+    maxlength: 50,
+    onchange: () => change({ uid: uid.value.trim() || undefined }),
+  })
+  return {
+    element: h(
+      'div',
+      { class: 'filters', role: 'group', 'aria-label': 'Filter' },
+      process.element,
+      meta.element,
+      h('div', { class: 'field' }, h('label', { for: 'filter-uid' }, 'Uid'), uid),
+    ),
+    show(query, processes) {
+      process.show(processOptions(processes, query.process), query.process)
+      meta.show(metaOptions(processes, query.process, query.meta), query.meta)
+      if (document.activeElement !== uid) uid.value = query.uid ?? ''
+    },
+  }
+}
+
+export interface StateChips {
+  readonly element: HTMLElement
+  show(chosen: RunState | undefined, totals: readonly SummaryRow[] | undefined): void
+}
+
+/** A chip a state, with how many there are; it is legend and filter in one. */
+export function createStateChips(change: (changes: Params) => void): StateChips {
+  const chips = STATES.map((state) => {
+    const count = h('span', { class: 'chip-count' }, '–')
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'chip',
+        onclick: () => change({ state: button.getAttribute('aria-pressed') === 'true' ? undefined : state }),
+      },
+      h('i', { class: `mark mark-${state}` }),
+      STATE_TEXT[state],
+      count,
+    )
+    return { state, button, count }
+  })
+  return {
+    element: h('div', { class: 'chips', role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button)),
+    show(chosen, totals) {
+      for (const { state, button, count } of chips) {
+        button.setAttribute('aria-pressed', String(chosen === state))
+        const n = totals?.reduce((sum, row) => sum + (state === 'completed' ? row.count : row[state]), 0)
+        count.textContent = n === undefined ? '–' : formatCount(n)
+      }
+    },
+  }
+}

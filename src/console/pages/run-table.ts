@@ -1,0 +1,105 @@
+// The runs as a table, a page at a time: the same ones that the timeline shows, for those who read, search or listen.
+import { createDataTable } from '../app/data-table.ts'
+import { fill, h } from '../app/dom.ts'
+import { formatCount, formatDuration } from '../app/format-number.ts'
+import { formatMoment, timeElement } from '../app/format-time.ts'
+import { nameOf, type Run, STATE_TEXT } from '../timeline/run.ts'
+import { MAX_RUNS, type RunsFound } from '../timeline/run-feed.ts'
+
+const PAGE = 25
+
+export interface RunTableOptions {
+  nowMs(): number
+  choose(run: Run): void
+  turnTo(page: number): void
+}
+
+export interface RunTable {
+  readonly element: HTMLElement
+  show(found: RunsFound, page: number, chosenId: string | undefined): void
+}
+
+export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunTable {
+  let chosen: string | undefined
+  const table = createDataTable<Run>({
+    caption: 'Runs',
+    keyOf: ({ id }) => id,
+    signatureOf: (run) => run.state + (run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs),
+    isChosen: ({ id }) => id === chosen,
+    columns: [
+      {
+        label: 'Run',
+        cell: (run) => [
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'link strong',
+              'aria-label': `Run of ${nameOf(run)}, ${formatMoment(run.startMs, nowMs())}`,
+              onclick: () => choose(run),
+            },
+            run.process,
+          ),
+          h('span', { class: 'sub' }, [run.meta, run.uid].filter((part) => part !== null).join(' · ')),
+        ],
+      },
+      {
+        label: 'State',
+        cell: ({ state }) =>
+          h(
+            'span',
+            { class: `state state-${state}` },
+            h('i', { class: `mark mark-${state}` }),
+            h('span', { class: 'state-text' }, STATE_TEXT[state]),
+          ),
+      },
+      {
+        label: 'Started',
+        cell: (run) =>
+          run.timing.started_at === null ? '–' : timeElement(run.timing.started_at, formatMoment(run.startMs, nowMs())),
+      },
+      {
+        label: 'Ended',
+        isExtra: true,
+        cell: ({ timing, endMs }) =>
+          timing.ended_at === null ? '–' : timeElement(timing.ended_at, formatMoment(endMs, nowMs())),
+      },
+      {
+        label: 'Duration',
+        isNumber: true,
+        cell: (run) =>
+          formatDuration(run.state === 'running' ? Math.max(0, nowMs() - run.startMs) : run.timing.duration_ms),
+      },
+    ],
+  })
+
+  const told = h('p', { class: 'muted' })
+  const turn = (label: string) => h('button', { type: 'button', class: 'button button-small' }, label)
+  const [newer, older] = [turn('Newer'), turn('Older')]
+  let shownPage = 1
+  newer.addEventListener('click', () => turnTo(shownPage - 1))
+  older.addEventListener('click', () => turnTo(shownPage + 1))
+  const pager = h(
+    'nav',
+    { class: 'pager', 'aria-label': 'Pages of the table' },
+    told,
+    h('div', { class: 'button-row' }, newer, older),
+  )
+  const place = h('div')
+
+  return {
+    element: h('section', { class: 'card card-table', 'aria-label': 'Runs' }, h('h2', {}, 'Runs'), place),
+    show({ runs, isCut }, page, chosenId) {
+      chosen = chosenId
+      const pages = Math.max(1, Math.ceil(runs.length / PAGE))
+      shownPage = Math.min(Math.max(1, page), pages)
+      const first = (shownPage - 1) * PAGE
+      const shown = runs.slice(first, first + PAGE)
+      table.show(shown)
+      told.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(MAX_RUNS)} are loaded, narrow the range to see older ones` : ''}`
+      newer.disabled = shownPage <= 1
+      older.disabled = shownPage >= pages
+      fill(place, table.element, pager)
+    },
+  }
+}

@@ -1,0 +1,77 @@
+// First requests to paste, complete as they stand: a start, its end, and what happened between them.
+
+export interface SnippetSettings {
+  readonly baseUrl: string
+  readonly keyHeader: string
+  readonly secret: string
+}
+
+export interface Snippet {
+  readonly name: string
+  readonly hint: string
+  readonly text: string
+}
+
+/** Secret, header and address hold nothing that a quote of these languages would end: letters, digits, `_ - : / . [ ]`. */
+export const writeSnippets = ({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] => [
+  {
+    name: 'curl',
+    hint: 'One line; paste it into a terminal.',
+    text: `curl -X POST ${baseUrl}/v1/start -H 'content-type: application/json' -H '${keyHeader}: ${secret}' -d '{"process":"first steps","meta":"curl"}'`,
+  },
+  {
+    name: 'TypeScript',
+    hint: 'Node, Bun, Deno or a worker; no package needed.',
+    text: `const send = (event: string, body: object) =>
+  fetch('${baseUrl}/v1/' + event, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', '${keyHeader}': '${secret}' },
+    body: JSON.stringify({ process: 'first steps', meta: 'TypeScript', ...body }),
+  })
+
+await send('start', {})
+try {
+  await new Promise((done) => setTimeout(done, 500)) // your code
+  await send('metrics', { items: { rows: 42 } })
+} catch (error) {
+  await send('exception', { exception: String(error instanceof Error ? error.stack : error).slice(0, 15000) })
+} finally {
+  await send('end', {})
+}
+`,
+  },
+  {
+    name: 'Python',
+    hint: 'Python 3 as it comes.',
+    text: `import json, time, traceback, urllib.request
+
+def send(event, **body):
+    body = {"process": "first steps", "meta": "Python", **body}
+    headers = {"content-type": "application/json", "${keyHeader}": "${secret}"}
+    request = urllib.request.Request("${baseUrl}/v1/" + event, json.dumps(body).encode(), headers)
+    urllib.request.urlopen(request).close()
+
+send("start")
+try:
+    time.sleep(0.5)  # your code
+    send("metrics", items={"rows": 42})
+except Exception:
+    send("exception", exception=traceback.format_exc()[:15000])
+finally:
+    send("end")
+`,
+  },
+  {
+    name: 'Shell',
+    hint: 'Times whatever stands between the two calls.',
+    text: `stint() {
+  curl -fsS -o /dev/null -X POST "${baseUrl}/v1/$1" \\
+    -H 'content-type: application/json' -H '${keyHeader}: ${secret}' -d "$2"
+}
+
+stint start '{"process":"first steps","meta":"shell"}'
+sleep 0.5 # your command
+stint end '{"process":"first steps","meta":"shell"}'
+`,
+  },
+]

@@ -1,0 +1,153 @@
+// The first minute: the key, shown this once, requests to paste, and the first event as it arrives.
+import type { ExceptionText, IssuedKey, MetricPoint, Timing } from '../app/answers.ts'
+import { copyButton } from '../app/copy-button.ts'
+import { fill, h } from '../app/dom.ts'
+import { formatDuration, formatValue } from '../app/format-number.ts'
+import { formatClock, parseTime, timeElement } from '../app/format-time.ts'
+import { icon } from '../app/icons.ts'
+import { type App, type Page, pageHeader } from '../app/page.ts'
+import { createPoll } from '../app/poll.ts'
+import { formatRoute } from '../app/route.ts'
+import { createTabs } from '../app/tabs.ts'
+import { writeSnippets } from './snippets.ts'
+
+const EVERY_MS = 1_000
+const SHOWN = 8
+
+interface Arrival {
+  readonly at: string
+  readonly text: string
+}
+
+export function openWelcomePage(app: App): Page {
+  const since = new Date(app.nowMs() - 60_000).toISOString()
+  const arrivals = h('ol', { class: 'arrivals' })
+  const waiting = h('div', { class: 'waiting' }, h('i', { class: 'pulse' }), h('p', {}, 'Waiting for the first event…'))
+  const arrived = h('div', { role: 'status' }, waiting)
+  let hasArrived = false
+
+  const poll = createPoll({
+    everyMs: () => EVERY_MS,
+    ask: (signal) => findArrivals(app, since, signal),
+    show(found) {
+      fill(arrivals, ...found.slice(0, SHOWN).map(arrivalItem))
+      if (hasArrived || found.length === 0) return
+      hasArrived = true
+      fill(arrived, firstEvent())
+    },
+    fail() {}, // the next one may succeed; nothing is lost by waiting
+  })
+
+  return {
+    element: h(
+      'div',
+      { class: 'page page-narrow' },
+      pageHeader('Welcome to Stint', 'Three steps, one minute.'),
+      h(
+        'ol',
+        { class: 'steps' },
+        step('Keep your key', keyCard(app)),
+        step('Send something', requests(app)),
+        step('See it arrive', arrived, arrivals),
+      ),
+    ),
+    show: () => poll.now(),
+    close: () => poll.stop(),
+  }
+}
+
+const step = (title: string, ...content: readonly HTMLElement[]) =>
+  h('li', { class: 'step' }, h('h2', {}, title), ...content)
+
+function keyCard({ firstKey }: App): HTMLElement {
+  if (firstKey === undefined) {
+    const keys = h('a', { href: formatRoute('keys') }, 'Make another one under Keys')
+    return h('p', { class: 'muted' }, 'The key was shown once and is not kept in a form that can be read. ', keys, '.')
+  }
+  return keyReveal(firstKey)
+}
+
+/** A secret, the only time it is seen. */
+export function keyReveal({ secret }: IssuedKey): HTMLElement {
+  return h(
+    'div',
+    { class: 'secret' },
+    h('code', { class: 'secret-text', tabindex: 0, 'aria-label': 'Your API key' }, secret),
+    copyButton('Copy key', () => secret),
+    h(
+      'p',
+      { class: 'muted' },
+      'This is the only time it is shown. Keep it where your code finds it, and nowhere in the code.',
+    ),
+  )
+}
+
+function requests(app: App): HTMLElement {
+  const secret = app.firstKey?.secret ?? 'YOUR_API_KEY'
+  const snippets = writeSnippets({ baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret })
+  return createTabs(
+    'Languages',
+    snippets.map(({ name, hint, text }) => ({
+      label: name,
+      content: h(
+        'div',
+        { class: 'snippet' },
+        h(
+          'div',
+          { class: 'snippet-head' },
+          h('p', { class: 'muted' }, hint),
+          copyButton('Copy', () => text),
+        ),
+        h('pre', { tabindex: 0, 'aria-label': `${name} example` }, h('code', {}, text)),
+      ),
+    })),
+  )
+}
+
+const firstEvent = () =>
+  h(
+    'div',
+    { class: 'arrived' },
+    icon('check'),
+    h(
+      'div',
+      {},
+      h('p', { class: 'empty-title' }, 'It has arrived.'),
+      h('p', { class: 'muted' }, 'From here on everything you send is on the timeline within two seconds.'),
+    ),
+    h('a', { class: 'button button-main', href: formatRoute('runs', { from: '-15m' }) }, 'Open the timeline'),
+  )
+
+const arrivalItem = ({ at, text }: Arrival) =>
+  h('li', {}, timeElement(at, formatClock(parseTime(at))), h('span', {}, text))
+
+/** What came since, newest first. */
+async function findArrivals({ api }: App, from: string, signal: AbortSignal): Promise<Arrival[]> {
+  const query = { from, limit: SHOWN }
+  const [{ timings }, { points }, { exceptions }] = await Promise.all([
+    api.get<{ timings: Timing[] }>('api/timings', query, signal),
+    api.get<{ points: MetricPoint[] }>('api/metrics', query, signal),
+    api.get<{ exceptions: ExceptionText[] }>('api/exceptions', query, signal),
+  ])
+  const nameOf = ({ process, meta }: { process: string; meta: string | null }) =>
+    meta === null ? process : `${process} · ${meta}`
+  return [
+    ...timings.map((timing) => ({
+      at: timing.ended_at ?? timing.started_at ?? '',
+      text: `${nameOf(timing)}: ${tellTiming(timing)}`,
+    })),
+    ...points.map((point) => ({
+      at: point.at,
+      text: `${nameOf(point)}: metric ${point.name} = ${formatValue(point.value)}`,
+    })),
+    ...exceptions.map((found) => ({
+      at: found.at,
+      text: `${nameOf(found)}: exception ${found.exception.split('\n', 1)[0]?.slice(0, 200)}`,
+    })),
+  ].toSorted((a, b) => (a.at < b.at ? 1 : -1))
+}
+
+function tellTiming({ state, duration_ms }: Timing): string {
+  if (state === 'completed') return `took ${formatDuration(duration_ms)}`
+  return { running: 'started', abandoned: 'started', orphan: 'ended without a start' }[state]
+}

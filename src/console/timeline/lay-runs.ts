@@ -1,0 +1,52 @@
+// Runs → bands (one a process) → lanes (in which nothing overlaps): each run goes into the topmost lane that is free at its start.
+// A tree of minima over the lanes' ends finds that lane in logarithmic time, so that 10,000 runs at once are no trouble.
+import type { Run } from './run.ts'
+
+/** Oldest first; no two overlap. */
+export type Lane = readonly Run[]
+
+export interface Band {
+  readonly process: string
+  readonly lanes: readonly Lane[]
+  readonly count: number
+}
+
+/** How much room a run takes beyond its end, so that what is short, or has no length at all, can be seen and hit. */
+export type PadOf = (run: Run) => number
+
+/** `padOf` in ms. Bands are in the order of their names. */
+export function layRuns(runs: readonly Run[], padOf: PadOf): Band[] {
+  return [...Map.groupBy(runs, ({ process }) => process)]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([process, same]) => ({ process, lanes: layLanes(same, padOf), count: same.length }))
+}
+
+function layLanes(runs: readonly Run[], padOf: PadOf): Run[][] {
+  const lanes: Run[][] = []
+  const ends = createEnds(runs.length)
+  for (const run of runs.toSorted((a, b) => a.startMs - b.startMs)) {
+    const place = ends.take(run.startMs, run.endMs + padOf(run))
+    const lane = lanes[place]
+    if (lane === undefined) lanes[place] = [run]
+    else lane.push(run)
+  }
+  return lanes
+}
+
+/** Where each of `size` lanes is free again; each node of the tree holds the least of its two children. */
+function createEnds(size: number) {
+  let leaves = 1
+  while (leaves < size) leaves *= 2
+  const least = new Float64Array(2 * leaves).fill(Number.NEGATIVE_INFINITY)
+  return {
+    /** The topmost lane that is free at `start`, now taken until `end`. */
+    take(start: number, end: number): number {
+      let node = 1
+      while (node < leaves) node = least[2 * node]! <= start ? 2 * node : 2 * node + 1
+      const lane = node - leaves
+      least[node] = end
+      for (node >>= 1; node >= 1; node >>= 1) least[node] = Math.min(least[2 * node]!, least[2 * node + 1]!)
+      return lane
+    },
+  }
+}

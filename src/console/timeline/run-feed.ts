@@ -1,0 +1,105 @@
+// The runs of a view, up to 10,000, kept up to date: all of them are asked for once and again every minute; in between only what changed
+// of late. A running one that such an answer lacks has been abandoned meanwhile.
+import type { RunState, Timing } from '../app/answers.ts'
+import type { Api, Query } from '../app/api.ts'
+import type { TimeRange } from '../app/time-range.ts'
+import { type Run, toRun } from './run.ts'
+
+export const MAX_RUNS = 10_000
+const PAGE = 1_000
+const ALL_EVERY_MS = 60_000
+/** An event is stored within 2 s; this much more is asked for again. */
+const OVERLAP_MS = 15_000
+
+export interface RunQuery {
+  readonly process: string | undefined
+  readonly meta: string | undefined
+  readonly uid: string | undefined
+  readonly state: RunState | undefined
+}
+
+export interface RunsFound {
+  /** Newest first. */
+  readonly runs: readonly Run[]
+  /** There are more than can be shown: the oldest are missing. */
+  readonly isCut: boolean
+}
+
+interface TimingPage {
+  readonly timings: readonly Timing[]
+  readonly next: string | null
+}
+
+export function createRunFeed(api: Api, nowMs: () => number) {
+  let asked = ''
+  let held = new Map<string, Run>()
+  let isCut = false
+  let allAtMs = Number.NEGATIVE_INFINITY
+  let lastAtMs = Number.NEGATIVE_INFINITY
+
+  /** `arrived` is told of each page of a long answer. */
+  async function readAll(
+    query: Query,
+    signal: AbortSignal,
+    arrived: (runs: Run[]) => void,
+  ): Promise<{ runs: Run[]; isCut: boolean }> {
+    const runs: Run[] = []
+    let cursor: string | null = null
+    do {
+      const page: TimingPage = await api.get(
+        'api/timings',
+        { ...query, limit: PAGE, ...(cursor !== null && { cursor }) },
+        signal,
+      )
+      runs.push(...page.timings.map(toRun))
+      cursor = page.next
+      if (cursor !== null) arrived(runs)
+    } while (cursor !== null && runs.length < MAX_RUNS)
+    return { runs, isCut: cursor !== null }
+  }
+
+  async function readNews(query: Query, state: RunState | undefined, signal: AbortSignal): Promise<boolean> {
+    const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000)}s` // ago, by the server's clock
+    const page: TimingPage = await api.get('api/timings', { ...query, from, limit: PAGE }, signal)
+    if (page.next !== null) return false
+    const news = page.timings.map(toRun)
+    const ids = new Set(news.map(({ id }) => id))
+    for (const run of held.values()) {
+      if (run.state !== 'running' || ids.has(run.id)) continue
+      if (state === undefined) held.set(run.id, toRun({ ...run.timing, state: 'abandoned' }))
+      else held.delete(run.id)
+    }
+    for (const run of news) held.set(run.id, run)
+    return held.size <= MAX_RUNS
+  }
+
+  const newestFirst = (): RunsFound => ({ runs: [...held.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1)), isCut })
+
+  return {
+    /** Throws ApiError. */
+    async refresh(
+      range: TimeRange,
+      filter: RunQuery,
+      signal: AbortSignal,
+      arrived: (found: RunsFound) => void,
+    ): Promise<RunsFound> {
+      const { process, meta, uid, state } = filter
+      const query = { ...range.query, process, meta, uid, state }
+      const key = JSON.stringify(query)
+      const startedMs = nowMs()
+      const mayAddTo = key === asked && range.isLive && startedMs - allAtMs < ALL_EVERY_MS
+      if (!mayAddTo || !(await readNews({ process, meta, uid, state }, state, signal))) {
+        const all = await readAll(query, signal, (runs) => {
+          if (key !== asked) arrived({ runs, isCut: true })
+        })
+        held = new Map(all.runs.map((run) => [run.id, run]))
+        isCut = all.isCut
+        asked = key
+        allAtMs = startedMs
+      }
+      lastAtMs = startedMs
+      for (const run of held.values()) if (Math.max(run.startMs, run.endMs) < range.fromMs) held.delete(run.id)
+      return newestFirst()
+    },
+  }
+}
