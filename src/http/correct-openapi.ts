@@ -1,7 +1,7 @@
 // What @elysiajs/swagger gets wrong, put right, so that the document is valid OpenAPI 3.0.3 and says what the server does.
 // The plugin writes JSON Schema of another draft (`const`, `patternProperties`, `examples`, lists of types), leaves answers without a
-// description, offers every body in three content types, and overwrites a request body that a route described: routes describe theirs
-// in `x-request` instead.
+// description, offers every body in three content types, calls each required, and overwrites a request body that a route described:
+// routes describe theirs in `x-request` instead.
 
 type Json = Record<string, unknown>
 
@@ -55,8 +55,12 @@ function correctBody(body: Json, described: unknown): Json {
     const { schema = routeSchema, ...rest } = type as DescribedRequest
     return { ...rest, schema: correctSchema(schema) }
   })
-  return { ...body, content }
+  return { ...body, required: !allOptional(routeSchema), content }
 }
+
+/** Where every field is optional, no body at all is an empty object; the plugin calls each body required. */
+const allOptional = (schema: unknown): boolean =>
+  isObject(schema) && schema.type === 'object' && (!Array.isArray(schema.required) || schema.required.length === 0)
 
 function correctResponses(responses: unknown): unknown {
   if (!isObject(responses) || Object.keys(responses).length === 0) return { default: { description: 'The answer' } }

@@ -72,16 +72,21 @@ describe('answers', () => {
 })
 
 describe('bodies', () => {
-  const requestBody = {
-    required: true,
-    content: { 'application/json': { schema: { type: 'object' } }, 'text/plain': { schema: { type: 'object' } } },
-  }
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+  const requestBody = { required: true, content: { 'application/json': { schema }, 'text/plain': { schema } } }
 
   test('are JSON alone unless the route says otherwise', () => {
     expect(corrected({ requestBody }).requestBody).toEqual({
       required: true,
-      content: { 'application/json': { schema: { type: 'object' } } },
+      content: { 'application/json': { schema } },
     })
+  })
+
+  test('may be left away where every field is optional', () => {
+    const optional = { content: { 'application/json': { schema: { ...schema, required: [] } } } }
+    expect(corrected({ requestBody: optional }).requestBody.required).toBe(false)
+    const list = { content: { 'application/json': { schema: { type: 'array', items: {} } } } }
+    expect(corrected({ requestBody: list }).requestBody.required).toBe(true)
   })
 
   test('are what the route says, which then leaves no trace', () => {
@@ -91,7 +96,7 @@ describe('bodies', () => {
       'x-request': { 'application/json': { examples }, 'application/x-ndjson': { schema: { const: 'a' } } },
     })
     expect(operation.requestBody.content).toEqual({
-      'application/json': { schema: { type: 'object' }, examples },
+      'application/json': { schema, examples },
       'application/x-ndjson': { schema: { enum: ['a'] } },
     })
     expect(operation).not.toHaveProperty('x-request')
