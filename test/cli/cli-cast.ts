@@ -17,17 +17,22 @@ interface World {
   /** What is typed at each question; without it there is no terminal. */
   readonly typed?: readonly string[]
   readonly env?: Record<string, string>
+  /** The width of the terminal that standard output is; without it, it is none. */
+  readonly columns?: number
 }
 
 export function createPerson(url: string) {
   const home = mkdtempSync(join(tmpdir(), 'stint-cli-'))
   const sessionPath = join(home, '.config/stint/session.json')
 
-  async function run(line: string | readonly string[], { stdin = '', typed, env = {} }: World = {}): Promise<Ran> {
+  async function run(
+    line: string | readonly string[],
+    { stdin = '', typed, env = {}, columns }: World = {},
+  ): Promise<Ran> {
     const [stdout, stderr]: [string[], string[]] = [[], []]
     const answers = [...(typed ?? [])]
     const io: Io = {
-      stdout: { write: (text) => void stdout.push(text) },
+      stdout: { write: (text) => void stdout.push(text), ...(columns !== undefined && { isTTY: true, columns }) },
       stderr: { write: (text) => void stderr.push(text) },
       env: { HOME: home, STINT_URL: url, ...env },
       fetch,

@@ -1,0 +1,493 @@
+// The questions of the command line, asked of the real process: what is printed is what the API answers, in each of its forms.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { systemClock } from '../../src/clock.ts'
+import { toRecord } from '../../src/event/record.ts'
+import { createLog } from '../../src/log.ts'
+import { openDeadLetters } from '../../src/spool/dead-letters.ts'
+import { createPerson, type Ran } from '../cli/cli-cast.ts'
+import { MAIN, until } from '../cli/exec/exec-cast.ts'
+import { missing } from '../support/needs.ts'
+import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever an answer holds
+type Row = Record<string, any>
+
+const HOUR_AGO = Date.now() - 3_600_000
+/** So many s after an hour ago. */
+const at = (s: number) => new Date(HOUR_AGO + s * 1000).toISOString()
+const HOSTILE = 'Error: \u001b[31mred\u009b2J\u202e\r\n\tat <load>\n"quoted", =1+1'
+const EXCEPTIONS = 1105
+
+describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
+  let stint: StintProcess
+  let caller: Caller
+  let person: ReturnType<typeof createPerson>
+  let env: Record<string, string>
+
+  const run = (line: string | readonly string[], more: Parameters<typeof person.run>[1] = {}): Promise<Ran> =>
+    person.run(line, { ...more, env: { ...env, ...more.env } })
+  const ask = async (path: string) =>
+    (await caller.get(path)).json() as Promise<Record<string, Row[]> & { next?: string | null }>
+  /** What lies between the lines of a table: its cells, which have two spaces between them. */
+  const cells = (table: string) =>
+    table
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim().split(/ {2,}/))
+
+  beforeAll(async () => {
+    stint = createStintProcess()
+    await stint.start()
+    caller = await stint.signUp('ada@example.com')
+    person = createPerson(stint.url)
+    env = { STINT_API_KEY: caller.secret }
+    const mark = (path: string, s: number, fields: object) =>
+      caller.post(path, { process: 'import', ...fields, at: at(s) })
+    const sent = [
+      mark('/v1/start', 0, { meta: 'eu', uid: 'a' }),
+      mark('/v1/end', 1.24, { meta: 'eu', uid: 'a' }),
+      mark('/v1/start', 10, { uid: 'b' }),
+      mark('/v1/end', 202, { uid: 'b' }),
+      mark('/v1/start', 20, { meta: 'us', uid: 'c' }),
+      mark('/v1/start', 30, { uid: 'd' }),
+      mark('/v1/start', 40, { uid: 'd' }),
+      mark('/v1/end', 50, { process: 'größe 寸法', uid: 'e' }),
+      caller.post('/v1/metrics', { process: 'import', items: { rows: 3, 'bytes read': 1.5 }, at: at(5) }),
+      caller.post('/v1/metrics', { process: 'import', items: { rows: 5 }, at: at(6) }),
+      caller.post('/v1/exception', { process: 'import', meta: 'eu', exception: HOSTILE, at: at(60) }),
+    ]
+    for (let i = 0; i < EXCEPTIONS; i++)
+      sent.push(caller.post('/v1/exception', { process: 'many', exception: `number ${i}`, at: at(100 + i) }))
+    for (const response of await Promise.all(sent)) expect(response.status).toBe(201)
+    let isStored = false
+    const look = async () => {
+      const [{ timings }, { points }, { groups }] = await Promise.all([
+        ask('/api/timings?from=-2h'),
+        ask('/api/metrics?from=-2h'),
+        ask('/api/exceptions/groups?from=-2h'),
+      ])
+      const counted = groups!.reduce((sum, { count }) => sum + count, 0)
+      isStored = timings!.length === 6 && points!.length === 3 && counted === EXCEPTIONS + 1
+    }
+    while (!isStored) await look()
+  }, 60_000)
+  afterAll(() => stint?.close())
+
+  test('JSON is the answer of the API, one row a line', async () => {
+    for (const [line, path, list] of [
+      ['timings --from -2h', '/api/timings?from=-2h', 'timings'],
+      [
+        'timings --from -2h --state completed --process import',
+        '/api/timings?from=-2h&state=completed&process=import',
+        'timings',
+      ],
+      ['summary --from -2h --by meta', '/api/timings/summary?from=-2h&by=meta', 'rows'],
+      ['metrics --from -2h --name rows', '/api/metrics?from=-2h&name=rows', 'points'],
+      ['metrics --from -2h --every 1h', '/api/metrics?from=-2h&every=1h', 'rows'],
+      ['exceptions --from -2h --process import', '/api/exceptions?from=-2h&process=import', 'exceptions'],
+      ['exceptions --groups --from -2h', '/api/exceptions/groups?from=-2h', 'groups'],
+      ['processes --from -2h', '/api/processes?from=-2h', 'processes'],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await run(`${line} --json`)
+      const answer = await ask(path)
+      expect([exitCode, stderr]).toEqual([0, ''])
+      expect(JSON.parse(stdout)).toEqual(answer)
+      expect(stdout.split('\n')).toHaveLength(answer[list]!.length + 3)
+      expect(answer[list]!.length).toBeGreaterThan(0)
+    }
+  })
+
+  test('an empty answer is one in every form', async () => {
+    expect(await run('timings --process nobody --json')).toEqual({
+      exitCode: 0,
+      stdout: '{"timings":[\n],"next":null}\n',
+      stderr: '',
+    })
+    expect(await run('summary --process nobody --json')).toEqual({ exitCode: 0, stdout: '{"rows":[\n]}\n', stderr: '' })
+    expect(await run('timings --process nobody --csv')).toMatchObject({
+      stdout: 'process,meta,uid,state,started_at,ended_at,duration_ms\r\n',
+      stderr: '',
+    })
+    expect(await run('timings --process nobody')).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: 'No timings in this range.\n',
+    })
+  })
+
+  test('timings as a table, with lengths for people', async () => {
+    const { stdout } = await run('timings --from -2h --process import')
+    const [head, ...rows] = cells(stdout)
+    expect(head).toEqual(['STARTED', 'ENDED', 'DURATION', 'STATE', 'PROCESS', 'META', 'UID'])
+    expect(rows.map((row) => row.slice(2))).toEqual([
+      ['–', 'running', 'import', '–', 'd'],
+      ['–', 'abandoned', 'import', '–', 'd'],
+      ['–', 'running', 'import', 'us', 'c'],
+      ['3 m 12 s', 'completed', 'import', '–', 'b'],
+      ['1.24 s', 'completed', 'import', 'eu', 'a'],
+    ])
+  })
+
+  test('timings as CSV, exact', async () => {
+    const { timings } = await ask('/api/timings?from=-2h')
+    const { stdout } = await run('timings --from -2h --csv')
+    const rows = timings!.map((timing) =>
+      Object.values(timing)
+        .map((value) => value ?? '')
+        .join(','),
+    )
+    expect(stdout).toBe([`process,meta,uid,state,started_at,ended_at,duration_ms`, ...rows, ''].join('\r\n'))
+  })
+
+  test('each filter narrows: by state, meta, no meta, uid, and a time as it is shown', async () => {
+    const uids = async (line: readonly string[]) => {
+      const { stdout } = await run(['timings', '--from', '-2h', ...line, '--json'])
+      return JSON.parse(stdout).timings.map(({ uid }: { uid: string }) => uid)
+    }
+    expect(await uids(['--state', 'abandoned'])).toEqual(['d'])
+    expect(await uids(['--meta', 'eu'])).toEqual(['a'])
+    expect(await uids(['--meta', '', '--process', 'import'])).toEqual(['d', 'd', 'b'])
+    expect(await uids(['--uid', 'c'])).toEqual(['c'])
+    const { stdout } = await run('timings --from -2h --uid b')
+    const started = cells(stdout)[1]![0]!
+    expect(await uids(['--uid', 'a', '--to', started])).toEqual(['a'])
+    expect(await uids(['--uid', 'b', '--to', started])).toEqual([])
+  })
+
+  test('summary, as a table with meta and time where they are asked for', async () => {
+    const plain = cells((await run('summary --from -2h --process import')).stdout)
+    expect(plain).toEqual([
+      ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'RUNNING', 'ABANDONED', 'ORPHAN'],
+      ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '2', '1', '0'],
+    ])
+    const split = cells((await run('summary --from -2h --by meta --every 1d --process import')).stdout)
+    expect(split[0]!.slice(0, 4)).toEqual(['FROM', 'PROCESS', 'META', 'COUNT'])
+    const { stdout } = await run('summary --from -2h --by meta --every 1d --csv')
+    expect(stdout.split('\r\n')[0]).toBe(
+      'process,meta,at,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,running,abandoned,orphan',
+    )
+  })
+
+  test('metrics, one by one and by interval', async () => {
+    const points = cells((await run('metrics --from -2h')).stdout).map((row) => row.slice(1))
+    expect(points).toEqual([
+      ['PROCESS', 'META', 'NAME', 'VALUE'],
+      ['import', '–', 'rows', '5'],
+      ['import', '–', 'bytes read', '1.5'],
+      ['import', '–', 'rows', '3'],
+    ])
+    const rows = cells((await run('metrics --from -2h --every 1d --name rows')).stdout).map((row) => row.slice(1))
+    expect(rows).toEqual([
+      ['PROCESS', 'NAME', 'COUNT', 'MEAN', 'MIN', 'MAX', 'SUM', 'LAST'],
+      ['import', 'rows', '2', '4', '3', '5', '8', '5'],
+    ])
+  })
+
+  test('what a caller sent never reaches a terminal raw, and a program as it was', async () => {
+    for (const flags of ['', '--full', '--groups', '--csv']) {
+      const { stdout } = await run(`exceptions --from -2h --process import ${flags}`.trim(), { columns: 200 })
+      expect(Bun.stripANSI(stdout).replace(/[\n\t]|\r\n/g, '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+      expect(stdout).toContain('\\x1b[31mred\\x9b2J\\u{202e}')
+    }
+    const piped = await run('exceptions --from -2h --process import --csv')
+    expect(piped.stdout).toContain(`"${HOSTILE.replaceAll('"', '""')}"`)
+    const json = await run('exceptions --from -2h --process import --json')
+    expect(JSON.parse(json.stdout).exceptions[0].exception).toBe(HOSTILE)
+    expect(json.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  })
+
+  test('the whole texts of exceptions, indented', async () => {
+    const { stdout } = await run('exceptions --from -2h --process import --full')
+    expect(stdout).toMatch(
+      /^\d{4}-\S+ \S+ {2}import \(eu\) {2}v\d+:[0-9a-f]+\n {2}Error: [^\n]*\n {2}\tat <load>\n {2}"quoted", =1\+1\n\n$/,
+    )
+  })
+
+  test('on a terminal a table is cut to its width and coloured, unless NO_COLOR is set', async () => {
+    const coloured = await run('timings --from -2h', { columns: 100, env: { TERM: 'xterm' } })
+    expect(coloured.stdout).toContain('\u001b[36mrunning\u001b[0m')
+    const plain = await run('timings --from -2h', { columns: 80, env: { NO_COLOR: '1' } })
+    expect(plain.stdout).not.toContain('\u001b')
+    const widths = (await run('exceptions --from -2h --process many', { columns: 60, env: { NO_COLOR: '1' } })).stdout
+      .split('\n')
+      .map((line) => Bun.stringWidth(line))
+    expect(Math.max(...widths)).toBeLessThanOrEqual(60)
+  })
+
+  test('a page says that there is more; --all follows to the end, nothing twice', async () => {
+    const page = await run('exceptions --from -2h --process many --csv')
+    expect(page.stdout.split('\r\n')).toHaveLength(102)
+    expect(page.stderr).toBe('There are more: --all shows everything.\n')
+    const numbers = (texts: string[]) => texts.map((text) => Number(text.slice(7))).sort((a, b) => a - b)
+    const everything = Array.from({ length: EXCEPTIONS }, (_, i) => i)
+    const json = JSON.parse((await run('exceptions --from -2h --process many --all --json')).stdout)
+    expect(numbers(json.exceptions.map(({ exception }: { exception: string }) => exception))).toEqual(everything)
+    expect(json.next).toBeNull()
+    const small = await run('exceptions --from -2h --process many --all --limit 400 --csv')
+    expect(
+      numbers(
+        small.stdout
+          .trim()
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(',')[3]!),
+      ),
+    ).toEqual(everything)
+    expect(small.stderr).toBe('')
+    expect((await run('exceptions --from -2h --process many --all')).stdout.trimEnd().split('\n')).toHaveLength(
+      EXCEPTIONS + 1,
+    )
+  })
+
+  test('what is wrong with a question is told in the names of the flags', async () => {
+    const { exitCode, stdout, stderr } = await run('timings --from yesterday --limit 5000 --state done')
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('  --from must be an RFC 3339 time or a time ago such as -90m\n')
+    expect(stderr).toContain('  --limit must be a whole number from 1 to 1000\n')
+    expect(stderr).toContain('  --state must be one of completed, running, abandoned, orphan\n')
+  })
+
+  test.each([
+    ['an unknown flag', 'timings --nonsense', 2],
+    ['an unknown command', 'tidings', 2],
+    ['two forms at once', 'timings --json --csv', 2],
+    ['a flag without its value', 'timings --from', 2],
+    ['a form that cannot be watched', 'running --watch --csv', 2],
+    ['help', 'timings --help', 0],
+  ])('%s', async (_, line, exitCode) => {
+    expect((await run(line)).exitCode).toBe(exitCode)
+  })
+
+  test('a wrong key, no key, and no Stint are told apart', async () => {
+    const wrong = await run('timings', { env: { STINT_API_KEY: 'stint_wrong' } })
+    expect(wrong).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(wrong.stderr).toStartWith('stint: The API key is missing or not valid')
+    const none = await run('timings', { env: { STINT_API_KEY: '' } })
+    expect(none).toMatchObject({
+      exitCode: 1,
+      stderr: `stint: you are not signed in to ${stint.url}: run stint account login first\n`,
+    })
+    const away = await run('timings', { env: { STINT_URL: 'http://127.0.0.1:1' } })
+    expect(away.exitCode).toBe(1)
+    expect(away.stderr).toStartWith('stint: no Stint answers at http://127.0.0.1:1 (connection refused)')
+  })
+
+  test('without a key the session of account login will do', async () => {
+    const login = await person.run('account login --email ada@example.com --password-stdin', {
+      stdin: 'a long enough password of a test\n',
+    })
+    expect(login.exitCode).toBe(0)
+    expect(await person.run('processes --from -2h --json')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('"many"'),
+    })
+  })
+
+  describe('running', () => {
+    test('once', async () => {
+      const rows = cells((await run('running')).stdout)
+      expect(rows[0]).toEqual(['STARTED', 'RUNNING FOR', 'PROCESS', 'META', 'UID'])
+      expect(rows.slice(1).map((row) => row.slice(2))).toEqual([
+        ['import', '–', 'd'],
+        ['import', 'us', 'c'],
+      ])
+      expect(rows[1]![1]).toMatch(/^(59 m \d+ s|1 h \d+ m)$/)
+    })
+
+    test('--watch in a pipe: a line for each that begins or ends, until it is told to stop', async () => {
+      const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch', '--process', 'watched'], {
+        env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      let seen = ''
+      const reading = (async () => {
+        for await (const chunk of child.stdout) seen += Buffer.from(chunk).toString()
+      })()
+      const startedMs = Date.now() - 2000
+      await caller.post('/v1/start', { process: 'watched', uid: 'w', at: new Date(startedMs).toISOString() })
+      await until(
+        () => /^\d\d:\d\d:\d\d\.\d{3} {2}running {2}watched {2}w\n$/.test(seen),
+        `one that runs, in:\n${seen}`,
+      )
+      await caller.post('/v1/end', { process: 'watched', uid: 'w', at: new Date(startedMs + 1500).toISOString() })
+      await until(() => seen.includes('  completed after 1.50 s  watched  w\n'), `its end, in:\n${seen}`)
+      child.kill('SIGINT')
+      expect(await child.exited).toBe(0)
+      await reading
+      expect(seen.trimEnd().split('\n')).toHaveLength(2)
+    }, 20_000)
+
+    test('--watch on a terminal: in place, and Ctrl-C leaves the screen as it was', async () => {
+      let screen = ''
+      const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch'], {
+        env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url, TERM: 'xterm' },
+        terminal: {
+          cols: 100,
+          rows: 20,
+          data: (_, data) => {
+            screen += Buffer.from(data).toString()
+          },
+        },
+      })
+      const frames = () => screen.split('\u001b[H').length - 1
+      await until(() => frames() >= 2, 'a second frame')
+      child.terminal!.write('\u0003')
+      expect(await child.exited).toBe(0)
+      expect(screen).toContain('2 running')
+      expect(screen).toStartWith('\u001b[?1049h\u001b[?25l')
+      expect(screen.trimEnd()).toEndWith('\u001b[?25h\u001b[?1049l')
+    }, 20_000)
+  })
+
+  describe('dead letters', () => {
+    let ids: string[]
+    const list = async () => (await ask('/api/dead')).dead!.map(({ id }) => id as string)
+
+    beforeAll(async () => {
+      await stint.terminate()
+      const dead = openDeadLetters({
+        path: join(stint.dataDir, 'dead.sqlite'),
+        maxBytes: 2 ** 20,
+        clock: systemClock,
+        log: createLog({ level: 'silent', pretty: false }),
+      })
+      const bury = (process: string, reason: string) =>
+        dead.bury([
+          {
+            destination: 'exceptions',
+            account: caller.account,
+            reason,
+            record: toRecord({
+              kind: 'exception',
+              account: caller.account,
+              process,
+              meta: '',
+              stamp: { us: Date.now() * 1000, sub: 0 },
+              exception: `of ${process} \u001b[2J`,
+            }),
+          },
+        ])
+      for (const name of ['first', 'second', 'third', 'fourth']) bury(name, `refused: ${name}`)
+      dead.close()
+      await stint.start()
+      ids = await list()
+    }, 30_000)
+
+    test('are listed with their reason', async () => {
+      const rows = cells((await run('dead list')).stdout)
+      expect(rows[0]).toEqual(['ID', 'BURIED', 'KIND', 'PROCESS', 'META', 'REASON'])
+      expect(rows.slice(1).map((row) => [row[0], ...row.slice(2)])).toEqual(
+        ['fourth', 'third', 'second', 'first'].map((name, i) => [ids[i]!, 'exception', name, '–', `refused: ${name}`]),
+      )
+      expect(JSON.parse((await run('dead list --all --json')).stdout)).toEqual(await ask('/api/dead'))
+    })
+
+    test('are shown whole, one at a time', async () => {
+      const shown = await run(['dead', 'show', ids[0]!])
+      expect(shown.stdout).toContain('reason   refused: fourth\n')
+      expect(shown.stdout).toContain('"exception": "of fourth \\u001b[2J"')
+      expect(shown.stdout).not.toContain('\u001b')
+      expect(JSON.parse((await run(['dead', 'show', ids[0]!, '--json'])).stdout)).toEqual(
+        (await ask('/api/dead')).dead![0],
+      )
+      expect(await run('dead show 999999')).toMatchObject({
+        exitCode: 1,
+        stderr: 'stint: there is no dead letter 999999\n',
+      })
+    })
+
+    test('are not thrown away without a yes', async () => {
+      expect(await run(['dead', 'drop', ids[0]!])).toMatchObject({
+        exitCode: 2,
+        stderr: 'stint: nobody is here to ask: say --yes to throw them away\n',
+      })
+      const no = await run(['dead', 'drop', ids[0]!], { typed: ['n'] })
+      expect(no).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(no.stderr).toContain('Throw this dead letter away for good? [y/N] ')
+      expect(await list()).toEqual(ids)
+      const yes = await run(['dead', 'drop', ids[0]!], { typed: ['y'] })
+      expect(yes).toMatchObject({ exitCode: 0, stdout: '1 dead letter is thrown away.\n' })
+      expect(await list()).toEqual(ids.slice(1))
+    })
+
+    test('need to be named', async () => {
+      for (const line of ['dead drop --yes', 'dead replay', 'dead replay 1 --all'])
+        expect((await run(line)).exitCode).toBe(2)
+    })
+
+    test('go to their store when they are replayed', async () => {
+      expect(await run(['dead', 'replay', ids[3]!])).toEqual({
+        exitCode: 0,
+        stdout: '1 dead letter is back on the way to the store.\n',
+        stderr: '',
+      })
+      expect(await list()).toEqual(ids.slice(1, 3))
+      const texts = async () =>
+        JSON.parse((await run('exceptions --process first --json')).stdout).exceptions.map(
+          ({ exception }: { exception: string }) => exception,
+        )
+      const deadline = performance.now() + 10_000
+      while ((await texts()).length === 0 && performance.now() < deadline) await Bun.sleep(50)
+      expect(await texts()).toEqual(['of first \u001b[2J'])
+    })
+
+    test('one that is not there is told, the others are done', async () => {
+      const { exitCode, stderr } = await run(['dead', 'drop', '999999', ids[1]!, '--yes'])
+      expect([exitCode, stderr]).toEqual([1, 'stint: 1 done; there is no dead letter 999999\n'])
+      expect(await list()).toEqual([ids[2]!])
+    })
+
+    test('all of them, and none', async () => {
+      expect(await run('dead drop --all --yes')).toMatchObject({
+        exitCode: 0,
+        stdout: '1 dead letter is thrown away.\n',
+      })
+      expect(await run('dead drop --all')).toMatchObject({ exitCode: 0, stdout: '0 dead letters are thrown away.\n' })
+      expect(await run('dead list')).toMatchObject({ exitCode: 0, stdout: '', stderr: 'There are no dead letters.\n' })
+    })
+  })
+
+  test('where points do not go to InfluxDB there is no budget of series', async () => {
+    expect(await run('series')).toEqual({ exitCode: 0, stdout: 'There is no limit.\n', stderr: '' })
+  })
+})
+
+describe.skipIf(missing('chdb') !== undefined)('the budget of series', () => {
+  let stint: StintProcess
+  afterAll(() => stint?.close())
+
+  test('is told with its use, a warning from 80 % on, and what it means when it is spent', async () => {
+    // No store need be there for an event to be accepted and counted.
+    stint = createStintProcess({
+      SERIES_MAX: '10',
+      INFLUX_URL: 'http://127.0.0.1:1',
+      INFLUX_TOKEN: 't',
+      INFLUX_ORG: 'o',
+      INFLUX_BUCKET: 'b',
+    })
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const run = (line: string) => createPerson(stint.url).run(line, { env: { STINT_API_KEY: caller.secret } })
+    const begin = async (from: number, to: number) => {
+      for (let i = from; i < to; i++) await caller.post('/v1/start', { process: `p${i}` })
+    }
+    await begin(0, 7)
+    expect(await run('series')).toEqual({ exitCode: 0, stdout: '7 of 10 (70 %)\n', stderr: '' })
+    await begin(7, 8)
+    expect(await run('series')).toEqual({
+      exitCode: 0,
+      stdout: '8 of 10 (80 %)\n',
+      stderr:
+        'stint: warning: 80 % of the budget of series are used; beyond it new processes, metas and metrics are refused\n',
+    })
+    await begin(8, 11)
+    expect(await run('series')).toMatchObject({
+      stdout: '10 of 10 (100 %)\n',
+      stderr: expect.stringContaining('the budget of series is spent'),
+    })
+    expect(await run('series --json')).toMatchObject({ stdout: '{"used":10,"max":10}\n' })
+    expect(await run('series --csv')).toMatchObject({ stdout: 'used,max\r\n10,10\r\n' })
+  }, 60_000)
+})
