@@ -1,0 +1,237 @@
+// `stint exec` and the real process: overlapping jobs, one killed, Stint away in between; from the sources and as the one compiled file.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createUser, MAIN, until } from '../cli/exec/exec-cast.ts'
+import { missing } from '../support/needs.ts'
+import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+
+interface Timing {
+  readonly process: string
+  readonly uid: string
+  readonly state: string
+  readonly duration_ms: number | null
+}
+
+const ROOT = join(import.meta.dir, '../..')
+
+describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
+  let stint: StintProcess
+  let caller: Caller
+  let user: ReturnType<typeof createUser>
+  const dir = mkdtempSync(join(tmpdir(), 'stint-compiled-'))
+  const compiled = join(dir, 'stint')
+
+  beforeAll(async () => {
+    stint = createStintProcess()
+    await stint.start()
+    caller = await stint.signUp('ada@example.com')
+    user = createUser(stint.url)
+    user.env.STINT_API_KEY = caller.secret
+  }, 30_000)
+  afterAll(async () => {
+    await stint?.close()
+    user?.remove()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const timings = async (process: string): Promise<Timing[]> =>
+    ((await (await caller.get(`/api/timings?process=${process}`)).json()) as { timings: Timing[] }).timings
+  const exceptions = async (process: string): Promise<string[]> =>
+    (
+      (await (await caller.get(`/api/exceptions?process=${process}`)).json()) as { exceptions: { exception: string }[] }
+    ).exceptions.map(({ exception }) => exception)
+
+  /** Waits for what the stores have taken. */
+  async function eventually<T>(read: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+    const deadline = performance.now() + 15_000
+    for (;;) {
+      const found = await read()
+      if (isSo(found)) return found
+      if (performance.now() > deadline) throw new Error(`not within 15 s; there is ${JSON.stringify(found)}`)
+      await Bun.sleep(50)
+    }
+  }
+
+  test('three jobs at once, of which one is killed and one goes on: two lengths, one still open, one exception', async () => {
+    const start = (seconds: string) =>
+      user.start(['exec', '--process', 'trio', '--', 'sh', '-c', `echo begun >&2; exec sleep ${seconds}`])
+    const [short, killed, long] = [start('0.5'), start('60'), start('61')]
+    await eventually(
+      () => timings('trio'),
+      (found) => found.filter(({ state }) => state === 'running').length >= 2 && found.length === 3,
+    )
+    killed.kill('SIGTERM')
+    await killed.exited
+    expect(killed.signalCode).toBe('SIGTERM')
+    expect(await short.exited).toBe(0)
+
+    const found = await eventually(
+      () => timings('trio'),
+      (all) => all.filter(({ state }) => state === 'completed').length === 2,
+    )
+    expect(found.map(({ state }) => state).toSorted()).toEqual(['completed', 'completed', 'running'])
+    expect(new Set(found.map(({ uid }) => uid)).size).toBe(3)
+    const lengths = found.flatMap(({ duration_ms }) => duration_ms ?? [])
+    expect(lengths.every((ms) => ms >= 500 && ms < 30_000)).toBe(true)
+    expect(
+      await eventually(
+        () => exceptions('trio'),
+        (texts) => texts.length > 0,
+      ),
+    ).toEqual(['sh: was ended by SIGTERM\nbegun'])
+
+    const shown = await user.run(['timings', '--process', 'trio'])
+    expect(
+      shown.stdout
+        .toString()
+        .match(/ completed | running /g)!
+        .toSorted(),
+    ).toEqual([' completed ', ' completed ', ' running '])
+    expect(
+      (await user.run(['running', '--process', 'trio', '--csv'])).stdout.toString().trim().split('\r\n'),
+    ).toHaveLength(2)
+    long.kill('SIGKILL')
+    await long.exited
+  }, 60_000)
+
+  test('jobs while Stint is away are there once it is back, each once, although they were sent twice', async () => {
+    await stint.terminate()
+    for (let i = 0; i < 3; i++) await user.run(['exec', '--process', 'away', '--', 'sh', '-c', 'exit 2'])
+    expect(user.pending()).toHaveLength(9)
+    const kept = user.pending()
+    await stint.start()
+    for (const { kind, body } of kept) expect((await caller.post(`/v1/${kind}`, body)).status).toBe(201)
+    const { stdout } = await user.run(['flush'])
+    expect(stdout.toString()).toBe('9 sent, 0 dropped, 0 left\n')
+    const found = await eventually(
+      () => timings('away'),
+      (all) => all.length >= 3,
+    )
+    expect(found.map(({ state }) => state)).toEqual(['completed', 'completed', 'completed'])
+    expect(
+      await eventually(
+        () => exceptions('away'),
+        (all) => all.length >= 3,
+      ),
+    ).toHaveLength(3)
+  }, 60_000)
+
+  test('what the server refuses of a job is told in the names of the flags, and the job runs', async () => {
+    const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
+    expect(exitCode).toBe(0)
+    expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --uid [^\n]+\n$/)
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  describe('as one compiled file', () => {
+    beforeAll(async () => {
+      const scripts = (await Bun.file(join(ROOT, 'package.json')).json()).scripts as Record<string, string>
+      const build = scripts['build:cli']!.replace('dist/stint', compiled).replace(/^bun /, '').split(' ')
+      const child = Bun.spawn([process.execPath, ...build], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
+      const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
+      if (child.exitCode !== 0) throw new Error(said)
+    }, 120_000)
+
+    const run = async (args: string[], env: Record<string, string> = {}) => {
+      const child = Bun.spawn([compiled, ...args], {
+        cwd: user.home,
+        env: { ...user.env, ...env },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      return { exitCode: await child.exited, stdout, stderr }
+    }
+
+    test('it is there and helps', async () => {
+      expect(statSync(compiled).mode & 0o111).toBeGreaterThan(0)
+      const { exitCode, stdout } = await run(['--help'])
+      expect(exitCode).toBe(0)
+      for (const command of [
+        'exec',
+        'flush',
+        'timings',
+        'running',
+        'summary',
+        'metrics',
+        'exceptions',
+        'processes',
+        'dead',
+        'series',
+        'account',
+        'key',
+        'reset-password',
+      ])
+        expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
+    })
+
+    test('it runs jobs, and what is late is sent by another of it', async () => {
+      const { exitCode, stdout, stderr } = await run([
+        'exec',
+        '--process',
+        'compiled',
+        '--',
+        'sh',
+        '-c',
+        'echo out; echo err >&2; exit 6',
+      ])
+      expect([exitCode, stdout, stderr]).toEqual([6, 'out\n', 'err\n'])
+      const [found] = await eventually(
+        () => timings('compiled'),
+        (all) => all[0]?.state === 'completed',
+      )
+      expect(found!.duration_ms).toBeGreaterThan(0)
+      expect(
+        await eventually(
+          () => exceptions('compiled'),
+          (texts) => texts.length > 0,
+        ),
+      ).toEqual(['sh: exited with code 6\nerr'])
+      const asked = await run(['timings', '--process', 'compiled', '--json'])
+      expect(JSON.parse(asked.stdout).timings).toHaveLength(1)
+    })
+
+    test('a Stint that is slow hears of its jobs all the same', async () => {
+      let isSlow = true
+      const proxy = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        async fetch(request) {
+          if (isSlow) await Bun.sleep(150)
+          return fetch(stint.url + new URL(request.url).pathname, {
+            method: 'POST',
+            headers: request.headers,
+            body: await request.text(),
+          })
+        },
+      })
+      expect(await run(['exec', '--process', 'slow', 'true'], { STINT_URL: `http://127.0.0.1:${proxy.port}` })).toEqual(
+        { exitCode: 0, stdout: '', stderr: '' },
+      )
+      await eventually(
+        () => timings('slow'),
+        (all) => all[0]?.state === 'completed',
+      )
+      await until(() => user.pendingFiles().length === 0, 'nothing is pending')
+      isSlow = false
+      proxy.stop(true)
+    })
+
+    test('it does not take its settings from an .env file of somebody else', async () => {
+      await Bun.write(join(user.home, '.env'), 'STINT_URL=http://127.0.0.1:1\nEVIL=1\n')
+      const { stdout, stderr } = await run(['exec', '--process', 'compiled', '--', 'env'])
+      expect(stdout).not.toContain('EVIL')
+      expect(stderr).toBe('')
+    })
+  })
+
+  test('the sources start by themselves: package.json names a program that can be run', async () => {
+    const { bin } = (await Bun.file(join(ROOT, 'package.json')).json()) as { bin: { stint: string } }
+    expect(join(ROOT, bin.stint)).toBe(MAIN)
+    const child = Bun.spawn([MAIN, '--version'], { env: user.env, stdout: 'pipe' })
+    expect(await new Response(child.stdout).text()).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
