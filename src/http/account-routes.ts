@@ -7,7 +7,7 @@ import type { IssuedKey } from '../account/keys.ts'
 import { Problem } from '../problem.ts'
 import { type AccountBody, createAccountSchemas, readAccountBody } from './account-bodies.ts'
 import { accountDetails as details } from './describe-accounts.ts'
-import { jsonAnswer } from './json-answer.ts'
+import { emptyAnswer, jsonAnswer } from './json-answer.ts'
 import {
   clearedSessionCookie,
   createFindSession,
@@ -26,9 +26,6 @@ export interface AccountRoutesDeps {
   /** Called after an account is gone: its data elsewhere has to go too. What fails here is tried again at the next start. */
   onDeleted(account: string): void
 }
-
-/** 204, and nothing that a cache may keep. */
-const done = (): Response => new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
 
 function withCookie(response: Response, cookie: string): Response {
   response.headers.set('set-cookie', cookie)
@@ -110,7 +107,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const { account } = requireSession(request)
         accounts.delete(account)
         deps.onDeleted(account)
-        return withCookie(done(), clearedSessionCookie(isSecure(request)))
+        return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
       },
       { detail: details.deleteAccount },
     )
@@ -125,7 +122,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
           address: addressOf(request),
           keepSession: id,
         })
-        return done()
+        return emptyAnswer()
       },
       { ...sessionBody(schemas.password), detail: details.changePassword },
     )
@@ -148,7 +145,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       ({ request }) => {
         const { account, id } = requireSession(request)
         sessions.revoke(account, id)
-        return withCookie(done(), clearedSessionCookie(isSecure(request)))
+        return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
       },
       { detail: details.signOut },
     )
@@ -173,7 +170,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       ({ request, params }) => {
         const { account, id } = requireSession(request)
         sessions.revoke(account, params.id)
-        return params.id === id ? withCookie(done(), clearedSessionCookie(isSecure(request))) : done()
+        return params.id === id ? withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request))) : emptyAnswer()
       },
       { detail: details.revokeSession },
     )
@@ -205,7 +202,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       '/api/keys/:id',
       ({ request, params }) => {
         keys.revoke(requireSession(request).account, params.id)
-        return done()
+        return emptyAnswer()
       },
       { detail: details.revokeKey },
     )

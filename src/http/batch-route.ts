@@ -7,6 +7,7 @@ import { type EventBody, eventFromBody } from '../event/from-body.ts'
 import { formatStamp, type Stamp } from '../event/stamp.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
+import { uncachedHeaders } from './answer-headers.ts'
 import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
 import { describeBatch } from './describe-batch.ts'
 import { readBatch, UnreadableLine } from './read-batch.ts'
@@ -20,7 +21,7 @@ export interface BatchDeps extends IntakeDeps {
 /** Without its kind nothing more can be said of an event. */
 const KIND_ONLY = t.Object({ kind: kindField() }, { additionalProperties: true })
 
-const HEADERS = { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' }
+const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
 
 export function batchRoute(deps: BatchDeps) {
   const schemas = createBodySchemas()

@@ -2,6 +2,7 @@
 import { Elysia, NotFoundError } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
+import { answerHeaders, pageHeaders } from './answer-headers.ts'
 
 export interface ConsoleFile {
   readonly body: string
@@ -22,7 +23,7 @@ export interface ConsoleRoutesDeps {
 }
 
 const HIDDEN = { detail: { hide: true } }
-const NO_SNIFF = { 'x-content-type-options': 'nosniff' }
+const ASSET = answerHeaders({ 'cache-control': 'public, max-age=31536000, immutable' })
 
 export function consoleRoutes({ console: { page, asset }, consolePolicy, log }: ConsoleRoutesDeps) {
   /** The rest of Stint goes on without its console. */
@@ -32,33 +33,26 @@ export function consoleRoutes({ console: { page, asset }, consolePolicy, log }: 
       throw new Problem('internal', 'The console could not be made ready; the log says why. The API is not affected.')
     })
 
+  const pageOf = pageHeaders(consolePolicy, { 'cache-control': 'no-cache' })
   return new Elysia({ normalize: false })
-    .get(
-      '/',
-      async ({ request }) =>
-        answer(request, await had(page()), {
-          'cache-control': 'no-cache',
-          'content-security-policy': consolePolicy,
-          'cross-origin-opener-policy': 'same-origin',
-          'referrer-policy': 'no-referrer',
-        }),
-      HIDDEN,
-    )
+    .get('/', async ({ request }) => answer(request, await had(page()), pageOf), HIDDEN)
     .get(
       '/console/:name',
       async ({ request, params }) => {
         const file = await had(asset(params.name))
         if (file === undefined) throw new NotFoundError()
-        return answer(request, file, { 'cache-control': 'public, max-age=31536000, immutable' })
+        return answer(request, file, ASSET)
       },
       HIDDEN,
     )
 }
 
-function answer(request: Request, { body, type, hash }: ConsoleFile, more: Record<string, string>): Response {
+function answer(request: Request, { body, type, hash }: ConsoleFile, common: Headers): Response {
   const etag = `"${hash}"`
-  const headers = { ...NO_SNIFF, ...more, etag }
+  const headers = new Headers(common)
+  headers.set('etag', etag)
   const known = (request.headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   if (known.includes(etag)) return new Response(null, { status: 304, headers })
-  return new Response(body, { headers: { ...headers, 'content-type': type } })
+  headers.set('content-type', type)
+  return new Response(body, { headers })
 }

@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import { cutPage } from '../query/page.ts'
 import { parseQuestion } from '../query/question.ts'
 import { describeDeadLetterAction, describeQuestion } from './describe-question.ts'
-import { jsonAnswer } from './json-answer.ts'
+import { emptyAnswer, jsonAnswer } from './json-answer.ts'
 
 /** What is read of a dead letter. */
 export interface BuriedEvent {
@@ -30,7 +30,6 @@ export interface DeadLetterRoutesDeps {
   }
 }
 
-const NO_CONTENT = { status: 204, headers: { 'cache-control': 'no-store' } }
 const unknownId = () => new Problem('not_found', 'The account has no dead letter with this id.')
 
 export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDeps) {
@@ -51,7 +50,7 @@ export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDep
       '/api/dead/:id/replay',
       async ({ request, params }) => {
         if (!(await dead.replay(accountOf(request), params.id))) throw unknownId()
-        return new Response(null, NO_CONTENT)
+        return emptyAnswer()
       },
       { detail: describeDeadLetterAction('Send a dead letter to its store again', 'It is back in its spool') },
     )
@@ -59,7 +58,7 @@ export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDep
       '/api/dead/:id',
       ({ request, params }) => {
         if (!dead.remove(accountOf(request), params.id)) throw unknownId()
-        return new Response(null, NO_CONTENT)
+        return emptyAnswer()
       },
       { detail: describeDeadLetterAction('Throw a dead letter away', 'It is gone') },
     )

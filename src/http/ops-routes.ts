@@ -1,10 +1,12 @@
 // For those who run Stint: alive, ready, figures. No key, and nothing by account.
 import { Elysia } from 'elysia'
 import type { Problem } from '../problem.ts'
+import { uncachedHeaders } from './answer-headers.ts'
 import { problemAnswers, textAnswer } from './describe-answers.ts'
 import { problemResponse } from './problem-response.ts'
 
-const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const METRICS = { headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) }
+const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
 
 const OPERATIONS = { tags: ['operations'], security: [] }
 
@@ -17,14 +19,14 @@ export interface OpsDeps {
 
 export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
   return new Elysia({ normalize: false })
-    .get('/livez', () => new Response('ok\n'), {
+    .get('/livez', () => new Response('ok\n', TEXT), {
       detail: { ...OPERATIONS, summary: 'Is the process alive', responses: { 200: textAnswer('It is', 'ok\n') } },
     })
     .get(
       '/readyz',
       () => {
         const problem = unready()
-        return problem === undefined ? new Response('ready\n') : problemResponse(problem)
+        return problem === undefined ? new Response('ready\n', TEXT) : problemResponse(problem)
       },
       {
         detail: {
@@ -37,7 +39,7 @@ export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
         },
       },
     )
-    .get('/metrics', async () => new Response(await renderMetrics(), { headers: { 'content-type': METRICS_TYPE } }), {
+    .get('/metrics', async () => new Response(await renderMetrics(), METRICS), {
       detail: {
         ...OPERATIONS,
         summary: 'Figures for Prometheus',

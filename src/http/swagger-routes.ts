@@ -1,6 +1,7 @@
 // /swagger: the page, its files, and the document they show. Needs no key and no internet.
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia, NotFoundError } from 'elysia'
+import { answerHeaders, pageHeaders } from './answer-headers.ts'
 import { correctOpenApi } from './correct-openapi.ts'
 import { PROBLEM_SCHEMA } from './describe-answers.ts'
 import { SESSION_COOKIE } from './session-cookie.ts'
@@ -26,8 +27,12 @@ const TAGS = [
 const asset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
 
 const HIDDEN = { detail: { hide: true } }
-const NO_SNIFF = { 'x-content-type-options': 'nosniff' }
-const CACHED = { ...NO_SNIFF, 'cache-control': 'public, max-age=3600' }
+const CACHED = { 'cache-control': 'public, max-age=3600' }
+const PAGE = { headers: pageHeaders(SWAGGER_POLICY, { 'content-type': 'text/html; charset=utf-8' }) }
+const DOCUMENT = { headers: answerHeaders({ 'content-type': 'application/json' }) }
+const SCRIPT = { headers: answerHeaders({ ...CACHED, 'content-type': 'text/javascript; charset=utf-8' }) }
+const STYLE = { headers: answerHeaders({ ...CACHED, 'content-type': 'text/css; charset=utf-8' }) }
+const MOVED = { status: 308, headers: answerHeaders({ location: '../swagger' }) }
 
 export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
   // The plugin's own page loads scripts from a CDN. Mounted on an app that never listens, only its document gets out.
@@ -62,25 +67,13 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
 
   return (
     new Elysia({ normalize: false })
-      .get(
-        '/swagger',
-        () =>
-          new Response(SWAGGER_PAGE, {
-            headers: {
-              ...NO_SNIFF,
-              'content-type': 'text/html; charset=utf-8',
-              'content-security-policy': SWAGGER_POLICY,
-              'referrer-policy': 'no-referrer',
-            },
-          }),
-        HIDDEN,
-      )
+      .get('/swagger', () => new Response(SWAGGER_PAGE, PAGE), HIDDEN)
       // Of a route `/swagger/` Elysia's adapter for Bun would drop the slash. The page's addresses only hold without it.
       .get(
         '/swagger/*',
         ({ params }) => {
           if (params['*'] !== '') throw new NotFoundError()
-          return new Response(null, { status: 308, headers: { location: '../swagger' } })
+          return new Response(null, MOVED)
         },
         HIDDEN,
       )
@@ -88,21 +81,12 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
         '/swagger/json',
         async () => {
           document ??= describe()
-          return new Response(await document, { headers: { ...NO_SNIFF, 'content-type': 'application/json' } })
+          return new Response(await document, DOCUMENT)
         },
         HIDDEN,
       )
-      .get(
-        '/swagger/assets/page.js',
-        () =>
-          new Response(SWAGGER_SCRIPT, { headers: { ...CACHED, 'content-type': 'text/javascript; charset=utf-8' } }),
-        HIDDEN,
-      )
-      .get(
-        '/swagger/assets/swagger-ui-bundle.js',
-        () => new Response(asset('swagger-ui-bundle.js'), { headers: CACHED }),
-        HIDDEN,
-      )
-      .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), { headers: CACHED }), HIDDEN)
+      .get('/swagger/assets/page.js', () => new Response(SWAGGER_SCRIPT, SCRIPT), HIDDEN)
+      .get('/swagger/assets/swagger-ui-bundle.js', () => new Response(asset('swagger-ui-bundle.js'), SCRIPT), HIDDEN)
+      .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), STYLE), HIDDEN)
   )
 }

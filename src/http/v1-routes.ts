@@ -5,6 +5,7 @@ import { type EventBody, eventFromBody } from '../event/from-body.ts'
 import { formatStamp } from '../event/stamp.ts'
 import { Problem } from '../problem.ts'
 import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
+import { uncachedHeaders } from './answer-headers.ts'
 import { createBodySchemas } from './body-fields.ts'
 import { describeIntake } from './describe-intake.ts'
 import type { Admission } from './intake-gate.ts'
@@ -15,7 +16,7 @@ export interface Admitted {
   readonly admission: Admission
 }
 
-const CREATED = { status: 201, headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' } }
+const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'application/json' }) }
 
 export const V1_KINDS: Readonly<Record<string, EventKind>> = {
   '/v1/start': 'start',
