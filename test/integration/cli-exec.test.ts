@@ -36,12 +36,16 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  const timings = async (process: string): Promise<Timing[]> =>
-    ((await (await caller.get(`/api/timings?process=${process}`)).json()) as { timings: Timing[] }).timings
-  const exceptions = async (process: string): Promise<string[]> =>
-    (
-      (await (await caller.get(`/api/exceptions?process=${process}`)).json()) as { exceptions: { exception: string }[] }
-    ).exceptions.map(({ exception }) => exception)
+  /** The rows of an answer; none while the store is not ready to answer. */
+  const ask = async <T>(path: string, list: string): Promise<T[]> => {
+    const response = await caller.get(path)
+    return response.ok ? ((await response.json()) as Record<string, T[]>)[list]! : []
+  }
+  const timings = (process: string) => ask<Timing>(`/api/timings?process=${process}`, 'timings')
+  const exceptions = async (process: string) =>
+    (await ask<{ exception: string }>(`/api/exceptions?process=${process}`, 'exceptions')).map(
+      ({ exception }) => exception,
+    )
 
   /** Waits for what the stores have taken. */
   async function eventually<T>(read: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
