@@ -63,12 +63,12 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
     /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<!new )\bDate\(|\bperformance\.(now|timeOrigin)\b|\bBun\.nanoseconds\b|\bhrtime\b/,
     ['clock.ts'],
   ],
-  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts']],
+  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts', 'cli/demo/main.ts']],
   ['chance', /\bMath\.random\b/, ['ship/backoff.ts']],
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
-    ['account/', 'cli/exec/'],
+    ['account/', 'cli/exec/', 'cli/demo/'],
   ],
 ]
 
