@@ -26,6 +26,8 @@ export interface PairingInput {
   readonly asOf?: string
   /** Tells metas apart; without it there is no column `meta`. */
   readonly byMeta: boolean
+  /** For conditions that more than one account meets: a column `account` before the others. */
+  readonly byAccount?: boolean
 }
 
 /** Splits a process's marks so that the threads share the sorting. */
@@ -35,12 +37,12 @@ const SHARDS = 16
 const STATES = String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2, \'abandoned\' = 3, \'orphan\' = 4)`
 
 /**
- * A SELECT of the range's timings in no order: process, meta, state ('completed' | 'running' | 'abandoned' | 'orphan'), `first` and `settled`
+ * A SELECT of the range's timings in no order: (account,) process, meta, state ('completed' | 'running' | 'abandoned' | 'orphan'), `first` and `settled`
  * (the stamps of the first mark and of the mark that settled it, Int64; equal but for a completed one).
  */
 export function timingsSql(input: PairingInput): string {
-  const { from, to, maxRun, now, byMeta } = input
-  const keys = byMeta ? 'process, meta' : 'process'
+  const { from, to, maxRun, now, byMeta, byAccount = false } = input
+  const keys = `${byAccount ? 'account, ' : ''}process${byMeta ? ', meta' : ''}`
   return `SELECT ${keys}, state, if(state = 'completed', ns_before, ns) AS first, ns AS settled
 FROM (
   SELECT ${keys}, ns, ns_before,
@@ -76,14 +78,14 @@ WHERE state != 'none' AND first < ${to} AND if(state = 'running', greatest(ns, $
 const unpack = (packed: string, suffix: string): string =>
   `bitAnd(toUInt8(${packed}), 1) AS is_end${suffix}, toInt64(bitShiftRight(toUInt64(${packed}), 1)) AS ns${suffix}`
 
-function marksSql({ marks, where, readFrom, readTo, asOf }: PairingInput, keys: string): string {
+function marksSql({ marks, where, readFrom, readTo, asOf, byAccount = false }: PairingInput, keys: string): string {
   const conditions = [
     ...where,
     `at >= fromUnixTimestamp64Nano(${readFrom}, 'UTC')`,
     `at < fromUnixTimestamp64Nano(${readTo}, 'UTC')`,
     ...(asOf === undefined ? [] : [`(stamp <= ${asOf} OR stamp % 2 = 1)`]),
   ]
-  return `SELECT ${keys}, mark, toUnixTimestamp64Nano(at) AS stamp, cityHash64(process, meta, uid) AS run
+  return `SELECT ${keys}, mark, toUnixTimestamp64Nano(at) AS stamp, cityHash64(${byAccount ? 'account, ' : ''}process, meta, uid) AS run
 FROM ${marks}
 WHERE ${conditions.join(' AND ')}`
 }

@@ -15,15 +15,24 @@ export interface MarksRead {
   readonly where: FluxText
   /** `uid` costs a third more and is wanted only where it is shown. */
   readonly withUid: boolean
+  /** Keeps the column `account`, for readers of more than one; pair them with `pairAcrossAccounts`. */
+  readonly withAccount?: boolean
 }
 
-/** One row a mark: process, meta (only where there is one), mark, at, pair (and uid). */
-export const readMarks = ({ bucket, start, stop, where, withUid }: MarksRead): FluxText => flux`from(bucket: ${bucket})
+/** One row a mark: process, meta (only where there is one), mark, at, pair (and uid, account). */
+export const readMarks = ({
+  bucket,
+  start,
+  stop,
+  where,
+  withUid,
+  withAccount = false,
+}: MarksRead): FluxText => flux`from(bucket: ${bucket})
   |> range(start: ${start}, stop: ${stop})
   |> filter(fn: (r) => r._measurement == "mark" and ${where})
   |> filter(fn: (r) => ${withUid ? WITH_UID : WITHOUT_UID})
   |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
-  |> drop(columns: ["_start", "_stop", "_time", "_measurement", "account"])`
+  |> drop(columns: ${['_start', '_stop', '_time', '_measurement', ...(withAccount ? [] : ['account'])]})`
 
 const WITHOUT_UID = flux`r._field == "at" or r._field == "pair"`
 
@@ -37,13 +46,19 @@ const WITH_UID = flux`r._field == "at" or r._field == "pair" or (r._field == "ui
  * uid, and I am a start"; `after == 0` "after me, the same mark of my uid"; anything else another uid or the mark that does not fit. Null: no neighbour.
  * `run` is the hash alone, moved above zero because Flux divides towards zero.
  */
-export const pairNeighbours: FluxText = flux`
+const pairWithin = (columns: readonly string[]): FluxText => flux`
   |> map(fn: (r) => ({r with run: (r.pair + 2305843009213693952) / 4, before: r.pair, before_ns: r.at, after: r.pair, after_ns: r.at}))
-  |> group(columns: ["process", "meta"])
+  |> group(columns: ${columns})
   |> sort(columns: ["run", "at"])
   |> difference(columns: ["before", "before_ns"], keepFirst: true)
   |> sort(columns: ["run", "at"], desc: true)
   |> difference(columns: ["after", "after_ns"], keepFirst: true)`
+
+/** Of marks of one account. */
+export const pairNeighbours: FluxText = pairWithin(['process', 'meta'])
+
+/** Of marks of any number of accounts. */
+export const pairAcrossAccounts: FluxText = pairWithin(['account', 'process', 'meta'])
 
 /**
  * Adds `state`: completed, running or abandoned of a start; orphan of an end; paired of an end that belongs to a start. And of completed ones
