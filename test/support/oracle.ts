@@ -10,6 +10,8 @@ interface Sent {
   readonly id: number
   /** The time it brought along. */
   readonly own: string | undefined
+  /** The store refuses it: it must be in the dead letters, and not be stored. */
+  readonly isPoison: boolean
   /** The stamp of the 201; absent when it was refused or its answer never came. */
   at: string | undefined
   /** A request with it broke off: it may be stored or not. */
@@ -38,11 +40,21 @@ export interface Thrown {
   readonly exception: string
 }
 
+export interface Dead {
+  readonly id: string
+  readonly kind: string
+  readonly process: string
+  readonly at: string
+  readonly reason: string
+  readonly event: { readonly items?: Readonly<Record<string, number>>; readonly exception?: string }
+}
+
 /** All that the API answers an account. */
 export interface Stored {
   readonly timings: readonly Timing[]
   readonly points: readonly Point[]
   readonly exceptions: readonly Thrown[]
+  readonly dead: readonly Dead[]
 }
 
 /** What the stores hold too little, too much, or not as it was sent; an example of each in words. */
@@ -75,7 +87,10 @@ export interface Oracle {
   audit(stored: Stored): Findings
 }
 
-const AWAY_MS = 5
+/** Of the events that a store is made to refuse. */
+export const POISON_PROCESS = 'poison'
+
+const AWAY_MS = 50
 const SECOND_NAME = 'läng e=1,2'
 const LONG_EXCEPTION = 14_000
 const EXAMPLES_MAX = 5
@@ -88,9 +103,9 @@ const exceptionOf = (id: number): string =>
 const secondValueOf = (id: number): number => Math.sin(id) * 10 ** ((id % 40) - 20)
 const uidOf = (id: number): string => `run-${id}`
 
-function bodyOf({ kind, id, own }: Sent): object {
+function bodyOf({ kind, id, own, isPoison }: Sent): object {
   const common = {
-    process: processOf(id),
+    process: isPoison ? POISON_PROCESS : processOf(id),
     ...(id % 2 === 0 && { meta: `m"e't%a % ${id % 4}` }),
     ...(own !== undefined && { at: own }),
   }
@@ -99,15 +114,21 @@ function bodyOf({ kind, id, own }: Sent): object {
   return { ...common, uid: uidOf(id) }
 }
 
-/** `nowMs` is where events of their own time lie: within the minute before it. */
-export function createOracle(nowMs: () => number = Date.now): Oracle {
+export interface OracleOptions {
+  /** Where events of their own time lie: within the minute before it. */
+  nowMs?(): number
+  /** Every so many runs bring an event that the store is made to refuse; 0 = none does. */
+  readonly poisonEvery?: number
+}
+
+export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOptions = {}): Oracle {
   const sent: Sent[] = []
   const refused = new Map<number, number>()
   const counts = { acknowledged: 0, withoutRetryAfter: 0 }
   let nextId = 0
 
-  function begin(kind: Kind, id: number, own?: string): Sent {
-    const one: Sent = { kind, id, own, at: undefined, inDoubt: false }
+  function begin(kind: Kind, id: number, own?: string, isPoison = false): Sent {
+    const one: Sent = { kind, id, own, isPoison, at: undefined, inDoubt: false }
     sent.push(one)
     return one
   }
@@ -173,6 +194,9 @@ export function createOracle(nowMs: () => number = Date.now): Oracle {
     const events = [begin('start', id, own(0)), begin('metrics', id, own(1))]
     if (id % 4 === 0) events.push(begin('exception', id, own(2)))
     events.push(begin('end', id, own(3)))
+    if (poisonEvery > 0 && id % poisonEvery === 1) {
+      events.push(begin(id % (2 * poisonEvery) === 1 ? 'metrics' : 'exception', nextId++, undefined, true))
+    }
     return events
   }
 
@@ -203,6 +227,7 @@ export function createOracle(nowMs: () => number = Date.now): Oracle {
       auditTimings(stored.timings, books)
       auditMetrics(stored.points, books)
       auditExceptions(stored.exceptions, books)
+      auditDead(stored.dead, books)
       return books.close()
     },
   }
@@ -210,7 +235,7 @@ export function createOracle(nowMs: () => number = Date.now): Oracle {
 
 interface Books {
   /** The row of an event: it is there, once, with this stamp. */
-  enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean): void
+  enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean, isPoison?: boolean): void
   foreign(row: object): void
   altered(row: object): void
   close(): Findings
@@ -225,10 +250,10 @@ function openBooks(sent: readonly Sent[]): Books {
     if (found[what]++ === 0 || examples.length < EXAMPLES_MAX) examples.push(`${what}: ${JSON.stringify(about)}`)
   }
   return {
-    enter(kind, id, at, row, isAsSent) {
+    enter(kind, id, at, row, isAsSent, isPoison = false) {
       const key = `${kind} ${id}`
       const one = byKey.get(key)
-      if (one === undefined || (one.at === undefined && !one.inDoubt)) return note('foreign', row)
+      if (one?.isPoison !== isPoison || (one.at === undefined && !one.inDoubt)) return note('foreign', row)
       if (entered.has(key)) return note('twice', row)
       entered.add(key)
       if (!isAsSent || (one.at !== undefined && one.at !== at)) note('altered', { row, acknowledged: one.at })
@@ -292,21 +317,33 @@ function auditExceptions(exceptions: readonly Thrown[], books: Books): void {
   }
 }
 
+function auditDead(dead: readonly Dead[], books: Books): void {
+  for (const row of dead) {
+    const { kind, event } = row
+    const id = event.items?.value ?? Number(/^boom (\d+)\n/.exec(event.exception ?? '')?.[1] ?? Number.NaN)
+    if (Number.isNaN(id)) books.foreign(row)
+    else books.enter(kind as Kind, id, row.at, row, row.process === POISON_PROCESS && row.reason !== '', true)
+  }
+}
+
 /** Asks the API for everything of the last hours, page by page. */
 export async function readStored(caller: Caller, from = '-3h'): Promise<Stored> {
-  const [timings, points, exceptions] = await Promise.all([
+  const [timings, points, exceptions, dead] = await Promise.all([
     readAll<Timing>(caller, `/api/timings?from=${from}`, 'timings'),
     readAll<Point>(caller, `/api/metrics?from=${from}`, 'points'),
     readAll<Thrown>(caller, `/api/exceptions?from=${from}`, 'exceptions'),
+    readAll<Dead>(caller, '/api/dead?', 'dead'),
   ])
-  return { timings, points, exceptions }
+  return { timings, points, exceptions, dead }
 }
 
 /** Every row behind the cursors of a path that has its parameters already. */
 export async function readAll<Row>(caller: Caller, path: string, member: string): Promise<Row[]> {
   const all: Row[] = []
   for (let cursor = ''; ; ) {
-    const response = await caller.get(`${path}&limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+    const response = await caller.get(
+      `${path}${path.endsWith('?') ? '' : '&'}limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    )
     const text = await response.text()
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
     const answer = JSON.parse(text) as { next: string | null; [member: string]: unknown }

@@ -15,6 +15,7 @@ export type Env = Readonly<Record<string, string>>
 /** Somebody with a key. Both reject when the connection breaks; an answer of any status resolves. */
 export interface Caller {
   readonly account: string
+  readonly keyId: string
   readonly secret: string
   post(path: string, body: unknown): Promise<Response>
   get(path: string): Promise<Response>
@@ -156,10 +157,14 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
         body: JSON.stringify({ email, password: 'a long enough password of a test' }),
       })
       if (response.status !== 201) throw new Error(`no account: ${response.status} ${await response.text()}`)
-      const { account, key } = (await response.json()) as { account: { id: string }; key: { secret: string } }
+      const { account, key } = (await response.json()) as {
+        account: { id: string }
+        key: { id: string; secret: string }
+      }
       const auth = { 'x-stint-api-key': key.secret }
       return {
         account: account.id,
+        keyId: key.id,
         secret: key.secret,
         post: (path, body) =>
           fetch(url + path, {

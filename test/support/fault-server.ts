@@ -1,0 +1,64 @@
+// A server of the test's own that may be killed and started again on its data and port: it dies with the test run however that ends.
+const HEALTHY_WITHIN_MS = 60_000
+const DIES_WITH_US =
+  'exec 3<&0; "$@" <&- & server=$!; echo "pid $server"; { cat <&3; kill -9 $server; } 2>&- & wait $server'
+
+export interface FaultServer {
+  /** Resolves when it is healthy. */
+  start(): Promise<void>
+  /** kill -9; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+export interface FaultServerOptions {
+  readonly command: readonly string[]
+  isHealthy(): Promise<boolean>
+}
+
+export function createFaultServer({ command, isHealthy }: FaultServerOptions): FaultServer {
+  let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined
+  let pid: number | undefined
+  let log = ''
+
+  async function collect(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      log = (log + decoder.decode(chunk, { stream: true })).slice(-20_000)
+      pid ??= Number(/^pid (\d+)$/m.exec(log)?.[1]) || undefined
+    }
+  }
+
+  return {
+    async start() {
+      log = ''
+      pid = undefined
+      child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', ...command], {
+        stdin: 'pipe',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      child.unref()
+      void collect(child.stdout)
+      void collect(child.stderr)
+      const deadline = performance.now() + HEALTHY_WITHIN_MS
+      while (pid === undefined || !(await isHealthy().catch(() => false))) {
+        if (child.exitCode !== null) throw new Error(`${command[0]} ended with ${child.exitCode}:\n${log}`)
+        if (performance.now() > deadline) throw new Error(`${command[0]} was not healthy in time:\n${log}`)
+        await Bun.sleep(25)
+      }
+    },
+    async kill() {
+      if (child === undefined || pid === undefined) return
+      if (child.exitCode === null) process.kill(pid, 'SIGKILL')
+      await child.exited
+      child = undefined
+    },
+  }
+}
+
+export function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}

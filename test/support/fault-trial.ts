@@ -1,0 +1,128 @@
+// What a trial with faults needs: a Stint in front of its stores, waiting for conditions, and faults injected into its system calls.
+import { missing, type Need } from './needs.ts'
+import type { Caller, StintProcess } from './process.ts'
+
+/** A loaded machine of two cores keeps to it many times over. */
+export const WITHIN_MS = 60_000
+
+/** Resolves when it is so; rejects with what was waited for. */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = WITHIN_MS,
+  everyMs = 10,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await Bun.sleep(everyMs)
+  }
+}
+
+export const lacks = (...needs: Need[]): boolean => needs.map(missing).some((reason) => reason !== undefined)
+
+export interface Fault {
+  /** Takes the fault away; the process goes on. */
+  stop(): Promise<void>
+}
+
+/**
+ * Lets system calls of a running process fail, as `strace -e inject=EXPRESSION` says. Resolves when it holds.
+ * Only where `missing('strace')` is undefined.
+ */
+export async function injectFault(pid: number, expressions: readonly string[]): Promise<Fault> {
+  const calls = expressions.map((expression) => expression.split(':', 1)[0]!).join(',')
+  const injected = expressions.flatMap((expression) => ['-e', `inject=${expression}`])
+  const strace = Bun.spawn(
+    ['strace', '-f', '-p', String(pid), '-e', `trace=${calls}`, ...injected, '-o', '/dev/null'],
+    {
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+    },
+  )
+  let said = ''
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of strace.stderr) said += decoder.decode(chunk, { stream: true })
+  })()
+  await until(
+    `strace attached to ${pid}`,
+    () => {
+      if (strace.exitCode !== null) throw new Error(`strace ended with ${strace.exitCode}: ${said}`)
+      return /attached/.test(said)
+    },
+    WITHIN_MS,
+    5,
+  )
+  return {
+    async stop() {
+      strace.kill('SIGINT')
+      await strace.exited
+      await reading
+    },
+  }
+}
+
+/** An account's key is replaced; the new one is answered or the connection broke. */
+export interface Rotation {
+  readonly secret: string | undefined
+}
+
+/** Signs in as the owner of `email` and replaces the named key without an overlap. */
+export async function rotateKey(stint: StintProcess, email: string, keyId: string): Promise<Rotation> {
+  try {
+    const headers = { 'content-type': 'application/json' }
+    const session = await fetch(`${stint.url}/api/session`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ email, password: 'a long enough password of a test' }),
+    })
+    const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+    const answer = await fetch(`${stint.url}/api/keys/${keyId}/rotate`, {
+      method: 'POST',
+      headers: { ...headers, cookie },
+      body: '{}',
+    })
+    const { key } = (await answer.json()) as { key?: { secret: string } }
+    return { secret: key?.secret }
+  } catch {
+    return { secret: undefined } // the connection broke
+  }
+}
+
+export const isKnown = async (stint: StintProcess, secret: string): Promise<boolean> =>
+  (await fetch(`${stint.url}/api/processes`, { headers: { 'x-stint-api-key': secret } })).status === 200
+
+/** One figure of /metrics, summed over its labels; undefined while it cannot be asked. */
+export async function figure(stint: StintProcess, name: string, labels = ''): Promise<number | undefined> {
+  const text = await fetch(`${stint.url}/metrics`).then(
+    (response) => response.text(),
+    () => undefined,
+  )
+  if (text === undefined) return undefined
+  let sum = 0
+  for (const line of text.split('\n')) {
+    if (line.startsWith(`${name}{`) && line.includes(labels)) sum += Number(line.slice(line.lastIndexOf(' ')))
+    else if (line.startsWith(`${name} `) && labels === '') sum += Number(line.slice(name.length))
+  }
+  return sum
+}
+
+/** Clients that load until `stop`, which resolves when the last request has its answer or none. */
+export function startLoad(
+  oracle: { load(caller: Caller, isOver: () => boolean): Promise<void> },
+  callers: readonly Caller[],
+): { stop(): Promise<void> } {
+  let isOver = false
+  const clients = callers.map((caller) => oracle.load(caller, () => isOver))
+  return {
+    async stop() {
+      isOver = true
+      await Promise.all(clients)
+    },
+  }
+}
+
+/** The same caller many times: so many clients. */
+export const manyOf = (caller: Caller, count: number): Caller[] => Array.from({ length: count }, () => caller)
