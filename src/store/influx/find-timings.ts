@@ -3,7 +3,7 @@
 import { marksWindow } from '../marks-window.ts'
 import type { Page, Timing, TimingSelection, TimingState } from '../source.ts'
 import { type FluxText, flux, type GetColumn } from './client.ts'
-import { classifyMarks, overlapsRange, pairNeighbours, readMarks } from './pairing-flux.ts'
+import { classifyMarks, highestPlaces, overlapsRange, pairNeighbours, readMarks } from './pairing-flux.ts'
 import { pairOf } from './points.ts'
 import { fluxNs, fluxTime, whereTags } from './selection-flux.ts'
 
@@ -43,13 +43,8 @@ export function findTimingsFlux(
   const beforeNs = after !== undefined && after.ns < q.toNs ? after.ns : q.toNs
   const selected = overlapsRange(fluxNs(q.fromNs), fluxNs(beforeNs), q.nowNs >= q.fromNs)
   const ofState = q.state === undefined ? flux`` : flux` and r.state == ${q.state}`
-  const newest = flux`
-  |> sort(columns: ["place"], desc: true)
-  |> limit(n: ${limit})`
   return flux`${classifiedMarks(bucket, q, true)}
-  |> map(fn: (r) => ({r with place: if ${selected}${ofState} then r.at else -1}))${newest}
-  |> group()${newest}
-  |> filter(fn: (r) => r.place >= 0)
+  |> map(fn: (r) => ({r with place: if ${selected}${ofState} then r.at else -1}))${highestPlaces(limit)}
   |> keep(columns: ["process", "meta", "uid", "state", "at", "ended"])`
 }
 

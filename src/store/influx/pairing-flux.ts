@@ -87,3 +87,16 @@ export const overlapsRange = (fromNs: FluxText, toNs: FluxText, nowReaches: bool
 /** Whether a classified mark stands for a timing that was settled in [from, to). */
 export const settledInRange = (fromNs: FluxText, toNs: FluxText): FluxText =>
   flux`r.state != "paired" and ((r.state == "completed" and r.ended >= ${fromNs} and r.ended < ${toNs}) or (r.state != "completed" and r.at >= ${fromNs} and r.at < ${toNs}))`
+
+/** The stamp of the mark that settled a classified mark's timing. */
+export const settledAt: FluxText = flux`(if r.state == "completed" then r.ended else r.at)`
+
+/** Of all tables the `limit` rows with the highest `place`, the highest first; rows with the place −1 are never among them. */
+export function highestPlaces(limit: number): FluxText {
+  const highest = flux`
+  |> sort(columns: ["place"], desc: true)
+  |> limit(n: ${limit})`
+  return flux`${highest}
+  |> group()${highest}
+  |> filter(fn: (r) => r.place >= 0)`
+}

@@ -3,7 +3,7 @@
 import type { TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import { type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { classifiedMarks } from './find-timings.ts'
-import { overlapsRange, settledInRange } from './pairing-flux.ts'
+import { overlapsRange, settledAt, settledInRange } from './pairing-flux.ts'
 import { fluxNs } from './selection-flux.ts'
 
 export type SummaryQuestion = TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint }
@@ -46,7 +46,7 @@ completed |> max(column: "ns") |> yield(name: "max")${quantile('p50', flux`0.5`)
 function bucketOf(everyNs: bigint | undefined): FluxText {
   if (everyNs === undefined) return flux``
   const every = fluxNs(everyNs)
-  return flux`, bucket: (if r.state == "completed" then r.ended else r.at) / ${every} * ${every}`
+  return flux`, bucket: ${settledAt} / ${every} * ${every}`
 }
 
 /** A row whose figures are still coming in. */

@@ -1,0 +1,231 @@
+// The panels' questions about points in InfluxDB, put together from the same pieces of Flux as the API's answers. In place of parameters stand Grafana's
+// expressions: it puts a literal in for each before InfluxDB sees the query, so that every map over all marks stays arithmetic on columns and literals.
+// Grafana also replaces any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may be called so.
+import { MAX_AHEAD_US } from '../../event/own-time.ts'
+import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
+import {
+  classifyMarks,
+  highestPlaces,
+  overlapsRange,
+  pairAcrossAccounts,
+  readMarks,
+  settledAt,
+  settledInRange,
+} from '../../store/influx/pairing-flux.ts'
+import {
+  durationBounds,
+  type PointQueries,
+  RUN_CODES,
+  SLOWEST_RUNS,
+  TABLE_ROWS,
+  TIMELINE_RUNS,
+} from './point-queries.ts'
+import { fluxPattern, type Scope, type Variable, WITHOUT_META } from './selection.ts'
+import { fluxTarget, INFLUXDB } from './target.ts'
+
+const BUCKET = fluxExpression('v.defaultBucket')
+const START = fluxExpression('v.timeRangeStart')
+const STOP = fluxExpression('v.timeRangeStop')
+/** ns since the epoch: Grafana's are ms. */
+const FROM_NS = fluxExpression('$' + '{__from}000000')
+const TO_NS = fluxExpression('$' + '{__to}000000')
+/** A hidden variable: what `now` is for the whole dashboard, an integer where Flux's own now() would slow every map down. */
+const NOW_NS = fluxExpression('$' + '{now}')
+const EVERY_NS = fluxExpression('($__interval_ms * 1000000)')
+const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n)
+
+const pattern = (variable: Variable): FluxText => fluxExpression(fluxPattern(variable))
+
+/** Conditions on `r`'s tags. A series without meta lacks the tag; this filter is not pushed down, and judged once a series. */
+function whereScope(scope: Scope): FluxText {
+  const ofAccount = flux`r.account =~ ${pattern('account')}`
+  if (scope === 'accounts') return ofAccount
+  const meta = pattern('meta')
+  const withMeta = flux`exists r.meta and r.meta =~ ${meta}`
+  const withoutMeta = flux`not exists r.meta and ("" =~ ${meta} or ${WITHOUT_META} =~ ${meta})`
+  return flux`${ofAccount} and r.process =~ ${pattern('process')} and ((${withMeta}) or (${withoutMeta}))`
+}
+
+/** `maxRunNs` is MAX_RUN of the Stint that writes. */
+export function createFluxQueries(maxRunNs: bigint): PointQueries {
+  const MAX_RUN_NS = fluxInteger(maxRunNs)
+  const OVERLAPS = overlapsRange(FROM_NS, TO_NS, true)
+  const LE = durationBounds(maxRunNs)
+
+  /** The marks that decide the range's timings, classified. */
+  const classified = (scope: Scope, withUid: boolean): FluxText =>
+    flux`${readMarks({
+      bucket: BUCKET,
+      start: flux`time(v: ${FROM_NS} - ${MAX_RUN_NS})`,
+      stop: flux`time(v: ${TO_NS} + ${MAX_RUN_NS} + ${AHEAD_NS})`,
+      where: whereScope(scope),
+      withUid,
+      withAccount: true,
+    })}${pairAcrossAccounts}${classifyMarks(MAX_RUN_NS, flux`(${NOW_NS} - ${MAX_RUN_NS})`)}`
+
+  /** A table a `slot` (ns, the start of an interval) of the completed runs that ended in it, with `ms`. */
+  const completedBySlot = (): FluxText => flux`completed = ${classified('process', false)}
+  |> map(fn: (r) => ({r with state: if ${settledInRange(FROM_NS, TO_NS)} then r.state else "outside", slot: ${settledAt} / ${EVERY_NS} * ${EVERY_NS}}))
+  |> keep(columns: ["state", "slot", "ms"])
+  |> group(columns: ["state", "slot"])
+  |> filter(fn: (r) => r.state == "completed")
+`
+
+  /** Per upper bound, of each table: how many have at most that many ms and more than the bound before. */
+  const histogram = (bounds: readonly number[]): FluxText => flux`
+  |> histogram(column: "ms", upperBoundColumn: "le", countColumn: "runs", bins: ${fluxExpression(`[${[0, ...bounds].map((le) => le.toFixed(1)).join(', ')}]`)})
+  |> difference(columns: ["runs"])`
+
+  const pushedDown = (measurement: string, field: string, scope: Scope): FluxText => flux`from(bucket: ${BUCKET})
+  |> range(start: ${START}, stop: ${STOP})
+  |> filter(fn: (r) => r._measurement == ${measurement} and r._field == ${field} and ${whereScope(scope)})`
+
+  /** Counted a series and window in the store; `by` are the tags that are told apart. */
+  const countOverTime = (read: FluxText, by: readonly string[]): FluxText => flux`${read}
+  |> aggregateWindow(every: v.windowPeriod, fn: count, createEmpty: false, timeSrc: "_start")
+  |> group(columns: ${[...by, '_time']})
+  |> sum()
+  |> group(columns: ${by})
+  |> sort(columns: ["_time"])`
+
+  return {
+    marksOverTime: (scope) =>
+      flux_(flux`${countOverTime(pushedDown('mark', 'at', scope), ['mark'])}
+  |> map(fn: (r) => ({_time: r._time, _value: r._value, _field: r.mark + "s"}))
+  |> group(columns: ["_field"])`),
+
+    metricsOverTime: (scope) =>
+      flux_(flux`${countOverTime(pushedDown('metric', 'value', scope), [])}
+  |> set(key: "_field", value: "metrics")`),
+
+    startsByProcess: () =>
+      flux_(
+        countOverTime(
+          flux`${pushedDown('mark', 'at', 'accounts')}
+  |> filter(fn: (r) => r.mark == "start")`,
+          ['process'],
+        ),
+      ),
+
+    // A start within MAX_RUN and without a next mark is running: no mark that is read is older.
+    runningNow: () =>
+      flux_(flux`${readMarks({
+        bucket: BUCKET,
+        start: fluxExpression(`-${maxRunNs}ns`),
+        stop: fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`),
+        where: whereScope('accounts'),
+        withUid: true,
+        withAccount: true,
+      })}${pairAcrossAccounts}${classifyMarks(MAX_RUN_NS, flux`0`)}
+  |> map(fn: (r) => ({r with place: if r.state == "running" then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
+  |> map(fn: (r) => ({r with started: time(v: r.at), running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
+  |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`),
+
+    runsByState: () =>
+      flux_(flux`${classified('process', false)}
+  |> map(fn: (r) => ({r with state: if ${OVERLAPS} then r.state else "outside"}))
+  |> keep(columns: ["state", "at"])
+  |> group(columns: ["state"])
+  |> filter(fn: (r) => r.state != "outside" and r.state != "paired")
+  |> count(column: "at")
+  |> group()
+  |> rename(columns: {at: "runs"})`),
+
+    durationsOverTime: () => {
+      const figure = (name: string, of: FluxText) => flux`completed |> ${of} |> figure(name: ${name})`
+      const quantile = (q: string) => flux`quantile(column: "ms", q: ${fluxExpression(q)}, method: "exact_mean")`
+      return flux_(flux`${completedBySlot()}
+figure = (tables=<-, name) => tables
+  |> group()
+  |> map(fn: (r) => ({_time: time(v: r.slot), _value: r.ms, _field: name}))
+
+union(tables: [
+  ${figure('p50', quantile('0.5'))},
+  ${figure('p95', quantile('0.95'))},
+  ${figure('p99', quantile('0.99'))},
+  ${figure('max', flux`max(column: "ms")`)},
+])
+  |> group(columns: ["_field"])
+  |> sort(columns: ["_time"])`)
+    },
+
+    timeline: () => {
+      const { completed, running, abandoned, orphan } = RUN_CODES
+      return flux_(flux`runs = ${classified('process', true)}
+  |> map(fn: (r) => ({r with place: if ${OVERLAPS} then r.at else -1}))${highestPlaces(TIMELINE_RUNS)}
+  |> map(fn: (r) => ({r with run: if exists r.uid then string(v: time(v: r.at)) + " " + r.uid else string(v: time(v: r.at))}))
+
+union(tables: [
+  runs |> map(fn: (r) => ({run: r.run, _time: time(v: r.at), _value:
+    if r.state == "completed" then ${completed} else if r.state == "running" then ${running} else if r.state == "abandoned" then ${abandoned} else ${orphan}})),
+  runs |> map(fn: (r) => ({run: r.run, _value: 0, _time: time(v:
+    if r.state == "completed" then r.ended else if r.state == "running" then ${NOW_NS} else r.at + ${EVERY_NS})})),
+])
+  |> group(columns: ["run"])
+  |> sort(columns: ["_time"])`)
+    },
+
+    durationHistogram: () =>
+      flux_(flux`${completedBySlot()}
+completed
+  |> group()${histogram(LE)}
+  |> keep(columns: ["le", "runs"])`),
+
+    durationHeatmap: () =>
+      flux_(flux`${completedBySlot()}
+completed${histogram(LE)}
+  |> group()
+  |> map(fn: (r) => ({_time: time(v: r.slot), _value: r.runs, le: string(v: r.le)}))
+  |> group(columns: ["le"])
+  |> sort(columns: ["_time"])`),
+
+    slowestRuns: () =>
+      flux_(flux`${classified('process', true)}
+  |> map(fn: (r) => ({r with place: if r.state == "completed" and ${OVERLAPS} then r.ns else -1}))${highestPlaces(SLOWEST_RUNS)}
+  |> map(fn: (r) => ({r with started: time(v: r.at), ended: time(v: r.ended), took_ms: r.ms}))
+  |> keep(columns: ["account", "meta", "uid", "started", "ended", "took_ms"])`),
+
+    unfinishedRuns: () =>
+      flux_(flux`${classified('process', true)}
+  |> map(fn: (r) => ({r with place: if (r.state == "abandoned" or r.state == "orphan") and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}
+  |> map(fn: (r) => ({r with at: time(v: r.at)}))
+  |> keep(columns: ["account", "meta", "uid", "state", "at"])`),
+
+    metricValues: () =>
+      flux_(flux`${pushedDown('metric', 'value', 'process')}
+  |> aggregateWindow(every: v.windowPeriod, fn: mean, createEmpty: false, timeSrc: "_start")
+  |> keep(columns: ["_time", "_value", "account", "meta", "name"])`),
+
+    variable: (variable) => ({
+      datasource: INFLUXDB,
+      query: { query: String(VARIABLES[variable]), refId: 'InfluxVariableQueryEditor-VariableQuery' },
+    }),
+  }
+}
+
+const flux_ = (query: FluxText) => fluxTarget(query.toString())
+
+const tagValues = (tag: string, where: FluxText): FluxText =>
+  flux`schema.tagValues(bucket: ${BUCKET}, tag: ${tag}, predicate: (r) => ${where}, start: ${START}, stop: ${STOP})`
+
+const VARIABLES: Readonly<Record<Variable, FluxText>> = {
+  account: flux`import "influxdata/influxdb/schema"
+${tagValues('account', flux`exists r.account`)}`,
+  process: flux`import "influxdata/influxdb/schema"
+${tagValues('process', whereScope('accounts'))}`,
+  meta: flux`import "array"
+import "influxdata/influxdb/schema"
+union(tables: [
+  array.from(rows: [{_value: ${WITHOUT_META}}]),
+  ${tagValues('meta', flux`${whereScope('accounts')} and r.process =~ ${pattern('process')}`)},
+])`,
+}
+
+/** The hidden variable `now`. */
+export const NOW_VARIABLE = {
+  datasource: INFLUXDB,
+  query: {
+    query: 'import "array"\narray.from(rows: [{_value: string(v: int(v: now()))}])',
+    refId: 'InfluxVariableQueryEditor-VariableQuery',
+  },
+}
