@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unmetRequirements } from './needs.ts'
 
+/** Generous: what is slow on a busy machine is not wrong. */
+const TEST_TIMEOUT_MS = 30_000
 const SUMMARY = /^\s*(\d+) (pass|fail|skip|todo|error)s?$/
 
 type Counts = Record<'pass' | 'fail' | 'skip' | 'todo' | 'error', number>
@@ -39,7 +41,7 @@ const dir = mkdtempSync(join(tmpdir(), 'stint-tests-'))
 const notes = join(dir, 'notes')
 writeFileSync(notes, '')
 
-const tests = Bun.spawn([process.execPath, 'test', ...process.argv.slice(2)], {
+const tests = Bun.spawn([process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...process.argv.slice(2)], {
   cwd: join(import.meta.dir, '../..'),
   env: { ...process.env, STINT_TEST_NOTES: notes },
   stdin: 'ignore',
