@@ -15,42 +15,57 @@ interface StoredGroup extends Pick<ExceptionGroup, 'fingerprint' | 'process' | '
   readonly counts?: readonly number[]
 }
 
-export function createExceptionQuestions(select: Select, schema: Schema): ExceptionQuestions {
-  return {
-    async findExceptions(q, page) {
-      const { where, params } = withPlace(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), page)
-      const rows = await select<StoredException>(
-        `SELECT ${nsText('at')} AS ns, process, meta, exception, fingerprint FROM ${schema.view('exceptions')}
+/** The newest exceptions that meet the conditions (joined by AND); `limit` is an expression. */
+export const newestExceptionsSql = (exceptions: string, where: readonly string[], limit: string): string =>
+  `SELECT ${nsText('at')} AS ns, process, meta, exception, fingerprint FROM ${exceptions}
 WHERE ${where.join(' AND ')}
-ORDER BY at DESC LIMIT {limit:UInt32}`,
-        params,
-      )
-      return rows.map(fromExceptionRow)
-    },
+ORDER BY at DESC LIMIT ${limit}`
 
-    async groupExceptions({ everyNs, ...q }, limit) {
-      const { where, params } = withEqual(selectionOf(q), 'fingerprint', q.fingerprint)
-      const bucket =
-        everyNs === undefined ? '0' : 'toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64}'
-      const buckets = 'arraySort(groupArray((bucket, occurred)))'
-      const series =
-        everyNs === undefined
-          ? ''
-          : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, arrayMap(pair -> pair.2, ${buckets}) AS counts`
-      const rows = await select<StoredGroup>(
-        `SELECT fingerprint, process, sum(occurred) AS occurrences,
+/** A row a fingerprint and process, the most recent first; with `every` (ns) also how many by bucket. All are expressions. */
+export function exceptionGroupsSql(
+  exceptions: string,
+  where: readonly string[],
+  limit: string,
+  every?: string,
+): string {
+  const bucket = every === undefined ? '0' : `toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % ${every}`
+  const buckets = 'arraySort(groupArray((bucket, occurred)))'
+  const series =
+    every === undefined
+      ? ''
+      : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, arrayMap(pair -> pair.2, ${buckets}) AS counts`
+  return `SELECT fingerprint, process, sum(occurred) AS occurrences,
   ${nsText('min(first)')} AS first_ns, ${nsText('max(last)')} AS last_ns, argMax(newest, last) AS example${series}
 FROM (
   SELECT fingerprint, process, ${bucket} AS bucket,
     count() AS occurred, min(at) AS first, max(at) AS last, argMax(exception, at) AS newest
-  FROM ${schema.view('exceptions')}
+  FROM ${exceptions}
   WHERE ${where.join(' AND ')}
   GROUP BY fingerprint, process, bucket
 )
 GROUP BY fingerprint, process
-ORDER BY max(last) DESC, fingerprint, process LIMIT {limit:UInt32}`,
-        { ...params, limit, ...(everyNs !== undefined && { every: String(everyNs) }) },
-      )
+ORDER BY max(last) DESC, fingerprint, process LIMIT ${limit}`
+}
+
+export function createExceptionQuestions(select: Select, schema: Schema): ExceptionQuestions {
+  const exceptions = schema.view('exceptions')
+  return {
+    async findExceptions(q, page) {
+      const { where, params } = withPlace(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), page)
+      const sql = newestExceptionsSql(exceptions, where, '{limit:UInt32}')
+      return (await select<StoredException>(sql, params)).map(fromExceptionRow)
+    },
+
+    async groupExceptions({ everyNs, ...q }, limit) {
+      const { where, params } = withEqual(selectionOf(q), 'fingerprint', q.fingerprint)
+      const limits = { ...params, limit }
+      const rows =
+        everyNs === undefined
+          ? await select<StoredGroup>(exceptionGroupsSql(exceptions, where, '{limit:UInt32}'), limits)
+          : await select<StoredGroup>(exceptionGroupsSql(exceptions, where, '{limit:UInt32}', '{every:Int64}'), {
+              ...limits,
+              every: String(everyNs),
+            })
       return rows.map(fromGroup)
     },
   }
