@@ -1,6 +1,6 @@
 // The pairing rule (query/pair-marks.ts) as Flux, in pieces that both the source and the dashboards put together.
 //
-//   readMarks ──▶ pairNeighbours ──▶ classifyMarks ──▶ one row a mark: process, meta, mark, at, state, ended, ns (and uid)
+//   readMarks ──▶ pairNeighbours ──▶ classifyMarks ──▶ one row a mark: process, meta, at, state, ended, ns, ms (and uid)
 //
 // Everything that is done to every mark stays a `map` of plain arithmetic on columns and literals: InfluxDB runs that vectorized, a million
 // rows in 0.2 s. With a variable, a block, a function or a `filter` it goes row by row, 2 s a filter and 25 s a map.
@@ -19,20 +19,16 @@ export interface MarksRead {
   readonly withAccount?: boolean
 }
 
-/** One row a mark: process, meta (only where there is one), mark, at, pair (and uid, account). */
-export const readMarks = ({
-  bucket,
-  start,
-  stop,
-  where,
-  withUid,
-  withAccount = false,
-}: MarksRead): FluxText => flux`from(bucket: ${bucket})
+/**
+ * One row a mark: at, pair (and uid), in a table for each account, process and meta (where there is one). What is dropped is dropped before `pivot`,
+ * the slowest step of all, which would copy it for every mark; without `mark` it brings starts and ends together.
+ */
+export const readMarks = ({ bucket, start, stop, where, withUid }: MarksRead): FluxText => flux`from(bucket: ${bucket})
   |> range(start: ${start}, stop: ${stop})
   |> filter(fn: (r) => r._measurement == "mark" and ${where})
   |> filter(fn: (r) => ${withUid ? WITH_UID : WITHOUT_UID})
-  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
-  |> drop(columns: ${['_start', '_stop', '_time', '_measurement', ...(withAccount ? [] : ['account'])]})`
+  |> drop(columns: ["_start", "_stop", "_measurement", "mark"])
+  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")`
 
 const WITHOUT_UID = flux`r._field == "at" or r._field == "pair"`
 
@@ -41,24 +37,25 @@ const WITHOUT_UID = flux`r._field == "at" or r._field == "pair"`
 const WITH_UID = flux`r._field == "at" or r._field == "pair" or (r._field == "uid" and r._value != "")`
 
 /**
- * Adds to each mark what lies between it and its neighbours in time within its process and meta: `before` and `before_ns`, `after` and `after_ns`.
+ * Adds to each mark what lies between it and its neighbours in time within its table: `before` and `before_ns`, `after` and `after_ns`.
  * `pair` is 4·hash(uid) + (0 start, 1 end), so `before == 1` says "before me, a start of my uid, and I am an end"; `after == -1` "after me, an end of my
  * uid, and I am a start"; `after == 0` "after me, the same mark of my uid"; anything else another uid or the mark that does not fit. Null: no neighbour.
- * `run` is the hash alone, moved above zero because Flux divides towards zero.
+ * `run` is the hash alone and `is_end` the rest; the pair is moved above zero for it, because Flux divides towards zero.
  */
-const pairWithin = (columns: readonly string[]): FluxText => flux`
-  |> map(fn: (r) => ({r with run: (r.pair + 2305843009213693952) / 4, before: r.pair, before_ns: r.at, after: r.pair, after_ns: r.at}))
-  |> group(columns: ${columns})
+export const pairNeighbours: FluxText = flux`
+  |> map(fn: (r) => ({r with
+    run: (r.pair + 2305843009213693952) / 4,
+    is_end: (r.pair + 2305843009213693952) % 4,
+    before: r.pair,
+    before_ns: r.at,
+    after: r.pair,
+    after_ns: r.at,
+  }))
+  |> drop(columns: ["_time", "pair"])
   |> sort(columns: ["run", "at"])
   |> difference(columns: ["before", "before_ns"], keepFirst: true)
   |> sort(columns: ["run", "at"], desc: true)
   |> difference(columns: ["after", "after_ns"], keepFirst: true)`
-
-/** Of marks of one account. */
-export const pairNeighbours: FluxText = pairWithin(['process', 'meta'])
-
-/** Of marks of any number of accounts. */
-export const pairAcrossAccounts: FluxText = pairWithin(['account', 'process', 'meta'])
 
 /**
  * Adds `state`: completed, running or abandoned of a start; orphan of an end; paired of an end that belongs to a start. And of completed ones
@@ -67,7 +64,7 @@ export const pairAcrossAccounts: FluxText = pairWithin(['account', 'process', 'm
  */
 export const classifyMarks = (maxRunNs: FluxText, oldestRunningNs: FluxText): FluxText => flux`
   |> map(fn: (r) => ({r with
-    state: if r.mark == "start" then
+    state: if r.is_end == 0 then
         (if r.after == -1 and r.after_ns >= -${maxRunNs} then "completed"
         else if r.after == 0 or r.after == -1 or r.at < ${oldestRunningNs} then "abandoned"
         else "running")
