@@ -12,9 +12,11 @@ import { CONSOLE_POLICY } from './console/shell-page.ts'
 import type { Destination, Event } from './event/event.ts'
 import { createStampClock } from './event/stamp-clock.ts'
 import { createApp } from './http/app.ts'
+import { createLimitBadKeys } from './http/bad-keys.ts'
 import { clientAddress } from './http/client-address.ts'
 import { SPOOL_REFUSALS } from './http/intake-gate.ts'
 import { type Listener, listen } from './http/listen.ts'
+import { hasLoopbackHost } from './http/own-host.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createFindSession } from './http/session-cookie.ts'
 import type { Logger } from './log.ts'
@@ -132,6 +134,8 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     keyInvalid,
     findKey: accounts.findKey,
     findSession: createFindSession(accounts.sessions.find),
+    ...(config.rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
+    hasTls: config.tls !== undefined,
     gate: {
       keyHeader,
       keyInvalid,
@@ -153,6 +157,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     accounts: {
       accounts,
       addressOf,
+      isOwnHost: isLoopback(config.host) && config.trustProxy === 0 ? hasLoopbackHost : () => true,
       isSecure: (request) =>
         config.tls !== undefined || (config.trustProxy > 0 && request.headers.get('x-forwarded-proto') === 'https'),
       onDeleted: () => void eraseAccounts.step(),

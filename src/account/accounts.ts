@@ -15,7 +15,9 @@ import { createSessions, type Sessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
-const SIGN_UPS = { limit: 60, windowS: 3600, maxEntries: 10_000 }
+const SIGN_UPS = { windowS: 3600, maxEntries: 10_000 }
+/** Of one address in an hour: many a set-up is a script that makes accounts one after the other. */
+const SIGN_UPS_MAX = 1000
 
 export interface Account {
   readonly id: string
@@ -39,6 +41,8 @@ export interface AccountsOptions {
   readonly setupCode?: string
   /** Distinct series an account may make; 0 (the default) = no limit. */
   readonly seriesMax?: number
+  /** Sign-ups of one address in an hour; 1,000 when absent. */
+  readonly signUpsMax?: number
   /** Password hashes at once, 19 MiB each. */
   readonly hashLimit?: number
 }
@@ -102,7 +106,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const series = createSeriesBudget({ database, max: options.seriesMax ?? 0, log })
   const passwords = createPasswords(options.hashLimit ?? 4)
   const provePassword = createProvePassword(clock, passwords)
-  const signUps = createAttemptLimiter({ clock, ...SIGN_UPS })
+  const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
   const countRows = db.query<{ n: number }, []>('SELECT count(*) n FROM account')
   const selectById = db.query<Row, [string]>('SELECT * FROM account WHERE id = ?')

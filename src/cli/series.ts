@@ -7,8 +7,6 @@ import { createPaint } from './paint.ts'
 import type { Program } from './program.ts'
 import { CSV_FLAG, checkForm, type OutputOptions } from './questions/question-command.ts'
 
-const WARN_AT = 0.8
-
 export function register(program: Program, io: Io): void {
   program
     .command('series')
@@ -18,11 +16,11 @@ export function register(program: Program, io: Io): void {
     .action(async (options: OutputOptions) => {
       checkForm(options)
       const { body } = await createApi(readCliConfig(io.env), io).askWithKey('GET', '/api/series')
-      const { used, max } = body as { used: number; max: number }
+      const { used, max, warning: isWarning } = body as { used: number; max: number; warning: boolean }
       if (options.json) io.stdout.write(`${JSON.stringify(body)}\n`)
       else if (options.csv) io.stdout.write(formatCsvLine(['used', 'max']) + formatCsvLine([used, max]))
       else io.stdout.write(max === 0 ? 'There is no limit.\n' : `${used} of ${max} (${percent(used / max)})\n`)
-      if (max === 0 || used < WARN_AT * max) return
+      if (!isWarning) return
       const warning =
         used < max
           ? `${percent(used / max)} of the budget of series are used; beyond it new processes, metas and metrics are refused`

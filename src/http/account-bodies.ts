@@ -14,6 +14,10 @@ const SCOPES: readonly unknown[] = ['write', 'read']
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
+/** As the documentation says it: no control characters, and not only spaces. */
+const KEY_NAME_PATTERN =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
 /** A check of strings: `rule` says what is wrong with one, or undefined. */
 const text =
   (rule: (value: string) => string | undefined): Check =>
@@ -98,6 +102,7 @@ const SCHEMAS = {
         type: 'string',
         minLength: 1,
         maxLength: KEY_NAME_MAX,
+        pattern: KEY_NAME_PATTERN,
         description: 'What you tell your keys apart by.',
         examples: ['nightly import'],
       }),

@@ -1,5 +1,5 @@
 // Accounts, sessions and keys over HTTP. All but sign-up and sign-in need the session cookie; none takes an API key.
-// Order of checks: own site (403) → session (401) → size, content type, JSON, fields (413, 422) → what is asked for.
+// Order of checks: own name and own site (403) → session (401) → size, content type, JSON, fields (413, 422) → what is asked for.
 import type { TObject } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Account, Accounts } from '../account/accounts.ts'
@@ -12,6 +12,7 @@ import {
   clearedSessionCookie,
   createFindSession,
   refuseCrossSite,
+  refuseForeignHost,
   type SessionRef,
   sessionCookie,
   sessionToken,
@@ -23,6 +24,8 @@ export interface AccountRoutesDeps {
   addressOf(request: Request): string
   /** Did the browser reach Stint by TLS, directly or by a trusted proxy? */
   isSecure(request: Request): boolean
+  /** Is the name by which the request asked for Stint one of its own? */
+  isOwnHost(request: Request): boolean
   /** Called after an account is gone: its data elsewhere has to go too. What fails here is tried again at the next start. */
   onDeleted(account: string): void
 }
@@ -49,9 +52,14 @@ export function accountRoutes(deps: AccountRoutesDeps) {
   const schemas = createAccountSchemas()
   const findSession = createFindSession(sessions.find)
 
+  function refuseStrangers(request: Request): void {
+    refuseForeignHost(request, deps.isOwnHost)
+    refuseCrossSite(request)
+  }
+
   /** The session of a request that may act for it. */
   function requireSession(request: Request): SessionRef {
-    refuseCrossSite(request)
+    refuseStrangers(request)
     const session = findSession(request)
     if (session === undefined) throw new Problem('session_invalid', 'There is no session, or it has ended.')
     return session
@@ -60,7 +68,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
   /** For routes without a session: own site, then the body. */
   const openBody = <T extends TObject>(schema: T) => ({
     parse: ({ request }: { request: Request }) => {
-      refuseCrossSite(request)
+      refuseStrangers(request)
       return readAccountBody(request, schema)
     },
     body: schema,
@@ -81,12 +89,14 @@ export function accountRoutes(deps: AccountRoutesDeps) {
   return new Elysia({ normalize: false })
     .get(
       '/api/sign-up',
-      ({ request }) =>
-        jsonAnswer({
+      ({ request }) => {
+        refuseStrangers(request)
+        return jsonAnswer({
           open: accounts.signUpOpen(),
           setup_code_required: accounts.setupCode() !== undefined,
           signed_in: findSession(request) !== undefined,
-        }),
+        })
+      },
       { detail: details.signUpState },
     )
     .post(

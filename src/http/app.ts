@@ -18,16 +18,20 @@ import { errorToProblem } from './error-to-problem.ts'
 import { type HealthDeps, healthRoute } from './health-route.ts'
 import { admit, type GateDeps } from './intake-gate.ts'
 import { INTAKE_PATHS } from './intake-paths.ts'
+import { createLogStoreTrouble } from './log-store-trouble.ts'
 import { type OpsDeps, opsRoutes } from './ops-routes.ts'
 import { problemResponse } from './problem-response.ts'
 import { questionRoutes } from './question-routes.ts'
+import { createRateLimitHeaders } from './rate-limit-headers.ts'
 import { swaggerRoutes } from './swagger-routes.ts'
 import { type Admitted, V1_KINDS, v1Routes } from './v1-routes.ts'
 
 export interface AppDeps extends OpsDeps, AuthorizeReadDeps, ConsoleRoutesDeps {
-  readonly gate: Omit<GateDeps, 'paths'>
+  readonly gate: Omit<GateDeps, 'paths' | 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps
   readonly accounts: AccountRoutesDeps
+  /** Do clients reach Stint by TLS of its own? Then browsers are told to come by no other way. */
+  readonly hasTls: boolean
   readonly questions: Questions
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
@@ -43,11 +47,28 @@ function pathOf(url: string): string {
   return end < 0 ? url.slice(start) : url.slice(start, end)
 }
 
+/** Elysia types what it wraps as any function; it hands over a request and takes a response. */
+type Wrapper = Parameters<Elysia['wrap']>[0]
+
+const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>) => async (request: Request) => {
+  const response = await handle(request)
+  response.headers.set('strict-transport-security', 'max-age=31536000')
+  return response
+}
+
 const isIntake = (path: string) => path === '/v1' || path.startsWith('/v1/')
 
 export function createApp(deps: AppDeps) {
   const { log, intake } = deps
-  const gate: GateDeps = { ...deps.gate, paths: INTAKE_PATHS }
+  const { limitBadKeys } = deps
+  const rateLimitHeaders = deps.gate.rateLimit.limit > 0 ? createRateLimitHeaders(deps.gate.rateLimit) : undefined
+  const gate: GateDeps = {
+    ...deps.gate,
+    paths: INTAKE_PATHS,
+    ...(limitBadKeys && { limitBadKeys }),
+    ...(rateLimitHeaders && { rateLimitHeaders }),
+  }
+  const logStoreTrouble = createLogStoreTrouble(log, () => Number(deps.nowNs() / 1000n))
   const { routes, schemaOf } = v1Routes(intake)
   const accountOf = (request: Request) => authorizeRead(request, deps)
 
@@ -74,6 +95,7 @@ export function createApp(deps: AppDeps) {
       if (allow !== undefined)
         return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
+      if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, path)
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
       log.error({ err: problem?.cause ?? error, path }, 'a request failed')
       return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
@@ -94,5 +116,7 @@ export function createApp(deps: AppDeps) {
     .use(healthRoute({ accountOf, health: deps.health }))
     .use(opsRoutes(deps))
     .use(consoleRoutes(deps))
+  if (rateLimitHeaders !== undefined) app.wrap(rateLimitHeaders.wrap as unknown as Wrapper)
+  if (deps.hasTls) app.wrap(tellTlsOnly as unknown as Wrapper)
   return app.use(swaggerRoutes({ described: app, keyHeader: gate.keyHeader }))
 }

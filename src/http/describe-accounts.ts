@@ -102,7 +102,7 @@ export const accountDetails = {
       object({ open: { type: 'boolean' }, setup_code_required: { type: 'boolean' }, signed_in: { type: 'boolean' } }),
       { open: true, setup_code_required: false, signed_in: false },
     ),
-    refusals: [],
+    refusals: ['cross_site'],
     open: true,
   }),
   signUp: describe('account', {
@@ -147,7 +147,7 @@ export const accountDetails = {
     summary: 'Who is signed in',
     status: 200,
     answer: jsonAnswer('The account of the session', object({ account: ACCOUNT.schema }), { account: ACCOUNT.example }),
-    refusals: ['session_invalid'],
+    refusals: ['session_invalid', 'cross_site'],
   }),
   listSessions: describe('session', {
     summary: 'Where the account is signed in',
@@ -155,7 +155,7 @@ export const accountDetails = {
     answer: jsonAnswer('Sessions, the one last seen first', object({ sessions: list(SESSION.schema) }), {
       sessions: [SESSION.example],
     }),
-    refusals: ['session_invalid'],
+    refusals: ['session_invalid', 'cross_site'],
   }),
   revokeSession: describe('session', {
     summary: 'End a session',
@@ -167,7 +167,7 @@ export const accountDetails = {
     summary: 'List the keys, with those that ended in the last 30 days',
     status: 200,
     answer: jsonAnswer('Keys, the newest first', object({ keys: list(KEY.schema) }), { keys: [KEY.example] }),
-    refusals: ['session_invalid'],
+    refusals: ['session_invalid', 'cross_site'],
   }),
   createKey: describe('keys', {
     summary: 'Make a key',

@@ -6,7 +6,7 @@ import { QUESTIONS, type QuestionKind } from '../query/question.ts'
 import { jsonAnswer, problemAnswers, type Schema } from './describe-answers.ts'
 import { ANSWERS } from './question-answers.ts'
 
-const REFUSED = ['key_invalid', 'scope_missing', 'internal'] as const
+const REFUSED = ['key_invalid', 'scope_missing', 'rate_limited', 'internal'] as const
 const INVALID = new Problem('question_invalid', 'The parameters of the question are incorrect.', {
   errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],
 })

@@ -101,6 +101,6 @@ const detail = {
         dead: { own: 0, total: 2 },
       },
     ),
-    ...problemAnswers('key_invalid', 'scope_missing', 'internal'),
+    ...problemAnswers('key_invalid', 'scope_missing', 'rate_limited', 'internal'),
   },
 }

@@ -4,7 +4,9 @@ import type { Destination } from '../event/event.ts'
 import type { Stamp } from '../event/stamp.ts'
 import { Problem } from '../problem.ts'
 import type { SpoolRefusal } from '../spool/spool.ts'
+import type { LimitBadKeys } from './bad-keys.ts'
 import type { RateLimit } from './rate-limit.ts'
+import type { RateLimitHeaders } from './rate-limit-headers.ts'
 import { bodyTooLarge } from './read-body.ts'
 
 /** Where each path's events go, and how large a body may be. */
@@ -27,7 +29,11 @@ export interface GateDeps {
   /** The answer to a request without a valid key: one and the same for a missing, malformed, unknown and revoked key. */
   readonly keyInvalid: Problem
   findKey(secret: string): GateKey | undefined
+  /** Absent: requests without a valid key are not limited. */
+  readonly limitBadKeys?: LimitBadKeys
   readonly rateLimit: RateLimit
+  /** Absent: there is no limit to tell of. */
+  readonly rateLimitHeaders?: Pick<RateLimitHeaders, 'note'>
   refusal(destination: Destination): SpoolRefusal | undefined
   stamp(): Stamp
   readonly paths: ReadonlyMap<string, IntakePath>
@@ -54,10 +60,11 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   const { headers } = request
   const secret = headers.get(deps.keyHeader)
   const key = secret === null ? undefined : deps.findKey(secret)
-  if (key === undefined) return deps.keyInvalid
+  if (key === undefined) return deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key.write) return new Problem('scope_missing', 'This key may not write events.')
 
   const waitS = deps.rateLimit.take(key.keyId)
+  deps.rateLimitHeaders?.note(request, key.keyId)
   if (waitS > 0)
     return new Problem('rate_limited', `A key may make ${deps.rateLimit.limit} requests a second.`, {
       retryAfterS: waitS,

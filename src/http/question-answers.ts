@@ -208,9 +208,10 @@ export const ANSWERS: Readonly<Record<QuestionKind, Answer>> = {
   },
   series: {
     summary: 'The budget of series',
-    description: 'How many distinct (process, meta, metric name) the account has used; a `max` of 0 means no limit.',
-    schema: object({ used: count, max: count }),
-    example: { used: 42, max: 10000 },
+    description:
+      'How many distinct (process, meta, metric name) the account has used; a `max` of 0 means no limit. `warning`: 80 % or more are used; beyond the budget what would begin a new series is refused.',
+    schema: object({ used: count, max: count, warning: { type: 'boolean' } }),
+    example: { used: 42, max: 10000, warning: false },
   },
   dead: {
     summary: 'Dead letters',

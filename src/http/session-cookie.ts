@@ -42,6 +42,15 @@ export function refuseCrossSite(request: Request): void {
   if (!same) throw new Problem('cross_site', 'Only pages of Stint itself may do this in a browser.')
 }
 
+/** Throws Problem `cross_site` when the request asked for Stint by a name that is not its own; see own-host.ts. */
+export function refuseForeignHost(request: Request, isOwnHost: (request: Request) => boolean): void {
+  if (isOwnHost(request)) return
+  throw new Problem(
+    'cross_site',
+    'Stint listens on this machine alone and was asked for by another name. Call it localhost, or set TRUST_PROXY behind a proxy.',
+  )
+}
+
 /** The scheme is not compared: a proxy may have ended TLS. */
 function isOwnOrigin(origin: string | null, request: Request): boolean {
   if (origin === null) return true

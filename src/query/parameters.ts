@@ -23,9 +23,13 @@ const STATES = ['completed', 'running', 'abandoned', 'orphan'] as const satisfie
 const checked = <T>(faults: readonly { readonly detail: string }[], value: T): Parsed<T> =>
   faults[0] === undefined ? { value } : { detail: faults[0].detail }
 
+/** What can be said of a time in a pattern; that a month has no 31st day cannot. */
+const TIME =
+  '^(-[0-9]{1,10}[smhdw]|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$'
+
 const time = (description: string): Parameter<bigint> => ({
   description: `${description}: RFC 3339 with up to nine digits of a second, or a time ago such as \`-90m\` (s, m, h, d, w).`,
-  schema: { type: 'string' },
+  schema: { type: 'string', pattern: TIME, example: '-90m' },
   parse: (text, nowNs) => {
     // In a query string a `+` means a space: the sign of an offset arrives as one.
     const value = parseAgo(text, nowNs) ?? parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
@@ -69,7 +73,7 @@ const parameters = {
   } satisfies Parameter<string>,
   fingerprint: {
     description: 'Only exceptions of this group, as `/api/exceptions/groups` names it.',
-    schema: { type: 'string', pattern: '^v[0-9]+:[0-9a-f]+$' },
+    schema: { type: 'string', pattern: '^v[0-9]{1,4}:[0-9a-f]{1,64}$' },
     parse: (text) =>
       /^v\d{1,4}:[0-9a-f]{1,64}$/.test(text)
         ? { value: text }
@@ -100,7 +104,7 @@ const parameters = {
   cursor: {
     description:
       'The `next` of the page before, with the other parameters as they were. It fixes the range and the moment of the first page: nothing is skipped or repeated.',
-    schema: { type: 'string' },
+    schema: { type: 'string', minLength: 1 },
     parse: (text) => {
       const value = decodeCursor(text)
       return value === undefined ? { detail: 'is not a cursor that an earlier answer gave' } : { value }

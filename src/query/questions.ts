@@ -37,6 +37,8 @@ export interface QuestionDeps {
 export type Questions = ReturnType<typeof createQuestions>
 
 const RETRY_AFTER_S = 5
+/** From this part of the budget of series on there is a warning. */
+const WARN_AT = 0.8
 
 /** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large` or `store_unavailable`. */
 export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series }: QuestionDeps) {
@@ -127,7 +129,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     async series(account: string, search: URLSearchParams) {
       parseQuestion('series', search, nowNs())
       const { used, max } = series(account)
-      return { used, max }
+      return { used, max, warning: max > 0 && used >= WARN_AT * max }
     },
   }
 }

@@ -93,7 +93,7 @@ describe('sign-up', () => {
   })
 
   test('is limited by address', async () => {
-    const accounts = openFresh({ setupCodeRequired: true })
+    const accounts = openFresh({ setupCodeRequired: true, signUpsMax: 60 })
     for (let i = 0; i < 60; i++) await problemOf(() => accounts.create(ADA))
     const problem = await problemOf(() => accounts.create(ADA))
     expect(problem.code).toBe('rate_limited')
@@ -176,7 +176,7 @@ describe('sign-in', () => {
   })
 
   test('the addresses of one IPv6 network are one', async () => {
-    const accounts = openFresh({ setupCodeRequired: true })
+    const accounts = openFresh({ setupCodeRequired: true, signUpsMax: 60 })
     for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
     expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
     expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db9::1' }))).code).toBe('setup_code_invalid')

@@ -47,6 +47,7 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
       accountRoutes({
         accounts,
         addressOf: () => address,
+        isOwnHost: () => true,
         isSecure: () => secure,
         onDeleted: (account) => void deleted.push(account),
       }),

@@ -168,7 +168,7 @@ test('a question about nothing has an empty answer', async () => {
   expect(await ask('exceptions')).toEqual({ exceptions: [], next: null })
   expect(await ask('groups')).toEqual({ groups: [] })
   expect(await ask('processes')).toEqual({ processes: [] })
-  expect(await ask('series')).toEqual({ used: 7, max: 10 })
+  expect(await ask('series')).toEqual({ used: 7, max: 10, warning: false })
 })
 
 test("nobody sees another account's events", async () => {

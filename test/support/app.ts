@@ -116,6 +116,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     keyInvalid,
     findKey: accounts.findKey,
     findSession: createFindSession(accounts.sessions.find),
+    hasTls: false,
     gate: {
       keyHeader,
       keyInvalid,
@@ -141,7 +142,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       ...options.intake,
     },
     countRefused: (kind, reason) => void refused.push(`${kind} ${reason}`),
-    accounts: { accounts, addressOf: () => '127.0.0.1', isSecure: () => false, onDeleted() {} },
+    accounts: { accounts, addressOf: () => '127.0.0.1', isOwnHost: () => true, isSecure: () => false, onDeleted() {} },
     questions: createQuestions({
       ...createMemorySource([]),
       nowNs,
