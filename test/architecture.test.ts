@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   query: ['root', 'event', 'store'],
   http: ['root', 'event', 'account', 'spool', 'query'],
   cli: ['root'], // the server itself only over HTTP
+  deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
   wiring: ['root', 'event', 'account', 'console', 'spool', 'store', 'ship', 'query', 'http'],
 }
 
@@ -72,19 +73,22 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   ],
 ]
 
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
+
 /** Every module that a text names, relative or package, in whatever form. */
 function findImports(text: string): string[] {
   const quoted = String.raw`\s*(['"\x60])([\w@./:-]+)\1`
   const statically = String.raw`\s*(['"])([\w@./:-]+)\1`
   const forms = [
     `^\\s*(?:import|export)\\b[^'"\x60]*?\\bfrom${statically}`, // import … from, import type … from, export … from, over any number of lines
-    `^\\s*import${statically}`, // import './side-effect.ts'
     `\\bimport\\s*\\(${quoted}`, // import('./x.ts'), as a value or as a type
     `\\brequire(?:\\.resolve)?\\s*\\(${quoted}`,
     `\\bimport\\.meta\\.resolve(?:Sync)?\\s*\\(${quoted}`,
     `\\bnew URL\\s*\\(${quoted}\\s*,\\s*import\\.meta\\.url`, // new Worker(new URL('./worker.ts', import.meta.url))
   ]
-  return forms.flatMap((form) => [...text.matchAll(new RegExp(form, 'gm'))].map((match) => match[2]!))
+  const written = forms.flatMap((form) => [...text.matchAll(new RegExp(form, 'gm'))].map((match) => match[2]!))
+  const loaded = transpiler.scanImports(text.replace(/^#!.*/, '')).map(({ path }) => path) // import './side-effect.ts', which text in a string may look like
+  return [...new Set([...written, ...loaded])]
 }
 
 const roomOf = (file: string): string => {
@@ -96,8 +100,6 @@ const isAt = (file: string, home: string): boolean => file === home || file.star
 
 const files = [...new Glob('**/*.ts').scanSync(SRC)].sort()
 const textOf = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]))
-const transpiler = new Bun.Transpiler({ loader: 'ts' })
-
 /** What runs: no comments and no types. */
 const codeOf = (file: string): string => transpiler.transformSync(textOf.get(file)!)
 
@@ -124,6 +126,7 @@ describe('the finder of imports', () => {
     ["new Worker(new URL('./a.ts', import.meta.url).href)"],
     ['import a from "./a.ts"'],
     ['await import(`./a.ts`)'],
+    ['import "./a.ts"'],
   ])('sees %j', (text) => {
     expect(findImports(text)).toEqual(['./a.ts'])
   })
