@@ -96,9 +96,13 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
   return {
     writeLines: (lines) =>
       withDeadline(async (influx) => {
-        const batchSize = lines.length + 1 // at batchSize it would send by itself and swallow the failure
-        const options = { batchSize, maxBatchBytes: Number.MAX_SAFE_INTEGER, flushInterval: 0, maxRetries: 0 }
-        const api = influx.getWriteApi(org, bucket, 'ns', options)
+        const api = influx.getWriteApi(org, bucket, 'ns', {
+          batchSize: lines.length + 1, // at batchSize it would send by itself and swallow the failure, as at maxBatchBytes
+          maxBatchBytes: Number.MAX_SAFE_INTEGER,
+          flushInterval: 0,
+          maxRetries: 0,
+          gzipThreshold: Number.MAX_SAFE_INTEGER, // it would double what a line costs this process
+        })
         api.writeRecords(lines as string[])
         await api.flush()
       }),
