@@ -1,0 +1,66 @@
+// kill -9 of Stint, of its stores and of the answers between them, at random moments under load.
+import { afterEach, expect, test } from 'bun:test'
+import { createChance } from '../support/fault-chance.ts'
+import { lacks } from '../support/fault-trial.ts'
+import { NOTHING_FOUND, readStored } from '../support/oracle.ts'
+import {
+  KILL,
+  KILL_AT_CALL,
+  KILL_CLICKHOUSE,
+  KILL_IN_ROTATION,
+  KILL_IN_START,
+  KILL_INFLUXD,
+  openRig,
+  type Rig,
+  type RigName,
+  type RoundFault,
+  runRound,
+} from './round.ts'
+
+const CLIENTS = 3
+const READY_WITHIN_CPU_MS = 5_000
+const TIMEOUT_MS = 240_000
+
+let rig: Rig | undefined
+afterEach(async () => {
+  await rig?.close()
+  rig = undefined
+})
+
+/** Every acknowledged event is readable once and as it was sent, nothing else is readable, and it was no easy run. */
+async function survive(name: RigName, faults: readonly RoundFault[]): Promise<Rig> {
+  const chance = createChance(Date.now())
+  rig = await openRig(name, chance)
+  const { caller, oracle, findings } = await runRound(rig, 'ada@example.com', chance, faults, CLIENTS)
+  expect(findings).toEqual(NOTHING_FOUND)
+  expect(rig.counts.killsUnderLoad).toBeGreaterThan(0)
+  expect(rig.counts.keysLost).toBe(0)
+  expect(rig.counts.mostReadyCpuMs).toBeLessThan(READY_WITHIN_CPU_MS)
+
+  expect(await rig.stint.terminate()).toBe(0)
+  await rig.stint.start()
+  expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+  return rig
+}
+
+test.skipIf(lacks('chdb'))(
+  'Stint with its own store, killed while it ships, starts, rotates keys and, by strace, at renames, syncs and unlinks',
+  async () => {
+    const cut = lacks('strace') ? [] : [KILL_AT_CALL, KILL_AT_CALL, KILL_AT_CALL]
+    await survive('embedded', [KILL, KILL_IN_START, KILL_IN_ROTATION, ...cut])
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(lacks('chdb', 'influxd'))(
+  'Stint, InfluxDB and ClickHouse, each killed while poison is searched for and 30 % of the answers to writes are lost',
+  async () => {
+    const { stores } = await survive('remote', [KILL, KILL_INFLUXD, KILL, KILL_CLICKHOUSE, KILL])
+    for (const proxy of [stores!.influxProxy, stores!.clickhouseProxy]) {
+      expect(proxy.lostAnswers()).toBeGreaterThan(0)
+      expect(proxy.refusals()).toBeGreaterThan(0)
+    }
+    expect(stores!.influxProxy.storedTwice()).toBeGreaterThan(0)
+  },
+  TIMEOUT_MS,
+)

@@ -1,0 +1,248 @@
+// A round: load on an account of its own while faults come, one after the other; then all is healed, shipped, read and held against the oracle.
+// The Stint of a rig lives on from round to round, and so do its stores.
+import { between, type Chance } from '../support/fault-chance.ts'
+import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
+import { cpuMs, injectFault, isKnown, manyOf, rotateKey, startLoad, until } from '../support/fault-trial.ts'
+import {
+  createOracle,
+  type Findings,
+  type Oracle,
+  POISON_PROCESS,
+  readStored,
+  type Stored,
+  untilShipped,
+} from '../support/oracle.ts'
+import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+
+const POISON_EVERY = 25
+const SHIPPED_WITHIN_MS = 120_000
+/** The spool is small, so that segments change every few seconds. */
+const SETTINGS = { SIGNUP: 'open', SPOOL_MAX_BYTES: '16MiB', SERIES_MAX: '0' }
+
+export type RigName = 'embedded' | 'remote'
+
+/** What was done and how it went, over all rounds of a rig. */
+export interface RigCounts {
+  readonly faults: Record<string, number>
+  kills: number
+  /** After which answers were missing. */
+  killsUnderLoad: number
+  killsInStart: number
+  /** By the clock, however busy the machine was. */
+  slowestReadyMs: number
+  /** The most processor time a start took until it was ready. */
+  mostReadyCpuMs: number
+  /** Keys that were answered and unknown after a kill. */
+  keysLost: number
+}
+
+export interface Rig {
+  readonly name: RigName
+  readonly stint: StintProcess
+  readonly stores: FaultStores | undefined
+  readonly counts: RigCounts
+  close(): Promise<void>
+}
+
+interface Trial {
+  readonly rig: Rig
+  readonly email: string
+  readonly oracle: Oracle
+  readonly chance: Chance
+}
+
+export interface RoundFault {
+  readonly name: string
+  /** How often it is drawn, in proportion. */
+  readonly weight: number
+  run(trial: Trial): Promise<void>
+}
+
+export interface Round {
+  readonly caller: Caller
+  readonly oracle: Oracle
+  readonly stored: Stored
+  readonly findings: Findings
+}
+
+/** Behind the proxies of `remote` 30 % of the answers to writes are lost, and poison is refused. */
+export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
+  const stores = name === 'remote' ? await startFaultStores({ lose: 0.3, random: chance }) : undefined
+  stores?.influxProxy.refuse(`process=${POISON_PROCESS}`)
+  stores?.clickhouseProxy.refuse(`"${POISON_PROCESS}"`)
+  const stint = createStintProcess({ ...SETTINGS, ...stores?.settings })
+  await stint.start()
+  return {
+    name,
+    stint,
+    stores,
+    counts: {
+      faults: {},
+      kills: 0,
+      killsUnderLoad: 0,
+      killsInStart: 0,
+      slowestReadyMs: 0,
+      mostReadyCpuMs: 0,
+      keysLost: 0,
+    },
+    async close() {
+      await stint.close()
+      await stores?.close()
+    },
+  }
+}
+
+export async function runRound(rig: Rig, email: string, chance: Chance, faults: readonly RoundFault[]): Promise<Round> {
+  const { stint, stores } = rig
+  const caller = await stint.signUp(email)
+  const oracle = createOracle({ poisonEvery: stores ? POISON_EVERY : 0 })
+  const trial: Trial = { rig, email, oracle, chance }
+  const load = startLoad(oracle, manyOf(caller, clients))
+  try {
+    for (const { name, run } of faults) {
+      await underLoad(trial)
+      rig.counts.faults[name] = (rig.counts.faults[name] ?? 0) + 1
+      await run(trial)
+    }
+    await underLoad(trial)
+  } finally {
+    await load.stop()
+  }
+  await oracle.retry(caller)
+  await untilShipped(stint.url, SHIPPED_WITHIN_MS)
+  const stored = await readStored(caller)
+  return { caller, oracle, stored, findings: oracle.audit(stored) }
+}
+
+export async function restart({ stint, counts }: Rig): Promise<void> {
+  counts.slowestReadyMs = Math.max(counts.slowestReadyMs, await stint.start())
+  counts.mostReadyCpuMs = Math.max(counts.mostReadyCpuMs, cpuMs(stint.pid()))
+}
+
+async function underLoad({ oracle, chance }: Trial): Promise<void> {
+  const enough = oracle.acknowledged() + between(chance, 5, 150)
+  await until('load', () => oracle.acknowledged() >= enough)
+  await Bun.sleep(between(chance, 0, 350)) // any moment
+}
+
+async function kill({ rig, oracle }: Trial): Promise<void> {
+  const before = oracle.unanswered()
+  await rig.stint.kill()
+  rig.counts.kills++
+  await until('an answer that never comes', () => oracle.unanswered() > before, 5_000).then(
+    () => rig.counts.killsUnderLoad++,
+    () => {}, // nothing was in flight
+  )
+}
+
+async function killAndRestart(trial: Trial): Promise<void> {
+  await kill(trial)
+  await restart(trial.rig)
+}
+
+async function killInStart(trial: Trial): Promise<void> {
+  const { rig, chance } = trial
+  await kill(trial)
+  for (let times = between(chance, 1, 3); times > 0; times--) {
+    await rig.stint.launch()
+    await Bun.sleep(between(chance, 0, 900))
+    await rig.stint.kill()
+    rig.counts.kills++
+    rig.counts.killsInStart++
+  }
+  await restart(rig)
+}
+
+async function killInRotation(trial: Trial): Promise<void> {
+  const { rig, email, chance } = trial
+  const other = `${rig.counts.kills}.${email}`
+  const { keyId } = await rig.stint.signUp(other)
+  const rotating = rotateKey(rig.stint, other, keyId)
+  await Bun.sleep(between(chance, 0, 400))
+  await killAndRestart(trial)
+  const { secret } = await rotating
+  if (secret !== undefined && !(await isKnown(rig.stint, secret))) rig.counts.keysLost++
+}
+
+const CALLS = ['rename', 'renameat2', 'fsync', 'fdatasync', 'unlink'] as const
+
+/** The process is cut off at the n-th such call from now on, whoever makes it: an insert of the embedded engine, a merge, the spool. */
+async function killAtCall({ rig, chance }: Trial): Promise<void> {
+  const { stint, counts } = rig
+  const call = CALLS[between(chance, 0, CALLS.length)]!
+  const pid = stint.pid()
+  const fault = await injectFault(pid, [`${call}:signal=SIGKILL:when=${between(chance, 1, 12)}`])
+  await until('the kill at a call', () => !isAlive(pid), 2_000).catch(() => {}) // it makes fewer of these calls
+  await fault.stop()
+  await stint.kill()
+  counts.kills++
+  counts.killsUnderLoad++
+  await restart(rig)
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false // ESRCH: it is gone
+  }
+}
+
+const DISK_FAULTS = [
+  'fdatasync:error=EIO',
+  'pwrite64:error=ENOSPC',
+  'pwrite64:retval=7',
+  'fdatasync:error=EIO:when=2+3',
+] as const
+
+async function failDisk({ rig, chance }: Trial): Promise<void> {
+  const fault = await injectFault(rig.stint.pid(), [DISK_FAULTS[between(chance, 0, DISK_FAULTS.length)]!])
+  await Bun.sleep(between(chance, 100, 1500))
+  await fault.stop()
+}
+
+async function killStore({ rig, chance }: Trial, which: 'influx' | 'clickhouse'): Promise<void> {
+  const server = rig.stores![which]
+  await server.kill()
+  await Bun.sleep(between(chance, 0, 1500))
+  await server.start()
+}
+
+async function takeStoreDown(trial: Trial, withKill: boolean): Promise<void> {
+  const { rig, chance } = trial
+  const { influxProxy, clickhouseProxy } = rig.stores!
+  const down = chance() < 0.3 ? [influxProxy, clickhouseProxy] : [chance() < 0.5 ? influxProxy : clickhouseProxy]
+  for (const proxy of down) proxy.setDown(true)
+  await Bun.sleep(between(chance, 200, 2000))
+  if (withKill) await killAndRestart(trial)
+  for (const proxy of down) proxy.setDown(false)
+}
+
+export const KILL: RoundFault = { name: 'kill -9 under load', weight: 10, run: killAndRestart }
+export const KILL_IN_START: RoundFault = { name: 'kill -9 in the start', weight: 3, run: killInStart }
+export const KILL_IN_ROTATION: RoundFault = { name: 'kill -9 in a key rotation', weight: 2, run: killInRotation }
+/** Needs strace. */
+export const KILL_AT_CALL: RoundFault = { name: 'kill -9 at a rename or sync', weight: 4, run: killAtCall }
+/** Needs strace. */
+export const DISK_FAILS: RoundFault = { name: 'the disk fails', weight: 1, run: failDisk }
+export const KILL_INFLUXD: RoundFault = {
+  name: 'kill -9 of influxd',
+  weight: 2,
+  run: (trial) => killStore(trial, 'influx'),
+}
+export const KILL_CLICKHOUSE: RoundFault = {
+  name: 'kill -9 of ClickHouse',
+  weight: 2,
+  run: (trial) => killStore(trial, 'clickhouse'),
+}
+export const STORE_DOWN: RoundFault = {
+  name: 'a store is down',
+  weight: 2,
+  run: (trial) => takeStoreDown(trial, false),
+}
+export const STORE_DOWN_OVER_KILL: RoundFault = {
+  name: 'a store is down over a kill -9',
+  weight: 2,
+  run: (trial) => takeStoreDown(trial, true),
+}
