@@ -1,5 +1,5 @@
 // `/`: the console's page and its files. They hold nothing of anybody's: what they show they ask /api for, as whoever is signed in.
-import { Elysia, NotFoundError } from 'elysia'
+import { Elysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { answerHeaders, pageHeaders } from './answer-headers.ts'
@@ -40,7 +40,7 @@ export function consoleRoutes({ console: { page, asset }, consolePolicy, log }: 
       '/console/:name',
       async ({ request, params }) => {
         const file = await had(asset(params.name))
-        if (file === undefined) throw new NotFoundError()
+        if (file === undefined) throw new Problem('not_found', 'The console has no such file.')
         return answer(request, file, ASSET)
       },
       HIDDEN,

@@ -1,5 +1,5 @@
 // A real browser that may reach this machine alone: what a page wants from elsewhere is refused and written down.
-import { chromium } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { findChromium } from './needs.ts'
 
 const ARGS = [
@@ -21,12 +21,22 @@ export interface BrowserPage {
   close(): Promise<void>
 }
 
-/** A fresh page that has not been anywhere. Only to be called where `missing('chromium')` is undefined. */
-export async function openPage(origin: string): Promise<BrowserPage> {
+/** Only to be called where `missing('chromium')` is undefined. */
+export async function launchBrowser(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error('there is no chromium here')
-  const browser = await chromium.launch({ executablePath, args: ARGS })
-  const page = await browser.newPage()
+  return chromium.launch({ executablePath, args: ARGS })
+}
+
+/** A fresh page, with cookies of its own, that has not been anywhere; in a browser of its own unless one is handed in. */
+export async function openPage(
+  origin: string,
+  options: BrowserContextOptions = {},
+  shared?: Browser,
+): Promise<BrowserPage> {
+  const browser = shared ?? (await launchBrowser())
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
   const strayRequests: string[] = []
   const complaints: string[] = []
   await page.route('**/*', (route) => {
@@ -40,5 +50,5 @@ export async function openPage(origin: string): Promise<BrowserPage> {
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.setDefaultTimeout(15_000)
-  return { page, strayRequests, complaints, close: () => browser.close() }
+  return { page, strayRequests, complaints, close: () => (shared === undefined ? browser.close() : context.close()) }
 }

@@ -16,10 +16,10 @@ export interface Region {
   fail(error: unknown, retry: () => void): void
 }
 
-export function createRegion(label: string): Region {
+export function createRegion(): Region {
   const notice = h('div', { class: 'region-notice', role: 'status' })
   const content = h('div', { class: 'region-content' })
-  const element = h('section', { class: 'region', 'aria-label': label }, notice, content)
+  const element = h('div', { class: 'region' }, notice, content)
   let shownAtMs: number | undefined
 
   const settle = (nowMs: number, children: readonly Child[]) => {

@@ -13,7 +13,7 @@ const EVERY_MS = 15_000
 
 export function openAccountPage(app: App): Page {
   const { api, account } = app
-  const region = createRegion('Sessions')
+  const region = createRegion()
   const signOut = h('button', { type: 'button', class: 'button', onclick: () => void endSession() }, 'Sign out')
   const table = createDataTable<SessionEntry>({
     caption: 'Sessions',

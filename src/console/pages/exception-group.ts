@@ -33,7 +33,7 @@ export function createGroupView(app: App): GroupView {
   let params = new URLSearchParams()
   const rangeOf = () => readRange(params, nowMs(), RANGE)
   const back = h('a', { class: 'back' }, 'All groups')
-  const region = createRegion('The group')
+  const region = createRegion()
   const chart = createLineChart({
     title: 'When they came',
     formatValue: formatCount,
@@ -41,8 +41,8 @@ export function createGroupView(app: App): GroupView {
   })
   const head = h('div')
   const texts = h('div', { class: 'texts' })
-  const chartCard = h('section', { class: 'card', 'aria-label': 'Occurrences over time' }, chart.element)
-  const textCard = h('section', { class: 'card', 'aria-label': 'Newest texts' }, h('h2', {}, 'Newest texts'), texts)
+  const chartCard = h('div', { class: 'card' }, chart.element)
+  const textCard = h('div', { class: 'card' }, h('h2', {}, 'Newest texts'), texts)
 
   const poll = createPoll<Found>({
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
@@ -122,8 +122,8 @@ function headOf(
     h('span', { class: 'sub' }, formatAgo(parseTime(at), nowMs)),
   ]
   return h(
-    'section',
-    { class: 'card', 'aria-label': 'What they have in common' },
+    'div',
+    { class: 'card' },
     h(
       'dl',
       { class: 'facts facts-row' },

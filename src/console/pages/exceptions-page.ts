@@ -37,7 +37,7 @@ export function openExceptionsPage(app: App): Page {
   const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
   const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
   const filters = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filter' }, process.element, meta.element)
-  const region = createRegion('Groups of exceptions')
+  const region = createRegion()
   const total = h('p', { class: 'muted', role: 'status' })
   const view = createGroupView(app)
   const place = h('div', { class: 'stack' })

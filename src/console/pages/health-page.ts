@@ -27,8 +27,8 @@ interface DeadPage {
 
 export function openHealthPage(app: App): Page {
   const { api, nowMs } = app
-  const health = createRegion('Delivery')
-  const letters = createRegion('Dead letters')
+  const health = createRegion()
+  const letters = createRegion()
   const more = h('button', { type: 'button', class: 'button', onclick: () => void loadMore() }, 'Show older ones')
   let older: DeadLetter[] = []
   let next: string | null = null
@@ -161,8 +161,8 @@ export function openHealthPage(app: App): Page {
       pageHeader('Health', 'What is accepted waits on this machine’s disk until its store has it.'),
       health.element,
       h(
-        'section',
-        { class: 'card card-table', 'aria-label': 'Dead letters' },
+        'div',
+        { class: 'card card-table' },
         h('h2', {}, 'Dead letters'),
         h('p', { class: 'muted' }, 'Events of yours that a store will never take as they are, with its reason.'),
         letters.element,
@@ -185,8 +185,8 @@ function healthParts({ spools, destinations, dead }: Health, nowMs: number): HTM
     const { store, state, reason, since } = destinations[name]
     const [tone, said] = STATES[state]
     return h(
-      'section',
-      { class: 'card', 'aria-label': NAMES[name] },
+      'div',
+      { class: 'card' },
       h('header', { class: 'card-header' }, h('h2', {}, NAMES[name]), h('span', { class: `badge ${tone}` }, said)),
       h(
         'dl',

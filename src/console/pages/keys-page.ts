@@ -15,7 +15,7 @@ const EVERY_MS = 10_000
 
 export function openKeysPage(app: App): Page {
   const { api } = app
-  const region = createRegion('API keys')
+  const region = createRegion()
   const table = createDataTable<Key>({
     caption: 'API keys',
     keyOf: ({ id }) => id,

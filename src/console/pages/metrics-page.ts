@@ -56,7 +56,7 @@ export function openMetricsPage(app: App): Page {
   const every = createChoice<string | undefined>('Interval', (value) => change({ every: value }))
   const stat = createChoice<Stat>('Figure', (value) => change({ stat: value === 'mean' ? undefined : value }))
   const names = h('div', { class: 'chips', role: 'group', 'aria-label': 'Names' })
-  const region = createRegion('Metrics')
+  const region = createRegion()
 
   const poll = createPoll<Found>({
     everyMs: () => (readRange(params, nowMs()).isLive ? EVERY_MS : 0),

@@ -25,7 +25,7 @@ interface Row {
 
 export function openProcessesPage(app: App): Page {
   const { api, nowMs } = app
-  const region = createRegion('Processes')
+  const region = createRegion()
   const none = () => h('span', { class: 'muted' }, '–')
   const number = (n: number) => (n === 0 ? none() : formatCount(n))
 

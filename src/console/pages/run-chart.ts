@@ -56,7 +56,7 @@ export function createRunChart(
     ...buttons.map(({ button }) => button),
   )
   return {
-    element: h('section', { class: 'card', 'aria-label': 'Durations over time' }, choice, chart.element),
+    element: h('div', { class: 'card' }, choice, chart.element),
     show({ range, every, process, stat: asked, totals, rows, nowMs }) {
       const stat = STATS.find((known) => known === asked) ?? 'p95'
       choice.hidden = process !== undefined

@@ -28,7 +28,7 @@ export interface RunPanelOptions {
 
 export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
   const { nowMs } = app
-  const region = createRegion('About the run')
+  const region = createRegion()
   const title = h('h2', { tabindex: -1 }, 'Run')
   const close = h(
     'button',

@@ -88,7 +88,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
   const place = h('div')
 
   return {
-    element: h('section', { class: 'card card-table', 'aria-label': 'Runs' }, h('h2', {}, 'Runs'), place),
+    element: h('div', { class: 'card card-table' }, h('h2', {}, 'Runs'), place),
     show({ runs, isCut }, page, chosenId) {
       chosen = chosenId
       const pages = Math.max(1, Math.ceil(runs.length / PAGE))

@@ -52,7 +52,7 @@ export function openRunsPage(app: App): Page {
     close: () => app.go('runs', changeParams(params, { run: undefined })),
     choose: (id) => app.go('runs', changeParams(params, { run: id })),
   })
-  const region = createRegion('Timeline')
+  const region = createRegion()
   const lower = h('div', { class: 'stack' }, chart.element, table.element)
   const feed = createRunFeed(api, nowMs)
 

@@ -1,0 +1,242 @@
+// The first visit and everything about who one is: signing up, the key, requests that work when pasted, signing in and out, the password,
+// sessions and keys; each with a real server and a real browser.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, LIGHT, PASSWORD, startConsole, type Visit } from './console-visit.ts'
+
+const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+
+describe.skipIf(cannotRun)('the console', () => {
+  let stint: ConsoleStint
+  let secret = ''
+  beforeAll(async () => {
+    stint = await startConsole()
+  }, 60_000)
+  afterAll(() => stint.close())
+
+  const expectQuiet = ({ complaints, strayRequests }: Visit) => {
+    expect(strayRequests).toEqual([])
+    expect(complaints).toEqual([])
+  }
+  const signIn = async ({ page }: Visit, email: string, password: string) => {
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+  const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+
+  test('first visit: sign-up, the key once, and requests that work when pasted, seen arriving', async () => {
+    const visit = await stint.visit({ ...LIGHT, permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = visit
+    await page.goto(stint.stint.url)
+    await heading(visit, 'Make an account')
+    await page.getByLabel('E-mail').fill('ada@example.com')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+
+    await heading(visit, 'Welcome to Stint')
+    secret = (await page.getByLabel('Your API key').textContent()) ?? ''
+    expect(secret).toMatch(/^stint_[0-9A-Za-z]+$/)
+    await page.getByRole('button', { name: 'Copy key' }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
+    await page.getByText('Waiting for the first event…').waitFor()
+
+    for (const [name, language] of [
+      ['curl', 'sh'],
+      ['TypeScript', 'ts'],
+      ['Python', 'py'],
+      ['Shell', 'sh'],
+    ] as const) {
+      if (language === 'py' && Bun.which('python3') === null) continue
+      await page.getByRole('tab', { name }).click()
+      const text = (await page.getByLabel(`${name} example`).textContent()) ?? ''
+      expect(await runSnippet(text, language)).toBe('')
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: `first steps · ${name.replace('Shell', 'shell')}: ` })
+        .first()
+        .waitFor()
+    }
+    await page.getByText('It has arrived.').waitFor()
+    await page.getByText('metric rows = 42').first().waitFor()
+    expectQuiet(visit)
+
+    await page.getByRole('link', { name: 'Open the timeline' }).click()
+    await heading(visit, 'Runs')
+    await page
+      .getByRole('button', { name: /^Run of first steps/ })
+      .first()
+      .waitFor()
+    await visit.go('welcome')
+    await page.reload()
+    await heading(visit, 'Welcome to Stint')
+    expect(await page.content()).not.toContain(secret)
+    expectQuiet(visit)
+    await visit.close()
+  }, 60_000)
+
+  test('a wrong password is told, the right one opens the view that was asked for, signing out closes it', async () => {
+    const visit = await stint.visit()
+    await visit.go('health')
+    await heading(visit, 'Make an account')
+    await visit.page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(visit, 'ada@example.com', 'not the password at all')
+    await visit.page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
+    visit.complaints.length = 0 // the browser itself says that a 401 came
+    await signIn(visit, 'ada@example.com', PASSWORD)
+    await heading(visit, 'Health')
+    await visit.page.getByRole('link', { name: 'ada@example.com' }).click()
+    await visit.page.getByRole('button', { name: 'Sign out' }).click()
+    await heading(visit, 'Sign in')
+    await visit.page.getByText('You are signed out.').waitFor()
+    expectQuiet(visit)
+    await visit.close()
+  })
+
+  test('faults of a form stand beside their fields', async () => {
+    const visit = await stint.visit()
+    await visit.page.goto(stint.stint.url)
+    await visit.page.getByLabel('E-mail').fill('nobody')
+    await visit.page.getByLabel('Password').fill('short')
+    await visit.page.getByRole('button', { name: 'Make the account' }).click()
+    await visit.page.getByText('Must be an e-mail address.').waitFor()
+    await visit.page.getByText('Must have at least 8 characters.').waitFor()
+    expect(await visit.page.getByLabel('E-mail').getAttribute('aria-invalid')).toBe('true')
+    expect(await visit.page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe('email')
+    await visit.close()
+  })
+
+  test('the password is changed, and other sessions end with it; one session is ended alone', async () => {
+    const { cookie } = await stint.signUp('grace@example.com')
+    const visit = await stint.visit(LIGHT, cookie)
+    const other = await stint.visit()
+    await other.go('keys')
+    await other.page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(other, 'grace@example.com', PASSWORD)
+    await heading(other, 'Keys')
+
+    await visit.go('account')
+    await visit.page.getByRole('button', { name: /^End the session of/ }).click()
+    await visit.page.getByRole('button', { name: 'End the session', exact: true }).click()
+    await visit.page.getByRole('button', { name: /^End the session of/ }).waitFor({ state: 'detached' })
+    await other.go('health')
+    await other.page.getByText('Your session has ended').waitFor()
+    await signIn(other, 'grace@example.com', PASSWORD)
+    await heading(other, 'Health')
+
+    await visit.page.getByLabel('Current password').fill('this is wrong')
+    await visit.page.getByLabel('New password').fill('another long password')
+    await visit.page.getByRole('button', { name: 'Change the password' }).click()
+    await visit.page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
+    visit.complaints.length = 0
+    await visit.page.getByLabel('Current password').fill(PASSWORD)
+    await visit.page.getByRole('button', { name: 'Change the password' }).click()
+    await visit.page.getByText('The password is changed').waitFor()
+    await other.go('account')
+    await other.page.getByText('Your session has ended').waitFor()
+    await signIn(other, 'grace@example.com', 'another long password')
+    await heading(other, 'Account')
+    expectQuiet(visit)
+    await visit.close()
+    await other.close()
+  }, 30_000)
+
+  test('a key is made, rotated with overlap, and revoked; each is asked for and each works', async () => {
+    const { cookie } = await stint.signUp('mary@example.com')
+    const visit = await stint.visit(LIGHT, cookie)
+    const { page } = visit
+    await visit.go('keys')
+    const dialog = page.getByRole('dialog')
+    const takeSecret = async () => {
+      const shown = (await dialog.getByLabel('Your API key').textContent()) ?? ''
+      await dialog.getByRole('button', { name: 'I have kept it' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      return shown
+    }
+    const sends = async (key: string) =>
+      (
+        await fetch(`${stint.stint.url}/v1/start`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-stint-api-key': key },
+          body: '{"process":"p"}',
+        })
+      ).status
+
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await dialog.getByLabel('Name').fill('nightly <b>key</b>')
+    await dialog.getByRole('button', { name: 'Make the key' }).click()
+    const first = await takeSecret()
+    expect(await sends(first)).toBe(201)
+
+    await page.getByRole('button', { name: 'Rotate nightly <b>key</b>' }).click()
+    await dialog.getByLabel(/hours/).fill('2')
+    await dialog.getByRole('button', { name: 'Rotate' }).click()
+    const second = await takeSecret()
+    await page.getByText('ends in 2 hours').waitFor()
+    expect([await sends(first), await sends(second)]).toEqual([201, 201])
+
+    await page
+      .getByRole('row')
+      .filter({ hasText: second.slice(0, 12) })
+      .getByRole('button', { name: 'Revoke nightly <b>key</b>' })
+      .click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await sends(second)).toBe(201)
+    await page
+      .getByRole('row')
+      .filter({ hasText: second.slice(0, 12) })
+      .getByRole('button', { name: 'Revoke nightly <b>key</b>' })
+      .click()
+    await dialog.getByRole('button', { name: 'Revoke the key' }).click()
+    await page.getByText('revoked', { exact: true }).waitFor()
+    expect([await sends(first), await sends(second)]).toEqual([201, 401])
+    expectQuiet(visit)
+    await visit.close()
+  }, 30_000)
+
+  test('an account is deleted only by who types its address', async () => {
+    const { cookie, secret } = await stint.signUp('gone@example.com')
+    const visit = await stint.visit(LIGHT, cookie)
+    await visit.go('account')
+    await visit.page.getByRole('button', { name: 'Delete the account' }).click()
+    const dialog = visit.page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Delete account and data' }).click()
+    await dialog.getByText('This is not the address of the account.').waitFor()
+    await dialog.getByLabel(/^Type/).fill('gone@example.com')
+    await dialog.getByRole('button', { name: 'Delete account and data' }).click()
+    await heading(visit, 'Sign in')
+    expect((await fetch(`${stint.stint.url}/api/processes`, { headers: { 'x-stint-api-key': secret } })).status).toBe(
+      401,
+    )
+    expectQuiet(visit)
+    await visit.close()
+  })
+})
+
+describe.skipIf(cannotRun)('a Stint whose sign-up is closed', () => {
+  test('shows signing in alone, and says why', async () => {
+    const stint = await startConsole({ SIGNUP: 'first' })
+    await stint.signUp('ada@example.com')
+    const visit = await stint.visit()
+    await visit.page.goto(stint.stint.url)
+    await visit.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await visit.page.getByText('Sign-up is closed').waitFor()
+    expect(await visit.page.getByRole('button', { name: 'Make an account' }).count()).toBe(0)
+    await stint.close()
+  }, 60_000)
+})
+
+/** What it printed to stderr or, when it failed, how. */
+async function runSnippet(text: string, language: 'sh' | 'ts' | 'py'): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-snippet-'))
+  const path = join(dir, `snippet.${language}`)
+  await Bun.write(path, text)
+  const command = { sh: ['/bin/sh', path], ts: [process.execPath, path], py: ['python3', path] }[language]
+  const child = Bun.spawn(command, { cwd: dir, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const [exitCode, said] = await Promise.all([child.exited, new Response(child.stderr).text()])
+  rmSync(dir, { recursive: true })
+  return exitCode === 0 ? '' : `ended with ${exitCode}: ${said}`
+}

@@ -1,0 +1,121 @@
+// Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
+import { describe, expect, test } from 'bun:test'
+import { formatBytes, formatDuration, plural } from '../../src/console/app/format-number.ts'
+import { afterNs, formatAgo } from '../../src/console/app/format-time.ts'
+import { changeParams, formatRoute, parseRoute } from '../../src/console/app/route.ts'
+import { bucketsOf, toLine } from '../../src/console/app/series.ts'
+import { chooseEvery, everyMs, fixRange, readRange } from '../../src/console/app/time-range.ts'
+
+test.each([
+  [null, '–'],
+  [0, '0 µs'],
+  [0.8124, '812 µs'],
+  [1, '1.00 ms'],
+  [12.44, '12.4 ms'],
+  [999.4, '999 ms'],
+  [3_204, '3.20 s'],
+  [59_940, '59.9 s'],
+  [59_960, '1 m 00 s'],
+  [192_000, '3 m 12 s'],
+  [3_599_600, '1 h 00 m'],
+  [7_500_000, '2 h 05 m'],
+  [273_600_000, '3 d 4 h'],
+])('%p ms reads %p', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text)
+})
+
+test.each([
+  [0, '0 B'],
+  [1023, '1023 B'],
+  [1536, '1.5 KiB'],
+  [12 * 2 ** 20, '12 MiB'],
+])('%p bytes read %p', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text)
+})
+
+test.each([
+  [0, 'just now'],
+  [42_000, '42 s ago'],
+  [300_000, '5 min ago'],
+  [3 * 3_600_000, '3 h ago'],
+  [12 * 86_400_000, '12 d ago'],
+  [-60_000, 'in 1 min'],
+])('%p ms before reads %p', (ms, text) => {
+  expect(formatAgo(1e12 - ms, 1e12)).toBe(text)
+})
+
+test('one is one, and others are many', () => {
+  expect([plural(1, 'run'), plural(2, 'run'), plural(0, 'process', 'processes')]).toEqual([
+    '1 run',
+    '2 runs',
+    '0 processes',
+  ])
+})
+
+test.each([
+  ['2026-11-20T21:52:42.171920042Z', '2026-11-20T21:52:42.171920043Z'],
+  ['2026-11-20T21:52:42.999999999Z', '2026-11-20T21:52:43.000000000Z'],
+  ['2026-12-31T23:59:59.999999999Z', '2027-01-01T00:00:00.000000000Z'],
+  ['2026-11-20T21:52:42Z', '2026-11-20T21:52:42.000000001Z'],
+])('a nanosecond after %p is %p', (at, next) => {
+  expect(afterNs(at)).toBe(next)
+})
+
+describe('the address', () => {
+  test('gives back what it was given, whatever that holds', () => {
+    const params = { process: 'a&b=c#d ?%2F', meta: '', from: '-6h', none: undefined }
+    const { page, params: back } = parseRoute(formatRoute('runs', params))
+    expect([page, Object.fromEntries(back)]).toEqual(['runs', { process: 'a&b=c#d ?%2F', meta: '', from: '-6h' }])
+  })
+  test.each([
+    ['', ''],
+    ['#', ''],
+    ['#/', ''],
+    ['#/runs', 'runs'],
+    ['#/no such', ''],
+  ])('%p is the page %p', (hash, page) => {
+    expect(parseRoute(hash).page).toBe(page)
+  })
+  test('changes what is changed and keeps the rest', () => {
+    expect(changeParams(new URLSearchParams('a=1&b=2'), { a: undefined, c: '3' }).toString()).toBe('b=2&c=3')
+  })
+})
+
+describe('a range', () => {
+  const now = Date.UTC(2026, 10, 20, 22)
+  const read = (search: string) => readRange(new URLSearchParams(search), now)
+  test('that moves with now is asked for as it is written', () => {
+    expect(read('from=-6h')).toEqual({ fromMs: now - 6 * 3_600_000, toMs: now, isLive: true, query: { from: '-6h' } })
+  })
+  test('that was zoomed to stays', () => {
+    const fixed = fixRange(now - 1000.4, now - 500.6)
+    const range = read(String(new URLSearchParams(fixed)))
+    expect([range.fromMs, range.toMs, range.isLive]).toEqual([now - 1001, now - 500, false])
+  })
+  test.each([
+    [''],
+    ['from=rubbish'],
+    ['from=-0h'],
+    ['from=2026-11-20T22:00:00Z&to=2026-11-20T21:00:00Z'],
+    ['to=2026-11-20T21:00:00Z'],
+  ])('%p is the last hour', (search) => {
+    expect(read(search).query).toEqual({ from: '-1h' })
+  })
+  test('is never shorter than a millisecond', () => {
+    const { from, to } = fixRange(now, now)
+    expect(Date.parse(to) - Date.parse(from)).toBe(1)
+  })
+  test('has at most so many buckets, aligned as the server aligns them', () => {
+    for (const from of ['-15m', '-1h', '-6h', '-24h', '-7d']) {
+      const range = read(`from=${from}`)
+      const every = chooseEvery(range, 60)
+      expect((range.toMs - range.fromMs) / everyMs(every)).toBeLessThanOrEqual(60)
+      expect(bucketsOf(range, every).every((ms) => ms % everyMs(every) === 0)).toBe(true)
+    }
+  })
+  test('with gaps where a bucket has nothing', () => {
+    const rows = [{ at: '2026-11-20T21:10:00.000000000Z', n: 7 }]
+    const atMs = bucketsOf(read('from=-1h'), '10m')
+    expect(toLine('x', rows, atMs, ({ n }) => n).values).toEqual([null, 7, null, null, null, null])
+  })
+})

@@ -1,0 +1,119 @@
+// Lanes and what is under a point of them: no overlap, no lane too many, and the search sees what is drawn.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  AXIS_PX,
+  findRunAt,
+  firstVisible,
+  placeBands,
+  placeTicks,
+  toMs,
+  toPx,
+} from '../../src/console/timeline/geometry.ts'
+import { layRuns } from '../../src/console/timeline/lay-runs.ts'
+import { type Run, toRun } from '../../src/console/timeline/run.ts'
+
+const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000000Z')
+
+function run(startMs: number, lengthMs: number | null, process = 'p'): Run {
+  return toRun({
+    process,
+    meta: null,
+    uid: null,
+    state: lengthMs === null ? 'running' : 'completed',
+    started_at: iso(startMs),
+    ended_at: lengthMs === null ? null : iso(startMs + lengthMs),
+    duration_ms: lengthMs,
+  })
+}
+
+const runs = fc.array(
+  fc
+    .tuple(fc.integer({ min: 0, max: 1000 }), fc.option(fc.integer({ min: 1, max: 300 })), fc.constantFrom('p', 'q'))
+    .map(([start, length, process]) => run(start, length, process)),
+  { maxLength: 60 },
+)
+
+describe('lanes', () => {
+  test('hold every run once, in order, and no two that overlap', () => {
+    fc.assert(
+      fc.property(runs, (given) => {
+        const bands = layRuns(given, () => 0)
+        expect(bands.flatMap(({ lanes }) => lanes.flat()).length).toBe(given.length)
+        for (const { lanes, process } of bands)
+          for (const lane of lanes)
+            lane.forEach((run, i) => {
+              expect(run.process).toBe(process)
+              if (i > 0) expect(lane[i - 1]!.endMs).toBeLessThanOrEqual(run.startMs)
+            })
+      }),
+    )
+  })
+
+  test('are as many as run at once, and not more', () => {
+    fc.assert(
+      fc.property(runs, (given) => {
+        for (const { process, lanes } of layRuns(given, () => 0)) {
+          const same = given.filter((run) => run.process === process)
+          const atOnce = same.map(
+            ({ startMs }) => same.filter((run) => run.startMs <= startMs && run.endMs > startMs).length,
+          )
+          expect(lanes.length).toBe(Math.max(...atOnce))
+        }
+      }),
+    )
+  })
+
+  test('leave room for what has no length', () => {
+    const [band] = layRuns([run(0, 0), run(5, 0), run(20, 0)], () => 10)
+    expect(band?.lanes.map((lane) => lane.map(({ startMs }) => startMs))).toEqual([[0, 20], [5]])
+  })
+})
+
+describe('a point of the picture', () => {
+  const given = [run(100, 100), run(400, 200), run(450, null), run(300, 50, 'q')]
+  const layout = placeBands(layRuns(given, () => 0))
+  const scale = { fromMs: 0, toMs: 1000, widthPx: 1000 }
+  const [p, q] = layout.bands
+
+  test('is on the run that is drawn there', () => {
+    expect(findRunAt(layout, scale, 150, p!.lanesPx + 1)).toBe(given[0]!)
+    expect(findRunAt(layout, scale, 500, p!.lanesPx + 1)).toBe(given[1]!)
+    expect(findRunAt(layout, scale, 990, p!.lanesPx + layout.lanePx + 1)).toBe(given[2]!)
+    expect(findRunAt(layout, scale, 320, q!.lanesPx + 1)).toBe(given[3]!)
+  })
+
+  test('is near enough within a finger’s breadth, and on nothing beyond that', () => {
+    expect(findRunAt(layout, scale, 97, p!.lanesPx + 1)).toBe(given[0]!)
+    expect(findRunAt(layout, scale, 203, p!.lanesPx + 1)).toBe(given[0]!)
+    for (const [x, y] of [
+      [90, p!.lanesPx + 1],
+      [210, p!.lanesPx + 1],
+      [150, AXIS_PX],
+      [150, p!.topPx + 2],
+      [150, 10_000],
+    ] as const)
+      expect(findRunAt(layout, scale, x, y)).toBeUndefined()
+  })
+
+  test('is a moment, and back', () => {
+    const zoomed = { fromMs: 1_000, toMs: 3_000, widthPx: 500 }
+    expect(toMs(zoomed, 250)).toBe(2_000)
+    expect(toPx(zoomed, toMs(zoomed, 123))).toBeCloseTo(123)
+  })
+})
+
+test('what ends before the left edge is passed over', () => {
+  const lane = [run(0, 10), run(10, 10), run(30, 10), run(50, null)]
+  expect([0, 10, 11, 41, 10_000].map((ms) => firstVisible(lane, ms))).toEqual([0, 0, 1, 3, 3])
+})
+
+test('ticks are round moments, far enough apart', () => {
+  const hour = placeTicks(
+    { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3), widthPx: 900 },
+    90,
+  )
+  expect(hour.stepMs).toBe(600_000)
+  expect(hour.atMs.length).toBe(6)
+  expect(hour.atMs.every((ms) => ms % 600_000 === 0)).toBe(true)
+})

@@ -1,0 +1,168 @@
+// How the console is served: its policy, what a cache may keep, what another site may not, and that its failure is only its own.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import pino from 'pino'
+import { createConsole } from '../../src/console/bundle-console.ts'
+import { CONSOLE_POLICY } from '../../src/console/shell-page.ts'
+import { accountRoutes } from '../../src/http/account-routes.ts'
+import { type ConsoleRoutesDeps, consoleRoutes } from '../../src/http/console-routes.ts'
+import { errorToProblem } from '../../src/http/error-to-problem.ts'
+import { problemResponse } from '../../src/http/problem-response.ts'
+import { openFresh } from '../account/accounts-cast.ts'
+import { startApp, type TestApp } from '../support/app.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { missing } from '../support/needs.ts'
+import { LIGHT, PASSWORD, visit } from './console-visit.ts'
+
+describe('the console is served', () => {
+  let app: TestApp
+  beforeAll(async () => {
+    app = await startApp({ serviceName: 'acme' })
+  })
+  afterAll(() => app.stop())
+
+  const assetsOf = async () =>
+    [...(await app.fetch('/')).text.matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map((match) => `/${match[1]}`)
+
+  test('under a policy that lets nothing in or out, and no script or style inside the page', async () => {
+    const { status, headers, text } = await app.fetch('/')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    )
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/)
+    expect(text).toContain('content="x-acme-api-key"')
+  })
+
+  test('with addresses of its own alone, relative to the page', async () => {
+    const assets = await assetsOf()
+    expect(assets.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH')).sort()).toEqual([
+      '/console/stint-HASH.css',
+      '/console/stint-HASH.js',
+    ])
+    for (const path of assets) {
+      const { text } = await app.fetch(path)
+      expect(text.match(/\b(?:https?:)?\/\/(?!www\.w3\.org\/2000\/svg)[a-z0-9-]+\.[a-z]{2,}/gi) ?? []).toEqual([])
+    }
+  })
+
+  test('a cache keeps assets for ever, and asks after the page', async () => {
+    const [style = '', script = ''] = await assetsOf()
+    for (const [path, type] of [
+      [style, 'text/css; charset=utf-8'],
+      [script, 'text/javascript; charset=utf-8'],
+    ] as const) {
+      const { headers } = await app.fetch(path)
+      expect(headers.get('content-type')).toBe(type)
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    }
+    const page = await app.fetch('/')
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    const etag = page.headers.get('etag') ?? ''
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await app.fetch('/', { headers: { 'if-none-match': known } })
+      expect([again.status, again.text]).toEqual([304, ''])
+    }
+    expect((await app.fetch('/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+  })
+
+  test('no other file is there', async () => {
+    for (const path of [
+      '/console/stint-0000000000000000.js',
+      '/console/main.ts',
+      '/console/..%2fservice.ts',
+      '/console/',
+      '/console',
+    ])
+      expect((await app.fetch(path)).status).toBe(404)
+  })
+
+  test('what another site causes is refused', async () => {
+    const cross = {
+      'content-type': 'application/json',
+      'sec-fetch-site': 'cross-site',
+      origin: 'https://elsewhere.example',
+    }
+    for (const [method, path] of [
+      ['POST', '/api/session'],
+      ['POST', '/api/accounts'],
+      ['DELETE', '/api/session'],
+      ['POST', '/api/keys'],
+      ['POST', '/api/password'],
+      ['DELETE', '/api/account'],
+    ] as const) {
+      const { status, json } = await app.fetch(path, {
+        method,
+        headers: cross,
+        ...(method === 'POST' && { body: '{}' }),
+      })
+      expect([status, json.code]).toEqual([403, 'cross_site'])
+    }
+  })
+})
+
+test('a console that cannot be bundled is a 500 of its own, is logged, and is tried again', async () => {
+  const good = createConsole('x-stint-api-key')
+  let isBroken = true
+  const lines: string[] = []
+  const server = serve({
+    console: {
+      page: () => (isBroken ? Promise.reject(new Error('no such file')) : good.page()),
+      asset: (name) => (isBroken ? Promise.reject(new Error('no such file')) : good.asset(name)),
+    },
+    consolePolicy: CONSOLE_POLICY,
+    log: pino({}, { write: (line) => void lines.push(line) }),
+  })
+  const broken = await fetch(`${server.url}/`)
+  expect([broken.status, ((await broken.json()) as { code: string }).code]).toEqual([500, 'internal'])
+  expect((await fetch(`${server.url}/console/x.js`)).status).toBe(500)
+  expect(lines.join()).toContain('the console cannot be bundled')
+  isBroken = false
+  expect((await fetch(`${server.url}/`)).status).toBe(200)
+  server.stop()
+})
+
+test.skipIf(missing('chromium') !== undefined)(
+  'a fresh Stint that others can reach asks for its set-up code',
+  async () => {
+    const accounts = openFresh({ signup: 'first', setupCodeRequired: true, setupCode: 'open sesame' })
+    const server = serve(
+      { console: createConsole('x-stint-api-key'), consolePolicy: CONSOLE_POLICY, log: pino({ level: 'silent' }) },
+      accountRoutes({
+        accounts,
+        addressOf: () => '192.0.2.1',
+        isSecure: () => false,
+        isOwnHost: () => true,
+        onDeleted() {},
+      }),
+    )
+    const browser = await launchBrowser()
+    const { page, go, complaints } = await visit(server.url, browser, LIGHT)
+    await go('')
+    await page.getByLabel('E-mail').fill('ada@example.com')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByLabel('Set-up code').fill('open barley')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('alert').getByText('The set-up code is missing or wrong').waitFor()
+    complaints.length = 0 // the browser itself says that a 403 came
+    await page.getByLabel('Set-up code').fill('open sesame')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByLabel('Your API key').waitFor()
+    await browser.close()
+    server.stop()
+    accounts.close()
+  },
+  30_000,
+)
+
+function serve(deps: ConsoleRoutesDeps, more = new Elysia() as ReturnType<typeof accountRoutes> | Elysia) {
+  const app = new Elysia({ normalize: false })
+    .onError(({ error }) => problemResponse(errorToProblem(error, () => undefined)!))
+    .use(consoleRoutes(deps))
+    .use(more as Elysia)
+    .listen({ port: 0, hostname: '127.0.0.1' })
+  return { url: `http://127.0.0.1:${app.server!.port}`, stop: () => void app.server!.stop(true) }
+}

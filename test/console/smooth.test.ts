@@ -1,0 +1,98 @@
+// 10,000 runs in the view: what a frame of moving, scrolling and hovering costs, in time of the processor, so that a busy machine fails nothing.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, LIGHT, startConsole, type Visit } from './console-visit.ts'
+
+const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+
+const RUNS = 10_000
+const FRAMES = 90
+/** Half of what there is at 60 frames a second. */
+const FRAME_BUDGET_MS = 8
+/** A poll that brings all of them anew may take so long once: not yet felt as a halt. */
+const LAYOUT_BUDGET_MS = 150
+
+describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
+  let stint: ConsoleStint
+  let visit: Visit
+  beforeAll(async () => {
+    stint = await startConsole()
+    const { cookie, secret } = await stint.signUp('ada@example.com')
+    const marks = manyRuns(Date.now())
+    await stint.send(secret, marks.slice(0, RUNS))
+    await stint.send(secret, marks.slice(RUNS))
+    visit = await stint.visit(LIGHT, cookie)
+    await visit.go('runs?from=-6h')
+    await visit.page.getByText(/ of 10,000/).waitFor({ timeout: 60_000 })
+  }, 120_000)
+  afterAll(() => stint.close())
+
+  test(`spends less than ${FRAME_BUDGET_MS} ms of a frame while one moves over it and scrolls`, async () => {
+    const perFrameMs = await measure(visit, async () => {
+      await visit.page.evaluate(
+        (frames) =>
+          new Promise<void>((done) => {
+            const canvas = document.querySelector('canvas')!
+            const scroller = canvas.closest('.timeline')!
+            const box = canvas.getBoundingClientRect()
+            let frame = 0
+            const step = () => {
+              const x = box.left + (box.width * frame) / frames
+              const y = box.top + 30 + ((box.height - 40) * (frame % 30)) / 30
+              canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: y, bubbles: true }))
+              scroller.scrollTop = frame * 7
+              if (++frame < frames) requestAnimationFrame(step)
+              else done()
+            }
+            requestAnimationFrame(step)
+          }),
+        FRAMES,
+      )
+    })
+    console.log(`a frame with ${RUNS} runs: ${(perFrameMs / FRAMES).toFixed(2)} ms`)
+    expect(perFrameMs / FRAMES).toBeLessThan(FRAME_BUDGET_MS)
+  }, 60_000)
+
+  test(`takes in all of them anew within ${LAYOUT_BUDGET_MS} ms`, async () => {
+    const ms = await measure(visit, async () => {
+      await visit.page.getByRole('button', { name: 'Older' }).click() // the same runs, laid out again, and another page of the table
+      await visit.page.getByText(/^26–50 of 10,000/).waitFor()
+    })
+    console.log(`all of them laid out again: ${ms.toFixed(0)} ms`)
+    expect(ms).toBeLessThan(LAYOUT_BUDGET_MS)
+    expect(visit.complaints).toEqual([])
+  }, 60_000)
+})
+
+/** Time of the processor that the page's main thread takes for scripts, styles and layout, in ms. */
+async function measure({ page }: Visit, act: () => Promise<void>): Promise<number> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const read = async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics')
+    const of = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0
+    return of('TaskDuration') * 1000
+  }
+  const before = await read()
+  await act()
+  return (await read()) - before
+}
+
+/** Of twenty processes, up to a dozen at a time; every hundredth is still running. */
+function manyRuns(nowMs: number): object[] {
+  const marks: object[] = []
+  for (let i = 0; i < RUNS; i++) {
+    const process = `process ${String(i % 20).padStart(2, '0')}`
+    const startMs = nowMs - 5.9 * 3_600_000 + i * 2_000
+    const at = (ms: number) => new Date(ms).toISOString().replace('Z', `${String(i % 1000).padStart(3, '0')}Z`)
+    marks.push({ kind: 'start', process, uid: `run-${i}`, at: at(startMs) })
+    if (i % 100 !== 0)
+      marks.push({
+        kind: 'end',
+        process,
+        uid: `run-${i}`,
+        at: at(Math.min(nowMs - 1000, startMs + 20_000 + (i % 97) * 4_000)),
+      })
+  }
+  return marks
+}
