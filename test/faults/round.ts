@@ -92,7 +92,13 @@ export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
   }
 }
 
-export async function runRound(rig: Rig, email: string, chance: Chance, faults: readonly RoundFault[]): Promise<Round> {
+export async function runRound(
+  rig: Rig,
+  email: string,
+  chance: Chance,
+  faults: readonly RoundFault[],
+  clients: number,
+): Promise<Round> {
   const { stint, stores } = rig
   const caller = await stint.signUp(email)
   const oracle = createOracle({ poisonEvery: stores ? POISON_EVERY : 0 })
