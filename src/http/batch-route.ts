@@ -11,7 +11,7 @@ import { uncachedHeaders } from './answer-headers.ts'
 import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
 import { describeBatch } from './describe-batch.ts'
 import { readBatch, UnreadableLine } from './read-batch.ts'
-import type { Admitted } from './v1-routes.ts'
+import { type Admitted, assertAdmitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
   stamp(): Stamp
@@ -107,7 +107,14 @@ export function batchRoute(deps: BatchDeps) {
         headers: HEADERS,
       })
     },
-    { parse: ({ request }) => readBatch(request), body: t.Array(t.Unknown()), detail: describeBatch(schemas) },
+    {
+      parse: (c) => {
+        assertAdmitted(c)
+        return readBatch(c.request)
+      },
+      body: t.Array(t.Unknown()),
+      detail: describeBatch(schemas),
+    },
   )
 }
 

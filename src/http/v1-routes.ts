@@ -16,6 +16,15 @@ export interface Admitted {
   readonly admission: Admission
 }
 
+/**
+ * The gate goes by the path of the URL, the router by that of the request line. A Host header such as `a/livez?` makes them two, so what
+ * the gate has not seen ends here. Throws Problem `key_invalid`.
+ */
+export function assertAdmitted(c: object): void {
+  if ((c as Partial<Admitted>).admission !== undefined) return
+  throw new Problem('key_invalid', 'The Host header is no host, so the key could not be looked at.')
+}
+
 const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'application/json' }) }
 
 export const V1_KINDS: Readonly<Record<string, EventKind>> = {
@@ -54,7 +63,10 @@ export function v1Routes(deps: IntakeDeps) {
         return eventOfOwnTime(kind, body, body.at, account, deps).then((event) => accept(event, stamp.us))
       },
       {
-        parse: (c) => readBytes(c.request, MAX_BODY_BYTES).then(parseJson),
+        parse: (c) => {
+          assertAdmitted(c)
+          return readBytes(c.request, MAX_BODY_BYTES).then(parseJson)
+        },
         body: schemaOf[kind],
         detail: describeIntake(kind),
       },

@@ -27,6 +27,11 @@ const checked = <T>(faults: readonly { readonly detail: string }[], value: T): P
 const TIME =
   '^(-[0-9]{1,10}[smhdw]|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$'
 
+const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
+/** After stripping. */
+const SOMETHING_LEFT = `[^${STRIPPED}\\\\]`
+const METRIC_NAME = `^[^${STRIPPED}]*[^${STRIPPED}\\\\]$`
+
 const time = (description: string): Parameter<bigint> => ({
   description: `${description}: RFC 3339 with up to nine digits of a second, or a time ago such as \`-90m\` (s, m, h, d, w).`,
   schema: { type: 'string', pattern: TIME, example: '-90m' },
@@ -42,7 +47,7 @@ const parameters = {
   to: time('The end of the range, which does not belong to it; now when absent'),
   process: {
     description: 'Only this process. Stripped as it is when events are sent.',
-    schema: { type: 'string', minLength: 1, maxLength: 250 },
+    schema: { type: 'string', minLength: 1, maxLength: 250, pattern: SOMETHING_LEFT },
     parse: (text) => checked(checkProcess(text), stripText(text)),
   } satisfies Parameter<string>,
   meta: {
@@ -65,7 +70,7 @@ const parameters = {
   } satisfies Parameter<TimingState>,
   name: {
     description: 'Only the metric of this name.',
-    schema: { type: 'string', minLength: 1, maxLength: 250 },
+    schema: { type: 'string', minLength: 1, maxLength: 250, pattern: METRIC_NAME },
     parse: (text) => {
       const detail = nameFault(text)
       return detail === undefined ? { value: text } : { detail }

