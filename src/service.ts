@@ -2,7 +2,6 @@
 //   start: the lock (nobody else may touch the files) → what is durable → stores → shippers → the socket last, so that the first
 //          request meets a whole service. A store that is away delays nothing.
 //   stop:  the socket (requests in flight end, nothing new comes) → shippers (the write in hand ends) → stores → files → the lock.
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAccounts } from './account/accounts.ts'
 import type { Clock } from './clock.ts'
@@ -25,7 +24,7 @@ import { Problem } from './problem.ts'
 import { createQuestions } from './query/questions.ts'
 import { createEraseAccounts } from './ship/erase-accounts.ts'
 import { createShipper } from './ship/shipper.ts'
-import { lockDataDir } from './spool/data-dir-lock.ts'
+import { lockDataDir, makeDataDir } from './spool/data-dir-lock.ts'
 import { openDeadLetters } from './spool/dead-letters.ts'
 import { openGivenStamps } from './spool/given-stamps.ts'
 import { openSpool } from './spool/spool.ts'
@@ -43,7 +42,7 @@ export interface Service {
 
 /** Throws an Error whose message is for the operator when the service cannot start. */
 export async function startService(config: Config, clock: Clock, log: Logger): Promise<Service> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  makeDataDir(config.dataDir)
   const inDataDir = (name: string) => join(config.dataDir, name)
   const lock = lockDataDir(config.dataDir)
   const metrics = createMetrics()

@@ -3,7 +3,17 @@
 // a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The lock file is never opened by other means:
 // closing any second descriptor of it would give the lock away.
 import { Database } from 'bun:sqlite'
-import { accessSync, closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** Of everything under DATA_DIR; raised when an older Stint could no longer read it. */
@@ -11,6 +21,11 @@ const DATA_VERSION = 1
 
 export interface DataDirLock {
   release(): void
+}
+
+/** With all missing parents, closed to others. Throws an Error whose message is for the operator. */
+export function makeDataDir(dir: string): void {
+  attempt(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }))
 }
 
 /** `dir` exists. Throws an Error whose message is for the operator: who holds it, that it cannot be written, that its data is newer. */

@@ -90,6 +90,9 @@ export interface Oracle {
 /** Of the events that a store is made to refuse. */
 export const POISON_PROCESS = 'poison'
 
+/** A range that holds all that a test sends. */
+export const WIDE = 'from=-3h&to=2100-01-01T00:00:00Z'
+
 const AWAY_MS = 50
 const SECOND_NAME = 'läng e=1,2'
 const LONG_EXCEPTION = 14_000

@@ -1,0 +1,105 @@
+// The real service under a wall clock that jumps an hour, forth and back, also while it is stopped.
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lacks } from '../support/fault-trial.ts'
+import { readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
+import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+
+const ENTRY = join(import.meta.dir, '../support/fault-clock-main.ts')
+const HOUR_US = 3_600_000_000
+const JOB_US = 10_000_000
+/** What the requests themselves may take on a busy machine. */
+const SLACK_MS = 5_000
+const TIMEOUT_MS = 120_000
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-clock-'))
+let stint: StintProcess | undefined
+afterEach(async () => {
+  await stint?.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const time = { stepUs: 0, passUs: 0 }
+
+function setTime(): void {
+  const path = join(dir, 'time')
+  writeFileSync(`${path}.new`, JSON.stringify(time))
+  renameSync(`${path}.new`, path)
+}
+
+test.skipIf(lacks('chdb'))(
+  'stamps are unique and increase, and a ten-second job measures ten seconds across the jump',
+  async () => {
+    setTime()
+    stint = createStintProcess({ CLOCK_FILE: join(dir, 'time') }, { entry: ENTRY })
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const stamps: string[] = []
+    let number = 0
+
+    const mark = async (kind: 'start' | 'end', uid: string): Promise<void> => {
+      const response = await caller.post(`/v1/${kind}`, { process: 'job', uid })
+      expect(response.status).toBe(201)
+      stamps.push(((await response.json()) as { at: string }).at)
+    }
+    const step = (us: number) => {
+      time.stepUs += us
+      setTime()
+    }
+    const pass = (us: number) => {
+      time.passUs += us
+      setTime()
+    }
+    /** A job of ten seconds in whose middle something happens. */
+    const job = async (name: string, meanwhile: () => unknown): Promise<void> => {
+      const uid = `${name}-${++number}`
+      await mark('start', uid)
+      pass(JOB_US / 2)
+      await meanwhile()
+      pass(JOB_US / 2)
+      await mark('end', uid)
+    }
+    const restart = async (us: number, end: () => Promise<unknown>) => {
+      await end()
+      step(us)
+      await stint!.start()
+    }
+
+    await job('still', () => {})
+    await job('back', () => step(-HOUR_US))
+    await job('forth-again', () => step(HOUR_US))
+    await job('back-and-forth', () => {
+      step(-HOUR_US)
+      step(HOUR_US)
+    })
+    for (const us of [-HOUR_US, HOUR_US]) {
+      await mark('start', `seen-${us < 0 ? 'back' : 'forth'}`)
+      await restart(us, () => stint!.kill())
+      await job('after-a-kill', () => {})
+      await restart(-us, () => stint!.terminate())
+      await job('after-a-stop', () => {})
+    }
+    step(HOUR_US)
+    await mark('start', 'ahead')
+    await job('after-a-step-forth', () => {})
+
+    expect(stamps.filter((at, i) => i > 0 && !(at > stamps[i - 1]!))).toEqual([])
+    await untilShipped(stint.url, 60_000)
+    const timings = await readTimings(caller)
+    const jobs = timings.filter(({ state }) => state === 'completed')
+    expect(jobs).toHaveLength(number)
+    for (const { uid, duration_ms } of jobs) {
+      expect({ uid, ms: duration_ms, isTenSeconds: Math.abs(duration_ms! - JOB_US / 1000) < SLACK_MS }).toEqual({
+        uid,
+        ms: duration_ms,
+        isTenSeconds: true,
+      })
+    }
+  },
+  TIMEOUT_MS,
+)
+
+const readTimings = (caller: Caller) =>
+  readAll<Timing & { duration_ms: number | null }>(caller, `/api/timings?${WIDE}`, 'timings')
