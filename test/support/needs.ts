@@ -1,7 +1,7 @@
 // What some tests need besides this repository and may not find here: a real influxd, a browser, strace, the embedded engine.
 // Such tests skip themselves by `missing(…)` and never silently: the reason is written down for the last lines of a run.
-import { appendFileSync, existsSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { appendFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const INFLUXD = join(homedir(), '.cache/stint/influxd-v2.7.12')
@@ -27,12 +27,22 @@ const resolves = (module: string): boolean => {
   }
 }
 
+function mountsTmpfs(): boolean {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-mount-'))
+  const mounted =
+    Bun.which('mount') !== null && Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'none', dir]).success
+  if (mounted) Bun.spawnSync(['umount', dir])
+  rmdirSync(dir)
+  return mounted
+}
+
 /** Each says why a need is not met here, or undefined. */
 const PROBES = {
   influxd: () =>
     findInfluxd() ? undefined : 'no influxd v2.7.12 in ~/.cache/stint, and STINT_TEST_INFLUXD is not set',
   chromium: () => (findChromium() ? undefined : 'no chromium in PATH, and STINT_TEST_CHROMIUM is not set'),
   strace: () => (Bun.which('strace') ? undefined : 'no strace in PATH'),
+  tmpfs: () => (mountsTmpfs() ? undefined : 'only root may mount a small file system'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
 

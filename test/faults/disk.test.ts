@@ -1,0 +1,152 @@
+// The real process on a disk that is full or broken: never a 201 that is not on the disk, answers 500 or 503, the process lives, delivers on, and
+// accepts again by itself when the disk is well.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
+import { figure, injectFault, lacks, manyOf, startLoad, until } from '../support/fault-trial.ts'
+import { influxd } from '../support/influxd.ts'
+import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
+import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
+import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+
+const CLIENTS = 3
+const WITHIN_MS = 60_000
+const TIMEOUT_MS = 180_000
+
+const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
+afterEach(async () => {
+  await open.stint?.kill()
+  open.disk?.unmount() // may lie in the directory that goes with Stint
+  await open.stint?.close()
+  await open.proxy?.stop()
+  for (const name of ['stint', 'disk', 'proxy'] as const) delete open[name]
+})
+
+const isAlive = async ({ url }: StintProcess) => (await fetch(`${url}/livez`)).ok
+const isReady = async ({ url }: StintProcess) => (await fetch(`${url}/readyz`)).ok
+
+/** Points go to a real InfluxDB behind a proxy, exceptions stay in the process. */
+async function settingsWithInflux(): Promise<{ settings: Env; proxy: LossyProxy }> {
+  const { url, token, org, bucket } = await (await influxd()).freshBucket()
+  const proxy = await startLossyProxy({ to: url, lose: 0, random: () => 1 })
+  open.proxy = proxy
+  return {
+    proxy,
+    settings: {
+      INFLUX_URL: proxy.url,
+      INFLUX_TOKEN: token,
+      INFLUX_ORG: org,
+      INFLUX_BUCKET: bucket,
+      SPOOL_MAX_BYTES: '16MiB',
+      SERIES_MAX: '0',
+    },
+  }
+}
+
+describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
+  test(
+    'refuses with 503 and retry-after, delivers on, and accepts again when there is room',
+    async () => {
+      const disk = mountSmallDisk(160)
+      open.disk = disk
+      const { settings, proxy } = await settingsWithInflux()
+      const stint = createStintProcess(settings, { dataDir: join(disk.dir, 'data') })
+      open.stint = stint
+      await stint.start()
+      const caller = await stint.signUp('ada@example.com')
+      const oracle = createOracle()
+      proxy.setDown(true)
+      const load = startLoad(oracle, manyOf(caller, CLIENTS))
+      await until('a backlog', () => oracle.acknowledged() > 200)
+
+      disk.fill()
+      await until('503', () => (oracle.refused.get(503) ?? 0) > 20, WITHIN_MS)
+      await load.stop()
+      expect(await isAlive(stint)).toBe(true)
+      expect(await isReady(stint)).toBe(false)
+      expect([...oracle.refused.keys()].filter((status) => status !== 500 && status !== 503)).toEqual([])
+      expect(oracle.withoutRetryAfter()).toBe(0)
+      expect((await countSpooled(stint.url))?.points).toBeGreaterThan(0)
+
+      proxy.setDown(false)
+      await until('the points delivered from a full disk', async () => (await countSpooled(stint.url))?.points === 0)
+      expect(await isReady(stint)).toBe(false) // it still was full
+
+      disk.free()
+      await until('ready again', () => isReady(stint))
+      expect(await oracle.send(caller, 'metrics')).toBe(201)
+      expect(await oracle.send(caller, 'exception')).toBe(201)
+      await stint.kill()
+      await stint.start()
+      await untilShipped(stint.url, WITHIN_MS)
+      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'under the embedded store makes it wait; nothing is buried, nothing lost, and it goes on when there is room',
+    async () => {
+      const { settings } = await settingsWithInflux()
+      const stint = createStintProcess(settings)
+      open.stint = stint
+      const disk = mountSmallDisk(24, join(stint.dataDir, 'clickhouse'))
+      open.disk = disk
+      await stint.start()
+      const caller = await stint.signUp('ada@example.com')
+      const oracle = createOracle()
+      expect(await oracle.send(caller, 'exception')).toBe(201)
+      await untilShipped(stint.url, WITHIN_MS)
+
+      disk.fill()
+      for (let i = 0; i < 20; i++) expect(await oracle.send(caller, 'exception')).toBe(201)
+      expect(await oracle.send(caller, 'metrics')).toBe(201)
+      await until('a parked destination', async () => (await figure(stint, 'stint_destination_parked')) === 1)
+      await until('the points delivered', async () => (await countSpooled(stint.url))?.points === 0)
+      expect(await isReady(stint)).toBe(true)
+      expect((await countSpooled(stint.url))?.exceptions).toBe(20)
+
+      disk.free()
+      await untilShipped(stint.url, WITHIN_MS)
+      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+      expect(await figure(stint, 'stint_dead_total')).toBe(0)
+    },
+    TIMEOUT_MS,
+  )
+})
+
+describe.skipIf(lacks('strace', 'chdb'))('a broken disk', () => {
+  test(
+    'is 500 for what could not be made durable, and no more when it is well: by failing syncs, failing and short writes',
+    async () => {
+      const stint = createStintProcess({ SPOOL_MAX_BYTES: '16MiB' })
+      open.stint = stint
+      await stint.start()
+      const caller = await stint.signUp('ada@example.com')
+      const oracle = createOracle()
+      await oracle.send(caller, 'metrics')
+      await untilShipped(stint.url, WITHIN_MS)
+
+      for (const broken of ['fdatasync:error=EIO', 'pwrite64:error=ENOSPC', 'pwrite64:retval=7']) {
+        const failed = () => oracle.refused.get(500) ?? 0
+        const before = failed()
+        const fault = await injectFault(stint.pid(), [broken])
+        const load = startLoad(oracle, manyOf(caller, CLIENTS))
+        await until(`500 by ${broken}`, () => failed() > before + 3, WITHIN_MS)
+        expect(await isAlive(stint)).toBe(true)
+        await fault.stop()
+        const acknowledged = oracle.acknowledged()
+        await until('acknowledged events again', () => oracle.acknowledged() > acknowledged + 20, WITHIN_MS)
+        await load.stop()
+      }
+      expect([...oracle.refused.keys()]).toEqual([500])
+      expect(oracle.acknowledged()).toBeGreaterThan(60)
+
+      await stint.kill()
+      await stint.start()
+      await untilShipped(stint.url, WITHIN_MS)
+      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+    },
+    TIMEOUT_MS,
+  )
+})

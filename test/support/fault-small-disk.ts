@@ -1,0 +1,45 @@
+// A small file system of a test's own, which can be filled to the last byte and emptied again. Only where `missing('tmpfs')` is undefined.
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface SmallDisk {
+  readonly dir: string
+  /** Until not a byte goes in any more. */
+  fill(): void
+  /** Gives back what `fill` took. */
+  free(): void
+  unmount(): void
+}
+
+/** At `dir`, which is made; at a fresh one when absent. */
+export function mountSmallDisk(megabytes: number, dir = mkdtempSync(join(tmpdir(), 'stint-disk-'))): SmallDisk {
+  mkdirSync(dir, { recursive: true })
+  run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'none', dir)
+  const filler = join(dir, 'filler')
+  return {
+    dir,
+    fill() {
+      const file = openSync(filler, 'a')
+      for (let bytes = 2 ** 20; bytes >= 1; ) {
+        try {
+          if (writeSync(file, new Uint8Array(bytes)) < bytes) bytes = Math.floor(bytes / 2)
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+          bytes = Math.floor(bytes / 2)
+        }
+      }
+      closeSync(file)
+    },
+    free: () => rmSync(filler, { force: true }),
+    unmount() {
+      run('umount', '-l', dir)
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function run(...command: string[]): void {
+  const { success, stderr } = Bun.spawnSync(command)
+  if (!success) throw new Error(`${command.join(' ')}: ${stderr}`)
+}
