@@ -28,6 +28,7 @@ const IDLE = { store: 'memory', state: 'idle', sinceUs: 0 }
 
 export interface AppOptions {
   readonly serviceName?: string
+  readonly signup?: 'first' | 'open'
   readonly nodeId?: number
   /** Requests a second for each key. */
   readonly rateLimit?: number
@@ -56,6 +57,8 @@ export interface TestApp {
   /** Secrets. `owner` may write and read; `revoked` could. */
   readonly keys: Readonly<Record<'owner' | 'writer' | 'reader' | 'revoked', string>>
   readonly spools: Readonly<Record<Destination, Spool>>
+  /** Every route there is, as the router has it. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[]
   /** What was refused under /v1, by kind and code. */
   readonly refused: string[]
   /** What the log holds, a line each. */
@@ -77,7 +80,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     path: join(dir, 'accounts.sqlite'),
     clock,
     log,
-    signup: 'first',
+    signup: options.signup ?? 'first',
     seriesMax: options.seriesMax ?? 0,
   })
   const { account, key } = await accounts.create({
@@ -190,6 +193,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     account: account.id,
     keys,
     spools,
+    routes: app.routes.map(({ method, path }) => ({ method, path })),
     refused,
     log: lines,
     fetch: call,

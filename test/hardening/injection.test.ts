@@ -1,0 +1,276 @@
+// No string of a caller's changes what Stint says to a store: the number of lines, rows and columns that are written, and the text of a
+// question, in which it is a bound parameter or one string literal. The account always is the one that was handed in.
+import { afterAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Event, EventKind } from '../../src/event/event.ts'
+import { type EventBody, eventFromBody } from '../../src/event/from-body.ts'
+import { fromRecord, toRecord } from '../../src/event/record.ts'
+import { COLUMNS, toRows } from '../../src/store/clickhouse/rows.ts'
+import { createSchema } from '../../src/store/clickhouse/schema.ts'
+import { createClickHouseSource } from '../../src/store/clickhouse/source.ts'
+import { pushLines } from '../../src/store/influx/points.ts'
+import { createInfluxSource } from '../../src/store/influx/source.ts'
+import type { ExceptionSource, PointSource } from '../../src/store/source.ts'
+import { serveStub } from '../store/influx/stub-server.ts'
+import { decodeLine } from './decode-line.ts'
+
+const ACCOUNT = 'acc_0123456789abcdef'
+const STAMP = { us: 1_795_211_562_171_920, sub: 42 }
+
+/** Text made of what means something to one of the stores, among anything else. */
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
+  fc
+    .array(
+      fc.constantFrom(
+        ...[
+          '\\',
+          '"',
+          "'",
+          '`',
+          ',',
+          '=',
+          ' ',
+          '\n',
+          '\r',
+          '\t',
+          '\0',
+          '{',
+          '}',
+          '${',
+          ')',
+          '--',
+          '/*',
+          ';',
+          '#',
+          '%',
+          '|>',
+          'i',
+          '0',
+        ],
+        ...[
+          '{account:String}',
+          "' OR 1=1 --",
+          '\\x00',
+          'account=acc_other',
+          ' 1795211562171920042',
+          '\u2028',
+          '😀',
+          'é',
+        ],
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join('')),
+)
+
+/** What is kept of a text: said once more, so that the code is not held against itself. */
+const keptOf = (text: string) => text.replace(/['"%\u0000-\u001f\u007f]/g, '').replace(/\\+$/, '')
+const name = hostile.map(keptOf).filter((text) => text !== '')
+const process = hostile.filter((text) => keptOf(text) !== '')
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n))
+const uid = fc.stringMatching(/^[a-z0-9_-]{0,50}$/)
+const MARK: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
+  fc.constantFrom('start' as const, 'end' as const),
+  fc.record({ process, meta: hostile, uid }),
+)
+const METRICS: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
+  fc.constant('metrics' as const),
+  fc.record({ process, meta: hostile, items: fc.dictionary(name, number, { minKeys: 1, maxKeys: 50 }) }),
+)
+const EXCEPTION: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
+  fc.constant('exception' as const),
+  fc.record({ process, meta: hostile, exception: hostile }),
+)
+const eventOf = ([kind, body]: [EventKind, EventBody]): Event =>
+  fromRecord(toRecord(eventFromBody(kind, body, ACCOUNT, STAMP)))
+
+describe('line protocol', () => {
+  const linesOf = (event: Event) => {
+    const lines: string[] = []
+    pushLines(lines, event)
+    return lines
+  }
+
+  test('a mark is one line, which says exactly what was sent', () => {
+    fc.assert(
+      fc.property(MARK, ([kind, body]) => {
+        const lines = linesOf(eventOf([kind, body]))
+        expect(lines).toHaveLength(1)
+        const meta = keptOf(body.meta!)
+        expect(decodeLine(lines[0]!)).toEqual({
+          measurement: 'mark',
+          tags: { account: ACCOUNT, mark: kind, ...(meta !== '' && { meta }), process: keptOf(body.process) },
+          fields: { at: 1_795_211_562_171_920_042n, pair: expect.any(BigInt), uid: body.uid! },
+          ns: '1795211562171920042',
+        })
+      }),
+    )
+  })
+
+  test('metrics are one line a name, which says exactly what was sent', () => {
+    fc.assert(
+      fc.property(METRICS, (sent) => {
+        const lines = linesOf(eventOf(sent))
+        const items = Object.entries(sent[1].items as Record<string, number>)
+        const meta = keptOf(sent[1].meta!)
+        const common = { account: ACCOUNT, ...(meta !== '' && { meta }), process: keptOf(sent[1].process) }
+        expect(lines.map(decodeLine)).toEqual(
+          items.map(([name, value]) => ({
+            measurement: 'metric',
+            tags: { ...common, name },
+            fields: { value },
+            ns: '1795211562171920042',
+          })),
+        )
+      }),
+    )
+  })
+})
+
+describe('rows', () => {
+  test('an event is one row of its table, metrics one a name, each of as many columns as there are', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(MARK, METRICS, EXCEPTION), async ([kind, body]) => {
+        const tables = await toRows([eventOf([kind, body])])
+        expect(tables.size).toBe(1)
+        const [table, lines] = [...tables][0]!
+        expect(lines).toHaveLength(kind === 'metrics' ? Object.keys(body.items as object).length : 1)
+        for (const line of lines) {
+          expect(line).not.toMatch(/[\n\r]/)
+          const row = JSON.parse(line) as unknown[]
+          expect(row).toHaveLength(COLUMNS[table].length)
+          expect(row.slice(0, 3)).toEqual([ACCOUNT, keptOf(body.process), keptOf(body.meta!)])
+          if (kind === 'exception') expect(row[3]).toBe(body.exception!)
+        }
+      }),
+    )
+  })
+})
+
+/** Every question there is, about whatever strings. */
+interface Asked {
+  account: string
+  process: string
+  meta: string
+  uid: string
+  name: string
+  fingerprint: string
+}
+async function askAll(source: PointSource & Partial<ExceptionSource>, s: Asked): Promise<void> {
+  const range = { account: s.account, fromNs: 1_000_000_000n, toNs: 2_000_000_000n, process: s.process, meta: s.meta }
+  const timings = { ...range, uid: s.uid, maxRunNs: 60n, nowNs: 3_000_000_000n }
+  const page = { limit: 10, after: { ns: 1_500_000_000n, name: s.name } }
+  const quiet = async (answer: Promise<unknown>) => void (await answer.catch(() => undefined)) // only what is asked matters
+  await quiet(source.countMarks(range))
+  await quiet(source.findTimings(timings, page))
+  await quiet(source.findTimings({ ...timings, state: 'completed', asOfNs: 5n }, { limit: 10 }))
+  await quiet(source.summarizeTimings({ ...timings, byMeta: true, everyNs: 1_000_000n }))
+  await quiet(source.findMetrics({ ...range, name: s.name }, page))
+  await quiet(source.aggregateMetrics({ ...range, name: s.name, everyNs: 1_000_000n }))
+  await quiet(source.findPointProcesses(range))
+  if (source.findExceptions === undefined) return
+  await quiet(source.findExceptions({ ...range, fingerprint: s.fingerprint }, page))
+  await quiet(source.groupExceptions!({ ...range, fingerprint: s.fingerprint, everyNs: 1_000_000n }, 10))
+  await quiet(source.findExceptionProcesses!(range))
+}
+const HARMLESS: Asked = { account: ACCOUNT, process: 'p', meta: 'm', uid: 'u', name: 'n', fingerprint: 'v1:00' }
+const asked = fc
+  .record({ process: name, meta: name, uid, name, fingerprint: hostile })
+  .map((s) => ({ ...s, account: ACCOUNT }))
+
+describe('questions to ClickHouse', () => {
+  const statements: { sql: string; params: Readonly<Record<string, unknown>> }[] = []
+  const source = createClickHouseSource(
+    {
+      run: () => Promise.reject(new Error('a question changes nothing')),
+      select: async (sql, params = {}) => {
+        statements.push({ sql, params })
+        return []
+      },
+      close: async () => {},
+    },
+    createSchema('stint'),
+  )
+  const ask = async (s: Asked) => {
+    statements.length = 0
+    await askAll(source, s)
+    return statements.map((statement) => ({ ...statement }))
+  }
+
+  test('are the same text whatever is asked, with the account bound in each', async () => {
+    const usual = await ask(HARMLESS)
+    expect(usual.length).toBeGreaterThanOrEqual(9)
+    await fc.assert(
+      fc.asyncProperty(asked, async (s) => {
+        const found = await ask({ ...s, uid: s.uid || 'u' })
+        expect(found.map(({ sql }) => sql)).toEqual(usual.map(({ sql }) => sql))
+        expect(found.every(({ sql, params }) => sql.includes('{account:String}') && params.account === ACCOUNT)).toBe(
+          true,
+        )
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('questions to InfluxDB', () => {
+  const queries: string[] = []
+  const server = serveStub(async (request) => {
+    queries.push(((await request.json()) as { query: string }).query)
+    return new Response('', { headers: { 'content-type': 'text/csv' } })
+  })
+  const source = createInfluxSource({ url: server.url, token: 't', org: 'o', bucket: 'b' })
+  afterAll(async () => {
+    await source.close()
+    await server.stop()
+  })
+  const ask = async (s: Asked) => {
+    queries.length = 0
+    await askAll(source, s)
+    return [...queries]
+  }
+
+  /** Flux with its string literals taken out, and what they say. Throws for a literal without an end. */
+  function splitLiterals(flux: string): { skeleton: string; literals: string[] } {
+    const literals: string[] = []
+    let skeleton = ''
+    for (let at = 0; at < flux.length; at++) {
+      if (flux[at] !== '"') {
+        skeleton += flux[at]
+        continue
+      }
+      let text = ''
+      for (at++; flux[at] !== '"'; at++) {
+        if (at >= flux.length) throw new Error('a literal without an end')
+        if (flux[at] === '$' && flux[at + 1] === '{') throw new Error('an interpolation')
+        if (flux[at] !== '\\') text += flux[at]
+        else if (flux[++at] === 'x') {
+          text += String.fromCharCode(Number.parseInt(flux.slice(at + 1, at + 3), 16))
+          at += 2
+        } else text += { n: '\n', r: '\r', t: '\t' }[flux[at]!] ?? flux[at]
+      }
+      literals.push(text)
+      skeleton += '""'
+    }
+    return { skeleton, literals }
+  }
+
+  test('are the same but for string literals, which say exactly what was asked', async () => {
+    const usual = (await ask(HARMLESS)).map(splitLiterals)
+    expect(usual.length).toBeGreaterThanOrEqual(6)
+    await fc.assert(
+      fc.asyncProperty(asked, async (s) => {
+        const own = { ...s, uid: 'u' } // enters as the number of its hash
+        const found = (await ask(own)).map(splitLiterals)
+        expect(found.map(({ skeleton }) => skeleton)).toEqual(usual.map(({ skeleton }) => skeleton))
+        const replaced: Record<string, string> = { p: own.process, m: own.meta, u: own.uid, n: own.name }
+        expect(found.map(({ literals }) => literals)).toEqual(
+          usual.map(({ literals }) => literals.map((literal) => replaced[literal] ?? literal)),
+        )
+        expect(found.every(({ literals }) => literals.includes(ACCOUNT))).toBe(true)
+      }),
+      { numRuns: 25 },
+    )
+  })
+})

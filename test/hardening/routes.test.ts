@@ -1,0 +1,243 @@
+// Every route of the router × everybody who may come: who is answered what. A route without a row here fails the test, so none can be
+// forgotten; and every answer, whatever its status, has the headers that keep browsers from doing harm with it.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startApp, type TestApp } from '../support/app.ts'
+
+/** Who asks. `stranger` is the key or session of another account. */
+const CALLERS = [
+  'nobody',
+  'owner',
+  'writer',
+  'reader',
+  'revoked',
+  'rotated',
+  'stranger',
+  'garbage',
+  'session',
+  'strangers session',
+  'ended session',
+] as const
+type CallerName = (typeof CALLERS)[number]
+type Expectation = Readonly<Record<CallerName, number>>
+
+const everybody = (status: number): Expectation =>
+  Object.fromEntries(CALLERS.map((name) => [name, status])) as Expectation
+/** Only a key that may write gets as far as the body, which is not right here. */
+const WRITE: Expectation = { ...everybody(401), owner: 422, writer: 422, stranger: 422, reader: 403 }
+const read = (status: number): Expectation => ({
+  ...everybody(401),
+  owner: status,
+  reader: status,
+  stranger: status,
+  session: status,
+  'strangers session': status,
+  writer: 403,
+})
+/** By session alone; a key is none. */
+const session = (status: number, strangers = status): Expectation => ({
+  ...everybody(401),
+  session: status,
+  'strangers session': strangers,
+})
+
+const EXPECTED: Readonly<Record<string, Expectation>> = {
+  'POST /v1/start': WRITE,
+  'POST /v1/end': WRITE,
+  'POST /v1/metrics': WRITE,
+  'POST /v1/exception': WRITE,
+  'POST /v1/batch': WRITE,
+  'GET /api/timings': read(200),
+  'GET /api/timings/summary': read(200),
+  'GET /api/metrics': read(200),
+  'GET /api/exceptions': read(200),
+  'GET /api/exceptions/groups': read(200),
+  'GET /api/processes': read(200),
+  'GET /api/series': read(200),
+  'GET /api/health': read(200),
+  'GET /api/dead': read(200),
+  'POST /api/dead/:id/replay': read(404),
+  'DELETE /api/dead/:id': read(404),
+  'GET /api/sign-up': everybody(200),
+  'POST /api/accounts': everybody(422),
+  'POST /api/session': everybody(422),
+  'POST /api/password': session(422),
+  'POST /api/keys': session(422),
+  // The id is that of a key or session of the owner's: another's session does not find it.
+  'GET /api/keys': session(200),
+  'POST /api/keys/:id/rotate': session(422),
+  'GET /api/sessions': session(200),
+  'DELETE /api/sessions/:id': session(204, 404),
+  'DELETE /api/keys/:id': session(204, 404),
+  'GET /api/session': session(200),
+  'GET /livez': everybody(200),
+  'GET /readyz': everybody(200),
+  'GET /metrics': everybody(200),
+  'GET /': everybody(200),
+  'GET /console/:name': everybody(404),
+  'GET /swagger': everybody(200),
+  'GET /swagger/*': everybody(308),
+  'GET /swagger/json': everybody(200),
+  'GET /swagger/assets/page.js': everybody(200),
+  'GET /swagger/assets/swagger-ui-bundle.js': everybody(200),
+  'GET /swagger/assets/swagger-ui.css': everybody(200),
+  // Last: nothing is left to ask with.
+  'DELETE /api/session': session(204),
+  'DELETE /api/account': session(204),
+}
+
+/** Which id is put for `:id`, of the account that the session is of. */
+const idOf = (route: string, person: Person) =>
+  route.includes('/api/keys/') ? person.keyId : route.includes('/api/sessions/') ? person.sessionId : '1'
+
+interface Person {
+  cookie: string
+  keyId: string
+  sessionId: string
+  secret: string
+}
+
+let app: TestApp
+let credentials: Record<CallerName, Record<string, string>>
+beforeAll(async () => {
+  app = await startApp({ signup: 'open' })
+})
+afterAll(() => app.stop())
+
+let people = 0
+/** A new account with a session, and a key and another session to lose. */
+async function join(): Promise<Person> {
+  const email = `p${++people}@example.com`
+  const post = (path: string, body: object, cookie = '') =>
+    app.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie },
+      body: JSON.stringify(body),
+    })
+  const cookieOf = ({ headers }: { headers: Headers }) => headers.get('set-cookie')!.split(';')[0]!
+  const joined = await post('/api/accounts', { email, password: 'a long enough password' })
+  const cookie = cookieOf(joined)
+  const spare = await post('/api/keys', { name: 'spare' }, cookie)
+  await post('/api/session', { email, password: 'a long enough password' })
+  const { sessions } = (await app.fetch('/api/sessions', { headers: { cookie } })).json
+  return {
+    cookie,
+    keyId: spare.json.key.id,
+    sessionId: sessions.find((one: { current: boolean }) => !one.current).id,
+    secret: joined.json.key.secret,
+  }
+}
+
+beforeAll(async () => {
+  const stranger = await join()
+  const rotating = await join()
+  const rotated = await app.fetch('/api/keys', { headers: { cookie: rotating.cookie } })
+  const first = rotated.json.keys.find((one: { name: string }) => one.name === 'first key')
+  await app.fetch(`/api/keys/${first.id}/rotate`, { method: 'POST', headers: { cookie: rotating.cookie } })
+  const gone = await join()
+  await app.fetch('/api/session', { method: 'DELETE', headers: { cookie: gone.cookie } })
+  const key = (secret: string) => ({ 'x-stint-api-key': secret })
+  credentials = {
+    nobody: {},
+    owner: key(app.keys.owner),
+    writer: key(app.keys.writer),
+    reader: key(app.keys.reader),
+    revoked: key(app.keys.revoked),
+    rotated: key(rotating.secret),
+    stranger: key(stranger.secret),
+    garbage: key('stint_garbage'),
+    session: {},
+    'strangers session': { cookie: stranger.cookie },
+    'ended session': { cookie: gone.cookie },
+  }
+})
+
+/** What browsers must be told with every answer. */
+function assertHeaders(path: string, headers: Headers): void {
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+  expect(headers.has('strict-transport-security')).toBe(false)
+  expect(headers.has('access-control-allow-origin')).toBe(false)
+  expect(headers.has('server')).toBe(false)
+  if (/^\/(api|v1)\//.test(path) || headers.get('content-type') === 'application/problem+json')
+    expect(headers.get('cache-control')).toBe('no-store')
+  if (headers.get('content-type')?.startsWith('text/html')) {
+    expect(headers.get('x-frame-options')).toBe('DENY')
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  }
+}
+
+test('every route of the router has a row here, and every row a route', () => {
+  const routes = app.routes.map(({ method, path }) => `${method} ${path}`)
+  expect([...routes].sort()).toEqual(Object.keys(EXPECTED).sort())
+})
+
+describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
+  test('answers each caller as it must, with the headers', async () => {
+    const [method, pattern] = route.split(' ') as [string, string]
+    const owner = await join() // what a route takes away is this route's own
+    const as = { ...credentials, session: { cookie: owner.cookie } }
+    const path = pattern.replace(':id', idOf(route, owner)).replace(':name', 'none.js').replace('/*', '/')
+    // Who is let in may take away what the others ask for: they come last.
+    const order = [...CALLERS].sort(
+      (a, b) =>
+        Number(a.includes('session')) - Number(b.includes('session')) ||
+        Number(a === 'session') - Number(b === 'session'),
+    )
+    const found: Record<string, number> = {}
+    for (const name of order) {
+      if (name === 'strangers session' && /^DELETE \/api\/(session|account)$/.test(route)) {
+        const { cookie } = await join()
+        as['strangers session'] = { cookie }
+      }
+      const answer = await app.fetch(path, {
+        method,
+        headers: { 'content-type': 'application/json', ...as[name] },
+        ...(method === 'POST' && { body: '{"no such field":1}' }),
+      })
+      found[name] = answer.status
+      assertHeaders(path, answer.headers)
+    }
+    expect(found).toEqual(expectation)
+  })
+
+  test('refuses other methods, with the headers', async () => {
+    const [, pattern] = route.split(' ') as [string, string]
+    const path = pattern.replace(':id', '1').replace(':name', 'none.js').replace('/*', '/')
+    for (const method of ['PUT', 'PATCH', 'OPTIONS', 'PROPFIND']) {
+      const answer = await app.fetch(path, { method, headers: credentials.owner })
+      expect([404, 405]).toContain(answer.status)
+      if (answer.status === 405) expect(answer.headers.get('allow')).toBeTruthy()
+      assertHeaders(path, answer.headers)
+    }
+  })
+})
+
+test('the headers of one answer are not those of the next', async () => {
+  const refused = await app.fetch('/v1/start', { method: 'GET', key: app.keys.owner })
+  expect(refused.headers.get('allow')).toBe('POST')
+  const unknown = await app.fetch('/api/none')
+  expect([unknown.status, unknown.headers.get('allow'), unknown.headers.get('www-authenticate')]).toEqual([
+    404,
+    null,
+    null,
+  ])
+  await join()
+  expect((await app.fetch('/api/sign-up')).headers.get('set-cookie')).toBeNull()
+})
+
+test.each([
+  '/',
+  '/v1',
+  '/v1/none',
+  '/api',
+  '/api/none',
+  '/none',
+  '/%00',
+  '/..%2f',
+  '/v1/start/',
+  '//v1/start',
+  '/swagger/none',
+])('what is at no route, such as %s, has the headers too', async (path) =>
+  assertHeaders(path, (await app.fetch(path)).headers),
+)
