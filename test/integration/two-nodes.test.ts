@@ -1,0 +1,224 @@
+// Two nodes before the same stores, set up as README.md says: each with a NODE_ID and a DATA_DIR of its own, the account's file copied.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { engineMissing } from '../support/engine.ts'
+import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
+import { influxd, influxdMissing } from '../support/influxd.ts'
+import {
+  countSpooled,
+  createOracle,
+  NOTHING_FOUND,
+  readAll,
+  readStored,
+  type Timing,
+  untilShipped,
+} from '../support/oracle.ts'
+import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+
+const CLIENTS = 8
+const ACKNOWLEDGED = 300
+const SAME_TIME = 60
+const WITHIN_MS = 30_000
+const TIMEOUT_MS = 120_000
+/** The last three digits of a stamp: 2·NODE_ID, and 1 more when the event brought its own time. */
+const FIRST = { nodeId: '0', arrival: '000', own: '001' }
+const SECOND = { nodeId: '499', arrival: '998', own: '999' }
+
+const subOf = (at: string): string => at.slice(-4, -1)
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WITHIN_MS
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`within ${WITHIN_MS} ms it was never so that ${what}`)
+    await Bun.sleep(5)
+  }
+}
+
+/** The same key at another node. */
+const callerAt = ({ url }: StintProcess, caller: Caller): Caller => ({
+  ...caller,
+  post: (path, body) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'x-stint-api-key': caller.secret, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  get: (path) => fetch(url + path, { headers: { 'x-stint-api-key': caller.secret } }),
+})
+
+/** Sends to one node and the other in turn, as a load balancer does: the end of a run rarely follows its start. */
+function inTurn(nodes: readonly Caller[]): Caller {
+  let turn = 0
+  return { ...nodes[0]!, post: (path, body) => nodes[turn++ % nodes.length]!.post(path, body) }
+}
+
+async function stampOf(answer: Promise<Response>): Promise<string> {
+  const response = await answer
+  const text = await response.text()
+  expect(response.status, text).toBe(201)
+  return (JSON.parse(text) as { at: string }).at
+}
+
+describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('two nodes before the same stores', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-two-nodes-'))
+  let clickhouse: FaultServer
+  let first: StintProcess
+  let second: StintProcess
+  let atFirst: Caller
+  let atSecond: Caller
+  /** Another account, whose events nothing but the load sends. */
+  let underLoad: Caller
+
+  beforeAll(async () => {
+    const port = freePort()
+    clickhouse = createFaultServer({
+      command: [
+        process.execPath,
+        join(import.meta.dir, '../support/fault-clickhouse-child.ts'),
+        join(dir, 'clickhouse'),
+        String(port),
+      ],
+      isHealthy: async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok,
+    })
+    const [influx] = await Promise.all([influxd(), clickhouse.start()])
+    const settings = {
+      SIGNUP: 'open',
+      INFLUX_URL: influx.url,
+      INFLUX_TOKEN: influx.token,
+      INFLUX_ORG: influx.org,
+      INFLUX_BUCKET: influx.freshName(), // both nodes find it missing and make it
+      CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
+      CLICKHOUSE_USER: 'stint',
+      CLICKHOUSE_PASSWORD: 'pass-word-that-must-never-be-printed',
+      CLICKHOUSE_DATABASE: 'two_nodes',
+    }
+    first = createStintProcess({ ...settings, NODE_ID: FIRST.nodeId })
+    second = createStintProcess({ ...settings, NODE_ID: SECOND.nodeId })
+  }, TIMEOUT_MS)
+
+  afterAll(async () => {
+    await Promise.all([first?.close(), second?.close(), clickhouse?.kill()])
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  test(
+    'a key of the one is unknown to the other until the file of the accounts is copied',
+    async () => {
+      await Promise.all([first.start(), second.start()])
+      atFirst = await first.signUp('ada@example.com')
+      atSecond = callerAt(second, atFirst)
+      underLoad = await first.signUp('grace@example.com')
+      expect((await atSecond.post('/v1/start', { process: 'p' })).status).toBe(401)
+
+      expect(await Promise.all([first.terminate(), second.terminate()])).toEqual([0, 0])
+      copyFileSync(join(first.dataDir, 'accounts.sqlite'), join(second.dataDir, 'accounts.sqlite'))
+      await Promise.all([first.start(), second.start()])
+      expect((await atSecond.get('/api/processes')).status).toBe(200)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'an end on the one belongs to its start on the other, with a uid and without',
+    async () => {
+      for (const [from, to] of [
+        [atFirst, atSecond],
+        [atSecond, atFirst],
+      ] as const) {
+        for (const uid of ['run-1', undefined]) {
+          const run = {
+            process: 'across',
+            meta: from === atFirst ? 'there' : 'back',
+            ...(uid !== undefined && { uid }),
+          }
+          const startedAt = await stampOf(from.post('/v1/start', run))
+          // their clocks read the wall clock to the ms only, each at its own start
+          await until('the other clock is past the start', async () => {
+            return (await stampOf(to.post('/v1/metrics', { process: 'clock', items: { a: 1 } }))) > startedAt
+          })
+          const endedAt = await stampOf(to.post('/v1/end', run))
+          const timing = { ...run, uid: uid ?? null, state: 'completed', started_at: startedAt, ended_at: endedAt }
+          for (const reader of [atFirst, atSecond])
+            await until('the run is there', async () => {
+              const found = await readAll<Timing>(reader, '/api/timings?process=across', 'timings')
+              const own = found.find(({ started_at }) => started_at === startedAt)
+              if (own?.state !== 'completed') return false
+              expect(own).toMatchObject(timing)
+              return true
+            })
+        }
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'the same time brought to both many times over makes as many stamps, and a retry at the same node makes none',
+    async () => {
+      const at = new Date(Date.now() - 60_000).toISOString()
+      const event = (a: number) => ({ process: 'same time', at, items: { a } })
+      const post = async (caller: Caller) =>
+        Promise.all(Array.from({ length: SAME_TIME }, (_, i) => stampOf(caller.post('/v1/metrics', event(i)))))
+      const [ofFirst, ofSecond] = await Promise.all([post(atFirst), post(atSecond)])
+      expect(new Set([...ofFirst, ...ofSecond]).size).toBe(2 * SAME_TIME)
+      expect(new Set(ofFirst.map(subOf))).toEqual(new Set([FIRST.own]))
+      expect(new Set(ofSecond.map(subOf))).toEqual(new Set([SECOND.own]))
+      expect(await stampOf(atFirst.post('/v1/metrics', event(7)))).toBe(ofFirst[7]!)
+      expect(await stampOf(atSecond.post('/v1/metrics', event(7)))).toBe(ofSecond[7]!)
+
+      await Promise.all([first, second].map(({ url }) => untilShipped(url, WITHIN_MS)))
+      for (const reader of [atFirst, atSecond]) {
+        const points = await readAll<{ at: string }>(reader, '/api/metrics?process=same%20time', 'points')
+        expect(points.map((point) => point.at).sort()).toEqual([...ofFirst, ...ofSecond].sort())
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'under load on both, one of them killed with a store away, no acknowledged event is lost and no stamp given twice',
+    async () => {
+      const [here, there] = [underLoad, callerAt(second, underLoad)]
+      const oracle = createOracle()
+      const more = () => {
+        const enough = oracle.acknowledged() + ACKNOWLEDGED
+        return until(`${enough} events are acknowledged`, () => oracle.acknowledged() >= enough)
+      }
+      let isOver = false
+      const clients = Array.from({ length: CLIENTS }, (_, i) =>
+        oracle.load(inTurn(i % 2 === 0 ? [here, there] : [there, here]), () => isOver),
+      )
+      await more()
+      await clickhouse.kill()
+      await more()
+      const isHeldBySecond = async () => ((await countSpooled(second.url))?.exceptions ?? 0) > 0
+      await until('what is acknowledged is on the disk of the second alone', isHeldBySecond)
+      await second.kill()
+      await Promise.all([more(), clickhouse.start()])
+      await second.start()
+      await more()
+      isOver = true
+      await Promise.all(clients)
+      expect(oracle.unanswered()).toBeGreaterThan(0) // the kill came under load
+      expect([...oracle.refused]).toEqual([])
+
+      await Promise.all([first, second].map(({ url }) => untilShipped(url, WITHIN_MS)))
+      const stored = await readStored(here)
+      expect(oracle.audit(stored)).toEqual(NOTHING_FOUND)
+      const atSecondToo = await readStored(there)
+      expect(oracle.audit(atSecondToo)).toEqual(NOTHING_FOUND)
+      expect(atSecondToo).toEqual(stored)
+
+      const stamps = [
+        ...stored.timings.flatMap(({ started_at, ended_at }) => [started_at, ended_at]),
+        ...stored.points.filter(({ name }) => name === 'value').map(({ at }) => at), // the metrics of a request share theirs
+        ...stored.exceptions.map(({ at }) => at),
+      ].filter((at) => at !== null)
+      expect(new Set(stamps).size).toBe(stamps.length)
+      expect(new Set(stamps.map(subOf))).toEqual(new Set([FIRST.arrival, FIRST.own, SECOND.arrival, SECOND.own]))
+    },
+    TIMEOUT_MS,
+  )
+})
