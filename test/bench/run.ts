@@ -1,0 +1,23 @@
+// `bun run bench [intake|shipping|timings|growth|accounts] [flags]`: each benchmark is a file and a process of its own; without a name the
+// two that are quick. What they print says on which machine, when and under what load.
+import { join } from 'node:path'
+
+const BENCHMARKS = ['intake', 'shipping', 'timings', 'growth', 'accounts']
+const QUICK = ['intake', 'shipping']
+
+const [given, ...rest] = process.argv.slice(2)
+const isNamed = given !== undefined && !given.startsWith('-')
+if (isNamed && !BENCHMARKS.includes(given)) {
+  console.error(`there is no benchmark ${given}; there are ${BENCHMARKS.join(', ')}`)
+  process.exit(1)
+}
+const flags = isNamed ? rest : process.argv.slice(2)
+for (const name of isNamed ? [given] : QUICK) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, `${name}.ts`), ...flags], {
+    stdin: 'inherit',
+    stdout: 'inherit',
+    stderr: 'inherit',
+  })
+  const exitCode = await child.exited
+  if (exitCode !== 0) process.exit(exitCode)
+}
