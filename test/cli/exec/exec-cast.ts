@@ -126,12 +126,12 @@ export function createUser(url: string) {
     shell: (script: string, options: Options = {}) =>
       finish(spawn(['bash', '-c', script, process.execPath, MAIN], options)),
     pendingFiles,
-    /** Every line, in the order of the files. */
+    /** Every whole line, in the order of the files. */
     pending: () =>
       pendingFiles().flatMap((name) =>
         readFileSync(join(stateDir, name), 'utf8')
-          .trimEnd()
           .split('\n')
+          .slice(0, -1)
           .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string> }),
       ),
     remove: () => rmSync(home, { recursive: true, force: true }),

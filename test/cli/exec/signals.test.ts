@@ -94,16 +94,14 @@ describe('a signal to stint alone is passed on', () => {
     expect(await child.exited).toBe(9)
   })
 
-  test('to one that has a group of its own', async () => {
-    const { child, shows } = onTerminal([
-      'setsid',
-      '--wait',
-      'bash',
-      '-c',
-      "trap 'echo got; exit 9' TERM; echo ready; while :; do sleep 0.01; done",
-    ])
+  test.each([
+    ['sent to stint alone', (pid: number) => process.kill(pid, 'SIGTERM')],
+    ['sent to the group of stint', (pid: number) => process.kill(-pid, 'SIGTERM')],
+  ])('to a command that has a group of its own, %s', async (_, send) => {
+    const command = "trap 'echo got; exit 9' TERM; echo ready; while :; do sleep 0.01; done"
+    const { child, shows } = onTerminal(['setsid', '--wait', 'bash', '-c', command])
     await shows('ready')
-    child.kill('SIGTERM')
+    send(child.pid)
     await shows('got')
     expect(await child.exited).toBe(9)
   })

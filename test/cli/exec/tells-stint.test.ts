@@ -134,7 +134,7 @@ describe('while Stint is away', () => {
   test('the command runs, one line says so, and its events are kept for the user alone, without the key', async () => {
     const url = deadUrl()
     const user = userOf(url)
-    const { exitCode, stdout, stderr } = await user.exec(['sh', '-c', 'echo out; echo err >&2; exit 3'])
+    const { exitCode, stdout, stderr } = await user.exec(['sh', '-c', 'echo out; echo err >&2; sleep 0.3; exit 3'])
     expect([exitCode, stdout.toString()]).toEqual([3, 'out\n'])
     expect(stderr.toString()).toBe(
       `err\nstint: ${url} did not answer (connection refused); 3 events kept, sent later\n`,
@@ -163,8 +163,8 @@ describe('while Stint is away', () => {
     let isUp = false
     const stint = listen(() => (isUp ? undefined : new Response(null, { status: 503 })))
     const user = userOf(stint.url)
-    await user.run(['exec', '--process', 'before', 'true'])
     await user.run(['exec', '--process', 'elsewhere', 'true'], { env: { STINT_URL: deadUrl() } })
+    await user.run(['exec', '--process', 'before', 'true'])
     isUp = true
     stint.events.length = 0
     const { stderr } = await user.run(['exec', '--process', 'after', 'true'])
@@ -213,7 +213,7 @@ describe('while Stint is away', () => {
       ),
     )
     const user = userOf(stint.url)
-    const { exitCode, stderr } = await user.run(['exec', '--uid', 'A', 'true'])
+    const { exitCode, stderr } = await user.run(['exec', '--uid', 'A', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
     expect(stderr.toString()).toBe(
       `stint: ${stint.url} answered 422: The data is incorrect; --uid must be of a-z, 0-9, - and _\n`,
@@ -332,7 +332,7 @@ describe('many at once', () => {
     cleanUps.push(silence.stop)
     const user = userOf(silence.url)
     const child = user.start(['exec', '--', 'sleep', '60'])
-    await until(() => user.pendingFiles().length === 1, 'the start is kept')
+    await until(() => user.pending().length === 1, 'the start is kept')
     child.kill('SIGKILL')
     await child.exited
     expect(user.pending().map(({ kind }) => kind)).toEqual(['start'])
@@ -357,7 +357,11 @@ describe('a Stint that is slow', () => {
     cleanUps.push(silence.stop)
     const users = { answering: userOf(listen().url), away: userOf(deadUrl()), silent: userOf(silence.url) }
     const took: Record<keyof typeof users, number[]> = { answering: [], away: [], silent: [] }
-    for (let round = 0; round < 8; round++) {
+    const least = (name: keyof typeof users) => Math.min(...took[name])
+    const isWithin = () =>
+      least('away') - least('answering') < 50 && least('silent') - least('answering') < 50 && took.away.length >= 5
+    // What is added is in every run, what others do to this machine is not: so the least counts, and more runs may be needed to see it.
+    for (let round = 0; round < 40 && !isWithin(); round++) {
       for (const [name, user] of Object.entries(users)) {
         // From the last thing that the command does to the end of stint.
         const { stdout } = await user.shell('"$0" "$1" exec -- sh -c "date +%s%N"; date +%s%N')
@@ -365,13 +369,11 @@ describe('a Stint that is slow', () => {
         took[name as keyof typeof users].push(Number(left! - ended!) / 1e6)
       }
     }
-    const at = (ms: number[], share: number) => ms.toSorted((a, b) => a - b)[Math.floor(ms.length * share)]!
-    const told = Object.entries(took).map(([name, ms]) => `${name} ${at(ms, 0.5).toFixed(1)} ms`)
-    console.log(`from the end of the command to the end of stint, median: ${told.join(', ')}`)
-    // The quarter, not the median: others may be using this machine.
-    expect(at(took.away, 0.25) - at(took.answering, 0.25)).toBeLessThan(50)
-    expect(at(took.silent, 0.25) - at(took.answering, 0.25)).toBeLessThan(50)
-  }, 30_000)
+    const median = (ms: number[]) => ms.toSorted((a, b) => a - b)[ms.length >> 1]!
+    const told = Object.entries(took).map(([name, ms]) => `${name} ${median(ms).toFixed(1)} ms`)
+    console.log(`from the end of the command to the end of stint, median of ${took.away.length}: ${told.join(', ')}`)
+    expect(isWithin()).toBe(true)
+  }, 60_000)
 })
 
 test('a directory of events that others may have touched is left as it is, but for its own', async () => {
