@@ -1,0 +1,178 @@
+// Events that a store never takes, among 5,000 that it does; points that are too old for their bucket; and schemas that someone else broke. Through the
+// real process, real stores, /api/dead and the command line.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { toRecord } from '../../src/event/record.ts'
+import { createLog } from '../../src/log.ts'
+import { openSpool } from '../../src/spool/spool.ts'
+import { createPerson } from '../cli/cli-cast.ts'
+import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
+import { figure, lacks, until } from '../support/fault-trial.ts'
+import { countSpooled, type Dead, readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
+import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+
+/** Refused and all events of a batch. */
+const BATCHES = [
+  [1, 5_000],
+  [50, 5_000],
+  [1_000, 1_000],
+] as const
+const WITHIN_MS = 120_000
+const TIMEOUT_MS = 240_000
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
+  let stores: FaultStores
+  let stint: StintProcess
+  beforeAll(async () => {
+    stores = await startFaultStores({ retentionSeconds: (3 * DAY_MS) / 1000, shardSeconds: HOUR_MS / 1000 })
+    stint = createStintProcess({ ...stores.settings, SIGNUP: 'open', SERIES_MAX: '0' })
+    await stint.start()
+  }, TIMEOUT_MS)
+  afterAll(async () => {
+    await stint?.close()
+    await stores?.close()
+  })
+
+  /**
+   * Puts starts into the spool as a Stint would that let pass what this one strips: a process that ends in a backslash, which is no line protocol.
+   * It is stopped meanwhile.
+   */
+  async function spool(caller: Caller, count: number, isPoison: (i: number) => boolean): Promise<void> {
+    expect(await stint.terminate()).toBe(0)
+    const log = createLog({ level: 'silent', pretty: false })
+    const dir = join(stint.dataDir, 'spool', 'points')
+    const points = await openSpool({ dir, maxBytes: 2 ** 30, minFreeBytes: 0, log })
+    const us = Date.now() * 1000 - count
+    const appended = Array.from({ length: count }, (_, i) => {
+      const event = {
+        kind: 'start',
+        account: caller.account,
+        meta: '',
+        uid: `u-${i}`,
+        stamp: { us: us + i, sub: 0 },
+      } as const
+      return points.append(toRecord({ ...event, process: isPoison(i) ? 'ends in \\' : 'good' }), us + i)
+    })
+    await Promise.all(appended)
+    await points.close()
+    await stint.start()
+  }
+
+  const readTimings = (caller: Caller) => readAll<Timing>(caller, `/api/timings?${WIDE}`, 'timings')
+  const readDead = (caller: Caller) => readAll<Dead>(caller, '/api/dead?', 'dead')
+
+  test.each(BATCHES)(
+    '%i of a batch of %i: only they are dead letters, each with its reason, within the bound of requests',
+    async (k, n) => {
+      const caller = await stint.signUp(`poison-${k}@example.com`)
+      await spool(caller, n, (i) => i % (n / k) === 0)
+      await untilShipped(stint.url, WITHIN_MS)
+
+      const dead = await readDead(caller)
+      expect(dead).toHaveLength(k)
+      expect(dead.filter(({ reason, process }) => reason === '' || process !== 'ends in \\')).toEqual([])
+      const stored = await readTimings(caller)
+      expect(new Set(stored.map(({ uid }) => uid)).size).toBe(n - k)
+      expect(stored).toHaveLength(n - k)
+      expect(stored.filter(({ process }) => process !== 'good')).toEqual([])
+      const requests = (await figure(stint, 'stint_batches_total', 'points'))!
+      expect(requests).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(n)) * k + 1)
+      expect(await figure(stint, 'stint_dead_total')).toBe(k)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'is listed, shown, replayed and dropped from the command line; what is replayed and still poison is a dead letter again',
+    async () => {
+      const caller = await stint.signUp('operator@example.com')
+      await spool(caller, 10, (i) => i % 5 === 0)
+      await untilShipped(stint.url, WITHIN_MS)
+      const person = createPerson(stint.url)
+      const run = (...words: string[]) => person.run(['dead', ...words], { env: { STINT_API_KEY: caller.secret } })
+      const [newest, oldest] = (await readDead(caller)).map(({ id }) => id)
+
+      const listed = await run('list')
+      expect(listed).toMatchObject({ exitCode: 0 })
+      for (const id of [newest!, oldest!]) expect(listed.stdout).toContain(id)
+      const shown = await run('show', newest!)
+      expect(shown).toMatchObject({ exitCode: 0 })
+      expect(shown.stdout).toContain('ends in')
+
+      expect(await run('replay', newest!)).toMatchObject({ exitCode: 0 })
+      await until('it is refused again', async () =>
+        (await readDead(caller)).some(({ id }) => Number(id) > Number(newest)),
+      )
+      expect(await run('drop', '--all', '--yes')).toMatchObject({ exitCode: 0 })
+      expect(await readDead(caller)).toEqual([])
+      expect(await readTimings(caller)).toHaveLength(8)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'points older than the bucket keeps are counted as expired, neither tried again nor buried',
+    async () => {
+      const caller = await stint.signUp('late@example.com')
+      const before = (await figure(stint, 'stint_expired_total')) ?? 0
+      for (let i = 0; i < 10; i++) {
+        const at = new Date(Date.now() - (i % 2 === 0 ? 5 * DAY_MS : 60_000) - i).toISOString()
+        expect((await caller.post('/v1/start', { process: 'late', uid: `late-${i}`, at })).status).toBe(201)
+      }
+      await untilShipped(stint.url, WITHIN_MS)
+      expect((await figure(stint, 'stint_expired_total'))! - before).toBe(5)
+      expect(await readDead(caller)).toEqual([])
+      expect((await readTimings(caller)).map(({ uid }) => uid).sort()).toEqual([1, 3, 5, 7, 9].map((i) => `late-${i}`))
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'a field that someone gave another type, and a column that someone dropped or changed, park the destination; nothing is buried, and when it is mended all arrives',
+    async () => {
+      const caller = await stint.signUp('broken@example.com')
+      const parked = (destination: string) => async () =>
+        (await figure(stint, 'stint_destination_parked', destination)) === 1
+      const deadBefore = await figure(stint, 'stint_dead_letters')
+
+      // InfluxDB: an hour of shards that nobody has written yet but someone else, as text.
+      const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 6 * HOUR_MS)
+      const taken = `metric,account=someone value="text" ${hour.getTime()}000000`
+      await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
+      const at = new Date(hour.getTime() + 60_000).toISOString()
+      for (let i = 0; i < 20; i++) {
+        expect((await caller.post('/v1/metrics', { process: 'p', meta: `${i}`, items: { n: i }, at })).status).toBe(201)
+      }
+      await until('parked for a field type', parked('points'), WITHIN_MS)
+      expect((await countSpooled(stint.url))?.points).toBe(20)
+      const stop = new Date(hour.getTime() + HOUR_MS).toISOString()
+      const deletion = { start: hour.toISOString(), stop, predicate: '_measurement="metric" AND account="someone"' }
+      await stores.influxApi('POST', '/api/v2/delete?org=faults&bucket=faults', JSON.stringify(deletion))
+
+      // ClickHouse: the table of exceptions.
+      const send = async (text: string) =>
+        expect((await caller.post('/v1/exception', { process: 'p', exception: text })).status).toBe(201)
+      for (const [breaks, mends] of [
+        ['DROP COLUMN exception', 'ADD COLUMN exception String AFTER meta'],
+        ['MODIFY COLUMN exception UInt8', 'MODIFY COLUMN exception String'],
+      ]) {
+        await stores.clickhouseSql('TRUNCATE TABLE exceptions_raw') // what is there could not change its type
+        await stores.clickhouseSql(`ALTER TABLE exceptions_raw ${breaks}`)
+        for (let i = 0; i < 20; i++) await send(`boom ${breaks} ${i}`)
+        await until(`parked by ${breaks}`, parked('exceptions'), WITHIN_MS)
+        expect((await countSpooled(stint.url))?.exceptions).toBe(20)
+        await stores.clickhouseSql(`ALTER TABLE exceptions_raw ${mends}`)
+        await until('drained', async () => (await countSpooled(stint.url))?.exceptions === 0, WITHIN_MS)
+        const stored = await readAll<{ exception: string }>(caller, `/api/exceptions?${WIDE}`, 'exceptions')
+        expect(stored.map(({ exception }) => exception).sort()).toEqual(
+          Array.from({ length: 20 }, (_, i) => `boom ${breaks} ${i}`).sort(),
+        )
+      }
+
+      expect(await figure(stint, 'stint_dead_letters')).toBe(deadBefore!)
+    },
+    TIMEOUT_MS,
+  )
+})
