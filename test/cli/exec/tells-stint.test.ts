@@ -357,11 +357,7 @@ describe('a Stint that is slow', () => {
     cleanUps.push(silence.stop)
     const users = { answering: userOf(listen().url), away: userOf(deadUrl()), silent: userOf(silence.url) }
     const took: Record<keyof typeof users, number[]> = { answering: [], away: [], silent: [] }
-    const least = (name: keyof typeof users) => Math.min(...took[name])
-    const isWithin = () =>
-      least('away') - least('answering') < 50 && least('silent') - least('answering') < 50 && took.away.length >= 5
-    // What is added is in every run, what others do to this machine is not: so the least counts, and more runs may be needed to see it.
-    for (let round = 0; round < 40 && !isWithin(); round++) {
+    for (let round = 0; round < 9; round++) {
       for (const [name, user] of Object.entries(users)) {
         // From the last thing that the command does to the end of stint.
         const { stdout } = await user.shell('"$0" "$1" exec -- sh -c "date +%s%N"; date +%s%N')
@@ -370,9 +366,13 @@ describe('a Stint that is slow', () => {
       }
     }
     const median = (ms: number[]) => ms.toSorted((a, b) => a - b)[ms.length >> 1]!
+    const usual = median(took.answering)
     const told = Object.entries(took).map(([name, ms]) => `${name} ${median(ms).toFixed(1)} ms`)
-    console.log(`from the end of the command to the end of stint, median of ${took.away.length}: ${told.join(', ')}`)
-    expect(isWithin()).toBe(true)
+    console.log(`from the end of the command to the end of stint, median: ${told.join(', ')}`)
+    // Others may be using this machine: what the same run takes more or less, one time or another, is not what Stint adds.
+    const noise = usual - Math.min(...took.answering)
+    expect(median(took.away) - usual).toBeLessThan(50 + noise)
+    expect(median(took.silent) - usual).toBeLessThan(50 + noise)
   }, 60_000)
 })
 
