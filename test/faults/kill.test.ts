@@ -17,7 +17,7 @@ import {
   runRound,
 } from './round.ts'
 
-const CLIENTS = 3
+const LOAD = { clients: 3, poisonEvery: 50 }
 const READY_WITHIN_CPU_MS = 5_000
 const TIMEOUT_MS = 240_000
 
@@ -31,7 +31,7 @@ afterEach(async () => {
 async function survive(name: RigName, faults: readonly RoundFault[]): Promise<Rig> {
   const chance = createChance(Date.now())
   rig = await openRig(name, chance)
-  const { caller, oracle, findings } = await runRound(rig, 'ada@example.com', chance, faults, CLIENTS)
+  const { caller, oracle, findings } = await runRound(rig, 'ada@example.com', chance, faults, LOAD)
   expect(findings).toEqual(NOTHING_FOUND)
   expect(rig.counts.killsUnderLoad).toBeGreaterThan(0)
   expect(rig.counts.keysLost).toBe(0)

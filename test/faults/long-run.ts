@@ -27,7 +27,7 @@ import {
   STORE_DOWN_OVER_KILL,
 } from './round.ts'
 
-const CLIENTS = 8
+const LOAD = { clients: 6, poisonEvery: 200 }
 const READY_WITHIN_CPU_MS = 5_000
 const READ_AGAIN_FROM = '-12h'
 const NEEDS = ['chdb', 'influxd', 'strace'] as const
@@ -118,7 +118,7 @@ try {
     note(`round ${number} (${rig.name})`, round.findings)
     add(round)
     rounds.push({ rig, number, round: { ...round, stored: { timings: [], points: [], exceptions: [], dead: [] } } })
-    if (number % 10 === 9 || !isClean()) {
+    if (number % 5 === 4 || !isClean()) {
       say(`${rounds.length} rounds, ${sumOf(rigs, ({ counts }) => counts.kills)} kills, ${examples.length} findings`)
     }
   }

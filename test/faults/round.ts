@@ -14,8 +14,7 @@ import {
 } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 
-const POISON_EVERY = 25
-const SHIPPED_WITHIN_MS = 120_000
+const SHIPPED_WITHIN_MS = 300_000
 /** The spool is small, so that segments change every few seconds. */
 const SETTINGS = { SIGNUP: 'open', SPOOL_MAX_BYTES: '16MiB', SERIES_MAX: '0' }
 
@@ -58,6 +57,12 @@ export interface RoundFault {
   run(trial: Trial): Promise<void>
 }
 
+export interface RoundLoad {
+  readonly clients: number
+  /** Runs for each event that is refused; where the stores are remote. */
+  readonly poisonEvery: number
+}
+
 export interface Round {
   readonly caller: Caller
   readonly oracle: Oracle
@@ -97,11 +102,11 @@ export async function runRound(
   email: string,
   chance: Chance,
   faults: readonly RoundFault[],
-  clients: number,
+  { clients, poisonEvery }: RoundLoad,
 ): Promise<Round> {
   const { stint, stores } = rig
   const caller = await stint.signUp(email)
-  const oracle = createOracle({ poisonEvery: stores ? POISON_EVERY : 0 })
+  const oracle = createOracle({ poisonEvery: stores ? poisonEvery : 0 })
   const trial: Trial = { rig, email, oracle, chance }
   const load = startLoad(oracle, manyOf(caller, clients))
   try {
