@@ -108,13 +108,7 @@ let isDone = false
 try {
   for (let number = 0; performance.now() < endsAt && isClean(); number++) {
     const rig = rigs[number % rigs.length]!
-    const round = await runRound(
-      rig,
-      `round-${number}@example.com`,
-      chance,
-      drawFaults(FAULTS[rig.name], chance),
-      CLIENTS,
-    )
+    const round = await runRound(rig, `round-${number}@example.com`, chance, drawFaults(FAULTS[rig.name], chance), LOAD)
     note(`round ${number} (${rig.name})`, round.findings)
     add(round)
     rounds.push({ rig, number, round: { ...round, stored: { timings: [], points: [], exceptions: [], dead: [] } } })
