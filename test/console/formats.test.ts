@@ -8,7 +8,7 @@ import { chooseEvery, everyMs, fixRange, readRange } from '../../src/console/app
 
 test.each([
   [null, '–'],
-  [0, '0 µs'],
+  [0, '0 s'],
   [0.8124, '812 µs'],
   [1, '1.00 ms'],
   [12.44, '12.4 ms'],

@@ -1,5 +1,5 @@
 // How the console is served: its policy, what a cache may keep, what another site may not, and that its failure is only its own.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import pino from 'pino'
 import { createConsole } from '../../src/console/bundle-console.ts'
@@ -13,6 +13,8 @@ import { startApp, type TestApp } from '../support/app.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { missing } from '../support/needs.ts'
 import { LIGHT, PASSWORD, visit } from './console-visit.ts'
+
+setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 describe('the console is served', () => {
   let app: TestApp

@@ -1,7 +1,9 @@
 // 10,000 runs in the view: what a frame of moving, scrolling and hovering costs, in time of the processor, so that a busy machine fails nothing.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
 import { type ConsoleStint, LIGHT, startConsole, type Visit } from './console-visit.ts'
+
+setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 

@@ -1,6 +1,6 @@
 // The pages behind the door, over a few hours of somebody's jobs in a real Stint: what they show, how the address holds it, what is shown
 // of hostile texts, and that nobody is kept out by how they are made.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import pino from 'pino'
 import type { Page } from 'playwright-core'
@@ -19,6 +19,8 @@ import {
   type Visit,
 } from './console-visit.ts'
 import { someDay } from './some-day.ts'
+
+setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 

@@ -1,5 +1,5 @@
 // Tables with real headers. Rows are kept by key, so that a table that is updated keeps its focus and its place.
-import { type Child, h } from './dom.ts'
+import { type Child, h, keepFocus } from './dom.ts'
 
 export interface Column<Row> {
   readonly label: string
@@ -75,10 +75,8 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
         const held = kept.get(keyOf(row))
         next.set(keyOf(row), held?.signature === signature ? held : { element: rowOf(row), signature })
       }
-      placeRows(
-        body,
-        [...next.values()].map(({ element }) => element),
-      )
+      const elements = [...next.values()].map(({ element }) => element)
+      keepFocus(body, () => placeRows(body, elements))
       kept = next
     },
   }

@@ -30,12 +30,24 @@ export function svg<Tag extends keyof SVGElementTagNameMap>(
   return element
 }
 
-/** Replaces what an element holds, unless it holds just that already: what is kept keeps its focus. */
+/** Replaces what an element holds, unless it holds just that already. */
 export function fill(parent: Element, ...children: readonly Child[]): void {
   const wanted = nodes(children)
   const held = [...parent.childNodes]
   if (held.length === wanted.length && wanted.every((node, i) => node === held[i])) return
-  parent.replaceChildren(...wanted)
+  keepFocus(parent, () => parent.replaceChildren(...wanted))
+}
+
+const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex]'
+
+/** What is made anew while somebody is in it must not throw them out: the focus goes to what stands in its place. */
+export function keepFocus(parent: Element, change: () => void): void {
+  const { activeElement } = document
+  const place = parent.contains(activeElement) ? [...parent.querySelectorAll(FOCUSABLE)].indexOf(activeElement!) : -1
+  change()
+  if (place < 0 || document.activeElement === activeElement) return
+  const next = parent.querySelectorAll<HTMLElement>(FOCUSABLE)[place]
+  next?.focus({ preventScroll: true })
 }
 
 /** Sets a text only when it changed: a live region speaks only of news. */

@@ -16,6 +16,7 @@ export const plural = (n: number, one: string, many = `${one}s`): string => `${f
 /** `812 µs`, `12.4 ms`, `3.20 s`, `3 m 12 s`, `2 h 05 m`, `3 d 4 h`; a dash where there is none. */
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–'
+  if (ms === 0) return '0 s'
   if (ms < 1) return `${Math.round(ms * 1000)} µs`
   if (ms < 1000) return `${digits(ms)} ms`
   const s = ms / 1000

@@ -132,7 +132,10 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
         size: 76,
         ...(steps &&
           (isWide(data)
-            ? { splits: (_, __, min, max) => FACTORS_MS.filter((ms) => ms >= min && ms <= max) }
+            ? {
+                splits: (_, __, min, max) => FACTORS_MS.filter((ms) => ms >= min && ms <= max),
+                filter: (_, splits) => splits,
+              }
             : { incrs: [...steps] })),
         values: (_, splits) => splits.map((value) => (value === null ? '' : formatValue(value))),
       },

@@ -21,9 +21,11 @@ export function createRegion(): Region {
   const content = h('div', { class: 'region-content' })
   const element = h('div', { class: 'region' }, notice, content)
   let shownAtMs: number | undefined
+  let told = ''
 
   const settle = (nowMs: number, children: readonly Child[]) => {
     shownAtMs = nowMs
+    told = ''
     element.removeAttribute('aria-busy')
     fill(notice)
     fill(content, ...children)
@@ -37,6 +39,7 @@ export function createRegion(): Region {
     },
     reset() {
       shownAtMs = undefined
+      told = ''
       fill(notice)
     },
     ready: (nowMs, ...children) => settle(nowMs, children),
@@ -45,6 +48,8 @@ export function createRegion(): Region {
     fail(error, retry) {
       element.removeAttribute('aria-busy')
       const { title, detail } = explain(error)
+      if (told === title + detail) return // said once is enough: it is a live region
+      told = title + detail
       const again = h('button', { type: 'button', class: 'button', onclick: retry }, 'Try again')
       if (shownAtMs !== undefined) {
         const text = `${title}. This is as of ${formatClock(shownAtMs)}.`

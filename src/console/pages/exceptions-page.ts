@@ -3,7 +3,7 @@ import type { ExceptionGroup, ProcessEntry } from '../app/answers.ts'
 import { askProcesses, metaOptions, processOptions } from '../app/ask-processes.ts'
 import { createChoice } from '../app/choice.ts'
 import { createDataTable } from '../app/data-table.ts'
-import { fill, h } from '../app/dom.ts'
+import { fill, h, setText } from '../app/dom.ts'
 import { formatCount, plural } from '../app/format-number.ts'
 import { formatAgo, parseTime, timeElement } from '../app/format-time.ts'
 import { type App, type Page, pageHeader } from '../app/page.ts'
@@ -107,8 +107,7 @@ export function openExceptionsPage(app: App): Page {
       )
       table.show(groups)
       const count = groups.reduce((sum, group) => sum + group.count, 0)
-      total.textContent =
-        groups.length === 0 ? '' : `${plural(count, 'exception')} in ${plural(groups.length, 'group')}`
+      setText(total, groups.length === 0 ? '' : `${plural(count, 'exception')} in ${plural(groups.length, 'group')}`)
       if (groups.length > 0) return region.ready(nowMs(), total, card)
       region.empty(
         nowMs(),

@@ -2,9 +2,9 @@
 import type { DeadLetter, Health } from '../app/answers.ts'
 import { createDataTable } from '../app/data-table.ts'
 import { confirmAction } from '../app/dialog.ts'
-import { fill, h } from '../app/dom.ts'
+import { fill, h, setText } from '../app/dom.ts'
 import { formatBytes, formatCount, plural } from '../app/format-number.ts'
-import { formatAgo, parseTime, timeElement } from '../app/format-time.ts'
+import { formatAgo, formatMoment, parseTime, timeElement } from '../app/format-time.ts'
 import { type App, type Page, pageHeader } from '../app/page.ts'
 import { createPoll } from '../app/poll.ts'
 import { createRegion } from '../app/region.ts'
@@ -30,13 +30,14 @@ export function openHealthPage(app: App): Page {
   const health = createRegion()
   const letters = createRegion()
   const more = h('button', { type: 'button', class: 'button', onclick: () => void loadMore() }, 'Show older ones')
+  const summary = h('p', { class: 'muted', role: 'status' })
   let older: DeadLetter[] = []
   let next: string | null = null
 
   const table = createDataTable<DeadLetter>({
     caption: 'Dead letters',
     keyOf: ({ id }) => id,
-    signatureOf: ({ id }) => id + Math.floor(nowMs() / 60_000),
+    signatureOf: ({ id }) => id,
     columns: [
       {
         label: 'Event',
@@ -52,7 +53,7 @@ export function openHealthPage(app: App): Page {
       {
         label: 'Buried',
         isExtra: true,
-        cell: ({ buried_at }) => timeElement(buried_at, formatAgo(parseTime(buried_at), nowMs())),
+        cell: ({ buried_at }) => timeElement(buried_at, formatMoment(parseTime(buried_at), nowMs())),
       },
       { label: 'Actions', isSilent: true, cell: actions },
     ],
@@ -61,7 +62,10 @@ export function openHealthPage(app: App): Page {
   const healthPoll = createPoll<Health>({
     everyMs: () => EVERY_MS,
     ask: (signal) => api.get<Health>('api/health', {}, signal),
-    show: (answer) => health.ready(nowMs(), ...healthParts(answer, nowMs())),
+    show(answer) {
+      setText(summary, tellDead(answer.dead))
+      health.ready(nowMs(), deliveryCards(answer, nowMs()), summary)
+    },
     fail: (error) => health.fail(error, () => healthPoll.now()),
   })
   const deadPoll = createPoll<DeadPage>({
@@ -179,7 +183,7 @@ export function openHealthPage(app: App): Page {
   }
 }
 
-function healthParts({ spools, destinations, dead }: Health, nowMs: number): HTMLElement[] {
+function deliveryCards({ spools, destinations }: Health, nowMs: number): HTMLElement {
   const cards = (['points', 'exceptions'] as const).map((name) => {
     const { records, bytes, oldest_s } = spools[name]
     const { store, state, reason, since } = destinations[name]
@@ -205,9 +209,11 @@ function healthParts({ spools, destinations, dead }: Health, nowMs: number): HTM
       reason !== undefined && h('p', { class: 'banner banner-warn wrap' }, reason),
     )
   })
-  const total = dead.total === undefined ? '' : ` Of all accounts: ${formatCount(dead.total)}.`
-  const summary = h('p', { class: 'muted', role: 'status' }, `${plural(dead.own, 'dead letter')} of yours.${total}`)
-  return [h('div', { class: 'columns' }, ...cards), summary]
+  return h('div', { class: 'columns' }, ...cards)
+}
+
+function tellDead({ own, total }: Health['dead']): string {
+  return `${plural(own, 'dead letter')} of yours.${total === undefined ? '' : ` Of all accounts: ${formatCount(total)}.`}`
 }
 
 function eventDetails(event: object): HTMLElement {

@@ -25,7 +25,7 @@ function layLanes(runs: readonly Run[], padOf: PadOf): Run[][] {
   const lanes: Run[][] = []
   const ends = createEnds(runs.length)
   for (const run of runs.toSorted((a, b) => a.startMs - b.startMs)) {
-    const place = ends.take(run.startMs, run.endMs + padOf(run))
+    const place = ends.take(run.startMs - (run.state === 'orphan' ? padOf(run) / 2 : 0), run.endMs + padOf(run))
     const lane = lanes[place]
     if (lane === undefined) lanes[place] = [run]
     else lane.push(run)
