@@ -69,7 +69,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
-    ['account/', 'cli/exec/', 'cli/demo/'],
+    ['account/', 'cli/exec/', 'cli/demo/', 'deploy/'],
   ],
 ]
 

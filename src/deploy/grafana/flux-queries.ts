@@ -3,11 +3,12 @@
 // Grafana also replaces any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may be called so.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
+import { readNewestPoints } from '../../store/influx/find-processes.ts'
 import {
   classifyMarks,
   highestPlaces,
   overlapsRange,
-  pairAcrossAccounts,
+  pairNeighbours,
   readMarks,
   settledAt,
   settledInRange,
@@ -16,9 +17,11 @@ import {
   durationBounds,
   type PointQueries,
   RUN_CODES,
+  SILENCE_DAYS,
   SLOWEST_RUNS,
   TABLE_ROWS,
   TIMELINE_RUNS,
+  type VariableQuery,
 } from './point-queries.ts'
 import { fluxPattern, type Scope, type Variable, WITHOUT_META } from './selection.ts'
 import { fluxTarget, INFLUXDB } from './target.ts'
@@ -29,21 +32,27 @@ const STOP = fluxExpression('v.timeRangeStop')
 /** ns since the epoch: Grafana's are ms. */
 const FROM_NS = fluxExpression('$' + '{__from}000000')
 const TO_NS = fluxExpression('$' + '{__to}000000')
-/** A hidden variable: what `now` is for the whole dashboard, an integer where Flux's own now() would slow every map down. */
+/** The hidden variable: what `now` is for the whole dashboard, an integer where Flux's own now() would slow every map down. */
 const NOW_NS = fluxExpression('$' + '{now}')
 const EVERY_NS = fluxExpression('($__interval_ms * 1000000)')
 const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n)
 
 const pattern = (variable: Variable): FluxText => fluxExpression(fluxPattern(variable))
 
-/** Conditions on `r`'s tags. A series without meta lacks the tag; this filter is not pushed down, and judged once a series. */
+/**
+ * Conditions on `r`'s tags that the store judges itself. It takes a tag that is missing for an empty one: where a meta is chosen, series without meta come
+ * along, and `keepMeta` drops them. (What the store cannot judge would keep all that follows out of it too.)
+ */
 function whereScope(scope: Scope): FluxText {
   const ofAccount = flux`r.account =~ ${pattern('account')}`
   if (scope === 'accounts') return ofAccount
-  const meta = pattern('meta')
-  const withMeta = flux`exists r.meta and r.meta =~ ${meta}`
-  const withoutMeta = flux`not exists r.meta and ("" =~ ${meta} or ${WITHOUT_META} =~ ${meta})`
-  return flux`${ofAccount} and r.process =~ ${pattern('process')} and ((${withMeta}) or (${withoutMeta}))`
+  return flux`${ofAccount} and r.process =~ ${pattern('process')} and r.meta =~ ${fluxExpression(fluxPattern('meta', '|'))}`
+}
+
+function keepMeta(scope: Scope): FluxText {
+  if (scope === 'accounts') return flux``
+  return flux`
+  |> filter(fn: (r) => exists r.meta or "" =~ ${pattern('meta')} or ${WITHOUT_META} =~ ${pattern('meta')})`
 }
 
 /** `maxRunNs` is MAX_RUN of the Stint that writes. */
@@ -60,8 +69,17 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
       stop: flux`time(v: ${TO_NS} + ${MAX_RUN_NS} + ${AHEAD_NS})`,
       where: whereScope(scope),
       withUid,
-      withAccount: true,
-    })}${pairAcrossAccounts}${classifyMarks(MAX_RUN_NS, flux`(${NOW_NS} - ${MAX_RUN_NS})`)}`
+    })}${keepMeta(scope)}${pairNeighbours}${classifyMarks(MAX_RUN_NS, flux`(${NOW_NS} - ${MAX_RUN_NS})`)}`
+
+  /** The marks that decide what is running now, classified. A start without a next mark is running: no mark that is read is older than MAX_RUN. */
+  const recent = (where: FluxText, withUid: boolean): FluxText =>
+    flux`${readMarks({
+      bucket: BUCKET,
+      start: fluxExpression(`-${maxRunNs}ns`),
+      stop: fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`),
+      where,
+      withUid,
+    })}${pairNeighbours}${classifyMarks(MAX_RUN_NS, flux`0`)}`
 
   /** A table a `slot` (ns, the start of an interval) of the completed runs that ended in it, with `ms`. */
   const completedBySlot = (): FluxText => flux`completed = ${classified('process', false)}
@@ -89,17 +107,17 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
   |> sort(columns: ["_time"])`
 
   return {
-    marksOverTime: (scope) =>
-      flux_(flux`${countOverTime(pushedDown('mark', 'at', scope), ['mark'])}
+    marksOverTime: () =>
+      ask(flux`${countOverTime(pushedDown('mark', 'at', 'accounts'), ['mark'])}
   |> map(fn: (r) => ({_time: r._time, _value: r._value, _field: r.mark + "s"}))
   |> group(columns: ["_field"])`),
 
-    metricsOverTime: (scope) =>
-      flux_(flux`${countOverTime(pushedDown('metric', 'value', scope), [])}
+    metricsOverTime: () =>
+      ask(flux`${countOverTime(pushedDown('metric', 'value', 'accounts'), [])}
   |> set(key: "_field", value: "metrics")`),
 
     startsByProcess: () =>
-      flux_(
+      ask(
         countOverTime(
           flux`${pushedDown('mark', 'at', 'accounts')}
   |> filter(fn: (r) => r.mark == "start")`,
@@ -107,22 +125,14 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
         ),
       ),
 
-    // A start within MAX_RUN and without a next mark is running: no mark that is read is older.
     runningNow: () =>
-      flux_(flux`${readMarks({
-        bucket: BUCKET,
-        start: fluxExpression(`-${maxRunNs}ns`),
-        stop: fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`),
-        where: whereScope('accounts'),
-        withUid: true,
-        withAccount: true,
-      })}${pairAcrossAccounts}${classifyMarks(MAX_RUN_NS, flux`0`)}
+      ask(flux`${recent(whereScope('accounts'), true)}
   |> map(fn: (r) => ({r with place: if r.state == "running" then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
   |> map(fn: (r) => ({r with started: time(v: r.at), running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
   |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`),
 
     runsByState: () =>
-      flux_(flux`${classified('process', false)}
+      ask(flux`${classified('process', false)}
   |> map(fn: (r) => ({r with state: if ${OVERLAPS} then r.state else "outside"}))
   |> keep(columns: ["state", "at"])
   |> group(columns: ["state"])
@@ -134,7 +144,7 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
     durationsOverTime: () => {
       const figure = (name: string, of: FluxText) => flux`completed |> ${of} |> figure(name: ${name})`
       const quantile = (q: string) => flux`quantile(column: "ms", q: ${fluxExpression(q)}, method: "exact_mean")`
-      return flux_(flux`${completedBySlot()}
+      return ask(flux`${completedBySlot()}
 figure = (tables=<-, name) => tables
   |> group()
   |> map(fn: (r) => ({_time: time(v: r.slot), _value: r.ms, _field: name}))
@@ -151,7 +161,7 @@ union(tables: [
 
     timeline: () => {
       const { completed, running, abandoned, orphan } = RUN_CODES
-      return flux_(flux`runs = ${classified('process', true)}
+      return ask(flux`runs = ${classified('process', true)}
   |> map(fn: (r) => ({r with place: if ${OVERLAPS} then r.at else -1}))${highestPlaces(TIMELINE_RUNS)}
   |> map(fn: (r) => ({r with run: if exists r.uid then string(v: time(v: r.at)) + " " + r.uid else string(v: time(v: r.at))}))
 
@@ -166,13 +176,13 @@ union(tables: [
     },
 
     durationHistogram: () =>
-      flux_(flux`${completedBySlot()}
+      ask(flux`${completedBySlot()}
 completed
   |> group()${histogram(LE)}
   |> keep(columns: ["le", "runs"])`),
 
     durationHeatmap: () =>
-      flux_(flux`${completedBySlot()}
+      ask(flux`${completedBySlot()}
 completed${histogram(LE)}
   |> group()
   |> map(fn: (r) => ({_time: time(v: r.slot), _value: r.runs, le: string(v: r.le)}))
@@ -180,30 +190,50 @@ completed${histogram(LE)}
   |> sort(columns: ["_time"])`),
 
     slowestRuns: () =>
-      flux_(flux`${classified('process', true)}
+      ask(flux`${classified('process', true)}
   |> map(fn: (r) => ({r with place: if r.state == "completed" and ${OVERLAPS} then r.ns else -1}))${highestPlaces(SLOWEST_RUNS)}
   |> map(fn: (r) => ({r with started: time(v: r.at), ended: time(v: r.ended), took_ms: r.ms}))
   |> keep(columns: ["account", "meta", "uid", "started", "ended", "took_ms"])`),
 
     unfinishedRuns: () =>
-      flux_(flux`${classified('process', true)}
+      ask(flux`${classified('process', true)}
   |> map(fn: (r) => ({r with place: if (r.state == "abandoned" or r.state == "orphan") and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}
   |> map(fn: (r) => ({r with at: time(v: r.at)}))
   |> keep(columns: ["account", "meta", "uid", "state", "at"])`),
 
     metricValues: () =>
-      flux_(flux`${pushedDown('metric', 'value', 'process')}
-  |> aggregateWindow(every: v.windowPeriod, fn: mean, createEmpty: false, timeSrc: "_start")
+      ask(flux`${pushedDown('metric', 'value', 'process')}
+  |> aggregateWindow(every: v.windowPeriod, fn: mean, createEmpty: false, timeSrc: "_start")${keepMeta('process')}
   |> keep(columns: ["_time", "_value", "account", "meta", "name"])`),
 
-    variable: (variable) => ({
-      datasource: INFLUXDB,
-      query: { query: String(VARIABLES[variable]), refId: 'InfluxVariableQueryEditor-VariableQuery' },
-    }),
+    longestRunning: () =>
+      ask(flux`${recent(flux`exists r.account`, false)}
+  |> map(fn: (r) => ({r with since: if r.state == "running" then r.at else 9223372036854775807}))
+  |> group(columns: ["account", "process"])
+  |> min(column: "since")
+  |> filter(fn: (r) => r.state == "running")
+  |> map(fn: (r) => ({account: r.account, process: r.process, _time: now(), _value: float(v: int(v: now()) - r.since) / 1000000000.0}))`),
+
+    silence: () =>
+      ask(flux`${readNewestPoints(BUCKET, fluxExpression(`-${SILENCE_DAYS}d`), fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`), flux`exists r.account`)}
+  |> keep(columns: ["_time", "account", "process"])
+  |> group(columns: ["account", "process"])
+  |> max(column: "_time")
+  |> map(fn: (r) => ({account: r.account, process: r.process, _time: now(), _value: float(v: int(v: now()) - int(v: r._time)) / 1000000000.0}))`),
+
+    variable: (variable) => variableQuery(variable, VARIABLES[variable]),
+
+    hidden: [variableQuery('now', flux`import "array"\narray.from(rows: [{_value: string(v: int(v: now()))}])`)],
   }
 }
 
-const flux_ = (query: FluxText) => fluxTarget(query.toString())
+const ask = (query: FluxText) => fluxTarget(query.toString())
+
+const variableQuery = (name: string, query: FluxText): VariableQuery => ({
+  name,
+  datasource: INFLUXDB,
+  query: { query: query.toString(), refId: 'InfluxVariableQueryEditor-VariableQuery' },
+})
 
 const tagValues = (tag: string, where: FluxText): FluxText =>
   flux`schema.tagValues(bucket: ${BUCKET}, tag: ${tag}, predicate: (r) => ${where}, start: ${START}, stop: ${STOP})`
@@ -219,13 +249,4 @@ union(tables: [
   array.from(rows: [{_value: ${WITHOUT_META}}]),
   ${tagValues('meta', flux`${whereScope('accounts')} and r.process =~ ${pattern('process')}`)},
 ])`,
-}
-
-/** The hidden variable `now`. */
-export const NOW_VARIABLE = {
-  datasource: INFLUXDB,
-  query: {
-    query: 'import "array"\narray.from(rows: [{_value: string(v: int(v: now()))}])',
-    refId: 'InfluxVariableQueryEditor-VariableQuery',
-  },
 }

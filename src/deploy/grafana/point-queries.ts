@@ -1,12 +1,12 @@
 // What the panels ask about points. There are two writings, as there are two stores that can hold them, and one set of dashboards.
-import type { Scope, Variable } from './selection.ts'
+import type { Variable } from './selection.ts'
 import type { Target } from './target.ts'
 
-export interface PointQueries {
+export interface PointQueries extends AlertQueries {
   /** Marks in each interval: series `starts` and `ends`. A start is a run. Pushed down to the store. */
-  marksOverTime(scope: Scope): Target
+  marksOverTime(): Target
   /** Points of metrics in each interval: series `metrics`. Pushed down to the store. */
-  metricsOverTime(scope: Scope): Target
+  metricsOverTime(): Target
   /** Starts in each interval, a series a process. Pushed down to the store. */
   startsByProcess(): Target
   /** Table, the longest first: account, process, meta, uid, started, running_ms. Of this moment, whatever the range. */
@@ -27,8 +27,27 @@ export interface PointQueries {
   unfinishedRuns(): Target
   /** Means in each interval, a series a name and meta. */
   metricValues(): Target
-  /** What a variable can be, as the data source's own query for variables. */
-  variable(variable: Variable): { readonly datasource: Target['datasource']; readonly query: string | object }
+  /** What a variable can be. */
+  variable(variable: Variable): VariableQuery
+  /** Variables that the queries need and nobody chooses. */
+  readonly hidden: readonly VariableQuery[]
+}
+
+/** What the alert rules ask, of this moment: no rule has a range or variables. A series an account and process each, of one value in s. */
+export interface AlertQueries {
+  /** How long the longest run goes on already. */
+  longestRunning(): Target
+  /** How long nothing (marks, metrics) has come, of those that were heard of within SILENCE_DAYS. */
+  silence(): Target
+}
+
+export const SILENCE_DAYS = 7
+
+/** As each data source has its queries for variables. */
+export interface VariableQuery {
+  readonly name: string
+  readonly datasource: Target['datasource']
+  readonly query: string | { readonly query: string; readonly refId: string }
 }
 
 /** The colours of the timeline. */

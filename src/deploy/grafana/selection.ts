@@ -12,8 +12,8 @@ export const WITHOUT_META = '%without%'
 
 export type Variable = 'account' | 'process' | 'meta'
 
-/** A Flux regular expression that matches the variable's value and nothing else. */
-export const fluxPattern = (variable: Variable): string => `/^(?:\${${variable}:regex})$/`
+/** A Flux regular expression that matches the variable's value and nothing else, or with `|` also the empty text. */
+export const fluxPattern = (variable: Variable, or: '' | '|' = ''): string => `/^(?:\${${variable}:regex}${or})$/`
 
 /** A SQL expression: the variable's value. */
 export const sqlText = (variable: Variable): string => `decodeURLComponent('\${${variable}:percentencode}')`

@@ -7,6 +7,7 @@ import {
   durationBounds,
   type PointQueries,
   RUN_CODES,
+  SILENCE_DAYS,
   SLOWEST_RUNS,
   TABLE_ROWS,
   TIMELINE_RUNS,
@@ -31,6 +32,14 @@ export function createSqlQueries(maxRunNs: bigint): PointQueries {
     to: TO_NS,
     readFrom: `${FROM_NS} - ${maxRunNs}`,
     readTo: `${TO_NS} + ${maxRunNs} + ${AHEAD_NS}`,
+  }
+
+  /** What decides what is running now. */
+  const RECENT = {
+    from: `${NOW_NS} - ${maxRunNs}`,
+    to: `${NOW_NS} + ${AHEAD_NS}`,
+    readFrom: `${NOW_NS} - ${maxRunNs}`,
+    readTo: `${NOW_NS} + ${AHEAD_NS}`,
   }
 
   const timings = (scope: Scope, changes: Partial<PairingInput> = {}): string =>
@@ -67,16 +76,16 @@ WHERE state = 'completed' AND settled >= ${FROM_NS} AND settled < ${TO_NS}`
   const table = (sql: string): Target => sqlTarget(sql, 'table')
 
   return {
-    marksOverTime: (scope) =>
+    marksOverTime: () =>
       series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, countIf(mark = 'end') AS ends
 FROM marks
-WHERE ${[...sqlScope(scope), ...IN_RANGE].join(' AND ')}
+WHERE ${[...sqlScope('accounts'), ...IN_RANGE].join(' AND ')}
 GROUP BY time ORDER BY time`),
 
-    metricsOverTime: (scope) =>
+    metricsOverTime: () =>
       series(`SELECT $__timeInterval(at) AS time, count() AS metrics
 FROM metrics
-WHERE ${[...sqlScope(scope), ...IN_RANGE].join(' AND ')}
+WHERE ${[...sqlScope('accounts'), ...IN_RANGE].join(' AND ')}
 GROUP BY time ORDER BY time`),
 
     startsByProcess: () =>
@@ -89,14 +98,8 @@ GROUP BY time, process ORDER BY time, process`),
       table(
         withUid(
           `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS started, (${NOW_NS} - first) / 1e6 AS running_ms`,
-          `SELECT account, process, meta, first, settled
-FROM (
-${timings('accounts', {
-  from: `${NOW_NS} - ${maxRunNs}`,
-  to: `${NOW_NS} + ${AHEAD_NS}`,
-  readFrom: `${NOW_NS} - ${maxRunNs}`,
-  readTo: `${NOW_NS} + ${AHEAD_NS}`,
-})}
+          `SELECT * FROM (
+${timings('accounts', RECENT)}
 )
 WHERE state = 'running'
 ORDER BY first LIMIT ${TABLE_ROWS}`,
@@ -190,12 +193,27 @@ ORDER BY first DESC LIMIT ${TABLE_ROWS}`,
       ),
 
     metricValues: () =>
-      series(`SELECT $__timeInterval(at) AS time, if(meta = '', name, concat(name, ' ', meta)) AS metric, avg(value) AS value
+      series(`SELECT $__timeInterval(at) AS time, name, meta, avg(value) AS value
 FROM metrics
 WHERE ${[...sqlScope('process'), ...IN_RANGE].join(' AND ')}
-GROUP BY time, metric ORDER BY time, metric`),
+GROUP BY time, name, meta ORDER BY time, name, meta`),
 
-    variable: (variable) => ({ datasource: CLICKHOUSE, query: VARIABLES[variable] }),
+    longestRunning: () =>
+      series(`SELECT now('UTC') AS time, account, process, (${NOW_NS} - min(first)) / 1e9 AS running_s
+FROM (
+${timings('accounts', { ...RECENT, where: ['1'], byMeta: false })}
+)
+WHERE state = 'running'
+GROUP BY account, process ORDER BY account, process`),
+
+    silence: () =>
+      series(`SELECT now('UTC') AS time, account, process, (${NOW_NS} - toUnixTimestamp64Nano(max(at))) / 1e9 AS silent_s
+FROM (SELECT account, process, at FROM marks_raw UNION ALL SELECT account, process, at FROM metrics_raw)
+WHERE at >= now('UTC') - INTERVAL ${SILENCE_DAYS} DAY
+GROUP BY account, process ORDER BY account, process`),
+
+    variable: (name) => ({ name, datasource: CLICKHOUSE, query: VARIABLES[name] }),
+    hidden: [],
   }
 }
 

@@ -1,0 +1,157 @@
+// Stint itself, from its own /metrics by way of Prometheus: that must not be one of the stores it delivers to, or it would say nothing when it matters.
+import { createDashboard, type Dashboard } from './dashboard.ts'
+import { type Panel, stat, timeSeries, type Unit } from './panels.ts'
+import { promTarget, type Target } from './target.ts'
+
+/** What one second's change is measured over. */
+const RATE = '[$__rate_interval]'
+
+const lines = (title: string, unit: Unit, targets: readonly Target[], description?: string): Panel =>
+  timeSeries({ title, unit, targets, draw: 'lines', ...(description !== undefined && { description }) })
+
+const percentile = (q: number, histogram: string): Target =>
+  promTarget(
+    `histogram_quantile(${q}, sum by (le, destination) (rate(${histogram}_bucket${RATE})))`,
+    `p${q * 100} {{destination}}`,
+  )
+
+export function stintDashboard(uid: string): Dashboard {
+  return createDashboard({
+    uid,
+    title: 'Stint itself',
+    description: "Stint's own /metrics: what it takes in, what waits, what its stores make of it.",
+    variables: [],
+    rows: [
+      {
+        height: 5,
+        panels: [
+          [
+            stat({
+              title: 'Waiting',
+              description: 'Age of the oldest event that is not stored yet.',
+              targets: [promTarget('max by (destination) (stint_spool_oldest_seconds)', '{{destination}}')],
+              unit: 's',
+              warnFrom: 300,
+            }),
+            8,
+          ],
+          [
+            stat({
+              title: 'Dead letters',
+              targets: [promTarget('sum by (destination) (stint_dead_letters)', '{{destination}}')],
+              unit: 'short',
+              warnFrom: 1,
+            }),
+            8,
+          ],
+          [
+            stat({
+              title: 'Parked',
+              description: '1 while a destination waits for an operator.',
+              targets: [promTarget('max by (destination) (stint_destination_parked)', '{{destination}}')],
+              unit: 'short',
+              warnFrom: 1,
+            }),
+            8,
+          ],
+        ],
+      },
+      {
+        height: 8,
+        panels: [
+          [
+            lines('Events accepted', 'ops', [
+              promTarget(`sum by (kind) (rate(stint_events_accepted_total${RATE}))`, '{{kind}}'),
+            ]),
+            12,
+          ],
+          [
+            lines('Requests refused', 'ops', [
+              promTarget(`sum by (kind, reason) (rate(stint_events_refused_total${RATE}))`, '{{kind}} {{reason}}'),
+            ]),
+            12,
+          ],
+        ],
+      },
+      {
+        height: 8,
+        panels: [
+          [
+            lines('Events in the spools', 'short', [
+              promTarget('sum by (destination) (stint_spool_records)', '{{destination}}'),
+              promTarget('sum by (destination) (stint_spool_damaged_records)', 'damaged {{destination}}'),
+            ]),
+            8,
+          ],
+          [
+            lines('Size of the spools', 'bytes', [
+              promTarget('sum by (destination) (stint_spool_bytes)', '{{destination}}'),
+            ]),
+            8,
+          ],
+          [
+            lines('Events stored, expired, buried', 'ops', [
+              promTarget(`sum by (destination) (rate(stint_delivered_total${RATE}))`, 'stored {{destination}}'),
+              promTarget(`sum by (destination) (rate(stint_expired_total${RATE}))`, 'expired {{destination}}'),
+              promTarget(`sum by (destination) (rate(stint_dead_total${RATE}))`, 'buried {{destination}}'),
+            ]),
+            8,
+          ],
+        ],
+      },
+      {
+        height: 8,
+        panels: [
+          [
+            lines('Writes to the stores, by outcome', 'ops', [
+              promTarget(
+                `sum by (destination, outcome) (rate(stint_batches_total${RATE}))`,
+                '{{destination}} {{outcome}}',
+              ),
+            ]),
+            8,
+          ],
+          [
+            lines(
+              'From arrival to stored',
+              's',
+              [percentile(0.5, 'stint_delivery_seconds'), percentile(0.99, 'stint_delivery_seconds')],
+              'Of the oldest event of each write.',
+            ),
+            8,
+          ],
+          [
+            lines(
+              'Group commits',
+              's',
+              [percentile(0.5, 'stint_commit_seconds'), percentile(0.99, 'stint_commit_seconds')],
+              'One write and fdatasync, for all requests that waited for it.',
+            ),
+            8,
+          ],
+        ],
+      },
+      {
+        height: 8,
+        panels: [
+          [
+            lines('Processor', 'percentunit', [
+              promTarget(`rate(process_cpu_seconds_total${RATE})`, 'one core = 100%'),
+            ]),
+            8,
+          ],
+          [lines('Memory', 'bytes', [promTarget('process_resident_memory_bytes', 'resident')]), 8],
+          [
+            lines(
+              'Lead of the clock',
+              's',
+              [promTarget('stint_clock_lead_seconds', 'ahead of the wall clock')],
+              'More than 0 after the wall clock was set back: stamps never go back.',
+            ),
+            8,
+          ],
+        ],
+      },
+    ],
+  })
+}

@@ -1,0 +1,147 @@
+// The generated files of src/deploy/grafana: fresh, and about what there is.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parser } from '@prometheus-io/lezer-promql'
+import { Glob, YAML } from 'bun'
+import { readConfig } from '../../src/config.ts'
+import { renderDashboards } from '../../src/deploy/grafana/render-dashboards.ts'
+import { createMetrics } from '../../src/metrics.ts'
+
+const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
+const generated = renderDashboards(BigInt(readConfig({}).maxRunUs) * 1000n)
+const read = (path: string) => readFileSync(join(GRAFANA, path), 'utf8')
+
+describe('the generated files', () => {
+  test.each([...generated.keys()])('%s is fresh: else `bun run dashboards`', (path) => {
+    expect(existsSync(join(GRAFANA, path))).toBe(true)
+    expect(read(path)).toBe(generated.get(path)!)
+  })
+
+  test('are all that is there', () => {
+    const found = [...new Glob('{dashboards,alerting}/**/*').scanSync(GRAFANA)].sort()
+    expect(found).toEqual([...generated.keys()].sort())
+  })
+
+  test('keep to another MAX_RUN', () => {
+    const dashboard = renderDashboards(3_600_000_000_000n).get('dashboards/influxdb/process.json')!
+    expect(dashboard).toContain('3600000000000')
+    expect(dashboard).not.toContain('86400000000000')
+  })
+})
+
+const datasources = (YAML.parse(read('provisioning/datasources/stint.yaml')) as { datasources: DataSource[] })
+  .datasources
+
+interface DataSource {
+  readonly uid: string
+  readonly type: string
+}
+
+/** Every object of a JSON document. */
+function* objectsOf(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield value as Record<string, unknown>
+  for (const member of Object.values(value)) yield* objectsOf(member)
+}
+
+const objects = [...generated.values()].flatMap((text) => [...objectsOf(JSON.parse(text))])
+
+test('every data source that is asked is provisioned', () => {
+  const known = datasources.map(({ type, uid }) => ({ type, uid }))
+  const builtIn = [{ type: 'datasource', uid: '-- Mixed --' }, { type: '__expr__', uid: '__expr__' }] // biome-ignore format: short
+  const asked = objects.flatMap(({ datasource }) => (datasource === undefined ? [] : [datasource]))
+  expect(asked.length).toBeGreaterThan(50)
+  for (const datasource of asked) expect([...known, ...builtIn]).toContainEqual(datasource as DataSource)
+  for (const { datasourceUid } of objects)
+    if (datasourceUid !== undefined)
+      expect([...known, ...builtIn].map(({ uid }) => uid)).toContain(datasourceUid as string)
+})
+
+describe('what is asked of Prometheus', () => {
+  const exprs = [...new Set(objects.flatMap(({ expr }) => (typeof expr === 'string' ? [expr] : [])))]
+  const plain = (expr: string) => expr.replaceAll('$__rate_interval', '1m')
+
+  /** Names and labels that Stint's own registry has; a histogram has three names and `le`. */
+  async function readMetrics(): Promise<Map<string, Set<string>>> {
+    const { registry } = createMetrics()
+    const known = new Map<string, Set<string>>()
+    for (const metric of await registry.getMetricsAsArray()) {
+      const { labelNames = [], name, type } = metric as unknown as { labelNames?: string[]; name: string; type: string }
+      const names = type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
+      for (const each of names) known.set(each, new Set([...labelNames, ...(each.endsWith('_bucket') ? ['le'] : [])]))
+    }
+    return known
+  }
+
+  const nodes = (expr: string, type: string): string[] => {
+    const found: string[] = []
+    parser.parse(expr).iterate({
+      enter: (node) => {
+        if (node.name === type) found.push(expr.slice(node.from, node.to))
+      },
+    })
+    return found
+  }
+
+  test.each(exprs)('%s', async (text) => {
+    const expr = plain(text)
+    let faults = 0
+    parser.parse(expr).iterate({
+      enter: (node) => {
+        if (node.type.isError) faults++
+      },
+    })
+    expect(faults).toBe(0)
+
+    const known = await readMetrics()
+    const [name, ...others] = nodes(expr, 'Identifier').filter((identifier) => known.has(identifier))
+    expect(others).toEqual([])
+    expect(name).toBeDefined()
+    const labels = nodes(expr, 'GroupingLabels').flatMap((grouping) =>
+      nodes(expr, 'LabelName').filter((label) => grouping.includes(label)),
+    )
+    for (const label of labels) expect([...known.get(name!)!]).toContain(label)
+  })
+
+  test('legends name labels that the query keeps', () => {
+    const targets = objects.filter(
+      ({ expr, legendFormat }) => typeof expr === 'string' && typeof legendFormat === 'string',
+    )
+    expect(targets.length).toBeGreaterThan(20)
+    for (const { expr, legendFormat } of targets)
+      for (const [, label] of (legendFormat as string).matchAll(/\{\{(\w+)\}\}/g))
+        expect(nodes(plain(expr as string), 'GroupingLabels').join(' ')).toContain(label!)
+  })
+})
+
+describe('the alert rules', () => {
+  const rules = ['influxdb', 'clickhouse'].flatMap(
+    (store) => JSON.parse(read(`alerting/${store}/rules.json`)).groups[0].rules,
+  )
+
+  test('are the five that operators need, for either store', () => {
+    const uids = [
+      'stint-run-too-long',
+      'stint-process-silent',
+      'stint-dead-letters',
+      'stint-destination-parked',
+      'stint-spool-old',
+    ]
+    expect(rules.map(({ uid }) => uid)).toEqual([...uids, ...uids])
+  })
+
+  test('hold no dollar: Grafana would take what follows for a variable of its environment', () => {
+    expect(JSON.stringify(rules)).not.toContain('$')
+  })
+
+  test('judge the last value of what they ask', () => {
+    for (const { condition, data } of rules) {
+      const [query, reduce, threshold] = data
+      expect(condition).toBe(threshold.refId)
+      expect(reduce.model).toMatchObject({ type: 'reduce', expression: query.refId, reducer: 'last' })
+      expect(threshold.model).toMatchObject({ type: 'threshold', expression: reduce.refId })
+      expect(threshold.model.conditions[0].evaluator).toMatchObject({ type: 'gt', params: [expect.any(Number)] })
+    }
+  })
+})

@@ -1,0 +1,198 @@
+// What Grafana does to a panel's query before a store sees it, and to the store's answer before the panel does, as far as our dashboards rely on it.
+//   variables    @grafana/scenes formatRegistry.ts (regex, percentencode; an `All` value is regex-formatted by nobody but percent-encoded)
+//   Flux         pkg/tsdb/influxdb/flux/macros.go and builder.go
+//   ClickHouse   the plugin's pkg/macros/macros.go, and LongToWide of grafana-plugin-sdk-go
+import { InfluxDB } from '@influxdata/influxdb-client'
+import type { EmbeddedAddress } from '../../src/store/clickhouse/client.ts'
+import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
+import type { InfluxBucket } from '../support/influxd.ts'
+
+/** A custom value for `All`, which Grafana leaves as it is in all but the URL formats. */
+export interface AllValue {
+  readonly all: string
+}
+
+export interface View {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly intervalMs: number
+  readonly variables: Readonly<Record<string, string | AllValue>>
+}
+
+export interface Field {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly values: readonly unknown[]
+}
+
+/** A frame a table or series; times are in ns, as bigint. */
+export type Frame = readonly Field[]
+
+const VARIABLE = /\$\{(\w+)(?::(\w+))?\}/g
+
+function format(value: string | AllValue, as: string | undefined, text: string): string {
+  const plain = typeof value === 'string' ? value : value.all
+  switch (as) {
+    case undefined:
+      return plain
+    case 'regex':
+      return typeof value === 'string' ? plain.replace(/[\\^$*+?.()|[\]{}/]/g, '\\$&') : plain
+    case 'percentencode':
+      return encodeURIComponent(plain).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+    default:
+      throw new Error(`${text}: a format that no dashboard should need`)
+  }
+}
+
+/** What the browser puts in. */
+export function replaceVariables(query: string, { fromMs, toMs, variables }: View): string {
+  const known: View['variables'] = { __from: String(fromMs), __to: String(toMs), ...variables }
+  return query.replace(VARIABLE, (text, name: string, as?: string) => {
+    const value = known[name]
+    if (value === undefined) throw new Error(`${text}: there is no such variable`)
+    return format(value, as, text)
+  })
+}
+
+/** What Grafana's server puts in: any `x.bucket` and the like, whatever the x. */
+export function interpolateFlux(query: string, bucket: string, { fromMs, toMs, intervalMs }: View): string {
+  const values: Record<string, string> = {
+    timeRangeStart: new Date(fromMs).toISOString(),
+    timeRangeStop: new Date(toMs).toISOString(),
+    windowPeriod: goDuration(intervalMs),
+    bucket: JSON.stringify(bucket),
+    defaultBucket: JSON.stringify(bucket),
+    organization: '"an organization"',
+  }
+  return query
+    .replace(/([a-zA-Z]+)\.([a-zA-Z]+)/g, (text, _, name: string) => values[name] ?? text)
+    .replaceAll('$__interval_ms', String(intervalMs))
+    .replaceAll('$__interval', goDuration(intervalMs))
+}
+
+const goDuration = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`)
+
+export function interpolateSql(sql: string, { fromMs, toMs, intervalMs }: View): string {
+  const seconds = Math.max(1, Math.floor(intervalMs / 1000))
+  return sql
+    .replace(/\$__fromTime_ms\b/g, `fromUnixTimestamp64Milli(${fromMs})`)
+    .replace(/\$__toTime_ms\b/g, `fromUnixTimestamp64Milli(${toMs})`)
+    .replace(/\$__timeInterval\((\w+)\)/g, `toStartOfInterval(toDateTime($1), INTERVAL ${seconds} second)`)
+    .replace(/\$__interval_s\b/g, String(seconds))
+}
+
+function refuseLeftovers(query: string): void {
+  const left = /\$[_{][^ ]*|\bv\.\w+/.exec(query)
+  if (left !== null) throw new Error(`Grafana would not have replaced ${left[0]} in\n${query}`)
+}
+
+/** Frames as Grafana's builder makes them: a series where there is `_value` and a time, else a table with all its columns. */
+export async function askInflux(
+  query: string,
+  { url, token, org, bucket }: InfluxBucket,
+  view: View,
+): Promise<Frame[]> {
+  const text = interpolateFlux(replaceVariables(query, view), bucket, view)
+  refuseLeftovers(text)
+  const tables = new Map<string, { columns: { label: string; dataType: string }[]; rows: string[][] }>()
+  await new InfluxDB({ url, token }).getQueryApi(org).collectRows(text, (values, meta) => {
+    const columns = meta.columns.map(({ label, dataType }) => ({ label, dataType: String(dataType) }))
+    const key = JSON.stringify([columns, values[1]])
+    const table = tables.get(key) ?? { columns, rows: [] }
+    tables.set(key, table)
+    table.rows.push(values.map((value, i) => value || meta.columns[i]!.defaultValue))
+    return undefined
+  })
+  return [...tables.values()].map(({ columns, rows }): Frame => {
+    const valuesOf = (i: number) => rows.map((row) => parse(row[i]!, columns[i]!.dataType))
+    const valueAt = columns.findIndex(({ label }) => label === '_value')
+    const timeAt = columns.findIndex(({ label, dataType }) => label === '_time' && dataType.startsWith('dateTime'))
+    if (valueAt < 0 || timeAt < 0) {
+      return columns.flatMap(({ label }, i) =>
+        label === 'result' || label === 'table' ? [] : [{ name: label, labels: {}, values: valuesOf(i) }],
+      )
+    }
+    const labels: Record<string, string> = {}
+    let name = ''
+    columns.forEach(({ label, dataType }, i) => {
+      const text = rows[0]![i]!
+      if (label === '_field') name = text
+      else if (!['result', 'table'].includes(label) && !label.startsWith('_') && dataType === 'string' && text !== '')
+        labels[label] = text
+    })
+    return [
+      { name: 'Time', labels: {}, values: valuesOf(timeAt) },
+      { name, labels, values: valuesOf(valueAt) },
+    ]
+  })
+}
+
+function parse(text: string, type: string): unknown {
+  if (text === '') return null
+  if (type === 'double') return Number(text)
+  if (type === 'long') return Number(text)
+  return type.startsWith('dateTime') ? toNs(text) : text
+}
+
+/** RFC 3339, or ClickHouse's own form of a time in UTC. */
+function toNs(text: string): bigint {
+  const [, date, time, digits = ''] = /^(\S{10})[T ](\S{8})(?:\.(\d+))?Z?$/.exec(text)!
+  return BigInt(Date.parse(`${date}T${time}Z`)) * 1_000_000n + BigInt(digits.padEnd(9, '0'))
+}
+
+/** `time series` answers become a series a value column and combination of text columns. */
+export async function askClickHouse(
+  sql: string,
+  form: 'table' | 'time series',
+  address: EmbeddedAddress & { readonly database: string },
+  view: View,
+): Promise<Frame[]> {
+  const text = interpolateSql(replaceVariables(sql, view), view)
+  refuseLeftovers(text)
+  const client = await openClickHouseClient(address, 30_000)
+  try {
+    // one connection, and the data source's database on it, as the plugin has it
+    await client.run(`USE ${address.database}`)
+    const rows = await client.select<Record<string, unknown>>(text)
+    return form === 'table' ? toTable(rows) : toSeries(rows)
+  } finally {
+    await client.close()
+  }
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?$/
+const fromCell = (value: unknown): unknown => (typeof value === 'string' && TIME.test(value) ? toNs(value) : value)
+
+function toTable(rows: readonly Record<string, unknown>[]): Frame[] {
+  if (rows.length === 0) return []
+  return [Object.keys(rows[0]!).map((name) => ({ name, labels: {}, values: rows.map((row) => fromCell(row[name])) }))]
+}
+
+function toSeries(rows: readonly Record<string, unknown>[]): Frame[] {
+  const series = new Map<
+    string,
+    { name: string; labels: Record<string, string>; times: unknown[]; values: unknown[] }
+  >()
+  let last = 0n
+  for (const row of rows) {
+    const time = fromCell(row.time) as bigint
+    if (time < last) throw new Error('a time series must come in order of time')
+    last = time
+    const columns = Object.entries(row).filter(([name]) => name !== 'time')
+    const labels = Object.fromEntries(columns.filter(([, value]) => typeof value === 'string')) as Record<
+      string,
+      string
+    >
+    for (const [name, value] of columns.filter(([, value]) => typeof value !== 'string')) {
+      const key = JSON.stringify([name, labels])
+      const one = series.get(key) ?? { name, labels, times: [], values: [] }
+      series.set(key, one)
+      one.times.push(time)
+      one.values.push(value)
+    }
+  }
+  return [...series.values()].map(({ name, labels, times, values }) => [
+    { name: 'time', labels: {}, values: times },
+    { name, labels, values },
+  ])
+}

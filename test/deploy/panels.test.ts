@@ -1,0 +1,452 @@
+// Every panel of every committed dashboard is asked of the real stores, with data in them, after Grafana's macros are replaced as Grafana replaces them.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeFailure } from '../../src/cli/exec/job-events.ts'
+import type { Event } from '../../src/event/event.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
+import { createLog } from '../../src/log.ts'
+import { openClickHouse } from '../../src/store/clickhouse/open.ts'
+import { createInfluxSink } from '../../src/store/influx/sink.ts'
+import type { Sink } from '../../src/store/sink.ts'
+import { engineMissing, enginePath, freshDatabase } from '../support/engine.ts'
+import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
+import { type AllValue, askClickHouse, askInflux, type Frame, type View } from './grafana.ts'
+
+const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
+const log = createLog({ level: 'silent', pretty: false })
+const S = 1_000_000_000n
+const MINUTE_MS = 60_000
+
+const MS = Date.now()
+/** An hour ago, at the beginning of a minute. */
+const T_MS = Math.floor(MS / MINUTE_MS - 60) * MINUTE_MS
+const T = BigInt(T_MS) * 1_000_000n
+
+/** Full of what must be escaped, in Flux and SQL and regular expressions. */
+const JOB = 'nightly/import (v1.0) \\d+ [a]|b $1 + 😀 \\x41'
+const META = 'eu \\ west/1 & more'
+const ALL: AllValue = { all: '[^%]*' }
+
+const mark = (kind: 'start' | 'end', s: number, uid: string, more: Partial<Event> = {}): Event =>
+  ({ kind, account: 'acc_ada', process: JOB, meta: META, uid, stamp: stampAt(s), ...more }) as Event
+const metric = (s: number, items: [string, number][], meta = ''): Event => ({
+  kind: 'metrics',
+  account: 'acc_ada',
+  process: JOB,
+  meta,
+  items,
+  stamp: stampAt(s),
+})
+const exception = (s: number, text: string, process = JOB): Event => ({
+  kind: 'exception',
+  account: 'acc_ada',
+  process,
+  meta: META,
+  exception: text,
+  stamp: stampAt(s),
+})
+const stampAt = (s: number) => parseStampNs(T + BigInt(s) * S)
+
+const FAILED = describeFailure('/usr/bin/import', {
+  exitCode: 3,
+  endedUs: 0,
+  stderrTail: 'no such region\n',
+})
+const KILLED = describeFailure('import', {
+  exitCode: 137,
+  endedUs: 0,
+  signal: 'SIGKILL',
+
+  stderrTail: '',
+})
+
+// Three overlapping runs, one of them still open; one without meta; one started twice; an end of nothing; and the same uid in another account.
+const POINTS: readonly Event[] = [
+  mark('start', 0, 'u1'),
+  mark('start', 50, 'u2'),
+  mark('start', 70, 'u3'),
+  mark('end', 100, 'u1'),
+  mark('end', 250, 'u2'),
+  mark('start', 300, '', { meta: '' }),
+  mark('end', 310, '', { meta: '' }),
+  mark('start', 400, 'u4'),
+  mark('start', 410, 'u4'),
+  mark('end', 415, 'u4'),
+  mark('end', 500, 'u5'),
+  mark('start', 20, 'u1', { account: 'acc_bob' }),
+  mark('end', 30, 'u1', { account: 'acc_bob' }),
+  mark('start', 130, '', { process: 'other', meta: '' }),
+  mark('end', 131, '', { process: 'other', meta: '' }),
+  metric(10, [['rows', 10]]),
+  metric(20, [['rows', 20]]),
+  metric(70, [['rows', 5]], META),
+]
+const EXCEPTIONS: readonly Event[] = [
+  exception(99, FAILED),
+  exception(200, 'TypeError: order 17 is not a function'),
+  exception(210, 'TypeError: order 4711 is not a function'),
+  exception(260, KILLED, 'other'),
+]
+
+const VIEW: View = {
+  fromMs: T_MS - 10 * MINUTE_MS,
+  toMs: MS,
+  intervalMs: MINUTE_MS,
+  variables: { account: ALL, process: JOB, meta: ALL, now: `${MS}000000` },
+}
+
+interface JsonPanel {
+  readonly title: string
+  readonly type: string
+  readonly targets: readonly {
+    readonly datasource: { readonly uid: string }
+    readonly query?: string
+    readonly rawSql?: string
+    readonly format?: number
+    readonly expr?: string
+  }[]
+}
+
+let bucket: InfluxBucket
+const clickhouse = { path: enginePath(), database: freshDatabase() }
+const closing: (() => Promise<void>)[] = []
+
+async function fill(sink: Sink, events: readonly Event[]): Promise<void> {
+  closing.push(() => sink.close())
+  expect(await sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
+  expect(await sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
+}
+
+const ask = async (targets: JsonPanel['targets'], view: View): Promise<Frame[]> => {
+  const answers: Frame[] = []
+  for (const { datasource, query, rawSql, format } of targets) {
+    if (datasource.uid === 'stint-influxdb') answers.push(...(await askInflux(query!, bucket, view)))
+    else if (datasource.uid === 'stint-clickhouse')
+      answers.push(...(await askClickHouse(rawSql!, format === 0 ? 'time series' : 'table', clickhouse, view)))
+    else throw new Error(`${datasource.uid} is not asked here`)
+  }
+  return answers
+}
+
+/** By name and labels: [seconds after T, value]. */
+const series = (frames: readonly Frame[]): Record<string, [number, unknown][]> =>
+  Object.fromEntries(
+    frames.map(([time, value]) => [
+      [
+        value!.name,
+        ...Object.keys(value!.labels)
+          .sort()
+          .map((label) => value!.labels[label]),
+      ]
+        .filter((part) => part !== '' && part !== undefined)
+        .join(' '),
+      time!.values.map((ns, i): [number, unknown] => [Number((ns as bigint) - T) / 1e9, value!.values[i]]),
+    ]),
+  )
+
+/** An interval in which nothing came may be told or not. */
+const withoutZeros = (all: Record<string, [number, unknown][]>) =>
+  Object.fromEntries(Object.entries(all).map(([name, points]) => [name, points.filter(([, value]) => value !== 0)]))
+
+/** The rows of a table; '' and null are one: InfluxDB has no empty text, ClickHouse no null. */
+const rows = (frames: readonly Frame[]): Record<string, unknown>[] =>
+  frames.flatMap((frame) =>
+    (frame[0]?.values ?? []).map((_, i) =>
+      Object.fromEntries(
+        frame.map(({ name, values }) => {
+          const value = values[i] === '' ? null : values[i]
+          return [name, typeof value === 'bigint' ? Number(value - T) / 1e9 : value]
+        }),
+      ),
+    ),
+  )
+
+/** What each panel must show, by its title. */
+const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
+  'Overview / Marks: runs begun and ended': (frames) =>
+    expect(withoutZeros(series(frames))).toEqual({
+      starts: [
+        [0, 3],
+        [60, 1],
+        [120, 1],
+        [300, 1],
+        [360, 2],
+      ],
+      ends: [
+        [0, 1],
+        [60, 1],
+        [120, 1],
+        [240, 1],
+        [300, 1],
+        [360, 1],
+        [480, 1],
+      ],
+    }),
+  'Overview / Metrics': (frames) =>
+    expect(series(frames)).toEqual({
+      metrics: [
+        [0, 2],
+        [60, 1],
+      ],
+    }),
+  'Overview / Exceptions and failures': (frames) =>
+    expect(series(frames)).toEqual({
+      exceptions: [
+        [60, 1],
+        [180, 2],
+        [240, 1],
+      ],
+      failures: [
+        [60, 1],
+        [180, 0],
+        [240, 1],
+      ],
+    }),
+  'Overview / Runs begun, by process': (frames) =>
+    expect(Object.values(series(frames))).toEqual(
+      expect.arrayContaining([
+        [
+          [0, 3],
+          [60, 1],
+          [300, 1],
+          [360, 2],
+        ],
+        [[120, 1]],
+      ]),
+    ),
+  'Overview / Running now': (frames) => {
+    const [row, ...others] = rows(frames)
+    expect(others).toEqual([])
+    expect(row).toMatchObject({ account: 'acc_ada', process: JOB, meta: META, uid: 'u3', started: 70 })
+    const reallyMs = Date.now() - T_MS - 70_000
+    expect(row!.running_ms).toBeGreaterThan(MS - T_MS - 70_000)
+    expect(row!.running_ms).toBeLessThanOrEqual(reallyMs + 1)
+  },
+  'Overview / Exceptions by fingerprint': (frames) =>
+    expect(rows(frames).map(({ fingerprint, ...row }) => row)).toEqual([
+      { process: 'other', occurrences: 1, first: 260, last: 260, example: KILLED },
+      { process: JOB, occurrences: 2, first: 200, last: 210, example: 'TypeError: order 4711 is not a function' },
+      { process: JOB, occurrences: 1, first: 99, last: 99, example: FAILED },
+    ]),
+  'Overview / Newest exceptions': (frames) =>
+    expect(rows(frames).map(({ at, process, meta, exception }) => [at, process, meta, exception])).toEqual([
+      [260, 'other', META, KILLED],
+      [210, JOB, META, 'TypeError: order 4711 is not a function'],
+      [200, JOB, META, 'TypeError: order 17 is not a function'],
+      [99, JOB, META, FAILED],
+    ]),
+  'Process / Runs': (frames) =>
+    expect(Object.fromEntries(rows(frames).map(({ state, runs }) => [state, runs]))).toEqual({
+      completed: 5,
+      running: 1,
+      abandoned: 1,
+      orphan: 1,
+    }),
+  'Process / Durations': (frames) => {
+    const each: [number, number][] = [
+      [0, 10_000],
+      [60, 100_000],
+      [240, 200_000],
+      [300, 10_000],
+      [360, 5000],
+    ]
+    expect(series(frames)).toEqual({ p50: each, p95: each, p99: each, max: each })
+  },
+  'Process / Timeline': (frames) => {
+    // a run is called by its start and its uid
+    const named = Object.fromEntries(
+      Object.entries(series(frames)).map(([name, changes]) => {
+        const uid = name.split(' ').at(-1)!
+        return [`${uid.includes(':') ? 'no uid' : uid} ${changes[0]![0]}`, changes]
+      }),
+    )
+    const { 'u3 70': open, ...others } = named
+    expect(open![0]).toEqual([70, 2])
+    expect(open![1]![0]).toBeGreaterThan((MS - T_MS) / 1000 - 1)
+    expect(open![1]![1]).toBe(0)
+    expect<unknown>(others).toEqual({
+      'u1 0': [
+        [0, 1],
+        [100, 0],
+      ],
+      'u1 20': [
+        [20, 1],
+        [30, 0],
+      ],
+      'u2 50': [
+        [50, 1],
+        [250, 0],
+      ],
+      'no uid 300': [
+        [300, 1],
+        [310, 0],
+      ],
+      'u4 400': [
+        [400, 3],
+        [460, 0],
+      ],
+      'u4 410': [
+        [410, 1],
+        [415, 0],
+      ],
+      'u5 500': [
+        [500, 4],
+        [560, 0],
+      ],
+    })
+  },
+  'Process / Durations: how many took at most': (frames) => {
+    const shown = rows(frames)
+    expect(shown.map(({ le }) => Number(le))).toEqual(Array.from({ length: 28 }, (_, i) => 2 ** i))
+    expect(shown.filter(({ runs }) => runs !== 0).map(({ le, runs }) => [Number(le), runs])).toEqual([
+      [8192, 1],
+      [16_384, 2],
+      [131_072, 1],
+      [262_144, 1],
+    ])
+  },
+  'Process / Durations over time': (frames) => {
+    const counts = series(frames)
+    expect(Object.keys(counts).length).toBe(28)
+    const some = Object.entries(counts).flatMap(([name, points]) =>
+      points.filter(([, runs]) => runs !== 0).map(([s, runs]) => [s, Number(name.split(' ').at(-1)), runs]),
+    )
+    expect(some.sort((a, b) => Number(a[0]) - Number(b[0]))).toEqual([
+      [0, 16_384, 1],
+      [60, 131_072, 1],
+      [240, 262_144, 1],
+      [300, 16_384, 1],
+      [360, 8192, 1],
+    ])
+  },
+  'Process / The 20 slowest runs': (frames) =>
+    expect(rows(frames)).toEqual([
+      { account: 'acc_ada', meta: META, uid: 'u2', started: 50, ended: 250, took_ms: 200_000 },
+      { account: 'acc_ada', meta: META, uid: 'u1', started: 0, ended: 100, took_ms: 100_000 },
+      expect.objectContaining({ took_ms: 10_000 }),
+      expect.objectContaining({ took_ms: 10_000 }),
+      { account: 'acc_ada', meta: META, uid: 'u4', started: 410, ended: 415, took_ms: 5000 },
+    ]),
+  'Process / Abandoned and orphan marks': (frames) =>
+    expect(rows(frames)).toEqual([
+      { account: 'acc_ada', meta: META, uid: 'u5', state: 'orphan', at: 500 },
+      { account: 'acc_ada', meta: META, uid: 'u4', state: 'abandoned', at: 400 },
+    ]),
+  'Process / Metrics': (frames) => {
+    const byMeta = frames.map(([time, value]) => [
+      value!.labels.name,
+      value!.labels.meta ?? '',
+      time!.values.map((ns) => Number((ns as bigint) - T) / 1e9),
+      value!.values,
+    ])
+    expect(byMeta.sort()).toEqual([
+      ['rows', '', [0], [15]],
+      ['rows', META, [60], [5]],
+    ])
+  },
+  'Process / Exceptions and failures': (frames) =>
+    expect(series(frames)).toEqual({
+      exceptions: [
+        [60, 1],
+        [180, 2],
+      ],
+      failures: [
+        [60, 1],
+        [180, 0],
+      ],
+    }),
+  'Process / Exceptions by fingerprint': (frames) =>
+    expect(rows(frames).map(({ occurrences, last }) => [occurrences, last])).toEqual([
+      [2, 210],
+      [1, 99],
+    ]),
+  'Process / Newest exceptions': (frames) => expect(rows(frames).map(({ at }) => at)).toEqual([210, 200, 99]),
+}
+
+const readJson = (path: string) => JSON.parse(readFileSync(join(GRAFANA, path), 'utf8'))
+
+describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('with points in', () => {
+  beforeAll(async () => {
+    const server = await influxd()
+    bucket = { url: server.url, token: server.token, org: server.org, bucket: server.freshName() }
+    await fill(createInfluxSink({ ...bucket, retentionDays: 0, log }), POINTS)
+    const store = await openClickHouse({ address: clickhouse, holds: ['points', 'exceptions'], retentionDays: 0, log })
+    await fill(store.createSink(), [...POINTS, ...EXCEPTIONS])
+    closing.push(() => store.close())
+  }, 120_000)
+  afterAll(async () => {
+    for (const close of closing) await close()
+  })
+
+  describe.each(['influxdb', 'clickhouse'])('%s', (store) => {
+    const dashboards = ['overview', 'process'].map((name) => readJson(`dashboards/${store}/${name}.json`))
+    const panels = new Map<string, JsonPanel>(
+      dashboards.flatMap(({ title, panels }) => panels.map((panel: JsonPanel) => [`${title} / ${panel.title}`, panel])),
+    )
+
+    test('every panel is looked at', () => {
+      expect([...panels.keys()].sort()).toEqual(Object.keys(SHOWS).sort())
+    })
+
+    test.each([...panels.keys()])('%s', async (name) => {
+      SHOWS[name]!(await ask(panels.get(name)!.targets, VIEW))
+    })
+
+    const runs = async (variables: View['variables']) => {
+      const frames = await ask(panels.get('Process / Runs')!.targets, {
+        ...VIEW,
+        variables: { ...VIEW.variables, ...variables },
+      })
+      return Object.fromEntries(rows(frames).map(({ state, runs }) => [state, runs]))
+    }
+    test('one account', async () => {
+      expect(await runs({ account: 'acc_bob' })).toEqual({ completed: 1 })
+    })
+    test('one meta', async () => {
+      expect(await runs({ meta: META })).toEqual({ completed: 4, running: 1, abandoned: 1, orphan: 1 })
+    })
+    test('without meta', async () => {
+      expect(await runs({ meta: '%without%' })).toEqual({ completed: 1 })
+    })
+    test('text of a stranger stays text', async () => {
+      for (const text of ["') OR 1=1 --", '.*', 'x)$/ or true or /^(?:', "\\' OR 1=1 --", "%' OR 1 --", '"'])
+        expect(await runs({ process: text })).toEqual({})
+    })
+
+    test('variables offer what there is', async () => {
+      const offered: Record<string, unknown[]> = {}
+      for (const { name, datasource, query } of dashboards[1].templating.list) {
+        const frames =
+          datasource.uid === 'stint-influxdb'
+            ? await askInflux(query.query, bucket, VIEW)
+            : await askClickHouse(query, 'table', clickhouse, VIEW)
+        offered[name] = frames.flatMap(([field]) => field!.values as string[]).sort()
+      }
+      const { now, ...chosen } = offered
+      expect(chosen).toEqual({ account: ['acc_ada', 'acc_bob'], process: [JOB, 'other'], meta: ['%without%', META] })
+      if (store === 'influxdb') expect(Math.abs(Number(now![0]) / 1e6 - Date.now())).toBeLessThan(60_000)
+    })
+
+    test('alert rules: a run that goes on, and how long nothing has come', async () => {
+      const { rules } = readJson(`alerting/${store}/rules.json`).groups[0]
+      const query = async (uid: string) => {
+        const { model } = rules.find((rule: { uid: string }) => rule.uid === uid).data[0]
+        return Object.fromEntries(
+          (await ask([model], VIEW)).map(([, value]) => [
+            `${value!.labels.account} ${value!.labels.process}`,
+            value!.values,
+          ]),
+        )
+      }
+      const sinceS = (s: number) => (Date.now() - T_MS) / 1000 - s
+      const running = await query('stint-run-too-long')
+      expect(Object.keys(running)).toEqual([`acc_ada ${JOB}`])
+      expect(Math.abs((running[`acc_ada ${JOB}`]![0] as number) - sinceS(70))).toBeLessThan(30)
+      const silent = await query('stint-process-silent')
+      expect(Object.keys(silent).sort()).toEqual([`acc_ada ${JOB}`, 'acc_ada other', `acc_bob ${JOB}`])
+      expect(Math.abs((silent[`acc_ada ${JOB}`]![0] as number) - sinceS(500))).toBeLessThan(30)
+      expect(Math.abs((silent['acc_ada other']![0] as number) - sinceS(131))).toBeLessThan(30)
+    })
+  })
+})
