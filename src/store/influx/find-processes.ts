@@ -20,11 +20,16 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Sel
   return processes.sort((a, b) => newestFirst({ ns: a.lastNs }, { ns: b.lastNs })).slice(0, q.maxRows)
 }
 
-const newestPointsFlux = (bucket: string, q: Selection): FluxText => flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(q.toNs)})
+/** The newest point of every series; all are expressions, `where` one over `r`'s tags. */
+export const readNewestPoints = (bucket: FluxText, start: FluxText, stop: FluxText, where: FluxText): FluxText =>
+  flux`from(bucket: ${bucket})
+  |> range(start: ${start}, stop: ${stop})
   |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
-  |> filter(fn: (r) => ${whereTags(q)})
+  |> filter(fn: (r) => ${where})
   |> last()`
+
+const newestPointsFlux = (bucket: string, q: Selection): FluxText =>
+  readNewestPoints(flux`${bucket}`, fluxTime(q.fromNs), fluxTime(q.toNs), whereTags(q))
 
 const toNewestPoint = (get: GetColumn) => ({
   kind: get('_measurement') as 'mark' | 'metric',

@@ -1,0 +1,61 @@
+// `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with INFLUX_TOKEN of an operator: makes the bucket as Stint would, and the two tokens
+// that docker-compose.yml's services use: Stint's for this bucket alone, Grafana's to read it. A token that still works stays.
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type InfluxConfig, readConfig } from '../config.ts'
+import { createLog } from '../log.ts'
+import { createInfluxClient, type InfluxClient, InfluxFault } from '../store/influx/client.ts'
+import { createInfluxSink } from '../store/influx/sink.ts'
+
+const TIMEOUT_MS = 10_000
+
+const [stintFile, grafanaFile] = process.argv.slice(2)
+if (stintFile === undefined || grafanaFile === undefined)
+  throw new Error('usage: bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE')
+
+const { influx, retentionDays, logLevel } = readConfig()
+if (influx === undefined) throw new Error('INFLUX_URL: is needed')
+const log = createLog({ level: logLevel, pretty: false })
+
+const sink = createInfluxSink({ ...influx, retentionDays, log })
+const made = await sink.prepare()
+await sink.close()
+if (made.kind !== 'stored') throw new Error(`the bucket could not be made: ${JSON.stringify(made)}`)
+
+const client = createInfluxClient(influx, TIMEOUT_MS)
+const { id: bucketId, orgID } = await findBucket(client, influx)
+await grant('stint', ['read', 'write'], stintFile)
+await grant('grafana, to read', ['read'], grafanaFile)
+
+async function grant(description: string, actions: readonly ('read' | 'write')[], file: string): Promise<void> {
+  if (existsSync(file) && (await works(readFileSync(file, 'utf8')))) return
+  const permissions = actions.map((action) => ({ action, resource: { type: 'buckets', id: bucketId, orgID } }))
+  const { token } = (await client.request('POST', '/api/v2/authorizations', { orgID, description, permissions })) as {
+    token: string
+  }
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.new`, token, { mode: 0o444 })
+  renameSync(`${file}.new`, file)
+  log.info({ description }, 'token made')
+}
+
+/** False only when InfluxDB knows no such token: its data may be newer than ours. */
+async function works(token: string): Promise<boolean> {
+  try {
+    await findBucket(createInfluxClient({ ...influx!, token }, TIMEOUT_MS), influx!)
+    return true
+  } catch (error) {
+    if (error instanceof InfluxFault && error.status === 401) return false
+    throw error
+  }
+}
+
+async function findBucket(by: InfluxClient, { org, bucket }: InfluxConfig): Promise<{ id: string; orgID: string }> {
+  const query = `name=${encodeURIComponent(bucket)}&org=${encodeURIComponent(org)}`
+  const { buckets } = (await by.request('GET', `/api/v2/buckets?${query}`)) as {
+    buckets: { id: string; orgID: string }[]
+  }
+  const [found] = buckets
+  if (found === undefined) throw new Error(`there is no bucket ${bucket}`)
+  return found
+}

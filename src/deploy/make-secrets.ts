@@ -1,0 +1,57 @@
+// `bun src/deploy/make-secrets.ts DIR`: what docker-compose.yml's services know each other by, made up once, a directory (there: a volume) for each of them.
+// What is there already stays: the stores keep the passwords of their first start.
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** The database and the names of the two users, as docker-compose.yml and the data sources have them. */
+const DATABASE = 'stint'
+const WRITER = 'stint'
+const READER = 'grafana'
+
+const dir = process.argv[2]
+if (dir === undefined) throw new Error('usage: bun src/deploy/make-secrets.ts DIR')
+
+const secret = (path: string): string => {
+  const file = join(dir, path)
+  if (!existsSync(file)) writeFile(file, randomBytes(32).toString('base64url'))
+  return readFileSync(file, 'utf8')
+}
+
+/** Whole or not at all. Each container runs as a user of its own, and only those that need a directory have it. */
+function writeFile(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.new`, text, { mode: 0o444 })
+  renameSync(`${file}.new`, file)
+}
+
+secret('influxdb/admin-password')
+secret('influxdb/admin-token')
+secret('grafana/admin-password')
+secret('stint/setup-code')
+
+const user = (name: string, password: string, profile: string, grant: string): string => `
+    <${name}>
+      <password_sha256_hex>${createHash('sha256').update(password).digest('hex')}</password_sha256_hex>
+      <networks><ip>::/0</ip></networks>
+      <profile>${profile}</profile>
+      <quota>default</quota>
+      <grants><query>GRANT ${grant} ON ${DATABASE}.*</query></grants>
+    </${name}>`
+
+// The plugin sets max_execution_time with each query: readonly 2 allows settings, and the grant nothing but SELECT.
+writeFile(
+  join(dir, 'clickhouse/stint.xml'),
+  `<clickhouse>
+  <profiles>
+    <reader>
+      <readonly>2</readonly>
+      <max_memory_usage>2000000000</max_memory_usage>
+    </reader>
+  </profiles>
+  <users>
+    <default remove="remove"/>${user(WRITER, secret('stint/clickhouse-password'), 'default', 'ALL')}${user(READER, secret('grafana/clickhouse-password'), 'reader', 'SELECT')}
+  </users>
+</clickhouse>
+`,
+)
