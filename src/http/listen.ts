@@ -1,4 +1,5 @@
 // The socket under the app.
+import { readFileSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -26,8 +27,25 @@ const MAX_REQUEST_BYTES = 2 ** 62
 /** The longest time a request may trickle in or a handler may take. */
 const IDLE_TIMEOUT_S = 60
 
-/** Throws when the port is taken: without `reusePort: false` a second Stint would silently share it. */
+/** Read by us: what Bun says of a file that is missing or is no PEM names neither the file nor the setting. */
+function readPem(name: string, path: string, label: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new Error(`${name}=${path}: the file cannot be read`, { cause })
+  }
+  if (!new RegExp(`-----BEGIN ([A-Z0-9]+ )*${label}-----`).test(text))
+    throw new Error(`${name}=${path}: holds no ${label} in PEM`)
+  return text
+}
+
+/** Throws an Error for the operator when TLS cannot be had, and when the port is taken: without `reusePort: false` a second Stint would silently share it. */
 export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Listener {
+  const secured = tls && {
+    cert: readPem('TLS_CERT', tls.certPath, 'CERTIFICATE'),
+    key: readPem('TLS_KEY', tls.keyPath, 'PRIVATE KEY'),
+  }
   app.listen({
     hostname: host,
     port,
@@ -35,7 +53,7 @@ export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions):
     development: false,
     idleTimeout: IDLE_TIMEOUT_S,
     maxRequestBodySize: MAX_REQUEST_BYTES,
-    ...(tls && { tls: { cert: Bun.file(tls.certPath), key: Bun.file(tls.keyPath) } }),
+    ...(secured && { tls: secured }),
     error: (err: unknown) => {
       log.error({ err }, 'a request failed outside the app')
       return problemResponse(new Problem('internal', 'An unexpected fault; the log holds the details.'))

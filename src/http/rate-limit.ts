@@ -1,5 +1,5 @@
 // A limit of requests a second for each key: a token bucket that holds one second's worth.
-// There is one bucket a valid key that was used; beyond MAX_BUCKETS the oldest is forgotten, and its key begins with a full one.
+// There is one bucket a valid key that was used; beyond MAX_BUCKETS all are forgotten, and every key begins with a full one.
 import type { Clock } from '../clock.ts'
 
 export interface RateLimit {
@@ -23,7 +23,7 @@ export function createRateLimit(clock: Clock, perSecond: number): RateLimit {
     const nowUs = clock.monotonicUs()
     let bucket = buckets.get(key)
     if (bucket === undefined) {
-      if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
+      if (buckets.size >= MAX_BUCKETS) buckets.clear()
       bucket = { tokens: perSecond, filledUs: nowUs }
       buckets.set(key, bucket)
     }

@@ -12,7 +12,10 @@ import { fromRecord } from '../../src/event/record.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
 import type { IntakeDeps } from '../../src/http/accept-event.ts'
 import { createApp } from '../../src/http/app.ts'
-import { listen } from '../../src/http/listen.ts'
+import { createLimitBadKeys } from '../../src/http/bad-keys.ts'
+import { clientAddress } from '../../src/http/client-address.ts'
+import { type Listener, listen } from '../../src/http/listen.ts'
+import { hasLoopbackHost } from '../../src/http/own-host.ts'
 import { createRateLimit } from '../../src/http/rate-limit.ts'
 import { createFindSession } from '../../src/http/session-cookie.ts'
 import { Problem } from '../../src/problem.ts'
@@ -32,6 +35,9 @@ export interface AppOptions {
   readonly nodeId?: number
   /** Requests a second for each key. */
   readonly rateLimit?: number
+  /** Proxies that are believed. */
+  readonly trustProxy?: number
+  readonly tls?: { readonly certPath: string; readonly keyPath: string }
   readonly seriesMax?: number
   /** Of each spool. */
   readonly spoolMaxBytes?: number
@@ -113,18 +119,22 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
   const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
   const nowNs = () => BigInt(stampClock.nowUs()) * 1000n
   const refused: string[] = []
+  const { rateLimit = 0, trustProxy = 0, tls } = options
+  let listener: Listener | undefined
+  const addressOf = (request: Request) => clientAddress(request, listener?.peerOf(request), trustProxy)
   const app = createApp({
     log,
     keyHeader,
     keyInvalid,
     findKey: accounts.findKey,
     findSession: createFindSession(accounts.sessions.find),
-    hasTls: false,
+    ...(rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
+    hasTls: tls !== undefined,
     gate: {
       keyHeader,
       keyInvalid,
       findKey: accounts.findKey,
-      rateLimit: createRateLimit(clock, options.rateLimit ?? 0),
+      rateLimit: createRateLimit(clock, rateLimit),
       refusal: (destination) => spools[destination].refusal(),
       stamp: stampClock.next,
     },
@@ -145,7 +155,13 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       ...options.intake,
     },
     countRefused: (kind, reason) => void refused.push(`${kind} ${reason}`),
-    accounts: { accounts, addressOf: () => '127.0.0.1', isOwnHost: () => true, isSecure: () => false, onDeleted() {} },
+    accounts: {
+      accounts,
+      addressOf,
+      isOwnHost: trustProxy === 0 ? hasLoopbackHost : () => true,
+      isSecure: () => tls !== undefined,
+      onDeleted() {},
+    },
     questions: createQuestions({
       ...createMemorySource([]),
       nowNs,
@@ -168,8 +184,9 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     unready: () => undefined,
     renderMetrics: async () => 'stint_events_accepted_total{kind="start"} 1\n',
   })
-  const listener = listen(app, { host: '127.0.0.1', port: options.port ?? 0, tls: undefined, log })
-  const { url } = listener
+  const listening = listen(app, { host: '127.0.0.1', port: options.port ?? 0, tls, log })
+  listener = listening
+  const { url } = listening
 
   async function call(path: string, init: RequestInit & { key?: string | undefined } = {}): Promise<Answer> {
     const { key: secret, ...rest } = init
@@ -209,7 +226,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       return batches.flatMap(({ records }) => records.map(fromRecord))
     },
     async stop() {
-      await listener.stop()
+      await listening.stop()
       await Promise.all([spools.points.close(), spools.exceptions.close()])
       givenStamps.close()
       accounts.close()

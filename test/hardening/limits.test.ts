@@ -1,0 +1,158 @@
+// How often somebody may ask, and what they are told: a key by RATE_LIMIT, an address that sends bad keys, sign-ups, and whose address counts.
+import { afterEach, expect, test } from 'bun:test'
+import { createLimitBadKeys } from '../../src/http/bad-keys.ts'
+import { createRateLimit } from '../../src/http/rate-limit.ts'
+import { type AppOptions, startApp, type TestApp } from '../support/app.ts'
+import { createStepClock } from '../support/step-clock.ts'
+
+let app: TestApp | undefined
+afterEach(async () => {
+  await app?.stop()
+  app = undefined
+})
+const start = async (options: AppOptions) => {
+  app = await startApp(options)
+  return app
+}
+const MARK = { process: 'p' }
+const headersOf = ({ headers }: { headers: Headers }) =>
+  ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers.get(name))
+const badKey = (app: TestApp, path: string, headers: Record<string, string> = {}) =>
+  app.fetch(path, {
+    method: path.startsWith('/v1') ? 'POST' : 'GET',
+    headers: { 'x-stint-api-key': 'stint_unknown', ...headers },
+  })
+
+test('every answer to a limited key tells how much is left; the refusal tells how long to wait', async () => {
+  const app = await start({ rateLimit: 2 })
+  const first = await app.post('/v1/start', MARK)
+  expect([first.status, ...headersOf(first)]).toEqual([201, '"key";q=2;w=1', '"key";r=1;t=1', null])
+  const faulty = await app.post('/v1/start', {})
+  expect([faulty.status, ...headersOf(faulty)]).toEqual([422, '"key";q=2;w=1', '"key";r=0;t=1', null])
+  const refused = await app.post('/v1/start', MARK)
+  expect([refused.status, ...headersOf(refused)]).toEqual([429, '"key";q=2;w=1', '"key";r=0;t=1', '1'])
+  expect(refused.json).toMatchObject({ code: 'rate_limited' })
+  app.clock.pass(1_000_000)
+  expect((await app.post('/v1/start', MARK)).status).toBe(201)
+})
+
+test('the limit is of a key: another key of the same account has its own', async () => {
+  const app = await start({ rateLimit: 1 })
+  expect((await app.post('/v1/start', MARK)).status).toBe(201)
+  expect((await app.post('/v1/start', MARK)).status).toBe(429)
+  expect((await app.fetch('/v1/start', { method: 'POST', key: app.keys.writer, body: '{}' })).status).toBe(422)
+})
+
+test('what has no limit has no headers: reading, signing in, the operator’s paths', async () => {
+  const app = await start({ rateLimit: 1 })
+  for (const path of ['/api/timings', '/api/sign-up', '/livez', '/metrics', '/'])
+    expect(headersOf(await app.fetch(path, { key: app.keys.owner }))).toEqual([null, null, null])
+})
+
+test('without RATE_LIMIT there are no headers, and bad keys are refused as often as they come', async () => {
+  const app = await start({})
+  expect(headersOf(await app.post('/v1/start', MARK))).toEqual([null, null, null])
+  const statuses = new Set<number>()
+  for (let i = 0; i < 300; i++) statuses.add((await badKey(app, '/v1/start')).status)
+  expect([...statuses]).toEqual([401])
+})
+
+test('with RATE_LIMIT an address may send a hundred bad keys a minute, under /v1 and /api together; a good key still passes', async () => {
+  const app = await start({ rateLimit: 1000 })
+  const statuses: number[] = []
+  for (let i = 0; i < 102; i++) statuses.push((await badKey(app, i % 2 === 0 ? '/v1/start' : '/api/timings')).status)
+  expect(statuses.slice(0, 100).every((status) => status === 401)).toBe(true)
+  expect(statuses.slice(100)).toEqual([429, 429])
+  const refused = await badKey(app, '/v1/start')
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await app.post('/v1/start', MARK)).status).toBe(201)
+  expect((await app.fetch('/api/timings', { key: app.keys.reader })).status).toBe(200)
+  app.clock.pass(60_000_000)
+  expect((await badKey(app, '/v1/start')).status).toBe(401)
+})
+
+test('X-Forwarded-For is the caller’s own word unless a proxy is trusted', async () => {
+  const app = await start({ rateLimit: 1000 })
+  for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `203.0.113.${i}` })
+  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '198.51.100.1' })).status).toBe(429)
+})
+
+test('behind one proxy the address it saw counts, whatever the caller wrote before it', async () => {
+  const app = await start({ rateLimit: 1000, trustProxy: 1 })
+  for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `10.0.0.${i}, 203.0.113.9` })
+  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.9' })).status).toBe(429)
+  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.10' })).status).toBe(401)
+})
+
+test('the network of an IPv6 address counts as one', async () => {
+  const app = await start({ rateLimit: 1000, trustProxy: 1 })
+  for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `2001:db8:0:1::${i.toString(16)}` })
+  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:1:ffff::1' })).status).toBe(429)
+  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:2::1' })).status).toBe(401)
+})
+
+test('many keys and many addresses take a bounded amount of memory', () => {
+  const clock = createStepClock()
+  const limit = createRateLimit(clock, 1)
+  let n = 0
+  const limitBadKeys = createLimitBadKeys(clock, () => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`)
+  const request = new Request('http://localhost/')
+  const heapAfter = (addresses: number) => {
+    for (const end = n + addresses; n < end; n++) {
+      limitBadKeys(request)
+      for (let key = 0; key < 10; key++) limit.take(`key ${n} ${key}`)
+    }
+    Bun.gc(true)
+    return process.memoryUsage().heapUsed
+  }
+  const full = heapAfter(11_000)
+  expect(heapAfter(20_000) - full).toBeLessThan(10e6)
+})
+
+test('a stranger’s page that points its own name here is refused; this machine’s own names are not', async () => {
+  const app = await start({ signup: 'open' })
+  const body = JSON.stringify({ email: 'eve@example.com', password: 'a long enough password' })
+  const ask = (method: string, path: string, host: string) =>
+    app.fetch(path, {
+      method,
+      headers: { host, 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      ...(method === 'POST' && { body }),
+    })
+  for (const host of [
+    'evil.example',
+    `evil.example:${app.port}`,
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil-localhost',
+    '0.0.0.0',
+    '10.0.0.1',
+  ])
+    for (const [method, path] of [
+      ['POST', '/api/accounts'],
+      ['POST', '/api/session'],
+      ['GET', '/api/session'],
+      ['GET', '/api/sign-up'],
+      ['GET', '/api/keys'],
+      ['DELETE', '/api/account'],
+    ] as const) {
+      const answer = await ask(method, path, host)
+      expect([host, path, answer.status, answer.json.code]).toEqual([host, path, 403, 'cross_site'])
+    }
+  for (const host of [
+    'localhost',
+    `LOCALHOST:${app.port}`,
+    '127.0.0.1:1',
+    '127.8.9.1',
+    `[::1]:${app.port}`,
+    'stint.localhost',
+  ])
+    expect([host, (await ask('GET', '/api/sign-up', host)).status]).toEqual([host, 200])
+  expect(
+    (await app.fetch('/v1/start', { method: 'POST', key: app.keys.owner, headers: { host: 'evil.example' } })).status,
+  ).toBe(422)
+})
+
+test('behind a trusted proxy any name may be Stint’s', async () => {
+  const app = await start({ trustProxy: 1 })
+  expect((await app.fetch('/api/sign-up', { headers: { host: 'stint.example' } })).status).toBe(200)
+})

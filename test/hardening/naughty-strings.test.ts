@@ -1,0 +1,223 @@
+// The big list of naughty strings through every text field of every call, and back out of every question: exactly, after the stripping that
+// is documented. On the embedded ClickHouse alone, and with marks and metrics in a real InfluxDB.
+import { afterEach, describe, expect, test } from 'bun:test'
+import naughtyStrings from 'big-list-of-naughty-strings'
+import { startApp } from '../support/app.ts'
+import { engineMissing } from '../support/engine.ts'
+import { influxd, influxdMissing } from '../support/influxd.ts'
+import { untilShipped } from '../support/oracle.ts'
+import { type Caller, createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+
+const WITHIN_MS = 60_000
+
+/** The list, and what it lacks: what means something in line protocol, Flux, SQL and JSON, at the ends of texts. */
+const strings = [
+  ...new Set([
+    ...(naughtyStrings as string[]),
+    ...[
+      '\\',
+      'a\\',
+      'a\\\\',
+      '\\a',
+      'a\\"',
+      'a,b=c d',
+      ' a',
+      'a ',
+      '  ',
+      '=',
+      ',',
+      '$'.concat('{x}'),
+      '{account:String}',
+      '__proto__',
+      'constructor',
+    ],
+    ...[
+      '\u0000',
+      'a\u0000b',
+      '\u007f',
+      '\u0085',
+      '\u2028',
+      '\ufeffa',
+      '\ufffd',
+      '\u{10ffff}',
+      'e\u0301',
+      '\u00e9',
+      'a\nb',
+      'a\r\nb',
+      '\t',
+    ],
+  ]),
+]
+
+/** By the README, said once more. */
+const stripped = (text: string) => text.replace(/['"%\u0000-\u001f\u007f]/g, '').replace(/\\+$/, '')
+const fits = (text: string, max: number) => [...text].length <= max && text.isWellFormed()
+const isProcess = (text: string) => fits(text, 250) && stripped(text) !== ''
+const isMeta = (text: string) => fits(text, 500)
+const isName = (text: string) => fits(text, 250) && text !== '' && stripped(text) === text
+const isUid = (text: string) => /^[a-z0-9_-]{0,50}$/.test(text)
+const asMeta = (text: string) => stripped(text) || null
+
+let stint: StintProcess | undefined
+afterEach(async () => {
+  await stint?.close()
+  stint = undefined
+})
+
+/** What was accepted, as it must be read. */
+interface Sent {
+  timings: string[]
+  points: string[]
+  exceptions: string[]
+}
+
+interface Call {
+  readonly kind: 'start' | 'end' | 'metrics' | 'exception'
+  readonly body: Readonly<Record<string, unknown>>
+  readonly isGood: boolean
+}
+
+/** The calls that bring a text through every field that takes text, and what of it must be read afterwards. */
+function callsOf(text: string, sent: Sent): Call[] {
+  const calls: Call[] = []
+  for (const kind of ['start', 'end'] as const) {
+    calls.push({ kind, body: { process: text, uid: 'a' }, isGood: isProcess(text) })
+    calls.push({ kind, body: { process: 'meta', meta: text, uid: 'm' }, isGood: isMeta(text) })
+    calls.push({ kind, body: { process: 'uid', meta: 'u', uid: text }, isGood: isUid(text) })
+  }
+  if (isProcess(text)) sent.timings.push(JSON.stringify([stripped(text), null, 'a']))
+  if (isMeta(text)) sent.timings.push(JSON.stringify(['meta', asMeta(text), 'm']))
+  if (isUid(text)) sent.timings.push(JSON.stringify(['uid', 'u', text || null]))
+  const isBoth = isProcess(text) && isMeta(text)
+  calls.push({
+    kind: 'metrics',
+    body: { process: 'names', items: Object.fromEntries([[text, 1]]) },
+    isGood: isName(text),
+  })
+  calls.push({ kind: 'metrics', body: { process: text, meta: text, items: { n: 2 } }, isGood: isBoth })
+  if (isName(text)) sent.points.push(JSON.stringify(['names', null, text, 1]))
+  if (isBoth) sent.points.push(JSON.stringify([stripped(text), asMeta(text), 'n', 2]))
+  calls.push({ kind: 'exception', body: { process: 'texts', exception: text }, isGood: fits(text, 15_000) })
+  calls.push({ kind: 'exception', body: { process: text, meta: text, exception: 'x' }, isGood: isBoth })
+  if (fits(text, 15_000)) sent.exceptions.push(JSON.stringify(['texts', null, text]))
+  if (isBoth) sent.exceptions.push(JSON.stringify([stripped(text), asMeta(text), 'x']))
+  return calls
+}
+
+const noneYet = (): Sent => ({ timings: [], points: [], exceptions: [] })
+
+/** In few requests, so that the stores are what takes the time. */
+async function send(caller: Caller): Promise<Sent> {
+  const sent = noneYet()
+  const calls = strings.flatMap((text) => callsOf(text, sent))
+  const lines = calls.map(({ kind, body }) => JSON.stringify({ kind, ...body }))
+  const response = await caller.post(
+    '/v1/batch',
+    lines.map((line) => JSON.parse(line)),
+  )
+  const { items } = (await response.json()) as { items: { at?: string; status?: number }[] }
+  expect(items.map(({ at, status }) => (at === undefined ? status : 201))).toEqual(
+    calls.map(({ isGood }) => (isGood ? 201 : 422)),
+  )
+  return sent
+}
+
+test('each call takes them or says where the fault is, and what it takes is what was sent', async () => {
+  const app = await startApp()
+  const sent = noneYet()
+  for (const text of strings)
+    for (const { kind, body, isGood } of callsOf(text, sent)) {
+      const { status, text: answer } = await app.post(`/v1/${kind}`, body)
+      expect({ kind, body, status, answer }).toMatchObject({ status: isGood ? 201 : 422 })
+      if (!isGood) expect(answer).not.toMatch(/stack|sqlite|clickhouse|influx/i)
+    }
+  const events = await app.events()
+  const exceptions = events.flatMap((event) =>
+    event.kind === 'exception' ? [JSON.stringify([event.process, event.meta || null, event.exception])] : [],
+  )
+  expect(exceptions).toEqual(sent.exceptions)
+  const points = events.flatMap((event) =>
+    event.kind === 'metrics' ? [JSON.stringify([event.process, event.meta || null, ...event.items[0]!])] : [],
+  )
+  expect(points).toEqual(sent.points)
+  expect(app.log.filter((line) => /"level":[56]0/.test(line))).toEqual([])
+  await app.stop()
+})
+
+async function readAll(caller: Caller, path: string, list: string): Promise<Record<string, unknown>[]> {
+  const rows: Record<string, unknown>[] = []
+  for (let cursor = ''; ; ) {
+    const response = await caller.get(`${path}?from=-1h&limit=1000${cursor}`)
+    const page = (await response.json()) as Record<string, unknown> & { next: string | null }
+    expect({ status: response.status, page }).toMatchObject({ status: 200 })
+    rows.push(...(page[list] as Record<string, unknown>[]))
+    if (page.next === null) return rows
+    cursor = `&cursor=${encodeURIComponent(page.next)}`
+  }
+}
+
+async function comeBack(settings: Env): Promise<void> {
+  stint = createStintProcess(settings)
+  await stint.start()
+  const caller = await stint.signUp('ada@example.com')
+  const sent = await send(caller)
+  await untilShipped(stint.url, WITHIN_MS)
+
+  const timings = await readAll(caller, '/api/timings', 'timings')
+  expect(timings.filter(({ process }) => process !== 'meta').every(({ state }) => state === 'completed')).toBe(true)
+  expect(timings.map(({ process, meta, uid }) => JSON.stringify([process, meta, uid])).sort()).toEqual(
+    sent.timings.sort(),
+  )
+  const points = await readAll(caller, '/api/metrics', 'points')
+  expect(points.map(({ process, meta, name, value }) => JSON.stringify([process, meta, name, value])).sort()).toEqual(
+    sent.points.sort(),
+  )
+  const exceptions = await readAll(caller, '/api/exceptions', 'exceptions')
+  expect(exceptions.map(({ process, meta, exception }) => JSON.stringify([process, meta, exception])).sort()).toEqual(
+    sent.exceptions.sort(),
+  )
+
+  // Asked for by name, each finds its own and nothing else.
+  const some = strings.filter((_, i) => i % 100 === 0)
+  for (const text of some.filter(isProcess)) {
+    const asked = encodeURIComponent(text)
+    const kept = stripped(text)
+    for (const [path, list] of [
+      ['/api/timings', 'timings'],
+      ['/api/timings/summary', 'rows'],
+      ['/api/metrics', 'points'],
+      ['/api/exceptions', 'exceptions'],
+      ['/api/processes', 'processes'],
+    ] as const) {
+      const answer = (await (await caller.get(`${path}?process=${asked}`)).json()) as Record<
+        string,
+        { process: string }[]
+      >
+      const found = answer[list]!.map(({ process }) => process)
+      expect({ path, text, found: [...new Set(found)] }).toEqual({ path, text, found: [kept] })
+    }
+    const groups = await (await caller.get(`/api/exceptions/groups?process=${asked}&meta=${asked}`)).json()
+    expect(groups).toMatchObject({ groups: [{ process: kept, example: 'x' }] })
+  }
+  for (const text of some.filter(isName)) {
+    const answer = await caller.get(`/api/metrics?process=names&name=${encodeURIComponent(text)}`)
+    expect(await answer.json()).toMatchObject({ points: [{ name: text, value: 1 }] })
+  }
+  const dead = await caller.get('/api/dead')
+  expect(await dead.json()).toEqual({ dead: [], next: null })
+}
+
+test('the list is the one that is meant', () => expect(strings.length).toBeGreaterThan(450))
+
+describe('naughty strings come back as they went in', () => {
+  test.skipIf(engineMissing !== undefined)('from ClickHouse', () => comeBack({}), 120_000)
+
+  test.skipIf(engineMissing !== undefined || influxdMissing !== undefined)(
+    'from InfluxDB and ClickHouse',
+    async () => {
+      const { url, token, org, bucket } = await (await influxd()).freshBucket()
+      await comeBack({ INFLUX_URL: url, INFLUX_TOKEN: token, INFLUX_ORG: org, INFLUX_BUCKET: bucket })
+    },
+    120_000,
+  )
+})
