@@ -29,7 +29,7 @@ function run(startMs: number, lengthMs: number | null, process = 'p'): Run {
 
 const runs = fc.array(
   fc
-    .tuple(fc.integer({ min: 0, max: 1000 }), fc.option(fc.integer({ min: 1, max: 300 })), fc.constantFrom('p', 'q'))
+    .tuple(fc.integer({ min: 0, max: 60 }), fc.option(fc.integer({ min: 1, max: 20 })), fc.constantFrom('p', 'q'))
     .map(([start, length, process]) => run(start, length, process)),
   { maxLength: 60 },
 )
