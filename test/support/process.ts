@@ -161,25 +161,24 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
         account: { id: string }
         key: { id: string; secret: string }
       }
-      const auth = { 'x-stint-api-key': key.secret }
-      return {
-        account: account.id,
-        keyId: key.id,
-        secret: key.secret,
-        post: (path, body) =>
-          fetch(url + path, {
-            method: 'POST',
-            headers: { ...auth, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          }),
-        get: (path) => fetch(url + path, { headers: auth }),
-      }
+      return callerOf(url, { account: account.id, keyId: key.id, secret: key.secret })
     },
     log: () => log,
     async close() {
       await end('SIGKILL')
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+/** Somebody whose key is known. */
+export function callerOf(url: string, who: Pick<Caller, 'account' | 'keyId' | 'secret'>): Caller {
+  const auth = { 'x-stint-api-key': who.secret }
+  const headers = { ...auth, 'content-type': 'application/json' }
+  return {
+    ...who,
+    post: (path, body) => fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) }),
+    get: (path) => fetch(url + path, { headers: auth }),
   }
 }
 

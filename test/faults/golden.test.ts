@@ -1,0 +1,85 @@
+// A DATA_DIR as an earlier Stint left it, kept in golden/: it opens, its accounts and keys are known, and what it had accepted is delivered.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lacks } from '../support/fault-trial.ts'
+import { type Dead, type Point, readStored, untilShipped } from '../support/oracle.ts'
+import { callerOf, createStintProcess } from '../support/process.ts'
+
+const GOLDEN = join(import.meta.dir, 'golden')
+const TIMEOUT_MS = 120_000
+const WITHIN_MS = 60_000
+/** Whenever this runs. */
+const SINCE = '2026-01-01T00:00:00Z&to=2100-01-01T00:00:00Z'
+
+interface Facts {
+  readonly email: string
+  readonly account: string
+  readonly keyId: string
+  readonly secret: string
+  readonly sent: readonly { readonly path: string; readonly uid?: string; readonly at: string }[]
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-golden-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(data-dir-\d+)\.json$/.exec(name)?.[1] ?? [])
+
+test('there is one of each version of the data', () => {
+  const source = readFileSync(join(import.meta.dir, '../../src/spool/data-dir-lock.ts'), 'utf8')
+  const current = Number(/^const DATA_VERSION = (\d+)$/m.exec(source)?.[1])
+  expect(VERSIONS.sort()).toEqual(Array.from({ length: current }, (_, i) => `data-dir-${i + 1}`))
+})
+
+test.skipIf(lacks('chdb')).each(VERSIONS)(
+  '%s opens and delivers all that it had accepted',
+  async (version) => {
+    const facts = JSON.parse(readFileSync(join(GOLDEN, `${version}.json`), 'utf8')) as Facts
+    const extracted = Bun.spawnSync(['tar', '-xzf', join(GOLDEN, `${version}.tar.gz`), '-C', dir])
+    expect(extracted.success).toBe(true)
+    const stint = createStintProcess({}, { dataDir: dir })
+    try {
+      await stint.start()
+      const caller = callerOf(stint.url, facts)
+      await untilShipped(stint.url, WITHIN_MS)
+
+      const stored = await readStored(caller, SINCE)
+      const atOf = (path: string) => facts.sent.filter((event) => event.path === path).map(({ at }) => at)
+      expect(stored.timings.map(({ started_at }) => started_at).sort()).toEqual(atOf('/v1/start').sort())
+      expect(stored.timings.flatMap(({ ended_at }) => ended_at ?? [])).toEqual(atOf('/v1/end'))
+      const metrics = stored.points.map(({ at, name, value }) => ({ at, name, value }))
+      const [at] = atOf('/v1/metrics')
+      expect(metrics.sort(byName)).toEqual([
+        { at: at!, name: 'läng e', value: -3 },
+        { at: at!, name: 'value', value: 0.1 },
+      ])
+      expect(stored.exceptions).toMatchObject([{ at: atOf('/v1/exception')[0], exception: 'boom\n\t"at" \\ 😀' }])
+
+      const [letter] = stored.dead as [Dead]
+      expect(letter).toMatchObject({ process: 'buried', reason: 'field type conflict', event: { items: { value: 7 } } })
+      const replayed = await fetch(`${stint.url}/api/dead/${letter.id}/replay`, {
+        method: 'POST',
+        headers: { 'x-stint-api-key': facts.secret },
+      })
+      expect(replayed.status).toBe(204)
+      await untilShipped(stint.url, WITHIN_MS)
+      const { points, dead } = await readStored(caller, SINCE)
+      expect(points.filter(({ process }) => process === 'buried')).toMatchObject([{ at: letter.at, value: 7 }])
+      expect(dead).toEqual([])
+
+      const session = await fetch(`${stint.url}/api/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: facts.email, password: 'a long enough password of a test' }),
+      })
+      expect(session.ok).toBe(true)
+      expect((await caller.post('/v1/start', { process: 'new' })).status).toBe(201)
+    } finally {
+      await stint.close()
+    }
+  },
+  TIMEOUT_MS,
+)
+
+const byName = (a: Pick<Point, 'name'>, b: Pick<Point, 'name'>) => (a.name < b.name ? -1 : 1)

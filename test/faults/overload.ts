@@ -1,0 +1,93 @@
+// More than it can take: one greedy key on hundreds of connections beside nineteen quiet ones, and thousands of connections that are idle or slow.
+import { requestOf, startCrowd, startFlood } from '../support/fault-crowd.ts'
+import { cpuMs, memoryOf } from '../support/fault-trial.ts'
+import type { StintProcess } from '../support/process.ts'
+
+export const RATE_LIMIT = 100
+
+export interface Overload {
+  readonly statuses: ReadonlyMap<number, number>
+  readonly withoutRetryAfter: number
+  readonly quiet: { readonly sent: number; readonly succeeded: number; readonly slowestMs: number }
+  readonly connections: number
+  readonly memory: { readonly before: number; readonly peak: number }
+  readonly cpuMs: number
+}
+
+export interface OverloadOptions {
+  readonly forMs: number
+  readonly greedy: number
+  readonly idle: number
+  readonly slow: number
+}
+
+const QUIET_KEYS = 19
+const QUIET_PAUSE_MS = 40
+
+/** `stint` runs with RATE_LIMIT and SIGNUP open. */
+export async function overload(stint: StintProcess, options: OverloadOptions): Promise<Overload> {
+  const { url } = stint
+  const keys = await makeKeys(stint)
+  const before = memoryOf(stint.pid()).now
+  const cpuBefore = cpuMs(stint.pid())
+  const greedyRequest = requestOf(url, '/v1/metrics', keys[0]!, { process: 'greedy', items: { a: 1 } })
+  const idle = await startCrowd(url, options.idle)
+  const slow = await startCrowd(url, options.slow, greedyRequest)
+  const flood = await startFlood(url, options.greedy, greedyRequest)
+  const connections = idle.size() + slow.size() + options.greedy
+
+  const endsAt = performance.now() + options.forMs
+  const quiet = { sent: 0, succeeded: 0, slowestMs: 0 }
+  const ask = async (key: string) => {
+    while (performance.now() < endsAt) {
+      const since = performance.now()
+      const status = await fetch(`${url}/v1/metrics`, {
+        method: 'POST',
+        headers: { 'x-stint-api-key': key, 'content-type': 'application/json' },
+        body: '{"process":"quiet","items":{"a":1}}',
+      }).then(
+        (response) => response.status,
+        () => 0, // no answer is no success
+      )
+      quiet.sent++
+      quiet.succeeded += Number(status === 201)
+      quiet.slowestMs = Math.max(quiet.slowestMs, performance.now() - since)
+      await Bun.sleep(QUIET_PAUSE_MS)
+    }
+  }
+  await Promise.all(keys.slice(1).map(ask))
+  flood.stop()
+  idle.stop()
+  slow.stop()
+  return {
+    statuses: flood.statuses,
+    withoutRetryAfter: flood.withoutRetryAfter(),
+    quiet,
+    connections,
+    memory: { before, peak: memoryOf(stint.pid()).peak },
+    cpuMs: cpuMs(stint.pid()) - cpuBefore,
+  }
+}
+
+/** The first is the greedy one. */
+async function makeKeys(stint: StintProcess): Promise<string[]> {
+  const email = 'twenty@example.com'
+  const { secret } = await stint.signUp(email)
+  const json = { 'content-type': 'application/json' }
+  const session = await fetch(`${stint.url}/api/session`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ email, password: 'a long enough password of a test' }),
+  })
+  const cookie = session.headers.get('set-cookie')!.split(';', 1)[0]!
+  const keys = [secret]
+  for (let i = 0; i < QUIET_KEYS; i++) {
+    const answer = await fetch(`${stint.url}/api/keys`, {
+      method: 'POST',
+      headers: { ...json, cookie },
+      body: JSON.stringify({ name: `quiet ${i}` }),
+    })
+    keys.push(((await answer.json()) as { key: { secret: string } }).key.secret)
+  }
+  return keys
+}

@@ -1,0 +1,50 @@
+// Wrote golden/data-dir-1.tar.gz and what is in it, once: `bun test/faults/write-golden.ts`. Run it again only for a new version of the data, into new files.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../src/clock.ts'
+import { createLog } from '../../src/log.ts'
+import { openDeadLetters } from '../../src/spool/dead-letters.ts'
+import { createStintProcess } from '../support/process.ts'
+
+const VERSION = 1
+const AWAY = {
+  INFLUX_URL: 'http://127.0.0.1:1',
+  INFLUX_TOKEN: 'token',
+  INFLUX_ORG: 'org',
+  INFLUX_BUCKET: 'bucket',
+  CLICKHOUSE_URL: 'http://127.0.0.1:1',
+}
+const EVENTS = [
+  ['/v1/start', { process: 'golden', meta: 'ü', uid: 'a' }],
+  ['/v1/end', { process: 'golden', meta: 'ü', uid: 'a' }],
+  ['/v1/metrics', { process: 'golden', items: { value: 0.1, 'läng e': -3 } }],
+  ['/v1/exception', { process: 'golden', exception: 'boom\n\t"at" \\ 😀' }],
+  ['/v1/start', { process: 'golden', at: new Date(Date.now() - 60_000).toISOString() }],
+] as const
+
+const golden = join(import.meta.dir, 'golden')
+const stint = createStintProcess({ ...AWAY, SPOOL_MAX_BYTES: '1MiB' })
+await stint.start()
+const email = 'golden@example.com'
+const caller = await stint.signUp(email)
+const sent: object[] = []
+for (const [path, body] of EVENTS) {
+  const answer = await caller.post(path, body)
+  sent.push({ path, ...body, at: ((await answer.json()) as { at: string }).at })
+}
+await stint.terminate()
+
+const log = createLog({ level: 'silent', pretty: false })
+const path = join(stint.dataDir, 'dead.sqlite')
+const dead = openDeadLetters({ path, maxBytes: 2 ** 20, clock: systemClock, log })
+const us = systemClock.wallUs() - 60_000_000
+const record = JSON.stringify(['m', us, 0, caller.account, 'buried', '', [['value', 7]]])
+dead.bury([{ destination: 'points', account: caller.account, reason: 'field type conflict', record }])
+dead.close()
+
+for (const name of ['lock', 'lock.pid']) rmSync(join(stint.dataDir, name))
+const archive = join(golden, `data-dir-${VERSION}.tar.gz`)
+Bun.spawnSync(['tar', '--numeric-owner', '--owner=0', '--group=0', '-czf', archive, '-C', stint.dataDir, '.'])
+const facts = { email, account: caller.account, keyId: caller.keyId, secret: caller.secret, sent }
+await Bun.write(join(golden, `data-dir-${VERSION}.json`), `${JSON.stringify(facts, null, 2)}\n`)
+await stint.close()
