@@ -69,8 +69,8 @@ const JOBS: readonly Job[] = [
     lengthS: 75,
     overlaps: true,
     fails: 0.03,
-    hangs: 0.01,
-    orphans: 0.005,
+    hangs: 0.0015,
+    orphans: 0.003,
     throws: [
       'java.lang.OutOfMemoryError: Java heap space\n\tat com.acme.media.Resizer.decode(Resizer.java:131)\n\tat com.acme.media.Worker.run(Worker.java:57)',
     ],
