@@ -1,11 +1,8 @@
 // Events that a store never takes, among 5,000 that it does; points that are too old for their bucket; and schemas that someone else broke. Through the
 // real process, real stores, /api/dead and the command line.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { toRecord } from '../../src/event/record.ts'
-import { createLog } from '../../src/log.ts'
-import { openSpool } from '../../src/spool/spool.ts'
 import { createPerson } from '../cli/cli-cast.ts'
+import { writeBacklog } from '../support/fault-backlog.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
 import { figure, lacks, until } from '../support/fault-trial.ts'
 import { countSpooled, type Dead, readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
@@ -41,22 +38,15 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
    */
   async function spool(caller: Caller, count: number, isPoison: (i: number) => boolean): Promise<void> {
     expect(await stint.terminate()).toBe(0)
-    const log = createLog({ level: 'silent', pretty: false })
-    const dir = join(stint.dataDir, 'spool', 'points')
-    const points = await openSpool({ dir, maxBytes: 2 ** 30, minFreeBytes: 0, log })
     const us = Date.now() * 1000 - count
-    const appended = Array.from({ length: count }, (_, i) => {
-      const event = {
-        kind: 'start',
-        account: caller.account,
-        meta: '',
-        uid: `u-${i}`,
-        stamp: { us: us + i, sub: 0 },
-      } as const
-      return points.append(toRecord({ ...event, process: isPoison(i) ? 'ends in \\' : 'good' }), us + i)
-    })
-    await Promise.all(appended)
-    await points.close()
+    await writeBacklog(stint.dataDir, 'points', count, (i) => ({
+      kind: 'start',
+      account: caller.account,
+      process: isPoison(i) ? 'ends in \\' : 'good',
+      meta: '',
+      uid: `u-${i}`,
+      stamp: { us: us + i, sub: 0 },
+    }))
     await stint.start()
   }
 
