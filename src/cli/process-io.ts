@@ -1,5 +1,6 @@
 // The real input, output and environment. Nothing is touched before it is used: under `stint exec` standard input is the command's, and
 // merely to ask whether there is a terminal takes as long as some commands do.
+import { writeSync } from 'node:fs'
 import { processEnv } from './config.ts'
 import type { Io } from './io.ts'
 
@@ -37,9 +38,7 @@ export function createProcessIo(exit: (code: number) => never): Io {
       get isTTY() {
         return process.stderr.isTTY
       },
-      write(text) {
-        process.stderr.write(text)
-      },
+      write: writeToStderr,
     },
     env: processEnv(),
     fetch: (url, init) => fetch(url, init),
@@ -50,5 +49,15 @@ export function createProcessIo(exit: (code: number) => never): Io {
     readLine: async (question) => (await terminal()).readLine(question),
     readSecret: async (question) => (await terminal()).readSecret(question),
     exit,
+  }
+}
+
+/** Without the stream that `process.stderr` is: loading it takes as long as all that `stint exec` does after a command. */
+function writeToStderr(text: string): void {
+  try {
+    writeSync(2, text)
+  } catch (error) {
+    // Full and not willing to wait; or closed, and then there is nobody to tell.
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') process.stderr.write(text)
   }
 }

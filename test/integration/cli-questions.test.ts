@@ -487,7 +487,7 @@ describe.skipIf(missing('chdb') !== undefined)('the budget of series', () => {
       stdout: '10 of 10 (100 %)\n',
       stderr: expect.stringContaining('the budget of series is spent'),
     })
-    expect(await run('series --json')).toMatchObject({ stdout: '{"used":10,"max":10}\n' })
+    expect(await run('series --json')).toMatchObject({ stdout: '{"used":10,"max":10,"warning":true}\n' })
     expect(await run('series --csv')).toMatchObject({ stdout: 'used,max\r\n10,10\r\n' })
   }, 60_000)
 })

@@ -215,10 +215,10 @@ describe('while Stint is away', () => {
     const user = userOf(stint.url)
     const { exitCode, stderr } = await user.run(['exec', '--uid', 'A', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
-    expect(stderr.toString()).toBe(
-      `stint: ${stint.url} answered 422: The data is incorrect; --uid must be of a-z, 0-9, - and _\n`,
-    )
-    expect(user.pendingFiles()).toEqual([])
+    // On a busy machine the end is answered too late, and dropped in the background.
+    const [line] = stderr.toString().split(/; 1 event kept, sent later|\n/)
+    expect(line).toBe(`stint: ${stint.url} answered 422: The data is incorrect; --uid must be of a-z, 0-9, - and _`)
+    await until(() => user.pendingFiles().length === 0, 'nothing is kept')
   })
 
   test('and what was kept and is refused later is dropped with a line, the rest is sent', async () => {
