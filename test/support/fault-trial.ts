@@ -34,14 +34,16 @@ export interface Fault {
 export async function injectFault(pid: number, expressions: readonly string[]): Promise<Fault> {
   const calls = expressions.map((expression) => expression.split(':', 1)[0]!).join(',')
   const injected = expressions.flatMap((expression) => ['-e', `inject=${expression}`])
-  const strace = Bun.spawn(
-    ['strace', '-f', '-p', String(pid), '-e', `trace=${calls}`, ...injected, '-o', '/dev/null'],
-    {
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'pipe',
-    },
-  )
+  return traceCalls(pid, ['-e', `trace=${calls}`, ...injected, '-o', '/dev/null'])
+}
+
+/** `strace` on all threads of a running process, until it is stopped. Resolves when it is attached. */
+export async function traceCalls(pid: number, options: readonly string[]): Promise<Fault> {
+  const strace = Bun.spawn(['strace', '-f', '-p', String(pid), ...options], {
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
   let said = ''
   const reading = (async () => {
     const decoder = new TextDecoder()
