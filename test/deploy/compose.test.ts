@@ -1,0 +1,228 @@
+// docker-compose.yml and what it mounts, as far as they can be judged without a daemon: versions, order, reach, secrets, and every setting known to config.ts.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { YAML } from 'bun'
+import { readConfig } from '../../src/config.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+type Condition = { readonly condition: string }
+
+interface Service {
+  readonly image: string
+  readonly command?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, Condition>>
+  readonly environment?: Readonly<Record<string, string>>
+  readonly healthcheck?: { readonly disable?: boolean; readonly test?: readonly string[] }
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly restart?: string
+  readonly read_only?: boolean
+  readonly tmpfs?: readonly string[]
+  readonly user?: string
+}
+
+const text = read('docker-compose.yml')
+const compose = YAML.parse(text) as { services: Record<string, Service>; volumes: Record<string, unknown> }
+const services = Object.entries(compose.services)
+const dockerfile = read('src/deploy/Dockerfile')
+const manifest = JSON.parse(read('package.json'))
+
+/** Every variable that config.ts asks for, with stores and without. */
+function knownVariables(): Set<string> {
+  const asked = new Set<string>()
+  const spy = (given: Record<string, string>) =>
+    new Proxy(given, {
+      get(target, name: string) {
+        asked.add(name)
+        return target[name]
+      },
+    })
+  readConfig(spy({}))
+  readConfig(
+    spy({ INFLUX_URL: 'http://i', INFLUX_TOKEN: 't', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b', CLICKHOUSE_URL: 'http://c' }),
+  )
+  return asked
+}
+
+describe('versions', () => {
+  test('of images are exact', () => {
+    for (const [, { image }] of services)
+      if (image !== 'stint') expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+(\.\d+)?$/)
+    expect(
+      dockerfile.match(/^FROM .*/gm)!.every((line) => /^FROM oven\/bun:\d+\.\d+\.\d+-slim( AS \w+)?$/.test(line)),
+    ).toBe(true)
+  })
+
+  test('are those that are tested', () => {
+    expect(dockerfile).toContain(`FROM oven/bun:${manifest.engines.bun.replace('>=', '')}-slim`)
+    expect(compose.services.influxdb!.image).toBe('influxdb:2.7.12') // test/support/needs.ts
+    expect(compose.services.grafana!.image).toBe(`grafana/grafana:${manifest.devDependencies['@grafana/schema']}`)
+  })
+
+  test('of the plugin are one', () => {
+    const installed = compose.services.grafana!.environment!.GF_PLUGINS_PREINSTALL_SYNC!
+    const [, version] = /^grafana-clickhouse-datasource@([\d.]+)$/.exec(installed)!
+    expect(read('src/deploy/grafana/target.ts')).toContain(`'${version}'`)
+  })
+})
+
+describe('order', () => {
+  const runsOn = ([, { restart }]: [string, Service]) => restart !== undefined
+  test('every service that runs on has a health check: its own or its image’s', () => {
+    expect(dockerfile).toMatch(/^HEALTHCHECK .*check-ready\.ts/m)
+    for (const [name, { healthcheck, image }] of services.filter(runsOn))
+      expect([name, image === 'stint' || healthcheck?.test !== undefined]).toEqual([name, true])
+  })
+
+  test('each waits until what it needs is healthy, or done', () => {
+    const ends = new Set(services.filter((service) => !runsOn(service)).map(([name]) => name))
+    for (const [, { depends_on = {} }] of services)
+      for (const [name, { condition }] of Object.entries(depends_on))
+        expect([name, condition]).toEqual([name, ends.has(name) ? 'service_completed_successfully' : 'service_healthy'])
+    expect([...ends].sort()).toEqual(['grant-tokens', 'make-secrets'])
+    expect(Object.keys(compose.services.stint!.depends_on!).sort()).toEqual(['clickhouse', 'grant-tokens', 'influxdb'])
+  })
+})
+
+describe('reach', () => {
+  test('is this host, and only Stint and Grafana', () => {
+    const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))
+    expect(published).toEqual([
+      ['stint', '${' + 'BIND:-127.0.0.1}:${' + 'STINT_PORT:-7070}:7070'],
+      ['grafana', '${' + 'BIND:-127.0.0.1}:${' + 'GRAFANA_PORT:-3000}:3000'],
+    ])
+  })
+
+  test('of Stint into its own container is one volume', () => {
+    const { read_only, tmpfs, volumes, user } = compose.services.stint!
+    expect({ read_only, tmpfs, user }).toEqual({ read_only: true, tmpfs: ['/tmp'], user: undefined })
+    expect(volumes!.filter((volume) => !volume.endsWith(':ro'))).toEqual(['stint-data:/data'])
+    expect(dockerfile).toMatch(/^USER bun$/m)
+    expect(dockerfile).toMatch(/^VOLUME \/data$/m)
+  })
+})
+
+describe('secrets', () => {
+  test('are in no variable, but in files', () => {
+    for (const [name, { environment = {} }] of services)
+      for (const variable of Object.keys(environment))
+        if (/PASSWORD|TOKEN|SECRET|SETUP_CODE/.test(variable))
+          expect([name, variable]).toEqual([name, expect.stringMatching(/_FILE$/)])
+    expect(dockerfile).not.toMatch(/PASSWORD|TOKEN|SECRET/)
+  })
+
+  test('reach those that need them, and only to be read', () => {
+    const holders = services.flatMap(([name, { volumes = [] }]) =>
+      volumes.filter((volume) => volume.startsWith('secrets-')).map((volume) => [name, ...volume.split(':')]),
+    )
+    expect(holders.filter(([name]) => name !== 'make-secrets' && name !== 'grant-tokens')).toEqual([
+      ['influxdb', 'secrets-influxdb', '/run/secrets/stint', 'ro'],
+      ['clickhouse', 'secrets-clickhouse', '/etc/clickhouse-server/users.d', 'ro'],
+      ['stint', 'secrets-stint', '/run/secrets/stint', 'ro'],
+      ['grafana', 'secrets-grafana', '/run/secrets/stint', 'ro'],
+    ])
+  })
+})
+
+describe('mounts', () => {
+  const mounts = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')))
+  test('are files of this repository, or volumes with names', () => {
+    for (const [source] of mounts) {
+      if (source!.startsWith('.')) expect([source, existsSync(join(ROOT, source!))]).toEqual([source, true])
+      else expect(Object.keys(compose.volumes)).toContain(source!)
+    }
+    expect(new Set(mounts.flatMap(([source]) => (source!.startsWith('.') ? [] : [source])))).toEqual(
+      new Set(Object.keys(compose.volumes)),
+    )
+  })
+
+  test('put the dashboards and the secrets where Grafana’s files look for them', () => {
+    const targets = compose.services.grafana!.volumes!.map((volume) => volume.split(':')[1]!)
+    const provider = YAML.parse(read('src/deploy/grafana/provisioning/dashboards/stint.yaml')) as {
+      providers: { options: { path: string } }[]
+    }
+    expect(targets).toContain(provider.providers[0]!.options.path)
+    const sources = read('src/deploy/grafana/provisioning/datasources/stint.yaml')
+    for (const [, file] of sources.matchAll(/\$__file\{(\/[^}]+)\}/g))
+      expect(file).toMatch(/^\/run\/secrets\/stint\/(influx-token|clickhouse-password)$/)
+  })
+
+  test('data sources are services, at the ports that these have', () => {
+    const { datasources } = YAML.parse(read('src/deploy/grafana/provisioning/datasources/stint.yaml')) as {
+      datasources: {
+        url?: string
+        jsonData: {
+          host?: string
+          port?: number
+          defaultBucket?: string
+          organization?: string
+          defaultDatabase?: string
+        }
+      }[]
+    }
+    const addresses = datasources.map(({ url, jsonData }) =>
+      url === undefined ? `http://${jsonData.host}:${jsonData.port}` : url,
+    )
+    const { environment } = compose.services.stint!
+    expect(addresses).toEqual([environment!.INFLUX_URL!, environment!.CLICKHOUSE_URL!, 'http://prometheus:9090'])
+    expect(datasources[0]!.jsonData).toMatchObject({
+      defaultBucket: environment!.INFLUX_BUCKET!,
+      organization: environment!.INFLUX_ORG!,
+    })
+    expect(datasources[1]!.jsonData).toMatchObject({ defaultDatabase: environment!.CLICKHOUSE_DATABASE! })
+    expect(read('src/deploy/prometheus.yml')).toContain(`stint:${environment!.PORT}`)
+  })
+})
+
+describe('settings', () => {
+  const known = knownVariables()
+  /** The image's, with files in place of the volumes'. */
+  function settingsOf(service: string): Record<string, string> {
+    const image = Object.fromEntries([...dockerfile.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]))
+    return { ...image, ...compose.services[service]!.environment }
+  }
+
+  test.each(['stint', 'grant-tokens'])('of %s are known to config.ts, and right', (service) => {
+    const dir = mkdtempSync(join(tmpdir(), 'stint-compose-'))
+    const env = settingsOf(service)
+    for (const [name, value] of Object.entries(env)) {
+      if (
+        !['NODE_ENV', 'BUN_RUNTIME_TRANSPILER_CACHE_PATH', 'interval', 'timeout', 'retries'].includes(name) &&
+        /^[A-Z_]+$/.test(name)
+      )
+        expect([...known]).toContain(name)
+      if (!name.endsWith('_FILE')) continue
+      expect(value).toMatch(/^\/run\/secrets\/stint\//)
+      writeFileSync(join(dir, name), 'secret')
+      env[name] = join(dir, name)
+    }
+    const config = readConfig(env)
+    rmSync(dir, { recursive: true })
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      dataDir: '/data',
+      influx: { token: 'secret', bucket: 'stint', org: 'stint' },
+    })
+  })
+
+  const example = [...read('src/deploy/env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(
+    ([, name, value]) => [name!, value!] as const,
+  )
+
+  test('env.example has every variable that there is, and no other', () => {
+    const ofCompose = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
+    const secrets = [...known].filter((name) => name.endsWith('_FILE')).map((name) => name.replace('_FILE', ''))
+    const expected = new Set([...known, ...ofCompose].filter((name) => !secrets.includes(name)))
+    expect(new Set(example.map(([name]) => name))).toEqual(expected)
+  })
+
+  test('env.example has the defaults of the code, or of the image', () => {
+    const env = Object.fromEntries(example.filter(([name, value]) => known.has(name) && value !== ''))
+    const image = { HOST: '0.0.0.0', DATA_DIR: '/data', QUERY_MAX_MARKS: '2000000' }
+    expect(readConfig(env)).toEqual(readConfig(image))
+  })
+})
