@@ -21,7 +21,7 @@ export interface Door {
 
 export function openDoor(options: DoorOptions): Door {
   const { state, note } = options
-  const place = h('div')
+  const place = h('div', { class: 'door-place' })
   const told = note === undefined ? false : h('p', { class: 'banner', role: 'status' }, note)
 
   const show = (title: string, ...content: readonly Child[]) => {
