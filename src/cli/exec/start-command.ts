@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { restoreArguments } from './raw-arguments.ts'
 
 export interface StartOptions {
   readonly stderr: 'inherit' | 'pipe' | number
@@ -35,12 +36,12 @@ export function startCommand(command: Command, { stderr, inheritedFds, env, igno
   const start = (words: readonly string[]): Bun.Subprocess =>
     Bun.spawn([...words], { stdio, ...(given && { env: given }) })
   const find = () => Bun.which(name, { PATH: env.PATH ?? '' })
+  // What Bun cannot do itself, a shell does for it and then becomes the command.
+  const preparations = [ignoreSignals(ignored), restoreArguments(command)].filter((step) => step !== undefined)
   try {
-    if (ignored.length === 0) return start(command)
-    // Bun gives a child the usual effect of every signal; only another program can take it away again.
-    if (find() === null) throw new StartFailure(...diagnose(name, env))
-    const signals = ignored.map((signal) => signal.replace('SIG', ''))
-    return start(['/bin/sh', '-c', `trap '' ${signals.join(' ')}; exec "$@"`, 'sh', ...command])
+    if (preparations.length === 0) return start(command)
+    if (find() === null && !name.includes('\ufffd')) throw new StartFailure(...diagnose(name, env))
+    return start(['/bin/sh', '-c', `${preparations.join('; ')}; exec "$@"`, 'sh', ...command])
   } catch (error) {
     if (error instanceof StartFailure) throw error
     const { code } = error as NodeJS.ErrnoException
@@ -49,6 +50,10 @@ export function startCommand(command: Command, { stderr, inheritedFds, env, igno
     throw new StartFailure(126, code === 'EACCES' ? 'permission denied' : `cannot be started (${code})`)
   }
 }
+
+/** Bun gives a child the usual effect of every signal. */
+const ignoreSignals = (signals: readonly NodeJS.Signals[]): string | undefined =>
+  signals.length === 0 ? undefined : `trap '' ${signals.map((signal) => signal.replace('SIG', '')).join(' ')}`
 
 /** Why there is nothing to run: not found; or there, and of no use. */
 function diagnose(name: string, env: Env): [exitCode: 126 | 127, why: string] {

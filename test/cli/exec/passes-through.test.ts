@@ -142,6 +142,18 @@ describe('its surroundings', () => {
     expect([exitCode, stdout.toString()]).toEqual([0, 'seven\n'])
   })
 
+  test('are its arguments byte for byte, also those that are not UTF-8', async () => {
+    const { stdout } = await user.shell(`"$0" "$1" exec -- printf '%s|' $'caf\\xe9\\n' "it's" '' $'\\xff\\\\' '\ufffd'`)
+    expect(stdout.toString('latin1')).toBe(`caf\xe9\n|it's||\xff\\|${Buffer.from('\ufffd').toString('latin1')}|`)
+  })
+
+  test('are a command that ignores what was ignored, with such arguments too', async () => {
+    const { stdout, exitCode } = await user.shell(
+      `trap '' HUP; "$0" "$1" exec -- sh -c 'kill -HUP $$; printf %s "$1"; exit 3' sh $'\\xe9'`,
+    )
+    expect([stdout.toString('latin1'), exitCode]).toEqual(['\xe9', 3])
+  })
+
   test('are its arguments as they were written', async () => {
     const words = ['', ' a  b ', '--process', '*', '$HOME', 'ünï😀', '--', "it's"]
     expect((await user.exec(['printf', '[%s]', ...words])).stdout.toString()).toBe(
