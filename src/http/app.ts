@@ -18,7 +18,7 @@ import { errorToProblem } from './error-to-problem.ts'
 import { type HealthDeps, healthRoute } from './health-route.ts'
 import { admit, type GateDeps } from './intake-gate.ts'
 import { INTAKE_PATHS } from './intake-paths.ts'
-import { createLogStoreTrouble } from './log-store-trouble.ts'
+import { createLogTrouble } from './log-trouble.ts'
 import { type OpsDeps, opsRoutes } from './ops-routes.ts'
 import { problemResponse } from './problem-response.ts'
 import { questionRoutes } from './question-routes.ts'
@@ -68,7 +68,9 @@ export function createApp(deps: AppDeps) {
     ...(limitBadKeys && { limitBadKeys }),
     ...(rateLimitHeaders && { rateLimitHeaders }),
   }
-  const logStoreTrouble = createLogStoreTrouble(log, () => Number(deps.nowNs() / 1000n))
+  const nowUs = () => Number(deps.nowNs() / 1000n)
+  const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
+  const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const { routes, schemaOf } = v1Routes(intake)
   const accountOf = (request: Request) => authorizeRead(request, deps)
 
@@ -97,7 +99,8 @@ export function createApp(deps: AppDeps) {
       const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
       if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, path)
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
-      log.error({ err: problem?.cause ?? error, path }, 'a request failed')
+      if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, path)
+      else log.error({ err: problem?.cause ?? error, path }, 'a request failed')
       return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
     })
     // An inline arrow: Elysia reads the source text of this function to find out whether its answer counts.

@@ -86,6 +86,7 @@ describe('a broken disk', () => {
         expect(answer.text).not.toMatch(/EIO|secret|path/)
       }
       expect(app.log.join()).toContain('EIO')
+      expect(app.log.filter((line) => line.includes('did not take what was sent'))).toHaveLength(1) // not one a request
       expect((await app.post('/v1/exception', EXCEPTION)).status).toBe(201)
       points.isBroken = false
       const answer = await until(

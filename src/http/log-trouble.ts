@@ -1,11 +1,15 @@
-// A store that does not answer fails many questions at once and for long: its words are logged, but each only now and then.
+// A store or a disk that is in trouble fails many requests at once and for long: why is logged, but each cause only now and then.
 import type { Logger } from '../log.ts'
 
 const EVERY_US = 10_000_000
 const MAX_CAUSES = 100
 
-/** Logs why a question had no answer, at most once in ten seconds a cause. `nowUs` may be any clock that does not step back. */
-export function createLogStoreTrouble(log: Logger, nowUs: () => number): (cause: unknown, path: string) => void {
+/** Logs `what` with its cause, at most once in ten seconds a cause. `nowUs` may be any clock that does not step back. */
+export function createLogTrouble(
+  log: Logger,
+  nowUs: () => number,
+  what: string,
+): (cause: unknown, path: string) => void {
   /** When each cause was logged, the longest ago first. */
   const loggedUs = new Map<string, number>()
   return (cause, path) => {
@@ -15,6 +19,6 @@ export function createLogStoreTrouble(log: Logger, nowUs: () => number): (cause:
     loggedUs.delete(reason)
     if (loggedUs.size >= MAX_CAUSES) loggedUs.delete(loggedUs.keys().next().value!)
     loggedUs.set(reason, now)
-    log.warn({ reason, path }, 'a question had no answer from its store')
+    log.warn({ reason, path }, what)
   }
 }
