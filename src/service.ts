@@ -33,6 +33,8 @@ import { openStores } from './store/open-stores.ts'
 const MIN_FREE_BYTES = 64 * 2 ** 20
 const MAX_AHEAD_US = 5 * 60 * 1_000_000
 const LEAD_LOGGED_US = 1_000_000
+/** Requests that trickle in may not take the time that closing the files needs. */
+const REQUESTS_END_WITHIN_MS = 4_000
 
 export interface Service {
   /** Where it listens. */
@@ -237,7 +239,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     url: listener.url,
     async stop() {
       isStopping = true
-      await listener.stop()
+      await Promise.race([listener.stop(), Bun.sleep(REQUESTS_END_WITHIN_MS)])
       await eraseAccounts.stop()
       await Promise.all([shippers.points.stop(), shippers.exceptions.stop()])
       await stores.close()
