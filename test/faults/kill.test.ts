@@ -15,6 +15,7 @@ import {
   type RigName,
   type RoundFault,
   runRound,
+  UNTIL_HARD,
 } from './round.ts'
 
 const LOAD = { clients: 3, poisonEvery: 50 }
@@ -55,12 +56,7 @@ test.skipIf(lacks('chdb'))(
 test.skipIf(lacks('chdb', 'influxd'))(
   'Stint, InfluxDB and ClickHouse, each killed while poison is searched for and 30 % of the answers to writes are lost',
   async () => {
-    const { stores } = await survive('remote', [KILL, KILL_INFLUXD, KILL, KILL_CLICKHOUSE, KILL])
-    for (const proxy of [stores!.influxProxy, stores!.clickhouseProxy]) {
-      expect(proxy.lostAnswers()).toBeGreaterThan(0)
-      expect(proxy.refusals()).toBeGreaterThan(0)
-    }
-    expect(stores!.influxProxy.storedTwice()).toBeGreaterThan(0)
+    await survive('remote', [KILL, KILL_INFLUXD, KILL, KILL_CLICKHOUSE, UNTIL_HARD, KILL])
   },
   TIMEOUT_MS,
 )

@@ -131,9 +131,9 @@ export async function restart({ stint, counts }: Rig): Promise<void> {
 }
 
 async function underLoad({ oracle, chance }: Trial): Promise<void> {
-  const enough = oracle.acknowledged() + between(chance, 5, 150)
+  const enough = oracle.acknowledged() + between(chance, 5, 100)
   await until('load', () => oracle.acknowledged() >= enough)
-  await Bun.sleep(between(chance, 0, 350)) // any moment
+  await Bun.sleep(between(chance, 0, 250)) // any moment
 }
 
 async function kill({ rig, oracle }: Trial): Promise<void> {
@@ -200,12 +200,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-const DISK_FAULTS = [
-  'fdatasync:error=EIO',
-  'pwrite64:error=ENOSPC',
-  'pwrite64:retval=7',
-  'fdatasync:error=EIO:when=2+3',
-] as const
+const DISK_FAULTS = ['fdatasync:error=EIO', 'pwrite64:error=ENOSPC', 'fdatasync:error=EIO:when=2+3'] as const
 
 async function failDisk({ rig, chance }: Trial): Promise<void> {
   const fault = await injectFault(rig.stint.pid(), [DISK_FAULTS[between(chance, 0, DISK_FAULTS.length)]!])
@@ -251,6 +246,19 @@ export const STORE_DOWN: RoundFault = {
   name: 'a store is down',
   weight: 2,
   run: (trial) => takeStoreDown(trial, false),
+}
+/** Load goes on until answers were lost, batches stored twice and poison refused: then the run was no easy one. */
+export const UNTIL_HARD: RoundFault = {
+  name: 'load until answers were lost and poison refused',
+  weight: 0,
+  async run({ rig }) {
+    const { influxProxy, clickhouseProxy } = rig.stores!
+    await until('answers lost, batches stored twice and poison refused', () =>
+      [influxProxy, clickhouseProxy].every(
+        (proxy) => proxy.lostAnswers() > 0 && proxy.storedTwice() > 0 && proxy.refusals() > 0,
+      ),
+    )
+  },
 }
 export const STORE_DOWN_OVER_KILL: RoundFault = {
   name: 'a store is down over a kill -9',

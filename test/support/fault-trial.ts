@@ -28,13 +28,18 @@ export interface Fault {
 }
 
 /**
- * Lets system calls of a running process fail, as `strace -e inject=EXPRESSION` says. Resolves when it holds.
+ * Lets system calls of a running process fail, as `strace -e inject=EXPRESSION` says; with `paths` only those on these files. Resolves when it holds.
  * Only where `missing('strace')` is undefined.
  */
-export async function injectFault(pid: number, expressions: readonly string[]): Promise<Fault> {
+export async function injectFault(
+  pid: number,
+  expressions: readonly string[],
+  paths: readonly string[] = [],
+): Promise<Fault> {
   const calls = expressions.map((expression) => expression.split(':', 1)[0]!).join(',')
   const injected = expressions.flatMap((expression) => ['-e', `inject=${expression}`])
-  return traceCalls(pid, ['-e', `trace=${calls}`, ...injected, '-o', '/dev/null'])
+  const onlyOn = paths.flatMap((path) => ['-P', path])
+  return traceCalls(pid, [...onlyOn, '-e', `trace=${calls}`, ...injected, '-o', '/dev/null'])
 }
 
 /** `strace` on all threads of a running process, until it is stopped. Resolves when it is attached. */
