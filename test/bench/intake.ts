@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { inWords, surroundings } from './machine.ts'
 
 interface Target {
   readonly name: string
@@ -186,6 +187,7 @@ async function measureOpenLoop(target: Target, key: string, rate: number) {
   return JSON.parse(await new Response(load.stdout).text()) as Record<string, number>
 }
 
+const before = surroundings()
 const stint = await startStint()
 const bare = await startRival('bare', stint.key)
 const elysia = await startRival('elysia', stint.key)
@@ -221,10 +223,10 @@ try {
     stintToElysia: at64('stint').perSecond / at64('elysia').perSecond,
     unauthorizedToBare: rows.find((row) => row.what === '401')!.perSecond / at64('bare').perSecond,
   }
-  const machine = `${cpus().length} × ${cpus()[0]?.model}`
-  if (values.json) console.log(JSON.stringify({ machine, rows, ratios, openLoop: { rate: half, ...open } }))
+  const after = surroundings()
+  if (values.json) console.log(JSON.stringify({ before, after, rows, ratios, openLoop: { rate: half, ...open } }))
   else {
-    console.log(`\n${machine}, Bun ${Bun.version}\n`)
+    console.log(`\n${inWords(before, after)}\n`)
     console.table(rows)
     console.log('ratios at 64 connections:', ratios)
     console.log(`open loop, ${half} requests a second on 64 connections:`, open)

@@ -1,7 +1,7 @@
 // `bun run bench shipping [--events N] [--json]`: how fast a backlog drains from the spool into each store, beside the same batches sent by
 // a plain fetch (InfluxDB) or the engine's own insert (ClickHouse, embedded), one after the other in one run.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../src/clock.ts'
@@ -16,6 +16,7 @@ import { pushLines } from '../../src/store/influx/points.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { influxd } from '../support/influxd.ts'
+import { inWords, surroundings } from './machine.ts'
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== 'shipping'),
@@ -125,12 +126,13 @@ async function benchClickHouse(): Promise<void> {
   await store.close()
 }
 
+const before = surroundings()
 await benchInflux()
 await benchClickHouse()
-const machine = `${cpus().length} × ${cpus()[0]?.model}`
-if (values.json) console.log(JSON.stringify({ machine, events, rows }))
+const after = surroundings()
+if (values.json) console.log(JSON.stringify({ before, after, events, rows }))
 else {
-  console.log(`\n${machine}, Bun ${Bun.version}, ${events} events\n`)
+  console.log(`\n${inWords(before, after)}\n${events} events\n`)
   console.table(rows)
 }
 rmSync(dir, { recursive: true, force: true })
