@@ -38,10 +38,10 @@ test('every cell is read again as it was', () => {
     fc.constantFrom('', '"', '""', ',', '\r\n', '\n', '=1+1', ' a ', 'a"b,c'),
   )
   fc.assert(
-    fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 2 })), (rows) => {
+    fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 8 }), (rows) => {
       expect(parseCsv(rows.map(formatCsvLine).join(''))).toEqual(rows)
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 

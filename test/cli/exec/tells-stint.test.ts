@@ -368,7 +368,7 @@ describe('a Stint that is slow', () => {
     const median = (ms: number[]) => ms.toSorted((a, b) => a - b)[ms.length >> 1]!
     const usual = median(took.answering)
     const told = Object.entries(took).map(([name, ms]) => `${name} ${median(ms).toFixed(1)} ms`)
-    console.log(`from the end of the command to the end of stint, median: ${told.join(', ')}`)
+    console.info(`from the end of the command to the end of stint, median: ${told.join(', ')}`)
     // Others may be using this machine: what the same run takes more or less, one time or another, is not what Stint adds.
     const noise = usual - Math.min(...took.answering)
     expect(median(took.away) - usual).toBeLessThan(50 + noise)
