@@ -1,5 +1,6 @@
 // The socket under the app.
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -40,12 +41,22 @@ function readPem(name: string, path: string, label: string): string {
   return text
 }
 
+function readPair({ certPath, keyPath }: NonNullable<ListenOptions['tls']>): { cert: string; key: string } {
+  const pair = {
+    cert: readPem('TLS_CERT', certPath, 'CERTIFICATE'),
+    key: readPem('TLS_KEY', keyPath, 'PRIVATE KEY'),
+  }
+  try {
+    createSecureContext(pair)
+  } catch (cause) {
+    throw new Error('TLS_CERT and TLS_KEY: cannot be used together; is the key that of the certificate?', { cause })
+  }
+  return pair
+}
+
 /** Throws an Error for the operator when TLS cannot be had, and when the port is taken: without `reusePort: false` a second Stint would silently share it. */
 export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Listener {
-  const secured = tls && {
-    cert: readPem('TLS_CERT', tls.certPath, 'CERTIFICATE'),
-    key: readPem('TLS_KEY', tls.keyPath, 'PRIVATE KEY'),
-  }
+  const secured = tls && readPair(tls)
   app.listen({
     hostname: host,
     port,

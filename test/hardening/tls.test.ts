@@ -1,0 +1,129 @@
+// TLS of Stint's own: a certificate made on the spot, and clear words when there is none to be had.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { Elysia } from 'elysia'
+import pino from 'pino'
+import { listen } from '../../src/http/listen.ts'
+import { startApp } from '../support/app.ts'
+import { createStintProcess } from '../support/process.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-tls-'))
+const certPath = join(dir, 'cert.pem')
+const keyPath = join(dir, 'key.pem')
+
+beforeAll(() => {
+  const made = Bun.spawnSync([
+    ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...[
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=IP:127.0.0.1,DNS:localhost',
+      '-keyout',
+      keyPath,
+      '-out',
+      certPath,
+    ],
+  ])
+  if (made.exitCode !== 0) throw new Error(made.stderr.toString())
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const trusting = () => ({ tls: { ca: Bun.file(certPath) } }) as RequestInit
+
+test('everything is by TLS, says so, and nothing is without it', async () => {
+  const app = await startApp({ tls: { certPath, keyPath } })
+  try {
+    expect(app.url).toStartWith('https://')
+    for (const [path, status] of [
+      ['/livez', 200],
+      ['/v1/start', 401],
+      ['/none', 404],
+      ['/', 200],
+    ] as const) {
+      const answer = await app.fetch(path, trusting())
+      expect([path, answer.status, answer.headers.get('strict-transport-security')]).toEqual([
+        path,
+        status,
+        'max-age=31536000',
+      ])
+    }
+    const signedIn = await app.fetch('/api/session', {
+      ...trusting(),
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+    })
+    expect(signedIn.headers.get('set-cookie')).toEndWith('; Secure')
+    await expect(fetch(app.url)).rejects.toThrow() // a certificate that nobody vouches for
+    await expect(fetch(app.url.replace('https', 'http'))).rejects.toThrow()
+  } finally {
+    await app.stop()
+  }
+})
+
+test('old versions of TLS are not spoken', async () => {
+  const app = await startApp({ tls: { certPath, keyPath } })
+  const speak = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
+    new Promise<string>((resolve) => {
+      const socket = connect(
+        { port: app.port, host: '127.0.0.1', rejectUnauthorized: false, minVersion: 'TLSv1', maxVersion },
+        () => {
+          resolve(socket.getProtocol() ?? 'none')
+          socket.destroy()
+        },
+      )
+      socket.on('error', () => resolve('refused'))
+    })
+  expect([await speak('TLSv1.1'), await speak('TLSv1.2'), await speak('TLSv1.3')]).toEqual([
+    'refused',
+    'TLSv1.2',
+    'TLSv1.3',
+  ])
+  await app.stop()
+})
+
+test.each([
+  [
+    'a certificate that is not there',
+    () => [join(dir, 'none.pem'), keyPath],
+    /^TLS_CERT=.*none\.pem: the file cannot be read$/,
+  ],
+  [
+    'a key that is not there',
+    () => [certPath, join(dir, 'none.pem')],
+    /^TLS_KEY=.*none\.pem: the file cannot be read$/,
+  ],
+  ['a certificate that is none', () => [keyPath, keyPath], /^TLS_CERT=.*key\.pem: holds no CERTIFICATE in PEM$/],
+  ['a key that is none', () => [certPath, certPath], /^TLS_KEY=.*cert\.pem: holds no PRIVATE KEY in PEM$/],
+  ['a key of another certificate', () => [certPath, otherKey()], /^TLS_CERT and TLS_KEY: cannot be used together/],
+] as const)('%s is refused in words', (_, files, words) => {
+  const [cert, key] = files() as [string, string]
+  const log = pino({ level: 'silent' })
+  const start = () => listen(new Elysia(), { host: '127.0.0.1', port: 0, tls: { certPath: cert, keyPath: key }, log })
+  expect(start).toThrow(words)
+})
+
+test('and stops the start with that line alone', async () => {
+  const stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: keyPath })
+  await stint.launch()
+  expect(await stint.ended()).toBe(1)
+  const lines = stint
+    .log()
+    .trim()
+    .split('\n')
+    .filter((line) => line.includes('TLS_CERT'))
+  expect(lines).toHaveLength(1)
+  expect(stint.log()).not.toMatch(/ {4}at |PRIVATE KEY-----/)
+  await stint.close()
+})
+
+function otherKey(): string {
+  const path = join(dir, 'other.pem')
+  const made = Bun.spawnSync(['openssl', 'genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:prime256v1'])
+  writeFileSync(path, made.stdout)
+  return path
+}
