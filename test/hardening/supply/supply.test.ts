@@ -1,0 +1,71 @@
+// What comes from elsewhere: pinned, with a hash, under a licence that allows what we do, run by nobody at installation, and with a reason.
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createSbom } from './create-sbom.ts'
+import { readLock, readPackageJson } from './read-lock.ts'
+
+const ROOT = join(import.meta.dir, '../../..')
+const ALLOWED = [
+  'MIT',
+  'ISC',
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'MIT OR Apache-2.0',
+  '(MIT OR CC0-1.0)',
+  'MIT OR CC0-1.0',
+  'BlueOak-1.0.0',
+  'Unlicense',
+]
+/** Only used by tests, and not linked with anything. */
+const ALLOWED_FOR_TESTS: Readonly<Record<string, string>> = { 'axe-core': 'MPL-2.0' }
+
+const packages = readLock()
+const { dependencies, devDependencies, optionalDependencies, trustedDependencies } = readPackageJson()
+const direct = { ...dependencies, ...devDependencies, ...optionalDependencies }
+
+test('every package of the lock has a SHA-512', () => {
+  expect(packages.length).toBeGreaterThan(50)
+  expect(packages.filter(({ integrity }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))).toEqual([])
+})
+
+test('every version is exact, and the lock has that one', () => {
+  expect(Object.entries(direct).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+  const locked = new Map(packages.map(({ place, version }) => [place, version]))
+  expect(Object.entries(direct).filter(([name, version]) => locked.get(name) !== version)).toEqual([])
+})
+
+test('no package runs anything when it is installed', async () => {
+  expect(trustedDependencies).toEqual([])
+  expect(await Bun.file(join(ROOT, 'bunfig.toml')).text()).toMatch(/^ignoreScripts = true$/m)
+})
+
+test('every licence is one that is allowed; what is not installed is for another platform', () => {
+  const wrong = packages.filter(({ name, licence, isOptional }) =>
+    licence === undefined ? !isOptional : !ALLOWED.includes(licence) && ALLOWED_FOR_TESTS[name] !== licence,
+  )
+  expect(wrong).toEqual([])
+  expect(Object.keys(ALLOWED_FOR_TESTS).filter((name) => name in dependencies)).toEqual([])
+})
+
+test('every dependency stands in the README with its reason, and no other', async () => {
+  const readme = await Bun.file(join(ROOT, 'README.md')).text()
+  const section = readme.split(/^#+ /m).find((part) => part.startsWith('Dependencies\n')) ?? ''
+  const rows = [...section.matchAll(/^\| (`[^|]+`) +\| ([^|]+) \|$/gm)]
+  const named = rows.flatMap(([, names]) => [...names!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!))
+  expect(named.sort()).toEqual(Object.keys(direct).sort())
+  expect(rows.filter(([, , reason]) => reason!.trim().length < 10)).toEqual([])
+})
+
+test('the bill of materials holds each package once, with its hash', () => {
+  const { bomFormat, components } = createSbom(packages, '1.0.0')
+  expect(bomFormat).toBe('CycloneDX')
+  expect(new Set(components.map((one) => one['bom-ref'])).size).toBe(components.length)
+  expect(components.every(({ hashes }) => /^[0-9a-f]{128}$/.test(hashes[0]!.content))).toBe(true)
+  expect(components.find(({ name }) => name === '@clickhouse/client')).toMatchObject({
+    purl: `pkg:npm/%40clickhouse/client@${dependencies['@clickhouse/client']}`,
+    scope: 'required',
+    licenses: [{ license: { id: 'Apache-2.0' } }],
+  })
+})
