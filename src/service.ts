@@ -33,6 +33,7 @@ import { openStores } from './store/open-stores.ts'
 const MIN_FREE_BYTES = 64 * 2 ** 20
 const MAX_AHEAD_US = 5 * 60 * 1_000_000
 const LEAD_LOGGED_US = 1_000_000
+const STORES_READY_WITHIN_MS = 1_500
 /** Requests that trickle in may not take the time that closing the files needs. */
 const REQUESTS_END_WITHIN_MS = 4_000
 
@@ -217,6 +218,9 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     },
   })
 
+  // Tables of the first start are there before the first question; a store that is away or slow is not waited for.
+  const prepared = Promise.allSettled(Object.values(stores.sinks).map((sink) => sink.prepare()))
+  await Promise.race([prepared, Bun.sleep(STORES_READY_WITHIN_MS)])
   shippers.points.start()
   shippers.exceptions.start()
   eraseAccounts.start()
