@@ -116,9 +116,11 @@ try {
     note(`round ${number} (${rig.name})`, round.findings)
     add(round)
     rounds.push({ rig, number, round: { ...round, stored: { timings: [], points: [], exceptions: [], dead: [] } } })
-    if (number % 5 === 4 || !isClean()) {
-      say(`${rounds.length} rounds, ${sumOf(rigs, ({ counts }) => counts.kills)} kills, ${examples.length} findings`)
-    }
+    const kills = sumOf(rigs, ({ counts }) => counts.kills)
+    const { acknowledged } = round.oracle
+    say(
+      `round ${number}, ${rig.name}: ${acknowledged()} acknowledged, ${kills} kills so far, ${examples.length} findings`,
+    )
   }
   for (const rig of rigs) {
     await rig.stint.kill()
