@@ -237,7 +237,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     },
     'stint is ready',
   )
-  if (accounts.count() === 0) sayHowToBegin(log, listener.url, config.signup, accounts.setupCode())
+  if (accounts.count() === 0) sayHowToBegin(log, listener.url, config, accounts.setupCode())
 
   return {
     url: listener.url,
@@ -262,8 +262,9 @@ const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /
 const metricNames = (event: Event): string[] | undefined =>
   event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined
 
-function sayHowToBegin(log: Logger, url: string, signup: Config['signup'], setupCode: string | undefined) {
+/** A set-up code that was given is the operator's secret: only one that was made up is said. */
+function sayHowToBegin(log: Logger, url: string, { signup, setupCode }: Config, needed: string | undefined) {
   if (signup === 'closed') return log.warn('there is no account and SIGNUP is closed: set SIGNUP=first to make one')
-  const code = setupCode === undefined ? '' : ` --setup-code ${setupCode}`
+  const code = needed === undefined ? '' : ` --setup-code ${setupCode === undefined ? needed : '…'}`
   log.info(`no account yet: make one with \`STINT_URL=${url} bun run stint account create${code}\` or at ${url}/`)
 }

@@ -228,7 +228,10 @@ export function openAccounts(options: AccountsOptions): Accounts {
       series.dropAccount(id)
       if (changes > 0) log.info({ account: id }, 'account deleted')
       const code = setupCode()
-      if (code !== undefined) log.warn(`that was the last account; the next sign-up needs the set-up code ${code}`)
+      if (code !== undefined)
+        log.warn(
+          `that was the last account; the next sign-up needs the set-up code ${options.setupCode === undefined ? code : 'that was set'}`,
+        )
     },
     removals: () =>
       db

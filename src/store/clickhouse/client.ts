@@ -2,6 +2,7 @@
 // Never `clickhouse_settings`: on chDB they stay set for every later statement of the connection and are an injection vector; settings go inline.
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { toFault } from './fault.ts'
+import { keepSignals } from './keep-signals.ts'
 
 export interface ServerAddress {
   /** `http://host:8123`; a path is kept as a prefix (a proxy's). */
@@ -69,7 +70,7 @@ async function connectEngine(path: string): Promise<Connection> {
     )
   })
   try {
-    return createChdbConnection({ path }) as unknown as Connection // its types name another copy of the same interface
+    return keepSignals(() => createChdbConnection({ path })) as unknown as Connection // its types name another copy of the same interface
   } catch (cause) {
     const reason = (cause as Error).message.split('\n', 1)[0]
     throw new EngineUnavailableError(
