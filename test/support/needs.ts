@@ -3,6 +3,7 @@
 import { appendFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SCHEMATHESIS } from '../hardening/fuzz/find-schemathesis.ts'
 
 const INFLUXD = join(homedir(), '.cache/stint/influxd-v2.7.12')
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
@@ -27,6 +28,14 @@ const resolves = (module: string): boolean => {
   }
 }
 
+/** Some machines let only a parent trace. */
+function attaches(): boolean {
+  if (Bun.which('strace') === null) return false
+  const { pid } = Bun.spawn(['sleep', '0.2'])
+  const { stderr } = Bun.spawnSync(['strace', '-o', '/dev/null', '-p', String(pid)])
+  return stderr.toString().includes('attached')
+}
+
 function mountsTmpfs(): boolean {
   const dir = mkdtempSync(join(tmpdir(), 'stint-mount-'))
   const mounted =
@@ -42,7 +51,10 @@ const PROBES = {
     findInfluxd() ? undefined : 'no influxd v2.7.12 in ~/.cache/stint, and STINT_TEST_INFLUXD is not set',
   chromium: () => (findChromium() ? undefined : 'no chromium in PATH, and STINT_TEST_CHROMIUM is not set'),
   strace: () => (Bun.which('strace') ? undefined : 'no strace in PATH'),
+  ptrace: () => (attaches() ? undefined : 'strace may not attach to a process that runs already'),
   tmpfs: () => (mountsTmpfs() ? undefined : 'only root may mount a small file system'),
+  schemathesis: () =>
+    existsSync(SCHEMATHESIS) ? undefined : 'no schemathesis in ~/.cache/stint; `bun run test:fuzz` gets it',
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
 

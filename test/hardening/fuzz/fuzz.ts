@@ -2,14 +2,15 @@
 // negative and stateful. Half a minute unless told otherwise. Where it is not installed and cannot be got, it says so and fails only when
 // STINT_TEST_REQUIRE holds `schemathesis`. Ends like every test run with the line `N passed, N failed`.
 import { existsSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createStintProcess } from '../../support/process.ts'
+import {
+  SCHEMATHESIS as PROGRAM,
+  SCHEMATHESIS_VENV as VENV,
+  SCHEMATHESIS_VERSION as VERSION,
+} from './find-schemathesis.ts'
 
-const VERSION = '4.32.5'
-const VENV = join(homedir(), `.cache/stint/schemathesis-${VERSION}`)
-const PROGRAM = join(VENV, 'bin/schemathesis')
 const INSTALL_WITHIN_MS = 180_000
 const SHORT_MINUTES = 0.5
 /** Generating with coverage takes its time beside --max-time, which only ends what repeats. */
