@@ -124,7 +124,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   )
 })
 
-describe.skipIf(lacks('strace', 'chdb'))('a broken disk', () => {
+describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
   test(
     'is 500 for what could not be made durable, and no more when it is well: by failing syncs, failing and short writes',
     async () => {

@@ -47,7 +47,7 @@ async function survive(name: RigName, faults: readonly RoundFault[]): Promise<Ri
 test.skipIf(lacks('chdb'))(
   'Stint with its own store, killed while it ships, starts, rotates keys and, by strace, at renames, syncs and unlinks',
   async () => {
-    const cut = lacks('strace') ? [] : [KILL_AT_CALL, KILL_AT_CALL, KILL_AT_CALL]
+    const cut = lacks('ptrace') ? [] : [KILL_AT_CALL, KILL_AT_CALL, KILL_AT_CALL]
     await survive('embedded', [KILL, KILL_IN_START, KILL_IN_ROTATION, ...cut])
   },
   TIMEOUT_MS,

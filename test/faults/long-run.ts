@@ -30,7 +30,7 @@ import {
 const LOAD = { clients: 4, poisonEvery: 100 }
 const READY_WITHIN_CPU_MS = 5_000
 const READ_AGAIN_FROM = '-12h'
-const NEEDS = ['chdb', 'influxd', 'strace'] as const
+const NEEDS = ['chdb', 'influxd', 'ptrace'] as const
 
 const FAULTS: Record<Rig['name'], readonly RoundFault[]> = {
   embedded: [KILL, KILL_IN_START, KILL_IN_ROTATION, DISK_FAILS, KILL_AT_CALL],

@@ -44,7 +44,7 @@ function parseTrace(trace: string): Call[] {
   return calls
 }
 
-test.skipIf(lacks('strace', 'chdb'))(
+test.skipIf(lacks('ptrace', 'chdb'))(
   'each 201 follows the sync of its record, and each position the sync of the embedded store',
   async () => {
     stint = createStintProcess({ SPOOL_MAX_BYTES: '1MiB' })

@@ -29,7 +29,7 @@ export interface Fault {
 
 /**
  * Lets system calls of a running process fail, as `strace -e inject=EXPRESSION` says; with `paths` only those on these files. Resolves when it holds.
- * Only where `missing('strace')` is undefined.
+ * Only where `missing('ptrace')` is undefined.
  */
 export async function injectFault(
   pid: number,
