@@ -1,6 +1,6 @@
 // What comes in, what is running, what went wrong: over all processes.
 import { createDashboard, type Dashboard, selectVariable } from './dashboard.ts'
-import { byLabels, table, timeSeries } from './panels.ts'
+import { BARS, byLabels, table, timeSeries } from './panels.ts'
 import type { PointQueries } from './point-queries.ts'
 import { exceptionQueries } from './sql-queries.ts'
 
@@ -21,6 +21,7 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
               targets: [queries.marksOverTime()],
               unit: 'short',
               draw: 'bars',
+              columns: BARS,
             }),
             8,
           ],
@@ -30,6 +31,7 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
               targets: [queries.metricsOverTime()],
               unit: 'short',
               draw: 'bars',
+              columns: BARS,
             }),
             8,
           ],
@@ -40,6 +42,7 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
               targets: [exceptionQueries.overTime('accounts')],
               unit: 'short',
               draw: 'bars',
+              columns: BARS,
             }),
             8,
           ],
@@ -54,6 +57,7 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
               targets: [queries.startsByProcess()],
               unit: 'short',
               draw: 'stacked bars',
+              columns: BARS,
               displayName: byLabels('process'),
             }),
             12,

@@ -30,6 +30,9 @@ export interface PanelRow {
 /** A series' name: its values of these labels. */
 export const byLabels = (...labels: string[]): string => labels.map((label) => `\${__field.labels.${label}}`).join(' ')
 
+/** Of a chart of counts; the store counts each for each series. */
+export const BARS = 100
+
 const MIXED: DataSource = { type: 'datasource', uid: '-- Mixed --' }
 
 export function placePanels(rows: readonly PanelRow[]): PlacedPanel[] {
@@ -74,12 +77,15 @@ export function timeSeries(
     readonly displayName?: string
     /** Draws values over many powers of ten. */
     readonly logarithmic?: boolean
+    /** At most so many intervals, where the store pays for each. */
+    readonly columns?: number
   },
 ): Panel {
   const { unit, draw, displayName, logarithmic = false } = of
   return {
     type: 'timeseries',
     ...head(of),
+    ...(of.columns !== undefined && { maxDataPoints: of.columns }),
     fieldConfig: {
       defaults: {
         unit,

@@ -1,6 +1,6 @@
 // One process, all of its metas or one: how long it takes, what overlaps, what never ended, and what it said meanwhile.
 import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
-import { barChart, byLabels, heatmap, type Shade, stat, stateTimeline, table, timeSeries } from './panels.ts'
+import { BARS, barChart, byLabels, heatmap, type Shade, stat, stateTimeline, table, timeSeries } from './panels.ts'
 import { type PointQueries, RUN_CODES, SLOWEST_RUNS, TIMELINE_RUNS } from './point-queries.ts'
 import { exceptionQueries } from './sql-queries.ts'
 
@@ -12,8 +12,9 @@ const SHADES: readonly Shade[] = [
   { value: RUN_CODES.orphan, text: 'orphan', color: 'red' },
 ]
 
-/** More would be finer than the eye, and each costs a histogram. */
+/** More would be finer than the eye, and each costs a histogram, or four percentiles. */
 const HEATMAP_COLUMNS = 60
+const DURATION_COLUMNS = 300
 
 export function processDashboard(uid: string, queries: PointQueries): Dashboard {
   return createDashboard({
@@ -39,6 +40,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               unit: 'ms',
               draw: 'lines',
               logarithmic: true,
+              columns: DURATION_COLUMNS,
             }),
             18,
           ],
@@ -132,6 +134,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               targets: [exceptionQueries.overTime('process')],
               unit: 'short',
               draw: 'bars',
+              columns: BARS,
             }),
             12,
           ],
