@@ -6,6 +6,7 @@ import { formatStamp } from '../event/stamp.ts'
 import { Problem } from '../problem.ts'
 import { cutPage } from '../query/page.ts'
 import { parseQuestion } from '../query/question.ts'
+import { diskProblem } from './accept-event.ts'
 import { describeDeadLetterAction, describeQuestion } from './describe-question.ts'
 import { emptyAnswer, jsonAnswer } from './json-answer.ts'
 
@@ -24,7 +25,7 @@ export interface DeadLetterRoutesDeps {
   readonly dead: {
     /** Newest first; `before` is the last id of the page before. */
     list(account: string, page: { limit: number; before?: string }): readonly BuriedEvent[]
-    /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. */
+    /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. Rejects with SpoolError. */
     replay(account: string, id: string): Promise<boolean>
     remove(account: string, id: string): boolean
   }
@@ -49,10 +50,22 @@ export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDep
     .post(
       '/api/dead/:id/replay',
       async ({ request, params }) => {
-        if (!(await dead.replay(accountOf(request), params.id))) throw unknownId()
+        const account = accountOf(request)
+        const isReplayed = await dead.replay(account, params.id).catch((cause: unknown) => {
+          throw diskProblem(cause)
+        })
+        if (!isReplayed) throw unknownId()
         return emptyAnswer()
       },
-      { detail: describeDeadLetterAction('Send a dead letter to its store again', 'It is back in its spool') },
+      {
+        detail: describeDeadLetterAction(
+          'Send a dead letter to its store again',
+          'It is back in its spool',
+          'spool_full',
+          'disk_low',
+          'disk_failed',
+        ),
+      },
     )
     .delete(
       '/api/dead/:id',

@@ -1,6 +1,6 @@
 // What /swagger/json says of the questions. Their parameters come from the table that reads them, so that neither can drift from the other.
 import type { DocumentDecoration } from 'elysia'
-import { Problem } from '../problem.ts'
+import { Problem, type ProblemCode } from '../problem.ts'
 import { PARAMETERS } from '../query/parameters.ts'
 import { QUESTIONS, type QuestionKind } from '../query/question.ts'
 import { jsonAnswer, problemAnswers, type Schema } from './describe-answers.ts'
@@ -37,8 +37,12 @@ export function describeQuestion(kind: QuestionKind): DocumentDecoration {
   }
 }
 
-export const describeDeadLetterAction = (summary: string, done: string): DocumentDecoration => ({
+export const describeDeadLetterAction = (
+  summary: string,
+  done: string,
+  ...refusals: readonly ProblemCode[]
+): DocumentDecoration => ({
   ...COMMON,
   summary,
-  responses: { 204: { description: done }, ...problemAnswers(...REFUSED, 'not_found') },
+  responses: { 204: { description: done }, ...problemAnswers(...REFUSED, 'not_found', ...refusals) },
 })

@@ -1,7 +1,9 @@
 // When Stint itself cannot: a full spool, a full or broken disk, a spent budget, a fault nobody thought of. Never a 201, never silence,
 // nothing of the inside in the answer, and back to work by itself.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemDisk } from '../../src/spool/disk.ts'
+import { SpoolError } from '../../src/spool/spool-error.ts'
 import { type AppOptions, startApp, type TestApp } from '../support/app.ts'
 import { createFailingDisk } from '../support/failing-disk.ts'
 
@@ -115,6 +117,21 @@ describe('a broken disk', () => {
         expect(answer.text).not.toContain('database')
       },
     ))
+})
+
+test.each([
+  ['spool_full', 503, '5'],
+  ['disk_low', 503, '5'],
+  ['disk_failed', 500, null],
+] as const)('a dead letter that cannot be replayed because of %s is told so', (code, status, retryAfter) => {
+  const replay = async () => {
+    throw new SpoolError(code)
+  }
+  return withApp({ dead: { replay } }, async (app) => {
+    const answer = await app.fetch('/api/dead/1/replay', { method: 'POST', key: app.keys.owner })
+    expect([answer.status, answer.json.code]).toEqual([status, code])
+    expect(answer.headers.get('retry-after')).toBe(retryAfter)
+  })
 })
 
 describe('the budget of series', () => {

@@ -14,6 +14,7 @@ import type { IntakeDeps } from '../../src/http/accept-event.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createLimitBadKeys } from '../../src/http/bad-keys.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
+import type { DeadLetterRoutesDeps } from '../../src/http/dead-letter-routes.ts'
 import { type Listener, listen } from '../../src/http/listen.ts'
 import { hasLoopbackHost } from '../../src/http/own-host.ts'
 import { createRateLimit } from '../../src/http/rate-limit.ts'
@@ -44,6 +45,7 @@ export interface AppOptions {
   readonly minFreeBytes?: number
   readonly disk?: Partial<Record<Destination, Disk>>
   readonly intake?: Partial<IntakeDeps>
+  readonly dead?: Partial<DeadLetterRoutesDeps['dead']>
   readonly port?: number
 }
 
@@ -169,7 +171,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       maxMarks: 1_000_000,
       series: accounts.series.use,
     }),
-    dead: { list: () => [], remove: () => false, replay: async () => false },
+    dead: { list: () => [], remove: () => false, replay: async () => false, ...options.dead },
     health: {
       spools: () => ({ points: spools.points.stats(), exceptions: spools.exceptions.stats() }),
       destinations: () => ({ points: IDLE, exceptions: IDLE }),
