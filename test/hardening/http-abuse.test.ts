@@ -113,7 +113,6 @@ describe('chunks', () => {
     ['lines that end in LF alone', `11\n${BODY}\n0\n\n`],
     ['a size that is too small', `5\r\n${BODY}\r\n0\r\n\r\n`],
     ['no end of a chunk', `11\r\n${BODY}0\r\n\r\n`],
-    ['a trailer, which could pass for a header', `11\r\n${BODY}\r\n0\r\nx-stint-api-key: other\r\n\r\n`],
   ])('%s: 400 and closed', async (_, chunks) => {
     expect(await refused(chunked(chunks))).toEqual([400])
   })
@@ -124,6 +123,12 @@ describe('chunks', () => {
     ['one for each byte', `${[...BODY].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`],
   ])('%s are taken', async (_, chunks) => {
     expect((await send([chunked(chunks)], 1)).statuses).toEqual([201])
+  })
+
+  test('a trailer, which could pass for a header: 400 and closed', async () => {
+    // The body was whole before it, so the event may be stored; it is not acknowledged.
+    const { statuses, closed } = await send([chunked(`11\r\n${BODY}\r\n0\r\nx-stint-api-key: other\r\n\r\n`)], 99)
+    expect({ statuses, closed }).toEqual({ statuses: [400], closed: true })
   })
 
   test('more of them than a body may have end in 413', async () => {
