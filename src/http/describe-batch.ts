@@ -70,7 +70,7 @@ export function describeBatch(schemas: Readonly<Record<EventKind, TObject>>): Do
         examples: { 'two events': { value: EXAMPLE } },
       },
       [JSON_LINES]: {
-        schema: { type: 'string', description: 'One event a line.' },
+        schema: { type: 'string', minLength: 1, description: 'One event a line.' },
         examples: { 'two events': { value: EXAMPLE.map((one) => JSON.stringify(one)).join('\n') } },
       },
     } satisfies Record<string, DescribedRequest>,
