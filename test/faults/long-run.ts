@@ -90,7 +90,7 @@ function add({ oracle, stored }: Round): void {
 /** As many as a round has, by weight. */
 function drawFaults(faults: readonly RoundFault[], chance: Chance): RoundFault[] {
   const all = faults.reduce((sum, { weight }) => sum + weight, 0)
-  return Array.from({ length: between(chance, 15, 30) }, () => {
+  return Array.from({ length: between(chance, 8, 16) }, () => {
     let at = chance() * all
     return faults.find(({ weight }) => {
       at -= weight
