@@ -50,6 +50,8 @@ export interface ProcessOptions {
   readonly entry?: string
   /** Kept by `close`; a fresh one, which is removed, when absent. */
   readonly dataDir?: string
+  /** What it prints goes there instead of into `log()`. */
+  readonly stdout?: string
 }
 
 /** Not started yet. Nothing of the tests' own environment reaches it but where programs and temporary files are. */
@@ -98,7 +100,8 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
     const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
     const { entry = MAIN } = options
     logFrom = log.length
-    child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', process.execPath, entry], {
+    const printing = options.stdout === undefined ? [] : ['/bin/sh', '-c', 'exec "$@" >"$0"', options.stdout]
+    child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', ...printing, process.execPath, entry], {
       env: { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, ...settings, ...env },
       stdin: 'pipe',
       stdout: 'pipe',
