@@ -33,6 +33,7 @@ import { openStores } from './store/open-stores.ts'
 const MIN_FREE_BYTES = 64 * 2 ** 20
 const MAX_AHEAD_US = 5 * 60 * 1_000_000
 const LEAD_LOGGED_US = 1_000_000
+const LEAD_LOOKED_AT_MS = 10_000
 const STORES_READY_WITHIN_MS = 1_500
 /** Requests that trickle in may not take the time that closing the files needs. */
 const REQUESTS_END_WITHIN_MS = 4_000
@@ -225,9 +226,20 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
   shippers.exceptions.start()
   eraseAccounts.start()
   listener = listen(app, { host: config.host, port: config.port, tls: config.tls, log })
-  const leadUs = stampClock.leadUs()
-  if (leadUs > LEAD_LOGGED_US)
-    log.warn({ lead_s: leadUs / 1e6 }, 'the stamps are ahead of the wall clock, which was set back; they stay in order')
+  let isAhead = false
+  const watchLead = () => {
+    const leadUs = stampClock.leadUs()
+    if (leadUs > LEAD_LOGGED_US === isAhead) return
+    isAhead = !isAhead
+    if (isAhead)
+      log.warn(
+        { lead_s: leadUs / 1e6 },
+        'the stamps are ahead of the wall clock, which was set back; they stay in order',
+      )
+    else log.info('the wall clock has caught up with the stamps')
+  }
+  watchLead()
+  const leadWatch = setInterval(watchLead, LEAD_LOOKED_AT_MS)
   log.info(
     {
       url: listener.url,
@@ -243,6 +255,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     url: listener.url,
     async stop() {
       isStopping = true
+      clearInterval(leadWatch)
       await Promise.race([listener.stop(), Bun.sleep(REQUESTS_END_WITHIN_MS)])
       await eraseAccounts.stop()
       await Promise.all([shippers.points.stop(), shippers.exceptions.stop()])

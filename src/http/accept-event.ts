@@ -11,7 +11,7 @@ import { SpoolError } from '../spool/spool-error.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps {
-  readonly spools: Readonly<Record<Destination, Pick<Spool, 'append'>>>
+  readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal'>>>
   readonly givenStamps: GivenStamps
   /** Lane 1 of this node: 2·NODE_ID + 1. */
   readonly ownTimeSub: number
@@ -37,19 +37,37 @@ export async function eventOfOwnTime(
   if (detail !== undefined)
     throw new Problem('fields_invalid', 'The event cannot have this time.', { errors: [{ pointer: '/at', detail }] })
   const unstamped = eventFromBody(kind, body, account, NO_STAMP)
+  // Before the claim, which is kept: what is refused anyway must not fill the table.
+  const refusal = refuseEvent(unstamped, deps)
+  if (refusal !== undefined) throw refusal
   try {
-    return { ...unstamped, stamp: { us: await deps.givenStamps.claim(us, toRecord(unstamped)), sub: deps.ownTimeSub } }
+    const claimedUs = await deps.givenStamps.claim(us, toRecord(inOneOrder(unstamped)))
+    return { ...unstamped, stamp: { us: claimedUs, sub: deps.ownTimeSub } }
   } catch (cause) {
     throw diskProblem(cause)
   }
 }
 
+/** The same metrics in another order are the same event. */
+const inOneOrder = (event: Event): Event =>
+  event.kind === 'metrics' ? { ...event, items: [...event.items].sort(([a], [b]) => (a < b ? -1 : 1)) } : event
+
+/** Exceptions make no series: they go to ClickHouse, whatever takes the points. */
+const isWithinBudget = (event: Event, deps: IntakeDeps) => event.kind === 'exception' || deps.admitSeries(event)
+
+function refuseEvent(event: Event, deps: IntakeDeps): Problem | undefined {
+  const refusal = deps.spools[destinationOf(event.kind)].refusal()
+  if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
+  return isWithinBudget(event, deps) ? undefined : seriesBudgetSpent()
+}
+
 /**
  * Hands an event to its spool. The promise settles with the commit and is shared by all events of it; what it rejects with becomes a
- * Problem by `diskProblem`. A Problem instead when the account's budget of series is spent. `arrivedUs` is the time of the request.
+ * Problem by `diskProblem`. A Problem instead when the account's budget of series is spent. `arrivedUs` is a reading of the stamp clock,
+ * no earlier than any stamp of lane 0 that the event bears: the spool remembers it as the floor of the next start.
  */
 export function appendEvent(event: Event, arrivedUs: number, deps: IntakeDeps): Promise<void> | Problem {
-  if (!deps.admitSeries(event)) return seriesBudgetSpent()
+  if (!isWithinBudget(event, deps)) return seriesBudgetSpent()
   return deps.spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs)
 }
 

@@ -1,8 +1,6 @@
 // The Elysia app: the gate before /v1, the one place where errors become answers, and every route.
 import { Elysia, NotFoundError, type ValidationError } from 'elysia'
 import type { EventKind } from '../event/event.ts'
-import type { EventBody } from '../event/from-body.ts'
-import { ownTimeFault, ownTimeUs } from '../event/own-time.ts'
 import type { Logger } from '../log.ts'
 import { type Fault, Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
@@ -11,10 +9,10 @@ import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
 import { batchRoute } from './batch-route.ts'
-import { findFaults } from './body-fields.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './console-routes.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import { errorToProblem } from './error-to-problem.ts'
+import { findEventFaults } from './event-faults.ts'
 import { type HealthDeps, healthRoute } from './health-route.ts'
 import { admit, type GateDeps } from './intake-gate.ts'
 import { INTAKE_PATHS } from './intake-paths.ts'
@@ -82,11 +80,7 @@ export function createApp(deps: AppDeps) {
   const intakeFaults = (path: string, error: ValidationError): Fault[] | undefined => {
     const kind = V1_KINDS[path]
     if (kind === undefined) return undefined
-    const faults = findFaults(schemaOf[kind], error.value)
-    const at = (error.value as EventBody | null)?.at
-    if (at === undefined || faults.some((fault) => fault.pointer === '/at' || fault.pointer === '')) return faults
-    const detail = ownTimeFault(ownTimeUs(at), intake.wallUs(), intake.maxAgeUs)
-    return detail === undefined ? faults : [...faults, { pointer: '/at', detail }]
+    return findEventFaults(schemaOf[kind], error.value, intake)
   }
 
   const allowedMethods = createAllowedMethods(() => app.routes)

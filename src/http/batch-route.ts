@@ -10,6 +10,7 @@ import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './acc
 import { uncachedHeaders } from './answer-headers.ts'
 import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
 import { describeBatch } from './describe-batch.ts'
+import { findEventFaults } from './event-faults.ts'
 import { readBatch, UnreadableLine } from './read-batch.ts'
 import { type Admitted, assertAdmitted } from './v1-routes.ts'
 
@@ -44,7 +45,8 @@ export function batchRoute(deps: BatchDeps) {
     const kind = (item as { kind?: unknown } | null)?.kind
     if (!isEventKind(kind)) return faulty(findFaults(KIND_ONLY, item), index)
     const { schema, compiled } = items[kind]
-    return compiled.Check(item) ? { kind, body: item as unknown as EventBody } : faulty(findFaults(schema, item), index)
+    if (compiled.Check(item)) return { kind, body: item as unknown as EventBody }
+    return faulty(findEventFaults(schema, item, deps), index)
   }
 
   function toEvent(item: unknown, index: number, account: string): Event | Problem | Promise<Event | Problem> {
@@ -64,7 +66,7 @@ export function batchRoute(deps: BatchDeps) {
     const commits = new Map<Promise<void>, number[]>()
     events.forEach((event, index) => {
       if (event instanceof Problem) return
-      const appended = appendEvent(event, arrivedUs, deps)
+      const appended = appendEvent(event, event.stamp.sub === deps.ownTimeSub ? arrivedUs : event.stamp.us, deps)
       if (appended instanceof Problem) results[index] = indexed(appended, index)
       else if (!commits.get(appended)?.push(index)) commits.set(appended, [index])
     })
@@ -76,19 +78,14 @@ export function batchRoute(deps: BatchDeps) {
     return results
   }
 
-  function count(results: readonly (Event | Problem)[]): number {
-    let accepted = 0
+  /** Of a batch that is taken at least in part; one that is refused whole counts as one request, where its problem is answered. */
+  function count(results: readonly (Event | Problem)[]): void {
     const byKind = { start: 0, end: 0, metrics: 0, exception: 0 }
     for (const result of results) {
-      if (result instanceof Problem) {
-        deps.countRefused('other', result.code)
-        continue
-      }
-      byKind[result.kind]++
-      accepted++
+      if (result instanceof Problem) deps.countRefused('other', result.code)
+      else byKind[result.kind]++
     }
     for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
-    return accepted
   }
 
   return new Elysia({ normalize: false }).post(
@@ -98,9 +95,10 @@ export function batchRoute(deps: BatchDeps) {
       const events = (c.body as unknown[]).map((item, index) => toEvent(item, index, account))
       const isReady = (event: (typeof events)[number]): event is Event | Problem => !(event instanceof Promise)
       const results = await appendAll(events.every(isReady) ? events : await Promise.all(events), stamp.us)
-      const accepted = count(results)
-      if (accepted === 0) throw commonProblem(results.filter((result) => result instanceof Problem))
-      const refused = results.length - accepted
+      const problems = results.filter((result) => result instanceof Problem)
+      if (problems.length === results.length) throw commonProblem(problems)
+      count(results)
+      const [accepted, refused] = [results.length - problems.length, problems.length]
       const items = results.map(answerItem).join(',')
       return new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
         status: refused === 0 ? 201 : 207,

@@ -27,7 +27,7 @@ function bare() {
 
 function elysia() {
   const stampClock = createStampClock(systemClock, 0, 0)
-  const forgetful = { append: () => Promise.resolve() }
+  const forgetful = { append: () => Promise.resolve(), refusal: () => undefined }
   const gate = {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'bench'),

@@ -122,6 +122,16 @@ describe('the same time and content', () => {
     expect(again.text).toBe(answers[2]!.text)
   })
 
+  test('with its metrics in another order or form is the same event', async () => {
+    const at = freshTime()
+    const forms = [{ a: 1, b: 2 }, { b: 2, a: 1 }, [{ name: 'b', value: 2 }, { a: 1 }]]
+    const answers = []
+    for (const items of forms) answers.push(await app.post('/v1/metrics', { process: 'p', items, at }))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    const other = await app.post('/v1/metrics', { process: 'p', items: { a: 1, b: 3 }, at })
+    expect(other.text).not.toBe(answers[0]!.text)
+  })
+
   test('many of one time that come together all get a stamp of their own', async () => {
     const at = freshTime()
     const answers = await Promise.all(
@@ -145,4 +155,23 @@ test('in a batch the fault names the event that has the wrong time', async () =>
   expect([some.status, some.json.items[1].errors]).toEqual([207, fault])
   const none = await app.post('/v1/batch', [old, old])
   expect([none.status, none.json.errors]).toEqual([422, [{ ...fault[0], pointer: '/0/at' }, ...fault]])
+})
+
+test('in a batch a wrong time is told together with the other faults of its event', async () => {
+  const wrong = { kind: 'start', process: '', at: '1999-01-01T00:00:00Z' }
+  const answer = await app.post('/v1/batch', [wrong])
+  expect(answer.json.errors).toEqual([
+    { pointer: '/0/process', detail: 'must not be empty' },
+    { pointer: '/0/at', detail: 'is too long ago' },
+  ])
+})
+
+test('the spool remembers the newest stamp of a batch, so that no stamp after a restart is earlier', async () => {
+  const { json } = await app.post(
+    '/v1/batch',
+    Array.from({ length: 50 }, () => ({ kind: 'start', process: 'floor' })),
+  )
+  const last = json.items.at(-1).at as string
+  const us = BigInt(Date.parse(last)) * 1000n + BigInt(last.slice(-7, -4))
+  expect(BigInt(app.spools.points.newestUs)).toBe(us)
 })

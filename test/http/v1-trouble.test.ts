@@ -152,6 +152,15 @@ describe('the budget of series', () => {
         expect((await app.post('/v1/end', { process: 'p', uid: `u${i}` })).status).toBe(201)
       }
     }))
+
+  test('is not spent by exceptions, and does not refuse them', () =>
+    withApp({ seriesMax: 1 }, async (app) => {
+      const exception = (meta: string) => app.post('/v1/exception', { process: 'p', meta, exception: 'x' })
+      expect((await exception('a')).status).toBe(201)
+      expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
+      expect((await app.post('/v1/start', { process: 'q' })).status).toBe(422)
+      expect((await exception('b')).status).toBe(201)
+    }))
 })
 
 describe('a fault nobody thought of', () => {
@@ -182,7 +191,7 @@ describe('a fault nobody thought of', () => {
       if (process === 'throws') throw thrownNow
       return true
     }
-    const spool = { append: () => Promise.reject(thrownNow) }
+    const spool = { append: () => Promise.reject(thrownNow), refusal: () => undefined }
     app = await startApp({ intake: { admitSeries, spools: { points: spool, exceptions: spool } } })
   })
   afterAll(() => app.stop())
