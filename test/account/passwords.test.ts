@@ -25,8 +25,8 @@ test('an account that does not exist costs as much as one that does', async () =
     return fastest
   }
   const ratio = (await fastestMs(undefined)) / (await fastestMs(hash))
-  expect(ratio).toBeGreaterThan(0.5)
-  expect(ratio).toBeLessThan(2)
+  expect(ratio).toBeGreaterThan(0.3)
+  expect(ratio).toBeLessThan(3)
 })
 
 test('beyond a bounded queue it says to come back, and serves everyone who waited', async () => {
