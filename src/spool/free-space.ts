@@ -15,26 +15,33 @@ export async function watchFreeSpace(disk: Disk, dir: string, leastBytes: number
   let low = false
   let failing = false
   let looking = false
+  const tell = (free: number) => {
+    if (low) {
+      log.warn({ dir, freeBytes: free, leastBytes }, 'the disk is almost full: events are refused until there is room')
+    } else log.info({ dir, freeBytes: free }, 'the disk has room again')
+  }
   const look = async () => {
     if (looking) return
     looking = true
     try {
-      const free = await disk.freeBytes(dir)
-      failing = false
-      if (free < leastBytes !== low) {
-        low = !low
-        if (low)
-          log.warn(
-            { dir, freeBytes: free, leastBytes },
-            'the disk is almost full: events are refused until there is room',
-          )
-        else log.info({ dir, freeBytes: free }, 'the disk has room again')
-      }
-    } catch (error) {
-      if (!failing) log.error({ err: error, dir }, 'the free space of the disk cannot be looked up')
-      failing = true
+      const free = await freeBytes()
+      if (free === undefined || free < leastBytes === low) return
+      low = !low
+      tell(free)
     } finally {
       looking = false
+    }
+  }
+  const freeBytes = async () => {
+    try {
+      const free = await disk.freeBytes(dir)
+      failing = false
+      return free
+    } catch (error) {
+      const wasFailing = failing
+      failing = true
+      if (!wasFailing) log.error({ err: error, dir }, 'the free space of the disk cannot be looked up')
+      return undefined
     }
   }
   await look()

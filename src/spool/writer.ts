@@ -90,15 +90,24 @@ export class Writer {
   }
 
   async #work(): Promise<void> {
-    while (this.#filling.records > 0) {
-      const group = this.#filling
-      this.#filling = this.#resting ?? new Group()
-      this.#resting = undefined
-      await this.#commit(group)
-      group.reset()
-      this.#resting = group
+    try {
+      while (this.#filling.records > 0) {
+        const group = this.#filling
+        this.#filling = this.#resting ?? new Group()
+        this.#resting = undefined
+        try {
+          await this.#commit(group)
+        } catch (fault) {
+          // No fault of the disk, those are handled: whatever it is, nobody may wait for ever, and the groups after it go on.
+          group.reject(new SpoolError('disk_failed', fault))
+          this.#tell('error', { err: fault }, 'an unexpected fault while records were written')
+        }
+        group.reset()
+        this.#resting = group
+      }
+    } finally {
+      this.#working = undefined
     }
-    this.#working = undefined
   }
 
   async #commit(group: Group): Promise<void> {
@@ -110,9 +119,9 @@ export class Writer {
       group.seal(this.#chain.nextSeq)
       await this.#write(group, touched)
     } catch (error) {
+      group.reject(new SpoolError('disk_failed', error))
       await this.#abandon(touched)
-      this.#pause(error)
-      return group.reject(new SpoolError('disk_failed', error))
+      return this.#pause(error)
     }
     this.#publish(group, touched)
     group.resolve()
@@ -147,7 +156,7 @@ export class Writer {
       if (!this.#chain.segments.includes(segment)) this.#chain.segments.push(segment)
     }
     this.#chain.nextSeq += group.records
-    if (this.#faults > 0) this.#options.log.info({ dir: this.#options.dir }, 'the disk takes records again')
+    if (this.#faults > 0) this.#tell('info', {}, 'the disk takes records again')
     this.#faults = 0
   }
 
@@ -185,12 +194,12 @@ export class Writer {
     if (this.#spare !== undefined || this.#sparePaused || this.#closed) return
     this.#spare = this.#allocate(0)
     this.#spare.catch((error) => {
-      this.#options.log.warn({ err: error, dir: this.#options.dir }, 'no room for the next segment of the spool yet')
       this.#spare = undefined
       this.#sparePaused = true
       setTimeout(() => {
         this.#sparePaused = false
       }, LONGEST_PAUSE_MS).unref()
+      this.#tell('warn', { err: error }, 'no room for the next segment of the spool yet')
     })
   }
 
@@ -210,10 +219,7 @@ export class Writer {
 
   #pause(error: unknown): void {
     this.#faults++
-    this.#options.log.error(
-      { err: error, dir: this.#options.dir, faults: this.#faults },
-      'records could not be written',
-    )
+    this.#tell('error', { err: error, faults: this.#faults }, 'records could not be written')
     if (this.#faults === 1) return
     this.#pausedBy = error
     const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#faults - 2))
@@ -233,9 +239,15 @@ export class Writer {
   }
 
   #warn({ index }: BlankSegment, error: unknown): void {
-    this.#options.log.warn(
-      { err: error, dir: this.#options.dir, segment: index },
-      'a segment could not be closed or cut',
-    )
+    this.#tell('warn', { err: error, segment: index }, 'a segment could not be closed or cut')
+  }
+
+  #tell(level: 'info' | 'warn' | 'error', about: object, what: string): void {
+    const { log, dir } = this.#options
+    try {
+      log[level]({ dir, ...about }, what)
+    } catch {
+      // A log that fails has nobody to tell, and must not come between a group and its answer.
+    }
   }
 }

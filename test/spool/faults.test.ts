@@ -115,6 +115,38 @@ test('no room for the next segment: the current one goes on to its end, and when
   expect(await drain(spool)).toEqual([recordOf(sent)])
 })
 
+test('a log that throws wedges nothing: the appends of the failed group are rejected, and the spool goes on', async () => {
+  const disk = new FakeDisk()
+  const throwing = () => {
+    throw errno('ENOSPC')
+  }
+  const { log } = createLogLines()
+  Object.assign(log, { info: throwing, warn: throwing, error: throwing })
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  const spool = await openOn(disk, { log })
+  await spool.append(recordOf(0), 1)
+  disk.fault = ({ op }) => (op === 'write' || op === 'truncate' || op === 'open' ? errno('EIO') : undefined)
+  const code = (n: number) =>
+    Promise.race([
+      spool.append(recordOf(n), 1).then(
+        () => 'acknowledged',
+        (error) => error.code,
+      ),
+      Bun.sleep(5000).then(() => 'no answer'),
+    ])
+  for (let n = 1; n < 6; n++) expect(await code(n)).toBe('disk_failed')
+  disk.fault = undefined
+  const deadline = performance.now() + 5000
+  let answer = ''
+  while (answer !== 'acknowledged' && performance.now() < deadline) answer = await code(6)
+  expect(answer).toBe('acknowledged')
+  expect(await drain(spool)).toEqual([recordOf(0), recordOf(6)])
+  await spool.close()
+  process.off('unhandledRejection', note)
+})
+
 test('a failure leaves no files behind that nobody needs', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
