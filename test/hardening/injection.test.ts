@@ -54,6 +54,8 @@ const hostile = fc.oneof(
           '\\x00',
           'account=acc_other',
           ' 1795211562171920042',
+          '\u001f',
+          '\u007f',
           '\u2028',
           '😀',
           'é',

@@ -125,8 +125,12 @@ test.skipIf(engineMissing !== undefined)(
         ).toBe(404)
       }
 
-      // The figures are totals: no account, key, address or name of anybody's.
+      await untilShipped(stint.url, WITHIN_MS)
+      // What a stranger tried to replay went nowhere: since this start nothing was delivered.
       const figures = await (await fetch(`${stint.url}/metrics`)).text()
+      expect(figures).not.toMatch(/^stint_delivered_total\{.*\} [1-9]/m)
+
+      // The figures are totals: no account, key, address or name of anybody's.
       expect(figures).toContain('stint_events_accepted_total')
       const secrets = [ada.secret.slice(0, 12), eve.secret.slice(0, 12)]
       for (const text of [...EMAILS, ...secrets, 'acc_', 'key_', 'same name', 'both', 'adas', 'eves'])
