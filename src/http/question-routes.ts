@@ -28,7 +28,12 @@ export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
       path,
       async ({ request }) => {
         const account = accountOf(request)
-        return jsonAnswer(await questions[kind](account, new URL(request.url).searchParams))
+        try {
+          return jsonAnswer(await questions[kind](account, new URL(request.url).searchParams, request.signal))
+        } catch (error) {
+          if (request.signal.aborted) return new Response(null, { status: 499 }) // nobody reads it, and the store is not to blame
+          throw error
+        }
       },
       { detail: describeQuestion(kind) },
     )

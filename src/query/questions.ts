@@ -1,8 +1,8 @@
 // The questions that callers ask, each: parameters → limits → store → answer. Only the account's own events are ever selected.
 import { normalizeException } from '../event/fingerprint.ts'
-import { Problem } from '../problem.ts'
 import { marksWindow } from '../store/marks-window.ts'
 import {
+  type Asker,
   type ExceptionSource,
   type PointSource,
   type Selection,
@@ -18,6 +18,7 @@ import {
   answerSummary,
   answerTiming,
 } from './answers.ts'
+import { createQuestionLimit, type QuestionLimits, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_ROWS } from './limits.ts'
 import { cutPage, pageOf } from './page.ts'
 import { firstNs } from './pair-marks.ts'
@@ -32,19 +33,26 @@ export interface QuestionDeps {
   readonly maxMarks: number
   /** How much of the budget of series an account has used; a `max` of 0 means no limit. */
   series(account: string): { readonly used: number; readonly max: number }
+  readonly limits?: QuestionLimits
 }
 
 export type Questions = ReturnType<typeof createQuestions>
 
-const RETRY_AFTER_S = 5
 /** From this part of the budget of series on there is a warning. */
 const WARN_AT = 0.8
 
-/** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large` or `store_unavailable`. */
-export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series }: QuestionDeps) {
-  async function selectTimings(account: string, question: Question): Promise<TimingSelection> {
+/** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
+export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series, limits }: QuestionDeps) {
+  const limit = createQuestionLimit(limits)
+  /** `left` aborts when the client is gone. */
+  const limited =
+    <T>(answer: (asker: Asker, search: URLSearchParams) => Promise<T>) =>
+    (account: string, search: URLSearchParams, left?: AbortSignal): Promise<T> =>
+      limit(account, left, (signal) => answer({ account, signal }, search))
+
+  async function selectTimings(asker: Asker, question: Question): Promise<TimingSelection> {
     const selection: TimingSelection = {
-      ...select(account, question),
+      ...select(asker, question),
       maxRunNs,
       nowNs: question.nowNs,
       ...(question.uid !== undefined && { uid: question.uid }),
@@ -56,34 +64,34 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
   }
 
   return {
-    async timings(account: string, search: URLSearchParams) {
+    timings: limited(async (asker, search) => {
       const question = parseQuestion('timings', search, nowNs())
       const { state } = question
-      const selection = { ...(await selectTimings(account, question)), ...(state !== undefined && { state }) }
+      const selection = { ...(await selectTimings(asker, question)), ...(state !== undefined && { state }) }
       const found = await ask(points.findTimings(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, (timing) => [String(firstNs(timing))])
       return { timings: items.map(answerTiming), next }
-    },
+    }),
 
-    async summary(account: string, search: URLSearchParams) {
+    summary: limited(async (asker, search) => {
       const question = parseQuestion('summary', search, nowNs())
       assertBuckets(question)
       const { byMeta, everyNs } = question
       const selection = {
-        ...(await selectTimings(account, question)),
+        ...(await selectTimings(asker, question)),
         byMeta,
         ...(everyNs !== undefined && { everyNs }),
       }
       const rows = await ask(points.summarizeTimings({ ...selection, maxRows: MAX_ROWS + 1 }))
       assertRows(rows.length, question)
       return { rows: answerSummary(rows) }
-    },
+    }),
 
-    async metrics(account: string, search: URLSearchParams) {
+    metrics: limited(async (asker, search) => {
       const question = parseQuestion('metrics', search, nowNs())
       assertBuckets(question)
       const { name, everyNs } = question
-      const selection = { ...select(account, question), ...(name !== undefined && { name }) }
+      const selection = { ...select(asker, question), ...(name !== undefined && { name }) }
       if (everyNs !== undefined) {
         const rows = await ask(points.aggregateMetrics({ ...selection, everyNs, maxRows: MAX_ROWS + 1 }))
         assertRows(rows.length, question)
@@ -92,53 +100,53 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       const found = await ask(points.findMetrics(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, (point) => [String(point.atNs), point.name])
       return { points: items.map(answerMetric), next }
-    },
+    }),
 
-    async exceptions(account: string, search: URLSearchParams) {
+    exceptions: limited(async (asker, search) => {
       const question = parseQuestion('exceptions', search, nowNs())
       const { fingerprint } = question
-      const selection = { ...select(account, question), ...(fingerprint !== undefined && { fingerprint }) }
+      const selection = { ...select(asker, question), ...(fingerprint !== undefined && { fingerprint }) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, (row) => [String(row.atNs)])
       return { exceptions: items.map(answerException), next }
-    },
+    }),
 
-    async groups(account: string, search: URLSearchParams) {
+    groups: limited(async (asker, search) => {
       const question = parseQuestion('groups', search, nowNs())
       assertBuckets(question, MAX_GROUP_BUCKETS)
       const { fingerprint, everyNs, limit } = question
       const selection = {
-        ...select(account, question),
+        ...select(asker, question),
         ...(fingerprint !== undefined && { fingerprint }),
         ...(everyNs !== undefined && { everyNs }),
       }
       const groups = answerGroups(await ask(exceptions.groupExceptions(selection, limit)))
       if (fingerprint === undefined) return { groups }
       return { groups: groups.map((group) => ({ ...group, normalized: normalizeException(group.example) })) }
-    },
+    }),
 
-    async processes(account: string, search: URLSearchParams) {
+    processes: limited(async (asker, search) => {
       const question = parseQuestion('processes', search, nowNs())
-      const selection = { ...select(account, question), maxRows: MAX_ROWS }
+      const selection = { ...select(asker, question), maxRows: MAX_ROWS }
       const rows = await ask(
         Promise.all([points.findPointProcesses(selection), exceptions.findExceptionProcesses(selection)]),
       )
       return { processes: answerProcesses(rows.flat()).slice(0, question.limit) }
-    },
+    }),
 
-    async series(account: string, search: URLSearchParams) {
+    series: limited(async ({ account }, search) => {
       parseQuestion('series', search, nowNs())
       const { used, max } = series(account)
       return { used, max, warning: max > 0 && used >= WARN_AT * max }
-    },
+    }),
   }
 }
 
 /** On a later page the range ends at the place it goes on from: nothing newer is left to answer, so nothing newer need be read. */
-function select(account: string, { fromNs, toNs, process, meta, place }: Question): Selection {
+function select(asker: Asker, { fromNs, toNs, process, meta, place }: Question): Selection {
   const afterNs = place?.[0] === undefined ? toNs : BigInt(place[0]) + 1n
   return {
-    account,
+    ...asker,
     fromNs,
     toNs: afterNs > toNs ? toNs : afterNs > fromNs ? afterNs : fromNs + 1n,
     ...(process !== undefined && { process }),
@@ -150,10 +158,6 @@ async function ask<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause
-    throw new Problem('store_unavailable', 'The store did not answer the question. What was sent is safe: try again.', {
-      retryAfterS: RETRY_AFTER_S,
-      cause,
-    })
+    throw cause instanceof StoreError ? storeUnavailable(cause) : cause
   }
 }

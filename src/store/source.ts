@@ -5,8 +5,14 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
 
-export interface Selection {
+/** Whose question it is, and whether it is still waited for. */
+export interface Asker {
   readonly account: string
+  /** Aborted once nobody waits for the answer: what has not begun is left out. */
+  readonly signal?: AbortSignal
+}
+
+export interface Selection extends Asker {
   readonly fromNs: bigint
   readonly toNs: bigint
   readonly process?: string

@@ -1,5 +1,5 @@
 // Questions to ClickHouse are bounded in time and memory: on chDB an aborted query goes on computing and blocks its connection, only the engine's own limits end it.
-import { StoreError } from '../source.ts'
+import { type Asker, StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault } from './fault.ts'
 
@@ -7,12 +7,12 @@ import { ClickHouseFault } from './fault.ts'
 const SETTINGS = 'max_execution_time = 30, max_memory_usage = 4000000000, output_format_json_quote_denormals = 1'
 
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
-export type Select = <Row>(sql: string, params: Params) => Promise<Row[]>
+export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
 
 export function createBoundedSelect(client: ClickHouseClient): Select {
-  return async <Row>(sql: string, params: Params) => {
+  return async <Row>(sql: string, params: Params, asker: Asker) => {
     try {
-      return await client.select<Row>(`${sql}\nSETTINGS ${SETTINGS}`, params)
+      return await client.select<Row>(`${sql}\nSETTINGS ${SETTINGS}`, params, asker)
     } catch (error) {
       if (!(error instanceof ClickHouseFault)) throw error
       throw new StoreError(`ClickHouse: ${error.message}`, { cause: error })

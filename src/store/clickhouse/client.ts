@@ -1,6 +1,8 @@
 // The only file that knows @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process under a directory.
 // Never `clickhouse_settings`: on chDB they stay set for every later statement of the connection and are an injection vector; settings go inline.
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import type { Asker } from '../source.ts'
+import { assertAwaited, createFairTurns } from './fair-turns.ts'
 import { toFault } from './fault.ts'
 import { keepSignals } from './keep-signals.ts'
 
@@ -27,8 +29,8 @@ export type Params = Readonly<Record<string, string | number>>
 export interface ClickHouseClient {
   /** Runs one statement; resolves when it is done (an INSERT: when it is stored). `params` bind `{name:Type}`. */
   run(sql: string, params?: Params): Promise<void>
-  /** The rows of a SELECT without FORMAT. */
-  select<Row>(sql: string, params?: Params): Promise<Row[]>
+  /** The rows of a SELECT without FORMAT. Not begun when the asker's signal has aborted; once begun, only the limits in the statement end it. */
+  select<Row>(sql: string, params?: Params, asker?: Asker): Promise<Row[]>
   close(): Promise<void>
 }
 
@@ -81,19 +83,14 @@ async function connectEngine(path: string): Promise<Connection> {
 }
 
 /**
- * One statement after the other, and after one that failed an empty one: the rows that chDB had written when a query ran out of time come out in front of the
+ * One statement after the other, the accounts by turns, and after one that failed an empty one: the rows that chDB had written when a query ran out of time come out in front of the
  * next answer of the connection, which may be another account's. (A connection does one thing at a time anyway, though in no order.)
  */
 function inTurn(client: ClickHouseClient): ClickHouseClient {
-  let last: Promise<unknown> = Promise.resolve()
-  const turn = <T>(work: () => Promise<T>): Promise<T> => {
-    const answer = last.then(work)
-    last = answer.catch(() => client.run('SELECT 1').catch(() => {})) // fails only where everything will
-    return answer
-  }
+  const turns = createFairTurns(() => client.run('SELECT 1').catch(() => {})) // fails only where everything will
   return {
-    run: (sql, params) => turn(() => client.run(sql, params)),
-    select: (sql, params) => turn(() => client.select(sql, params)),
+    run: (sql, params) => turns.take(undefined, () => client.run(sql, params)),
+    select: (sql, params, asker) => turns.take(asker, () => client.select(sql, params)),
     close: () => client.close(), // at once: a question may take half a minute
   }
 }
@@ -109,14 +106,16 @@ function wrap(client: ReturnType<typeof createClient>, password: string): ClickH
   return {
     run: (sql, params = {}) => guard(client.command({ query: sql, query_params: params }).then(() => {})),
 
-    select: <Row>(sql: string, params: Params = {}) =>
-      guard(
+    async select<Row>(sql: string, params: Params = {}, asker?: Asker) {
+      assertAwaited(asker)
+      return guard(
         (async () => {
           // one document, not a row a line: what is cut, or holds a rest of another answer, is no JSON
           const answer = await client.query({ query: sql, query_params: params, format: 'JSON' })
           return (await answer.json<Row>()).data
         })(),
-      ),
+      )
+    },
 
     close: () => client.close(),
   }

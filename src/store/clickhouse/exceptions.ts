@@ -53,7 +53,7 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
     async findExceptions(q, page) {
       const { where, params } = withPlace(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), page)
       const sql = newestExceptionsSql(exceptions, where, '{limit:UInt32}')
-      return (await select<StoredException>(sql, params)).map(fromExceptionRow)
+      return (await select<StoredException>(sql, params, q)).map(fromExceptionRow)
     },
 
     async groupExceptions({ everyNs, ...q }, limit) {
@@ -61,11 +61,12 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
       const limits = { ...params, limit }
       const rows =
         everyNs === undefined
-          ? await select<StoredGroup>(exceptionGroupsSql(exceptions, where, '{limit:UInt32}'), limits)
-          : await select<StoredGroup>(exceptionGroupsSql(exceptions, where, '{limit:UInt32}', '{every:Int64}'), {
-              ...limits,
-              every: String(everyNs),
-            })
+          ? await select<StoredGroup>(exceptionGroupsSql(exceptions, where, '{limit:UInt32}'), limits, q)
+          : await select<StoredGroup>(
+              exceptionGroupsSql(exceptions, where, '{limit:UInt32}', '{every:Int64}'),
+              { ...limits, every: String(everyNs) },
+              q,
+            )
       return rows.map(fromGroup)
     },
   }

@@ -23,6 +23,7 @@ export function createMetricQuestions(select: Select, schema: Schema): MetricQue
 WHERE ${where.join(' AND ')}
 ORDER BY at DESC, name LIMIT {limit:UInt32}`,
         params,
+        q,
       )
       return rows.map(fromMetricRow)
     },
@@ -37,6 +38,7 @@ WHERE ${where.join(' AND ')}
 GROUP BY toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64} AS bucket, process, name
 ORDER BY bucket, process, name${limitOf(q)}`,
         { ...params, every: String(q.everyNs) },
+        q,
       )
       return rows.map(fromAggregate)
     },

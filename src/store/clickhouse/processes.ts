@@ -36,6 +36,7 @@ FROM (${selects.join(' UNION ALL ')})
 GROUP BY process
 ORDER BY max(last) DESC, process${limitOf(q)}`,
     params,
+    q,
   )
   return rows.map(({ last_ns, ...row }) => ({ ...row, lastNs: BigInt(last_ns) }))
 }

@@ -35,6 +35,7 @@ export function createTimingQuestions(select: Select, schema: Schema): TimingQue
       `SELECT DISTINCT ${nsText('at')} AS ns, process, meta, uid FROM ${schema.raw('marks')}
 WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(arrayJoin(splitByChar(',', {stamps:String}))), 'UTC'))`,
       { ...params, stamps: stamps.join(',') },
+      q,
     )
     return new Map(rows.map(({ ns, ...name }) => [ns, name]))
   }
@@ -51,6 +52,7 @@ FROM (
 WHERE ${where.join(' AND ')}
 ORDER BY first DESC LIMIT {limit:UInt32}`,
         { ...params, limit, before: toInt64(after?.ns ?? q.toNs), ...(q.state !== undefined && { state: q.state }) },
+        q,
       )
       const names = await findNames(
         q,
@@ -68,10 +70,11 @@ ORDER BY first DESC LIMIT {limit:UInt32}`,
         everyNs === undefined
           ? summarySql(input)
           : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summarySql({ ...input, every: '{every:Int64}' })})`
-      const rows = await select<StoredSummary>(sql + limitOf(q), {
-        ...params,
-        ...(everyNs !== undefined && { every: String(everyNs) }),
-      })
+      const rows = await select<StoredSummary>(
+        sql + limitOf(q),
+        { ...params, ...(everyNs !== undefined && { every: String(everyNs) }) },
+        q,
+      )
       return rows.map(fromSummary)
     },
 
@@ -79,7 +82,7 @@ ORDER BY first DESC LIMIT {limit:UInt32}`,
     async countMarks(q) {
       const { where, params } = selectionOf(q)
       const sql = `SELECT count() AS marks FROM ${schema.raw('marks')} WHERE ${where.join(' AND ')}`
-      const [row] = await select<{ marks: number }>(sql, params)
+      const [row] = await select<{ marks: number }>(sql, params, q)
       return Number(row!.marks)
     },
   }

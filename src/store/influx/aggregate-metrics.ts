@@ -17,15 +17,19 @@ export async function aggregateMetrics(
   q: AggregateQuestion,
 ): Promise<MetricRow[]> {
   const rows = new Map<string, Draft>()
-  await client.readRows(aggregateMetricsFlux(bucket, q), (get) => {
-    const [process, name, startNs] = [get('process'), get('name'), parseFluxTime(get('_start'))]
-    const atNs = startNs - (startNs % q.everyNs) // a bucket that the range cuts starts in the middle
-    const key = JSON.stringify([process, name, String(atNs)])
-    const row = rows.get(key) ?? newDraft(atNs, process, name)
-    rows.set(key, row)
-    addFigure(row, get)
-    return rows.size === q.maxRows ? 'enough' : undefined
-  })
+  await client.readRows(
+    aggregateMetricsFlux(bucket, q),
+    (get) => {
+      const [process, name, startNs] = [get('process'), get('name'), parseFluxTime(get('_start'))]
+      const atNs = startNs - (startNs % q.everyNs) // a bucket that the range cuts starts in the middle
+      const key = JSON.stringify([process, name, String(atNs)])
+      const row = rows.get(key) ?? newDraft(atNs, process, name)
+      rows.set(key, row)
+      addFigure(row, get)
+      return rows.size === q.maxRows ? 'enough' : undefined
+    },
+    q.signal,
+  )
   return [...rows.values()]
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))

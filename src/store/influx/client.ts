@@ -53,8 +53,12 @@ export type GetColumn = (label: string) => string
 export interface InfluxClient {
   /** Resolves when the server has stored all lines. */
   writeLines(lines: readonly string[]): Promise<void>
-  /** Shows the rows of all tables in the order of the answer, until `visit` has had enough. */
-  readRows(query: ParameterizedQuery, visit: (get: GetColumn) => 'enough' | undefined): Promise<void>
+  /** Shows the rows of all tables in the order of the answer, until `visit` has had enough. Gives up when `signal` aborts. */
+  readRows(
+    query: ParameterizedQuery,
+    visit: (get: GetColumn) => 'enough' | undefined,
+    signal?: AbortSignal,
+  ): Promise<void>
   /** Deletes all points of all times that the predicate (a comparison of tags) selects. */
   erase(predicate: string): Promise<void>
   /** The server's management API: resolves to the JSON of a 2xx answer. */
@@ -68,8 +72,14 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
   setLogger({ error() {}, warn() {} }) // it would print every failed write with its own minified source
   const inFlight = new Set<AbortController>()
 
-  async function withDeadline<T>(run: (influx: InfluxDB, abort: AbortController) => Promise<T>): Promise<T> {
+  async function withDeadline<T>(
+    run: (influx: InfluxDB, abort: AbortController) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const abort = new AbortController()
+    const giveUp = () => abort.abort(new Error('nobody waits for the answer any more'))
+    if (signal?.aborted) throw new InfluxFault('nobody waits for the answer any more', undefined, undefined)
+    signal?.addEventListener('abort', giveUp)
     const timer = setTimeout(() => abort.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
     inFlight.add(abort)
     try {
@@ -83,6 +93,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
       throw fault
     } finally {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', giveUp)
       inFlight.delete(abort)
     }
   }
@@ -107,7 +118,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
         await api.flush()
       }),
 
-    readRows: (query, visit) =>
+    readRows: (query, visit, signal) =>
       withDeadline(async (influx, abort) => {
         let stopped = false
         const onRow = (values: string[], table: FluxTableMetaData) => {
@@ -126,7 +137,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
           .catch((error: unknown) => {
             if (!stopped) throw error
           })
-      }),
+      }, signal),
 
     async erase(predicate) {
       const query = `org=${encodeURIComponent(org)}&bucket=${encodeURIComponent(bucket)}`
@@ -145,11 +156,14 @@ export async function collectRows<T>(
   client: InfluxClient,
   query: ParameterizedQuery,
   toItem: (get: GetColumn) => T,
+  signal?: AbortSignal,
 ): Promise<T[]> {
   const items: T[] = []
-  await client.readRows(query, (get) => {
+  const take = (get: GetColumn) => {
     items.push(toItem(get))
-  })
+    return undefined
+  }
+  await client.readRows(query, take, signal)
   return items
 }
 

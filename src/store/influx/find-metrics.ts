@@ -24,7 +24,7 @@ export async function findMetrics(
   for (const stretch of stretches(q.fromNs, stopNs)) {
     // InfluxDB sorts by time alone. The oldest stamp may be cut and part of the newest lies on the page before: so that many more are read.
     const query = newestMetricsFlux(bucket, { ...q, ...stretch }, limit + 2 * NAMES_A_STAMP)
-    const points = await collectRows(client, query, toMetricPoint)
+    const points = await collectRows(client, query, toMetricPoint, q.signal)
     found.push(...points.filter((point) => isAfter(point, after)).sort(newestFirst))
     if (found.length >= limit) break
   }

@@ -7,7 +7,7 @@ const MAX_METAS = 100
 
 /** Most recent first. */
 export async function findProcesses(client: InfluxClient, bucket: string, q: Selection): Promise<ProcessRow[]> {
-  const points = await collectRows(client, newestPointsFlux(bucket, q), toNewestPoint)
+  const points = await collectRows(client, newestPointsFlux(bucket, q), toNewestPoint, q.signal)
   const processes = [...Map.groupBy(points, ({ process }) => process)].map(([process, own]) => {
     own.sort(newestFirst)
     return {

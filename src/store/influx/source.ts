@@ -20,7 +20,8 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
   const client = createInfluxClient(address, timeoutMs)
 
   return {
-    findTimings: (q, page) => ask(q, [], () => collectRows(client, findTimingsFlux(bucket, q, page), toTiming)),
+    findTimings: (q, page) =>
+      ask(q, [], () => collectRows(client, findTimingsFlux(bucket, q, page), toTiming, q.signal)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
     aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),
@@ -28,7 +29,12 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
 
     countMarks: (q) =>
       ask(q, 0, async () => {
-        const [marks = 0] = await collectRows(client, countMarksFlux(bucket, q), (get) => Number(get('_value')))
+        const [marks = 0] = await collectRows(
+          client,
+          countMarksFlux(bucket, q),
+          (get) => Number(get('_value')),
+          q.signal,
+        )
         return marks
       }),
 

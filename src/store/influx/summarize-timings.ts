@@ -15,13 +15,17 @@ export async function summarizeTimings(
   q: SummaryQuestion,
 ): Promise<TimingSummaryRow[]> {
   const rows = new Map<string, Draft>()
-  await client.readRows(summarizeTimingsFlux(bucket, q), (get) => {
-    const key = JSON.stringify([get('process'), q.byMeta ? get('meta') : '', get('bucket')])
-    const row = rows.get(key) ?? newDraft(get, q)
-    rows.set(key, row)
-    addFigure(row, get)
-    return rows.size === q.maxRows ? 'enough' : undefined
-  })
+  await client.readRows(
+    summarizeTimingsFlux(bucket, q),
+    (get) => {
+      const key = JSON.stringify([get('process'), q.byMeta ? get('meta') : '', get('bucket')])
+      const row = rows.get(key) ?? newDraft(get, q)
+      rows.set(key, row)
+      addFigure(row, get)
+      return rows.size === q.maxRows ? 'enough' : undefined
+    },
+    q.signal,
+  )
   return [...rows.values()].map((row) => ({ ...row, meanMs: row.meanMs === null ? null : row.meanMs / row.count }))
 }
 

@@ -96,3 +96,20 @@ describe.each(EACH)('%s', (_, ask) => {
     },
   )
 })
+
+test('a question that nobody waits for any more ends at once, and asks for no further stretch', async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const stub = serveStub(() => {
+    resolve()
+    return never()
+  })
+  const client = new AbortController()
+  const answer = sourceAt(stub.url).findMetrics({ ...range, signal: client.signal }, { limit: 10 })
+  const failure = failureOf(answer)
+  await asked
+  client.abort()
+  expect((await failure).message).toContain('nobody waits')
+  await failureOf(sourceAt(stub.url).countMarks({ ...range, signal: client.signal }))
+  expect(stub.requests).toHaveLength(1)
+  await stub.stop()
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { createFairTurns } from '../../../src/store/clickhouse/fair-turns.ts'
+import { ClickHouseFault } from '../../../src/store/clickhouse/fault.ts'
+
+function open() {
+  const done: string[] = []
+  const turns = createFairTurns(async () => void done.push('clear'))
+  const { promise: gate, resolve: start } = Promise.withResolvers<void>()
+  const held = turns.take(undefined, () => gate)
+  const ask = (account: string, name: string, signal?: AbortSignal) =>
+    turns.take({ account, ...(signal && { signal }) }, async () => {
+      done.push(name)
+      if (name.startsWith('bad')) throw new Error(name)
+      return name
+    })
+  const begin = () => {
+    start()
+    return held
+  }
+  return { done, ask, start: begin }
+}
+
+test('an account that asks much delays another by one question', async () => {
+  const { done, ask, start } = open()
+  const answers = [ask('ada', 'a1'), ask('ada', 'a2'), ask('ada', 'a3'), ask('eve', 'e1'), ask('bob', 'b1')]
+  await start()
+  expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'e1', 'b1'])
+  expect(done).toEqual(['a1', 'e1', 'b1', 'a2', 'a3'])
+})
+
+test('what nobody waits for any more is not begun, and is told at once', async () => {
+  const { done, ask, start } = open()
+  const client = new AbortController()
+  const left = Promise.allSettled([ask('ada', 'a1', client.signal), ask('ada', 'a2', client.signal)])
+  const stays = ask('ada', 'a3')
+  client.abort()
+  const fault = { status: 'rejected', reason: expect.any(ClickHouseFault) }
+  expect(await left).toEqual([fault, fault] as never) // while the turn of another still runs
+  await expect(ask('ada', 'a4', client.signal)).rejects.toBeInstanceOf(ClickHouseFault)
+  await start()
+  expect(await stays).toBe('a3')
+  expect(done).toEqual(['a3'])
+})
+
+test('after work that failed the connection is cleared before the next turn', async () => {
+  const { done, ask, start } = open()
+  const answers = Promise.allSettled([ask('ada', 'bad'), ask('eve', 'e1')])
+  await start()
+  expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect(done).toEqual(['bad', 'clear', 'e1'])
+})
