@@ -121,8 +121,9 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
         ...(everyNs !== undefined && { everyNs }),
       }
       const groups = answerGroups(await ask(exceptions.groupExceptions(selection, limit)))
-      if (fingerprint === undefined) return { groups }
-      return { groups: groups.map((group) => ({ ...group, normalized: normalizeException(group.example) })) }
+      if (fingerprint === undefined || groups[0] === undefined) return { groups }
+      const normalized = normalizeException(groups[0].example) // one for all: the fingerprint is its hash
+      return { groups: groups.map((group) => ({ ...group, normalized })) }
     }),
 
     processes: limited(async (asker, search) => {

@@ -52,6 +52,25 @@ test('a fingerprint gives its group alone, with what it is made of', async () =>
   expect(await ask('fingerprint=v1:0000000000000000')).toEqual([])
 })
 
+test('what a fingerprint is made of is worked out once, however many processes have it', async () => {
+  const points = createMemorySource([]).points
+  const common = { fingerprint: 'v1:0000000000000000', count: 1, firstNs: NOW, lastNs: NOW }
+  const group = (process: string, example: string) => ({ ...common, process, example })
+  const source = {
+    ...createMemorySource([]).exceptions,
+    groupExceptions: async () => [group('p', 'a 1'), group('q', 'b 2')],
+  }
+  const { groups } = await createQuestions({
+    points,
+    exceptions: source,
+    nowNs: () => NOW,
+    maxRunNs: S,
+    maxMarks: 1,
+    series: () => ({ used: 0, max: 0 }),
+  }).groups('a', new URLSearchParams('fingerprint=v1:0000000000000000'))
+  expect(groups.map((found) => (found as { normalized?: string }).normalized)).toEqual(['a <number>', 'a <number>'])
+})
+
 test('a series of more than 200 buckets is refused: each group has one', async () => {
   const refused = await ask('from=-1d&every=5m').catch((error) => error)
   expect(refused).toBeInstanceOf(Problem)
