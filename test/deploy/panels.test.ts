@@ -435,7 +435,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
     })
 
     test('alert rules: a run that goes on, and how long nothing has come', async () => {
-      const { rules } = readJson(`alerting/${store}/rules.json`).groups[0]
+      const { rules } = readJson(`alerting/${store}/rules.json`).groups[1]
       const query = async (uid: string) => {
         const { model } = rules.find((rule: { uid: string }) => rule.uid === uid).data[0]
         return Object.fromEntries(

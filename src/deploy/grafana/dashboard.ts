@@ -30,7 +30,7 @@ export function createDashboard({ uid, title, description, variables, rows }: Da
     editable: true,
     graphTooltip: 1,
     schemaVersion: SCHEMA_VERSION,
-    refresh: '30s',
+    refresh: '1m',
     time: { from: 'now-6h', to: 'now' },
     timepicker: {},
     timezone: 'browser',
