@@ -1,14 +1,20 @@
 // Events that their store will never take, with the reason, until someone looks at them. One SQLite file for all destinations; small and
 // rarely written. Burying is idempotent by (destination, record), because a kill between burying and the spool's position repeats it.
 // The size is capped by what the letters hold; totals are kept in memory so that asking for them costs nothing.
+// The WAL is empty whenever no write is under way: SQLite silently ignores one with a flipped bit, and the letters in it would be gone.
+// Opening a whole file takes no room on its disk: a start on a full one goes on to deliver what fills it.
 import { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 
 /** What a letter takes beside its texts: row, digest and index entries. */
 const OVERHEAD_BYTES = 200
 const FREED_PAGES = 1000
+/** Of `auto_vacuum`. */
+const INCREMENTAL = 2
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS dead_letter(
@@ -79,8 +85,7 @@ interface Total {
 
 /** Throws an Error that names the file when it cannot be opened or is damaged. */
 export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptions): DeadLetters {
-  const database = openDatabase(path)
-  const totals = readTotals(database)
+  const { database, totals } = openChecked(path)
   const held = () => [...totals.values()].reduce((bytes, total) => bytes + total.bytes, 0)
   log.debug({ path, bytes: held() }, 'dead letters opened')
 
@@ -102,7 +107,16 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
     const total = totals.get(destination) ?? { letters: 0, bytes: 0 }
     totals.set(destination, { letters: total.letters + letters, bytes: total.bytes + bytes })
   }
-  const freePages = () => database.run(`PRAGMA incremental_vacuum(${FREED_PAGES})`)
+  const tidy = () => {
+    try {
+      database.run(`PRAGMA incremental_vacuum(${FREED_PAGES})`)
+      database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch (err) {
+      // What was committed is durable in the WAL all the same; the next change tries again.
+      log.warn({ err, path }, 'the write-ahead log of the dead letters could not be folded in')
+    }
+  }
+  tidy()
 
   const buryAll = database.transaction((letters: readonly BuriedLetter[]) => {
     const added: { destination: string; bytes: number }[] = []
@@ -121,6 +135,7 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
   return {
     bury(letters) {
       for (const { destination, bytes } of buryAll.immediate(letters)) count(destination, 1, bytes)
+      tidy()
     },
     list: (account, { limit, before }) =>
       page.all(account, before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before), limit).map(toLetter),
@@ -133,14 +148,14 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
       const row = drop.get(account, rowId(id))
       if (row === null) return false
       count(row.destination, -1, -row.bytes)
-      freePages()
+      tidy()
       return true
     },
     removeAccount(account) {
       dropAll.run(account)
       totals.clear()
       for (const [destination, total] of readTotals(database)) totals.set(destination, total)
-      freePages()
+      tidy()
     },
     stats() {
       const byDestination: Record<string, number> = {}
@@ -155,18 +170,46 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
   }
 }
 
-function openDatabase(path: string): Database {
+function openChecked(path: string): { database: Database; totals: Map<string, Total> } {
+  let database: Database | undefined
   try {
-    const database = new Database(path, { create: true, readwrite: true, strict: true })
-    database.run('PRAGMA auto_vacuum = INCREMENTAL')
-    database.run('PRAGMA journal_mode = WAL')
-    database.run('PRAGMA synchronous = FULL')
-    database.run('PRAGMA journal_size_limit = 1048576')
-    database.run(SCHEMA)
-    return database
-  } catch (error) {
-    throw new Error(`the dead letters in ${path} cannot be opened: ${(error as Error).message}`, { cause: error })
+    closeToOthers(path)
+    database = new Database(path, { readwrite: true, strict: true })
+    prepare(database)
+    return { database, totals: readTotals(database) }
+  } catch (cause) {
+    database?.close()
+    const { message, code = '' } = cause as Error & { code?: string }
+    throw new Error(`the dead letters in ${path} cannot be opened: ${message}${adviceOn(code, path)}`, { cause })
   }
+}
+
+function adviceOn(code: string, path: string): string {
+  const file = basename(path)
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
+    return (
+      `. The file is damaged: to restore it, put a back-up of ${file} in its place and delete ${file}-wal; ` +
+      `to begin again without these dead letters, move ${file} and ${file}-wal away`
+    )
+  }
+  return /FULL|IOERR|ENOSPC/.test(code) ? '. Is its disk full? Make room there and start again' : ''
+}
+
+function closeToOthers(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600))
+  // Also those of an earlier Stint, which did not look after it. SQLite gives a new WAL the mode of its file.
+  for (const file of [path, `${path}-wal`]) if (existsSync(file)) chmodSync(file, 0o600)
+}
+
+function prepare(database: Database): void {
+  // The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not have.
+  database.run('PRAGMA locking_mode = EXCLUSIVE')
+  const { auto_vacuum } = database.query<{ auto_vacuum: number }, []>('PRAGMA auto_vacuum').get()!
+  // Setting it writes, even when it is set already.
+  if (auto_vacuum !== INCREMENTAL) database.run(`PRAGMA auto_vacuum = ${INCREMENTAL}`)
+  database.run('PRAGMA journal_mode = WAL')
+  database.run('PRAGMA synchronous = FULL')
+  database.run(SCHEMA)
 }
 
 function readTotals(database: Database): Map<string, Total> {

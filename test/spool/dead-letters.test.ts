@@ -1,5 +1,14 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/spool/dead-letters.ts'
@@ -161,9 +170,60 @@ test('a disk that takes no more is an error of that burial alone: nothing of it 
   expect(await child.exited).toBe(0)
 })
 
-test('a damaged file is refused by name, never replaced by an empty one', () => {
+test('a damaged file is refused with what to do, never replaced by an empty one', () => {
+  const foreign = freshPath()
+  writeFileSync(foreign, 'this is no database, whatever its name says. '.repeat(100))
+  const cut = freshPath()
+  const dead = open(cut)
+  dead.bury(Array.from({ length: 50 }, (_, i) => letter(`${i} ${'x'.repeat(2000)}`)))
+  dead.close()
+  truncateSync(cut, 8192)
+  for (const path of [foreign, cut]) {
+    const { size } = statSync(path)
+    expect(() => open(path)).toThrow(path)
+    expect(() => open(path)).toThrow(
+      /damaged: .*put a back-up of \d+\.sqlite in its place and delete \d+\.sqlite-wal; .*move/,
+    )
+    expect(statSync(path).size).toBe(size)
+  }
+})
+
+test('the files are closed to others, whatever the directory lets them do and whoever made them', () => {
+  const mask = process.umask(0o000)
+  try {
+    const path = freshPath()
+    const modes = () => ['', '-wal'].map((suffix) => (statSync(path + suffix).mode & 0o777).toString(8))
+    const dead = open(path)
+    dead.bury([letter('r')])
+    expect(modes()).toEqual(['600', '600'])
+    expect(existsSync(`${path}-shm`)).toBe(false) // 32 KiB that a full disk does not have
+    dead.close()
+    chmodSync(path, 0o644)
+    const again = open(path)
+    expect(modes()).toEqual(['600', '600'])
+    again.close()
+  } finally {
+    process.umask(mask)
+  }
+})
+
+test('every change is in the file itself when it returns, so that a damaged log can lose nothing', () => {
   const path = freshPath()
-  writeFileSync(path, 'this is no database, whatever its name says. '.repeat(100))
-  expect(() => open(path)).toThrow(path)
-  expect(statSync(path).size).toBe(4500)
+  const dead = open(path)
+  const heldByCopy = () => {
+    const copy = freshPath()
+    copyFileSync(path, copy)
+    const copied = open(copy)
+    const held = copied.list('alice', { limit: 10 }).map(({ record }) => record)
+    copied.close()
+    return held
+  }
+  dead.bury([letter('a'), letter('b')])
+  expect(statSync(`${path}-wal`).size).toBe(0)
+  expect(heldByCopy()).toEqual(['b', 'a'])
+  dead.remove('alice', dead.list('alice', { limit: 1 })[0]!.id)
+  expect(heldByCopy()).toEqual(['a'])
+  dead.removeAccount('alice')
+  expect(heldByCopy()).toEqual([])
+  dead.close()
 })
