@@ -10,70 +10,120 @@ export interface EraseAccountsOptions {
   removals(): readonly string[]
   /** Everything of the account is gone. */
   removed(account: string): void
-  readonly spools: readonly Spool[]
+  readonly spools: readonly Pick<Spool, 'stats'>[]
   readonly sinks: readonly Sink[]
-  readonly deadLetters: DeadLetters
+  readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
   /** The stamp clock. */
   nowUs(): number
   readonly log: Logger
+  /** How long after an account was closed something of it may still be appended. */
+  readonly settleUs?: number
 }
 
 export interface EraseAccounts {
   start(): void
-  /** Tries every closed account once; returns when done. */
+  /** Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. */
   step(): Promise<void>
+  /** Waits for the step that runs; there is none after it. */
   stop(): Promise<void>
 }
 
 const EVERY_MS = 2_000
-/** A request that was being answered when its account was closed has been appended by then. */
-const SETTLE_US = 5_000_000
+/**
+ * A request that came before its account was closed has been appended by then: its body may trickle in for as long as the socket lets it
+ * (a minute, http/listen.ts), and then the disk may be slow. Nobody can read what waits here, the keys and sessions are gone.
+ */
+const SETTLE_US = 120_000_000
 
 export function createEraseAccounts(options: EraseAccountsOptions): EraseAccounts {
-  const { removals, removed, spools, sinks, deadLetters, nowUs, log } = options
-  const seenUs = new Map<string, number>()
+  const { removals, removed, spools, deadLetters, nowUs, log, settleUs = SETTLE_US } = options
+  /** One sink of each store erases all that the store has. */
+  const sinks = [...new Map(options.sinks.map((sink) => [sink.store, sink])).values()]
+  const underWay = new Map<string, Progress>()
   let timer: ReturnType<typeof setInterval> | undefined
   let running: Promise<void> | undefined
+  let isStopped = false
 
   const hasPassed = (momentUs: number) =>
     nowUs() > momentUs && spools.every((spool) => (spool.stats().oldestUs ?? Number.POSITIVE_INFINITY) > momentUs)
 
-  async function erase(account: string): Promise<void> {
-    if (!seenUs.has(account)) seenUs.set(account, nowUs())
-    if (!hasPassed(seenUs.get(account)! + SETTLE_US)) return
+  function progressOf(account: string): Progress {
+    const progress = underWay.get(account) ?? { seenUs: nowUs(), done: new Set(), told: new Set() }
+    underWay.set(account, progress)
+    return progress
+  }
+
+  async function erase(account: string, { seenUs, done, told }: Progress): Promise<void> {
+    if (!hasPassed(seenUs + settleUs)) return
     for (const sink of sinks) {
+      if (done.has(sink.store)) continue
       const result = await sink.erase(account)
-      if (result.kind !== 'stored')
-        return void log.debug({ account, store: sink.store, result }, 'erasing an account waits')
+      if (result.kind === 'stored') {
+        done.add(sink.store)
+        continue
+      }
+      const { store } = sink
+      if (isNews(told, `${store}: ${result.reason}`))
+        log.warn({ account, store, reason: result.reason }, 'a store did not erase a deleted account; trying again')
     }
+    if (done.size < sinks.length) return
     deadLetters.removeAccount(account)
     removed(account)
-    seenUs.delete(account)
+    underWay.delete(account)
     log.info({ account }, 'the data of a deleted account is erased')
   }
 
-  async function step(): Promise<void> {
-    for (const account of removals()) {
-      try {
-        await erase(account)
-      } catch (err) {
-        log.warn({ err, account }, 'erasing an account failed; trying again')
-      }
+  /** Never throws. */
+  async function eraseAll(): Promise<void> {
+    try {
+      for (const account of removals()) if (!isStopped) await tryToErase(account)
+    } catch (err) {
+      log.warn({ err }, 'the deleted accounts cannot be read; trying again')
     }
+  }
+
+  async function tryToErase(account: string): Promise<void> {
+    const progress = progressOf(account)
+    try {
+      await erase(account, progress)
+    } catch (err) {
+      if (isNews(progress.told, String(err)))
+        log.warn({ err, account }, 'erasing a deleted account failed; trying again')
+    }
+  }
+
+  async function step(): Promise<void> {
+    if (isStopped) return
+    running ??= eraseAll().finally(() => {
+      running = undefined
+    })
+    await running
   }
 
   return {
     step,
     start() {
-      timer = setInterval(() => {
-        running ??= step().finally(() => {
-          running = undefined
-        })
-      }, EVERY_MS)
+      timer = setInterval(() => void step(), EVERY_MS)
     },
     async stop() {
+      isStopped = true
       clearInterval(timer)
       await running
     },
   }
+}
+
+/** Of one closed account. */
+interface Progress {
+  readonly seenUs: number
+  /** The stores that hold nothing of it any more. */
+  readonly done: Set<string>
+  /** Reasons that were logged: an operator wants each once, not every two seconds. */
+  readonly told: Set<string>
+}
+
+function isNews(told: Set<string>, reason: string): boolean {
+  if (told.has(reason)) return false
+  told.add(reason)
+  return true
 }

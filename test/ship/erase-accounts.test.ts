@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createEraseAccounts, type EraseAccountsOptions } from '../../src/ship/erase-accounts.ts'
+import type { Sink, WriteResult } from '../../src/store/sink.ts'
+import { createMemoryStore, type MemoryStore } from '../support/memory-sink.ts'
+import { createStepClock } from '../support/step-clock.ts'
+import { ACCOUNT, openShipTrial, type ShipTrial } from './ship-trial.ts'
+
+const MINUTE_US = 60_000_000
+const ERASE = { kind: 'erase', account: ACCOUNT } as const
+
+let trial: ShipTrial
+beforeEach(async () => {
+  trial = await openShipTrial()
+})
+afterEach(() => trial.close())
+
+const sinkOf = (store: MemoryStore, name = 'memory'): Sink => ({ ...store.sink(), store: name })
+
+function open(changes: Partial<EraseAccountsOptions> = {}) {
+  const clock = createStepClock()
+  const closed = new Set([ACCOUNT])
+  const eraseAccounts = createEraseAccounts({
+    removals: () => [...closed],
+    removed: (account) => void closed.delete(account),
+    spools: [trial.spool],
+    sinks: [sinkOf(trial.store)],
+    deadLetters: trial.deadLetters,
+    nowUs: clock.wallUs,
+    log: trial.log,
+    ...changes,
+  })
+  return { ...eraseAccounts, clock, closed }
+}
+const warnings = () => trial.logged.filter(({ level }) => level === 40)
+
+test('an account is erased when a body that came before its end has had its minute to trickle in', async () => {
+  const { step, clock, closed } = open()
+  await step()
+  clock.pass(MINUTE_US)
+  await step()
+  expect(trial.store.requests).toEqual([])
+  await trial.spool.append(JSON.stringify('what came late'), clock.wallUs())
+  clock.pass(2 * MINUTE_US)
+  await step()
+  expect(trial.store.requests).toEqual([]) // it is not shipped yet
+  await trial.spool.advance((await trial.spool.read(10, 1e6)).next)
+  await step()
+  expect(trial.store.requests).toEqual([ERASE])
+  expect(closed.size).toBe(0)
+})
+
+test('two sinks on one store erase it once', async () => {
+  const { step, clock } = open({ sinks: [sinkOf(trial.store), sinkOf(trial.store)], settleUs: 0 })
+  await step()
+  clock.pass(MINUTE_US)
+  await step()
+  expect(trial.store.requests).toEqual([ERASE])
+})
+
+test('a store that cannot is told of once a reason, and the others are not asked again', async () => {
+  const results: WriteResult[] = [
+    ...[1, 2].map(() => ({ kind: 'wait' as const, reason: 'no right to delete' })),
+    { kind: 'retry', reason: 'away' },
+    { kind: 'wait', reason: 'no right to delete' },
+  ]
+  const stubborn = createMemoryStore({ next: () => results.shift() })
+  const { step, clock, closed } = open({
+    sinks: [sinkOf(stubborn, 'stubborn'), sinkOf(trial.store)],
+    settleUs: 0,
+  })
+  await step()
+  clock.pass(MINUTE_US)
+  for (let i = 0; i < 4; i++) await step()
+  expect(warnings()).toMatchObject([{ reason: 'no right to delete', store: 'stubborn' }, { reason: 'away' }])
+  expect(closed.size).toBe(1)
+  await step()
+  expect(closed.size).toBe(0)
+  expect(trial.store.requests).toEqual([ERASE])
+})
+
+test('steps never overlap, and a stop waits for the one that runs', async () => {
+  const { promise: gate, resolve } = Promise.withResolvers<WriteResult>()
+  const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>()
+  let times = 0
+  const slow: Sink = {
+    ...trial.store.sink(),
+    erase() {
+      times++
+      onAsked()
+      return gate
+    },
+  }
+  const { step, stop, clock, closed } = open({ sinks: [slow], settleUs: 0 })
+  await step()
+  clock.pass(MINUTE_US)
+  const steps = [step(), step()]
+  await asked
+  const stopped = stop().then(() => closed.size)
+  resolve({ kind: 'stored', expired: 0 })
+  expect(await stopped).toBe(0)
+  await Promise.all(steps)
+  closed.add('another')
+  await step()
+  expect(times).toBe(1)
+})
