@@ -1,6 +1,8 @@
 // API keys. SQLite holds every key, the Map those that may be used, by the SHA-256 of the secret. Invariants:
 // * A key enters the Map after its row is durable and leaves it with its row's revocation, so a revoked key fails at the next request.
-// * When a key was last used is noted in memory and written by `flush`: a request never waits for this disk.
+// * When a key was last used is noted in memory and written by `flush`, once a minute: all that comes in that moment waits for the one
+//   transaction (SQLite runs in the event loop); no other request that is only answered by key waits for this disk.
+// * Opening writes nothing, so that a start on a full disk succeeds: keys that ended long ago are removed by `flush`, too.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import type { AccountDatabase } from './database.ts'
@@ -9,6 +11,7 @@ import { createId, createKeySecret, hashSecret, looksLikeKey, visiblePrefix } fr
 const KEYS_MAX = 10_000
 /** So long a key that has ended is still listed. */
 const ENDED_LISTED_MS = 30 * 86_400_000
+const FORGET_EVERY_MS = 3_600_000
 export const OVERLAP_MAX_S = 30 * 86_400
 
 export type Scope = 'write' | 'read'
@@ -55,7 +58,7 @@ export interface Keys {
   revoke(account: string, id: string): void
   /** Forgets the keys of an account whose rows are gone. */
   dropAccount(account: string): void
-  /** Writes down when keys were last used. */
+  /** Writes down when keys were last used, and now and then removes those that ended too long ago to be listed. */
   flush(): void
 }
 
@@ -83,9 +86,9 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const byHash = new Map<string, Entry>()
   let unwritten: Entry[] = []
+  let forgottenMs = Number.NEGATIVE_INFINITY
 
   const ended = 'coalesce(min(revoked_ms, expires_ms), revoked_ms, expires_ms)'
-  write(() => db.query(`DELETE FROM api_key WHERE ${ended} < ?`).run(nowMs() - ENDED_LISTED_MS))
   const live = db.query<Row, [number]>(
     'SELECT * FROM api_key WHERE revoked_ms IS NULL AND coalesce(expires_ms, ?1 + 1) > ?1',
   )
@@ -98,6 +101,7 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   const insertRow = db.query<null, [string, string, string, string, string, number, number, number]>(
     'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
+  const forget = db.query<{ hash: string }, [number]>(`DELETE FROM api_key WHERE ${ended} < ? RETURNING hash`)
   const countRows = db.query<{ n: number }, [string]>('SELECT count(*) n FROM api_key WHERE account = ?')
 
   function insert(account: string, name: string, scopes: readonly Scope[]): IssuedKey {
@@ -141,6 +145,15 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   }
 
   function flush(): void {
+    writeUses()
+    const now = nowMs()
+    if (Math.abs(now - forgottenMs) < FORGET_EVERY_MS) return
+    const gone = write(() => forget.all(now - ENDED_LISTED_MS))
+    for (const { hash } of gone) byHash.delete(hash)
+    forgottenMs = now
+  }
+
+  function writeUses(): void {
     if (unwritten.length === 0) return
     const entries = unwritten
     const update = db.query<null, [number, string]>('UPDATE api_key SET last_used_ms = ? WHERE id = ?')
@@ -154,10 +167,14 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   return {
     find(secret) {
       if (!looksLikeKey(secret)) return undefined
-      const entry = byHash.get(hashSecret(secret))
+      const hash = hashSecret(secret)
+      const entry = byHash.get(hash)
       if (entry === undefined) return undefined
       const now = nowMs()
-      if (now >= entry.expiresMs) return undefined
+      if (now >= entry.expiresMs) {
+        byHash.delete(hash)
+        return undefined
+      }
       entry.lastUsedMs = now
       if (!entry.unwritten) {
         entry.unwritten = true

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { loadKeys } from '../../src/account/keys.ts'
 import { checksum } from '../../src/account/secret.ts'
-import { ADA, BOB, openFresh, problemOf } from './accounts-cast.ts'
+import { ADA, BOB, openFresh, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
 const accounts = openFresh()
 const { clock, keys } = accounts
@@ -159,4 +160,36 @@ test('keys that ended more than 30 days ago are forgotten', async () => {
   const again = openFresh({ path: first.path, clock })
   expect(again.keys.list(account.id).map(({ id }) => id)).toEqual([fresh.id])
   again.close()
+})
+
+test('they are forgotten while Stint runs, and the flush that removes one keeps those that are still listed', () => {
+  const { db, write, close } = openFreshDatabase()
+  write(() => db.run("INSERT INTO account VALUES ('acc', 'a@example.com', 'x', 1, 0)"))
+  const fresh = loadKeys({ db, write, close }, clock)
+  const [revoked, replaced, kept] = ['revoked', 'replaced', 'kept'].map((name) => fresh.create('acc', name, ['write']))
+  const rows = () =>
+    db
+      .query<{ name: string }, []>('SELECT name FROM api_key ORDER BY rowid')
+      .all()
+      .map(({ name }) => name)
+  fresh.revoke('acc', revoked!.id)
+  fresh.rotate('acc', replaced!.id, 0)
+  clock.passS(29 * 86_400)
+  fresh.flush()
+  expect(rows()).toEqual(['revoked', 'replaced', 'kept', 'replaced'])
+  fresh.revoke('acc', kept!.id)
+  clock.passS(2 * 86_400)
+  fresh.flush()
+  expect(rows()).toEqual(['kept', 'replaced'])
+  close()
+})
+
+test('a key that was met after its end stays ended when the clock is set back', () => {
+  const old = keys.create(ada, 'ended', ['write'])
+  keys.rotate(ada, old.id, 60)
+  clock.passS(60)
+  expect(accounts.findKey(old.secret)).toBeUndefined()
+  clock.passS(-30)
+  expect(accounts.findKey(old.secret)).toBeUndefined()
+  clock.passS(30)
 })
