@@ -244,12 +244,15 @@ export function openAccounts(options: AccountsOptions): Accounts {
     series,
     close() {
       clearInterval(flushKeyUse)
-      try {
-        keys.flush()
-        series.close()
-      } finally {
-        database.close()
+      for (const write of [keys.flush, series.close]) {
+        try {
+          write()
+        } catch (err) {
+          // Whatever the disk does, the rest of the stop goes on. A lost series is admitted again when it comes again.
+          log.warn({ err }, 'accounts: what was noted in memory could not be written at the end')
+        }
       }
+      database.close()
     },
   }
 }

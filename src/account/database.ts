@@ -1,6 +1,7 @@
 // accounts.sqlite: opened, proved whole, migrated. Invariants:
 // * A new file is built beside its place and renamed into it, so a file in place that is empty, foreign or broken is damage, never a fresh start.
 // * The WAL is empty whenever no write is under way: SQLite silently ignores a WAL with one flipped bit, and the rows in it would be gone.
+// * Opening a whole file takes no room on its disk, so that a start on a full one can go on to deliver what fills it.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -9,6 +10,9 @@ import { migrations } from './migrations.ts'
 
 /** 'Stnt': tells our file from any other SQLite file. */
 const APPLICATION_ID = 0x53746e74
+
+/** The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not have. */
+const WITHOUT_SHM = 'locking_mode = EXCLUSIVE'
 
 export interface AccountDatabase {
   readonly db: Database
@@ -19,8 +23,7 @@ export interface AccountDatabase {
 
 /** Throws an Error whose message tells the operator what is wrong with the file and what to do. */
 export function openDatabase(path: string, log: Logger): AccountDatabase {
-  if (!existsSync(path)) createFile(path)
-  const db = openChecked(path)
+  const db = openOrCreate(path)
   const checkpoint = () => {
     try {
       db.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -38,6 +41,18 @@ export function openDatabase(path: string, log: Logger): AccountDatabase {
       return result
     },
     close: () => db.close(),
+  }
+}
+
+function openOrCreate(path: string): Database {
+  try {
+    if (!existsSync(path)) createFile(path)
+    return openChecked(path)
+  } catch (cause) {
+    const { message, code = '' } = cause as Error & { code?: string }
+    if (message.includes(path)) throw cause
+    const advice = /FULL|IOERR|ENOSPC/.test(code) ? '. Is its disk full? Make room there and start again' : ''
+    throw new Error(`${path} cannot be opened: ${message}${advice}`, { cause })
   }
 }
 
@@ -62,6 +77,7 @@ function openChecked(path: string): Database {
   const version = checkFile(path)
   const db = new Database(path, { readwrite: true, strict: true })
   for (const pragma of [
+    WITHOUT_SHM,
     'busy_timeout = 1000',
     'journal_mode = WAL',
     'synchronous = FULL',
@@ -78,6 +94,7 @@ function openChecked(path: string): Database {
 function checkFile(path: string): number {
   const db = new Database(path, { readwrite: true })
   try {
+    db.run(`PRAGMA ${WITHOUT_SHM}`)
     return check(db, path)
   } catch (cause) {
     const code = (cause as { code?: string }).code ?? ''

@@ -34,7 +34,7 @@ export function lockDataDir(dir: string): DataDirLock {
   const database = takeLock(dir)
   try {
     checkVersion(dir)
-    attempt(dir, () => writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`))
+    attempt(dir, () => writePid(dir))
   } catch (error) {
     database.close()
     throw error
@@ -67,6 +67,15 @@ function takeLock(dir: string): Database {
     }
     if (code === 'SQLITE_NOTADB') throw new Error(`${path} is no lock of Stint's: remove it`, { cause: error })
     throw new Error(`DATA_DIR ${dir} cannot be written: its lock: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** A disk without room for it is no reason not to start: what fills it may be what waits to be delivered. */
+function writePid(dir: string): void {
+  try {
+    writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`)
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 
