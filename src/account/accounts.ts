@@ -102,7 +102,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const { db, write } = database
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const keys = loadKeys(database, clock)
-  const sessions = createSessions(database, clock)
+  const sessions = createSessions(database, clock, log)
   const series = createSeriesBudget({ database, max: options.seriesMax ?? 0, log })
   const passwords = createPasswords(options.hashLimit ?? 4)
   const provePassword = createProvePassword(clock, passwords)

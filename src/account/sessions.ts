@@ -1,6 +1,8 @@
 // Sessions of people who signed in: a random token in a cookie, its SHA-256 here. They live in SQLite alone, so they outlast a restart
-// and a revoked one is gone at once. `seen` is written at most once a minute, so that reading pages does not write.
+// and a revoked one is gone at once. `seen` is written at most once a minute, so that reading pages does not write; on a disk that
+// takes no write it is not written at all, and reading goes on.
 import type { Clock } from '../clock.ts'
+import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import type { AccountDatabase } from './database.ts'
 import { createId, createSessionToken, hashSecret } from './secret.ts'
@@ -46,7 +48,7 @@ interface Row {
   seen_ms: number
 }
 
-export function createSessions({ db, write }: AccountDatabase, clock: Clock): Sessions {
+export function createSessions({ db, write }: AccountDatabase, clock: Clock, log: Logger): Sessions {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const live = 'seen_ms > ?2 AND created_ms > ?3'
   const selectByHash = db.query<Row, [string, number, number]>(`SELECT * FROM session WHERE hash = ?1 AND ${live}`)
@@ -65,12 +67,23 @@ export function createSessions({ db, write }: AccountDatabase, clock: Clock): Se
     `DELETE FROM session WHERE id IN (SELECT id FROM session WHERE account = ? ORDER BY created_ms DESC, rowid DESC LIMIT -1 OFFSET ${SESSIONS_MAX})`,
   )
 
+  let isTouchFailing = false
+  function tryTouch(id: string, now: number): void {
+    try {
+      write(() => touch.run(now, id))
+      isTouchFailing = false
+    } catch (err) {
+      if (!isTouchFailing) log.warn({ err }, 'accounts: when sessions were last seen cannot be written now')
+      isTouchFailing = true
+    }
+  }
+
   return {
     find(token) {
       const now = nowMs()
       const row = selectByHash.get(hashSecret(token), now - SESSION_IDLE_MS, now - SESSION_MAX_MS)
       if (row === null) return undefined
-      if (now - row.seen_ms >= SEEN_EVERY_MS) write(() => touch.run(now, row.id))
+      if (now - row.seen_ms >= SEEN_EVERY_MS) tryTouch(row.id, now)
       return { id: row.id, account: row.account }
     },
     create(account, userAgent, oldToken) {

@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
-import { ADA, BOB, openFresh, problemOf } from './accounts-cast.ts'
+import { createSessions } from '../../src/account/sessions.ts'
+import { createLogLines } from '../spool/spool-trial.ts'
+import { ADA, BOB, openFresh, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
 const DAY_S = 86_400
 const accounts = openFresh()
@@ -77,6 +79,30 @@ test('sessions outlast a restart', async () => {
   const again = openFresh({ path: first.path, clock })
   expect(again.sessions.find(token)?.account).toBe(account.id)
   again.close()
+})
+
+test('a disk that takes no write ends no session; it is noted as seen when the disk does again', async () => {
+  const { db, write, close } = openFreshDatabase()
+  write(() => db.run("INSERT INTO account VALUES ('acc', 'a@example.com', 'x', 1, 0)"))
+  const { log, lines } = createLogLines()
+  const found = createSessions({ db, write, close }, clock, log)
+  const token = found.create('acc', 'browser')
+  const createdMs = clock.wallUs() / 1000
+  const pages = Object.values(db.query('PRAGMA page_count').get() as object)[0] as number
+  db.run(`PRAGMA max_page_count = ${pages}`)
+  db.run(
+    'CREATE TRIGGER fills BEFORE UPDATE ON session BEGIN INSERT INTO removal VALUES (hex(zeroblob(200000)), 1); END',
+  )
+  for (let i = 0; i < 3; i++) {
+    clock.passS(120)
+    expect(found.find(token)?.account).toBe('acc')
+  }
+  expect(found.list('acc')[0]?.seenMs).toBe(createdMs)
+  expect(lines).toMatchObject([{ level: 40, err: { code: 'SQLITE_FULL' } }]) // once, not at each request
+  db.run('DROP TRIGGER fills')
+  expect(found.find(token)?.account).toBe('acc')
+  expect(found.list('acc')[0]?.seenMs).toBe(clock.wallUs() / 1000)
+  close()
 })
 
 test('an account has at most a hundred; the oldest give way', () => {
