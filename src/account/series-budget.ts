@@ -1,7 +1,9 @@
 // How many series an account may make in InfluxDB, where each costs memory for as long as the bucket keeps it. Invariants:
 // * One request is admitted whole or not at all; what is known always passes, also beyond a lowered limit.
 // * Kept as 53 bits of a salted SHA-256: a number in memory and on disk. The salt never leaves the file, so nobody can make two names collide.
-// * A request never waits for this disk: new series are written together a moment later. One lost to a kill is admitted again when it comes again.
+// * No request waits for its own series to be written: new ones are written together a moment later. That one transaction runs in the event
+//   loop (SQLite is synchronous), so all that comes in that moment waits for it: at most ten times a second, and only while series are new.
+// * One lost to a kill is admitted again when it comes again.
 import type { Logger } from '../log.ts'
 import type { AccountDatabase } from './database.ts'
 
