@@ -58,6 +58,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () 
 
       disk.fill()
       await stint[end]()
+      if (end === 'terminate') expect(stint.log()).toContain('"msg":"stopped"') // in time, on a full disk
       disk.fill() // what it gave back at its end is gone too
       await stint.launch()
       await until('an answer', () => {
