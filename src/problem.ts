@@ -21,6 +21,7 @@ const PROBLEMS = {
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something failed inside Stint' },
   disk_failed: { status: 500, title: 'The event could not be written to disk' },
+  busy: { status: 503, title: 'Too much is being sent at once' },
   spool_full: { status: 503, title: 'The spool is full' },
   disk_low: { status: 503, title: 'The disk is almost full' },
   store_unavailable: { status: 503, title: 'The store does not answer' },

@@ -9,6 +9,7 @@ import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
 import { batchRoute } from './batch-route.ts'
+import { createBodyBudget } from './body-budget.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './console-routes.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import { errorToProblem } from './error-to-problem.ts'
@@ -69,7 +70,8 @@ export function createApp(deps: AppDeps) {
   const nowUs = () => Number(deps.nowNs() / 1000n)
   const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
-  const { routes, schemaOf } = v1Routes(intake)
+  const bodies = createBodyBudget()
+  const { routes, schemaOf } = v1Routes(intake, bodies)
   const accountOf = (request: Request) => authorizeRead(request, deps)
 
   const refuse = (path: string, problem: Problem): Response => {
@@ -106,7 +108,7 @@ export function createApp(deps: AppDeps) {
       ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
     })
     .use(routes)
-    .use(batchRoute({ ...intake, stamp: gate.stamp, countRefused: deps.countRefused }))
+    .use(batchRoute({ ...intake, bodies, stamp: gate.stamp, countRefused: deps.countRefused }))
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))

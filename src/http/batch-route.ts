@@ -8,14 +8,16 @@ import { formatStamp, type Stamp } from '../event/stamp.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
 import { uncachedHeaders } from './answer-headers.ts'
+import { type BodyBudget, bytesToHold } from './body-budget.ts'
 import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
 import { describeBatch } from './describe-batch.ts'
 import { findEventFaults } from './event-faults.ts'
-import { readBatch, UnreadableLine } from './read-batch.ts'
+import { isPacked, MAX_BATCH_BYTES, readBatch, UnreadableLine } from './read-batch.ts'
 import { type Admitted, assertAdmitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
   stamp(): Stamp
+  readonly bodies: BodyBudget
   countRefused(kind: EventKind | 'other', reason: string): void
 }
 
@@ -88,27 +90,34 @@ export function batchRoute(deps: BatchDeps) {
     for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
   }
 
+  async function acceptBatch(request: Request, { account, stamp }: Admitted['admission']): Promise<Response> {
+    const events = (await readBatch(request)).map((item, index) => toEvent(item, index, account))
+    const isReady = (event: (typeof events)[number]): event is Event | Problem => !(event instanceof Promise)
+    const results = await appendAll(events.every(isReady) ? events : await Promise.all(events), stamp.us)
+    const problems = results.filter((result) => result instanceof Problem)
+    if (problems.length === results.length) throw commonProblem(problems)
+    count(results)
+    const [accepted, refused] = [results.length - problems.length, problems.length]
+    const items = results.map(answerItem).join(',')
+    return new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
+      status: refused === 0 ? 201 : 207,
+      headers: HEADERS,
+    })
+  }
+
   return new Elysia({ normalize: false }).post(
     '/v1/batch',
-    async (c) => {
-      const { account, stamp } = (c as unknown as Admitted).admission
-      const events = (c.body as unknown[]).map((item, index) => toEvent(item, index, account))
-      const isReady = (event: (typeof events)[number]): event is Event | Problem => !(event instanceof Promise)
-      const results = await appendAll(events.every(isReady) ? events : await Promise.all(events), stamp.us)
-      const problems = results.filter((result) => result instanceof Problem)
-      if (problems.length === results.length) throw commonProblem(problems)
-      count(results)
-      const [accepted, refused] = [results.length - problems.length, problems.length]
-      const items = results.map(answerItem).join(',')
-      return new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
-        status: refused === 0 ? 201 : 207,
-        headers: HEADERS,
-      })
+    (c) => {
+      const { request } = c
+      return deps.bodies.during(bytesToHold(request, MAX_BATCH_BYTES, isPacked(request)), () =>
+        acceptBatch(request, (c as unknown as Admitted).admission),
+      )
     },
     {
+      /** The handler reads the body, so that its room is held until the answer. */
       parse: (c) => {
         assertAdmitted(c)
-        return readBatch(c.request)
+        return []
       },
       body: t.Array(t.Unknown()),
       detail: describeBatch(schemas),

@@ -94,6 +94,7 @@ export function describeBatch(schemas: Readonly<Record<EventKind, TObject>>): Do
         'rate_limited',
         'internal',
         'disk_failed',
+        'busy',
         'spool_full',
         'disk_low',
       ),

@@ -79,6 +79,7 @@ const refusals = (kind: EventKind, fault: Call['fault']) => [
   'rate_limited' as const,
   'internal' as const,
   'disk_failed' as const,
+  'busy' as const,
   'spool_full' as const,
   'disk_low' as const,
 ]

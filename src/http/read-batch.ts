@@ -17,6 +17,12 @@ export class UnreadableLine {
   constructor(readonly detail: string) {}
 }
 
+/** Does the body come so that it grows when it is read? */
+export const isPacked = ({ headers }: Request): boolean => {
+  const coding = headers.get('content-encoding')
+  return coding !== null && coding.toLowerCase() !== 'identity'
+}
+
 /** Throws Problem `body_too_large`, `json_malformed` or `fields_invalid`. */
 export async function readBatch(request: Request): Promise<unknown[]> {
   const bytes = await unpack(request, await readBytes(request, MAX_BATCH_BYTES))

@@ -6,6 +6,7 @@ import { formatStamp } from '../event/stamp.ts'
 import { Problem } from '../problem.ts'
 import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
 import { uncachedHeaders } from './answer-headers.ts'
+import { type BodyBudget, bytesToHold } from './body-budget.ts'
 import { createBodySchemas } from './body-fields.ts'
 import { describeIntake } from './describe-intake.ts'
 import type { Admission } from './intake-gate.ts'
@@ -34,7 +35,7 @@ export const V1_KINDS: Readonly<Record<string, EventKind>> = {
   '/v1/exception': 'exception',
 }
 
-export function v1Routes(deps: IntakeDeps) {
+export function v1Routes(deps: IntakeDeps, bodies: BodyBudget) {
   const schemaOf = createBodySchemas()
   const routes = new Elysia({ normalize: false })
 
@@ -65,7 +66,9 @@ export function v1Routes(deps: IntakeDeps) {
       {
         parse: (c) => {
           assertAdmitted(c)
-          return readBytes(c.request, MAX_BODY_BYTES).then(parseJson)
+          return bodies.during(bytesToHold(c.request, MAX_BODY_BYTES), () =>
+            readBytes(c.request, MAX_BODY_BYTES).then(parseJson),
+          )
         },
         body: schemaOf[kind],
         detail: describeIntake(kind),

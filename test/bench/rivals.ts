@@ -5,6 +5,7 @@
 import { Elysia } from 'elysia'
 import { systemClock } from '../../src/clock.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
+import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { admit } from '../../src/http/intake-gate.ts'
 import { INTAKE_PATHS } from '../../src/http/intake-paths.ts'
 import { createRateLimit } from '../../src/http/rate-limit.ts'
@@ -37,15 +38,18 @@ function elysia() {
     stamp: stampClock.next,
     paths: INTAKE_PATHS,
   }
-  const { routes } = v1Routes({
-    spools: { points: forgetful, exceptions: forgetful },
-    givenStamps: { claim: async (us) => us, close() {} },
-    ownTimeSub: 1,
-    maxAgeUs: 7 * 86_400e6,
-    wallUs: systemClock.wallUs,
-    admitSeries: () => true,
-    countAccepted() {},
-  })
+  const { routes } = v1Routes(
+    {
+      spools: { points: forgetful, exceptions: forgetful },
+      givenStamps: { claim: async (us) => us, close() {} },
+      ownTimeSub: 1,
+      maxAgeUs: 7 * 86_400e6,
+      wallUs: systemClock.wallUs,
+      admitSeries: () => true,
+      countAccepted() {},
+    },
+    createBodyBudget(),
+  )
   const app = new Elysia({ normalize: false })
     .onRequest((c) => {
       const url = c.request.url
