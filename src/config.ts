@@ -1,5 +1,6 @@
 // Environment → frozen Config. Every problem is reported at once; secrets may come from a file (NAME_FILE).
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 
 export interface InfluxConfig {
   readonly url: string
@@ -84,6 +85,7 @@ export function readConfig(env: Env = process.env): Config {
   const oneOf = <T extends string>(name: string, fallback: T, allowed: readonly T[]) =>
     read(name, fallback, (text) => allowed.find((value) => value === text), `one of ${allowed.join(', ')}`)
   const url = (name: string) => read<string | undefined>(name, undefined, parseHttpUrl, 'an http or https URL')
+  /** '' for a file that cannot be read: that is a problem already. */
   const secret = (name: string): string | undefined => {
     const path = raw(`${name}_FILE`)
     if (path === undefined) return raw(name)
@@ -94,7 +96,7 @@ export function readConfig(env: Env = process.env): Config {
       return text
     } catch {
       problems.push(`${name}_FILE: the file cannot be read`)
-      return undefined
+      return ''
     }
   }
 
@@ -103,10 +105,12 @@ export function readConfig(env: Env = process.env): Config {
   const tlsCert = raw('TLS_CERT')
   const tlsKey = raw('TLS_KEY')
   if ((tlsCert === undefined) !== (tlsKey === undefined)) problems.push('TLS_CERT and TLS_KEY: set both or none')
+  for (const [name, path] of Object.entries({ TLS_CERT: tlsCert, TLS_KEY: tlsKey }))
+    if (path !== undefined && !isReadable(path)) problems.push(`${name}=${path}: the file cannot be read`)
 
   const config: Config = {
     port: integer('PORT', 7070, 0, 65_535),
-    host: raw('HOST') ?? '127.0.0.1',
+    host: read('HOST', '127.0.0.1', parseHost, 'an address such as 127.0.0.1 or ::1, or a host name'),
     dataDir: raw('DATA_DIR') ?? './data',
     serviceName: read(
       'SERVICE_NAME',
@@ -166,9 +170,9 @@ export function readConfig(env: Env = process.env): Config {
     )
   }
 
-  if (influxUrl === undefined)
-    for (const name of ['INFLUX_TOKEN', 'INFLUX_TOKEN_FILE', 'INFLUX_ORG', 'INFLUX_BUCKET'])
-      if (raw(name) !== undefined) problems.push(`${name}: is set, but INFLUX_URL is not`)
+  for (const [url, names] of Object.entries(NEEDS_URL))
+    if (raw(url) === undefined)
+      for (const name of names) if (raw(name) !== undefined) problems.push(`${name}: is set, but ${url} is not`)
   const minRetention = (2 * config.maxRunUs) / DAY_US
   if (config.retentionDays !== 0 && config.retentionDays < minRetention)
     problems.push(`RETENTION_DAYS=${config.retentionDays}: must be at least twice MAX_RUN (${minRetention} days), or 0`)
@@ -178,6 +182,31 @@ export function readConfig(env: Env = process.env): Config {
 }
 
 const MIN_SPOOL_BYTES = 2 ** 20
+
+/** What means nothing without the address it belongs to: whoever sets it has forgotten that one. */
+const NEEDS_URL = {
+  INFLUX_URL: ['INFLUX_TOKEN', 'INFLUX_TOKEN_FILE', 'INFLUX_ORG', 'INFLUX_BUCKET'],
+  CLICKHOUSE_URL: ['CLICKHOUSE_USER', 'CLICKHOUSE_PASSWORD', 'CLICKHOUSE_PASSWORD_FILE', 'CLICKHOUSE_DATABASE'],
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const HOST_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i
+
+/** A name whose last part is a number would be taken for an address, and is none. */
+function parseHost(text: string): string | undefined {
+  if (isIP(text) !== 0) return text
+  const labels = text.replace(/\.$/, '').split('.')
+  const isName = text.length <= 253 && labels.every((label) => HOST_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!)
+  return isName ? text : undefined
+}
 
 /** `90s`, `30m`, `24h`, `7d` in µs; more than zero, at most ten years. */
 function parseSpanUs(text: string): number | undefined {

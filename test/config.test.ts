@@ -1,0 +1,64 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, readConfig } from '../src/config.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-config-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const gone = join(dir, 'gone')
+const there = join(dir, 'there')
+writeFileSync(there, 'text')
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as ConfigError).problems
+  }
+}
+
+test('settings of a store without its address are a problem each', () => {
+  const password = { CLICKHOUSE_PASSWORD_FILE: there, CLICKHOUSE_DATABASE: 'd', CLICKHOUSE_USER: 'u' }
+  expect(problemsOf(password)).toEqual([
+    'CLICKHOUSE_USER: is set, but CLICKHOUSE_URL is not',
+    'CLICKHOUSE_PASSWORD_FILE: is set, but CLICKHOUSE_URL is not',
+    'CLICKHOUSE_DATABASE: is set, but CLICKHOUSE_URL is not',
+  ])
+  expect(problemsOf({ CLICKHOUSE_PASSWORD: 'p', INFLUX_ORG: 'o' })).toEqual([
+    'INFLUX_ORG: is set, but INFLUX_URL is not',
+    'CLICKHOUSE_PASSWORD: is set, but CLICKHOUSE_URL is not',
+  ])
+  expect(problemsOf({ ...password, CLICKHOUSE_URL: 'http://clickhouse:8123' })).toEqual([])
+})
+
+test('an address of a store that is none is the one problem', () => {
+  expect(problemsOf({ CLICKHOUSE_URL: 'clickhouse', CLICKHOUSE_USER: 'u' })).toEqual([
+    expect.stringMatching(/^CLICKHOUSE_URL="clickhouse": must be an http/),
+  ])
+})
+
+test('files of TLS that cannot be read are told with all the rest', () => {
+  expect(problemsOf({ TLS_CERT: gone, TLS_KEY: there, PORT: 'x' })).toEqual([
+    `TLS_CERT=${gone}: the file cannot be read`,
+    expect.stringContaining('PORT'),
+  ])
+})
+
+test('a secret whose file cannot be read is one problem', () => {
+  const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
+  expect(problemsOf({ ...influx, INFLUX_TOKEN_FILE: gone })).toEqual(['INFLUX_TOKEN_FILE: the file cannot be read'])
+  expect(problemsOf(influx)).toEqual(['INFLUX_TOKEN: is needed together with INFLUX_URL'])
+})
+
+test.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1', 'localhost', 'stint', 'a-b.example.org', 'my_host', 'x.y.'])(
+  'HOST may be %s',
+  (host) => expect(readConfig({ HOST: host }).host).toBe(host),
+)
+
+test.each(['http://localhost', 'localhost:7070', '[::1]', 'a b', '999.0.0.1', '1.2.3', '-a', 'a..b', '::g'])(
+  'HOST=%s is neither address nor name',
+  (host) => expect(problemsOf({ HOST: host })).toEqual([expect.stringMatching(/^HOST=".*": must be an address/)]),
+)
