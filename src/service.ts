@@ -1,6 +1,6 @@
 // The composition root: every part is built here, and only here. Orders, with their reasons:
 //   start: the lock (nobody else may touch the files) → what is durable → stores → shippers → the socket last, so that the first
-//          request meets a whole service. A store that is away delays nothing.
+//          request meets a whole service. A store that is away delays it by 1.5 s at most.
 //   stop:  the socket (requests in flight end, nothing new comes) → shippers (the write in hand ends) → stores → files → the lock.
 import { join } from 'node:path'
 import { openAccounts } from './account/accounts.ts'
@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import { createConsole } from './console/bundle-console.ts'
 import { CONSOLE_POLICY } from './console/shell-page.ts'
 import type { Destination, Event } from './event/event.ts'
+import { MAX_AHEAD_US } from './event/own-time.ts'
 import { createStampClock } from './event/stamp-clock.ts'
 import { createApp } from './http/app.ts'
 import { createLimitBadKeys } from './http/bad-keys.ts'
@@ -31,7 +32,6 @@ import { openSpool } from './spool/spool.ts'
 import { openStores } from './store/open-stores.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
-const MAX_AHEAD_US = 5 * 60 * 1_000_000
 const LEAD_LOGGED_US = 1_000_000
 const LEAD_LOOKED_AT_MS = 10_000
 const STORES_READY_WITHIN_MS = 1_500
@@ -219,7 +219,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     },
   })
 
-  // Tables of the first start are there before the first question; a store that is away or slow is not waited for.
+  // Tables of the first start are there before the first question; a store that is away or slow is not waited for any longer.
   const prepared = Promise.allSettled(Object.values(stores.sinks).map((sink) => sink.prepare()))
   await Promise.race([prepared, Bun.sleep(STORES_READY_WITHIN_MS)])
   shippers.points.start()

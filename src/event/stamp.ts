@@ -13,10 +13,7 @@ const digits3 = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'
 /** Nanoseconds since the epoch as a decimal string. */
 export const formatStampNs = ({ us, sub }: Stamp): string => us + digits3[sub]!
 
-/** Nanoseconds since the epoch. */
-export const stampNs = (stamp: Stamp): bigint => BigInt(formatStampNs(stamp))
-
-/** The reverse of `formatStampNs` and `stampNs`. */
+/** The reverse of `formatStampNs`, also of its number. */
 export function parseStampNs(ns: string | bigint): Stamp {
   const n = BigInt(ns)
   return { us: Number(n / 1000n), sub: Number(n % 1000n) }

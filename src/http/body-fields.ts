@@ -8,6 +8,7 @@ import {
   checkMeta,
   checkProcess,
   checkUid,
+  escapePointer,
   type FieldFault,
   LIMITS,
 } from '../event/fields.ts'
@@ -141,8 +142,6 @@ const ITEMS_JSON = {
     },
   ],
 }
-
-const escapePointer = (member: string) => member.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Everything that is wrong with a body, with JSON pointers from its root; at most 100 faults. `checks` by the kind of each property. */
 export function findFaults(schema: TObject, body: unknown, checks: Readonly<Record<string, Check>> = CHECKS): Fault[] {

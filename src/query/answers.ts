@@ -1,6 +1,7 @@
 // What the sources found → the JSON that callers see (DESIGN.md 9): times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
 // The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
+import { compare } from '../store/compare.ts'
 import type {
   ExceptionGroup,
   ExceptionRow,
@@ -10,7 +11,6 @@ import type {
   Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
-import { compare } from './compare.ts'
 
 const NS_PER_MS = 1_000_000n
 const MAX_METAS = 100

@@ -1,7 +1,8 @@
 // The pairing rule (DESIGN.md 6), written once without a store; the Flux and the SQL are proved equal to it by test/contract/pairing.property.test.ts.
 // It is told every mark it may look at: a source reads those of `marksWindow` and comes to the same answer.
+
+import { compare } from '../store/compare.ts'
 import type { Timing, TimingState } from '../store/source.ts'
-import { compare } from './compare.ts'
 
 /** A mark as a store holds it; '' = without meta, without uid. Marks of one account, no two with the same `ns`. */
 export interface StoredMark {

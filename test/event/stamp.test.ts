@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatNs, formatStamp, formatStampNs, parseStampNs, stampNs } from '../../src/event/stamp.ts'
+import { formatNs, formatStamp, formatStampNs, parseStampNs } from '../../src/event/stamp.ts'
 
 /** Up to the year 2255: so long a number holds the µs. */
 const STAMP = fc.record({ us: fc.maxSafeNat(), sub: fc.nat(999) })
@@ -15,15 +15,14 @@ test('a stamp prints as RFC 3339 in UTC with nine digits, the last three its nod
 test('nanoseconds keep every digit that a number would lose', () => {
   const stamp = { us: 1_795_211_562_171_921, sub: 3 }
   expect(formatStampNs(stamp)).toBe('1795211562171921003')
-  expect(stampNs(stamp)).toBe(1_795_211_562_171_921_003n)
 })
 
 test('what is printed as nanoseconds is read back, from text and from a bigint', () => {
   fc.assert(
     fc.property(STAMP, (stamp) => {
       expect(parseStampNs(formatStampNs(stamp))).toEqual(stamp)
-      expect(parseStampNs(stampNs(stamp))).toEqual(stamp)
-      expect(stampNs(stamp)).toBe(BigInt(stamp.us) * 1000n + BigInt(stamp.sub))
+      expect(parseStampNs(BigInt(formatStampNs(stamp)))).toEqual(stamp)
+      expect(BigInt(formatStampNs(stamp))).toBe(BigInt(stamp.us) * 1000n + BigInt(stamp.sub))
     }),
   )
 })
@@ -35,7 +34,7 @@ test('the printed time is that of the platform, to the ms, whatever was printed 
       const ms = Math.floor(stamp.us / 1000)
       const rest = String((stamp.us % 1000) * 1000 + stamp.sub).padStart(6, '0')
       expect(printed).toBe(new Date(ms).toISOString().replace('Z', `${rest}Z`))
-      expect(formatNs(stampNs(stamp))).toBe(printed)
+      expect(formatNs(BigInt(formatStampNs(stamp)))).toBe(printed)
     }),
   )
 })

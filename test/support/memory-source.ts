@@ -1,10 +1,10 @@
 // A source that holds its events in memory and answers by the pure rules: what the stores' answers must be equal to, and the tests' store where no store is the subject.
 import type { Event } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
-import { stampNs } from '../../src/event/stamp.ts'
-import { compare } from '../../src/query/compare.ts'
+import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
 import { firstNs, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
 import { bucketNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
+import { compare } from '../../src/store/compare.ts'
 import type {
   ExceptionRow,
   ExceptionSource,
@@ -14,6 +14,8 @@ import type {
   ProcessRow,
   Selection,
 } from '../../src/store/source.ts'
+
+const stampNs = (stamp: Stamp): bigint => BigInt(formatStampNs(stamp))
 
 /** Reads `events` anew for every question: push to it and the next answer has it. */
 export function createMemorySource(events: readonly Event[]): { points: PointSource; exceptions: ExceptionSource } {

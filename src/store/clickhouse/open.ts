@@ -11,7 +11,7 @@ import { createSchema } from './schema.ts'
 import { createClickHouseSink } from './sink.ts'
 import { createClickHouseSource } from './source.ts'
 
-/** Longer than a question may take (source.ts), so that the engine's own answer comes first. */
+/** Longer than a question may take (bounded-select.ts), so that the engine's own answer comes first. */
 const TIMEOUT_MS = 35_000
 
 const EMBEDDED_DATABASE = 'stint'

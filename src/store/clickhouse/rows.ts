@@ -59,7 +59,7 @@ function pushRows(tables: Map<Table, string[]>, event: Event): void {
 /** `2026-11-20 21:52:42.171920042`: the one form that every version reads in the column's zone, UTC. */
 const toDateTime64 = (stamp: Stamp): string => formatStamp(stamp).slice(0, -1).replace('T', ' ')
 
-/** What `toNs` of sql.ts selects. */
+/** What `nsText` of conditions.ts selects. */
 export type Ns = string
 
 export interface StoredException extends Omit<ExceptionRow, 'atNs'> {

@@ -1,5 +1,6 @@
 // Metrics in buckets. Each figure is pushed down to InfluxDB a series (process, name and meta) and window; the metas of a name become one row here,
 // while the answer is read: its lines are many more than its rows.
+import { compare } from '../compare.ts'
 import type { MetricRow } from '../source.ts'
 import { type FluxText, flux, fluxDuration, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
 import type { MetricsQuestion } from './find-metrics.ts'
@@ -77,8 +78,6 @@ function addFigure(row: Draft, get: GetColumn): void {
     }
   }
 }
-
-const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** A sum may leave the range of doubles. */
 function toFloat(text: string): number {
