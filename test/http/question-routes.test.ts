@@ -314,3 +314,38 @@ function misfits(schema: Schema, value: unknown, at = ''): string[] {
     ),
   ]
 }
+
+test('a question whose client is gone is given up', async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>()
+  const { points, exceptions } = createMemorySource([])
+  const never = new Promise<never>(() => {})
+  const questions = createQuestions({
+    points,
+    exceptions: {
+      ...exceptions,
+      findExceptions({ signal }) {
+        resolve(signal!)
+        return never
+      },
+    },
+    nowNs: () => NOW,
+    maxRunNs: S,
+    maxMarks: 1,
+    series: () => ({ used: 0, max: 0 }),
+  })
+  const failures: unknown[] = []
+  const app = new Elysia()
+    .onError(({ error }) => void failures.push(error))
+    .use(questionRoutes({ accountOf: () => 'ada', questions }))
+    .listen({ hostname: '127.0.0.1', port: 0 })
+  const client = new AbortController()
+  const answer = fetch(`http://127.0.0.1:${app.server!.port}/api/exceptions`, { signal: client.signal })
+  const signal = await asked
+  expect(signal.aborted).toBe(false)
+  const givenUp = new Promise((resolve) => signal.addEventListener('abort', resolve))
+  client.abort()
+  await expect(answer).rejects.toThrow()
+  await givenUp
+  await app.stop(true)
+  expect(failures).toEqual([])
+})
