@@ -6,6 +6,8 @@ import { join } from 'node:path'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const READY_WITHIN_MS = 30_000
+/** Characters of the log in an error. */
+const LOG_SHOWN = 8_000
 /** Tells the server's pid, and kills it when our end of the pipe closes: a killed test run cleans nothing up itself. */
 const DIES_WITH_US =
   'exec 3<&0; "$@" <&- & server=$!; echo "pid $server"; { cat <&3; kill -9 $server; } 2>&- & wait $server'
@@ -121,7 +123,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
   async function untilReady(): Promise<void> {
     const deadline = performance.now() + READY_WITHIN_MS
     while (performance.now() < deadline) {
-      if (child?.exitCode !== null) throw new Error(`Stint ended with ${child?.exitCode}:\n${log}`)
+      if (child?.exitCode !== null) throw new Error(`Stint ended with ${child?.exitCode}:\n${log.slice(-LOG_SHOWN)}`)
       const isReady = await fetch(`${url}/readyz`).then(
         ({ ok }) => ok,
         () => false, // it does not listen yet
@@ -129,7 +131,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
       if (isReady) return
       await Bun.sleep(10)
     }
-    throw new Error(`Stint was not ready within ${READY_WITHIN_MS} ms:\n${log}`)
+    throw new Error(`Stint was not ready within ${READY_WITHIN_MS} ms:\n${log.slice(-LOG_SHOWN)}`)
   }
 
   return {
