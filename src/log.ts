@@ -4,9 +4,6 @@ import { prettyFactory } from 'pino-pretty'
 
 export type Logger = pino.Logger
 
-/** What waits for a stdout that takes nothing; beyond it lines are dropped. */
-const MOST_WAITING_CHARACTERS = 2 ** 20
-
 export interface LogOptions {
   readonly level: string
   /** Coloured lines for a terminal instead of JSON. */
@@ -24,10 +21,24 @@ export function createLog({ level, pretty }: LogOptions): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   }
-  const stdout = pino.destination({ dest: 1, sync: true, maxLength: MOST_WAITING_CHARACTERS })
-  // Without a listener the error would be thrown at whoever logs. There is nowhere to report it to: the log is that place.
-  stdout.on('error', () => {})
-  if (!pretty) return pino(options, stdout)
+  const write = createWriteStdout()
+  if (!pretty) return pino(options, { write })
   const prettify = prettyFactory({ translateTime: 'SYS:HH:MM:ss' })
-  return pino({ ...options, formatters: {} }, { write: (line) => stdout.write(prettify(line) ?? '') })
+  return pino({ ...options, formatters: {} }, { write: (line) => write(prettify(line)) })
+}
+
+/**
+ * A destination that met an error keeps what it could not write, throws the error at whoever logs where nobody listens for it, and tries for
+ * ever when it is flushed, which pino does at `fatal`. So it is given up for a new one, and pino sees no more of it than `write`.
+ */
+function createWriteStdout(): (text: string) => void {
+  const open = () => {
+    const destination = pino.destination({ dest: 1, sync: true })
+    destination.on('error', () => {
+      stdout = open() // there is nowhere to report it to: the log is that place
+    })
+    return destination
+  }
+  let stdout = open()
+  return (text) => void stdout.write(text)
 }
