@@ -50,11 +50,12 @@ test('an account is erased when a body that came before its end has had its minu
 })
 
 test('two sinks on one store erase it once', async () => {
-  const { step, clock } = open({ sinks: [sinkOf(trial.store), sinkOf(trial.store)], settleUs: 0 })
+  const { step, clock, closed } = open({ sinks: [sinkOf(trial.store), sinkOf(trial.store)], settleUs: 0 })
   await step()
   clock.pass(MINUTE_US)
   await step()
   expect(trial.store.requests).toEqual([ERASE])
+  expect(closed.size).toBe(0)
 })
 
 test('a store that cannot is told of once a reason, and the others are not asked again', async () => {
