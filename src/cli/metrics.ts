@@ -22,7 +22,7 @@ interface Point {
 
 const FIGURES = ['count', 'mean', 'min', 'max', 'sum', 'last'] as const
 
-type Row = Readonly<Record<'at' | 'process' | 'name', string> & Record<(typeof FIGURES)[number], number>>
+type Row = Readonly<Record<'at' | 'process' | 'name', string> & Record<(typeof FIGURES)[number], number | null>>
 
 const FILTERS: readonly FilterName[] = ['from', 'to', 'process', 'meta', 'name', 'every', 'limit']
 
@@ -70,4 +70,4 @@ const ROWS: Shape<Row> = {
 }
 
 /** A mean has digits that say nothing. */
-const shorten = (value: number): string => String(Number(value.toPrecision(9)))
+const shorten = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(9))))

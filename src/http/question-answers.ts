@@ -111,10 +111,10 @@ export const ANSWERS: Readonly<Record<QuestionKind, Answer>> = {
               process: text,
               name: text,
               count,
-              mean: number,
+              mean: orNull(number), // of numbers near the largest there is, sum and mean are beyond it
               min: number,
               max: number,
-              sum: number,
+              sum: orNull(number),
               last: number,
             }),
           ),

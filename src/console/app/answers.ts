@@ -41,10 +41,11 @@ export interface MetricRow {
   readonly process: string
   readonly name: string
   readonly count: number
-  readonly mean: number
+  /** Null, like a sum, where it is beyond the largest number there is. */
+  readonly mean: number | null
   readonly min: number
   readonly max: number
-  readonly sum: number
+  readonly sum: number | null
   readonly last: number
 }
 
