@@ -78,7 +78,8 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect(found.map(({ state }) => state).toSorted()).toEqual(['completed', 'completed', 'running'])
     expect(new Set(found.map(({ uid }) => uid)).size).toBe(3)
     const lengths = found.flatMap(({ duration_ms }) => duration_ms ?? [])
-    expect(lengths.every((ms) => ms >= 500 && ms < 30_000)).toBe(true)
+    expect(lengths.every((ms) => ms > 0 && ms < 30_000)).toBe(true)
+    expect(Math.max(...lengths)).toBeGreaterThanOrEqual(500) // the one that slept; the other was killed as soon as it was seen
     expect(
       await eventually(
         () => exceptions('trio'),
