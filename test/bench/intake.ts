@@ -63,16 +63,18 @@ const exception = (n: number) =>
 const batch = (n: number) =>
   JSON.stringify(Array.from({ length: n }, () => ({ kind: 'start', process: 'nightly import', meta: 'region eu' })))
 
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+/** What the pattern finds first in a server's output. */
+async function readOutput(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   const reader = stream.getReader()
-  let text = ''
-  while (!text.includes('\n')) {
+  for (let text = ''; ; ) {
     const { value, done } = await reader.read()
     if (done) throw new Error('the server ended before it was ready')
     text += new TextDecoder().decode(value)
+    const found = pattern.exec(text)?.[1]
+    if (found === undefined) continue
+    reader.releaseLock()
+    return found
   }
-  reader.releaseLock()
-  return text.slice(0, text.indexOf('\n'))
 }
 
 async function startRival(name: 'bare' | 'elysia', key: string) {
@@ -80,7 +82,7 @@ async function startRival(name: 'bare' | 'elysia', key: string) {
     env: { ...process.env, NODE_ENV: 'production', BENCH_KEY: key },
     stderr: 'inherit',
   })
-  return { child, target: { name, port: Number(await firstLine(child.stdout)), pid: child.pid } }
+  return { child, target: { name, port: Number(await readOutput(child.stdout, /^(\d+)\n/)), pid: child.pid } }
 }
 
 async function startStint() {
@@ -88,7 +90,7 @@ async function startStint() {
     env: { ...process.env, NODE_ENV: 'production', PORT: '0', DATA_DIR: join(dir, 'data') },
     stderr: 'inherit',
   })
-  const { url } = JSON.parse(await firstLine(child.stdout)) as { url: string }
+  const url = await readOutput(child.stdout, /"url":"([^"]+)"/)
   const answer = await fetch(`${url}/api/accounts`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
