@@ -9,7 +9,7 @@ import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import { type AuthorizeReadDeps, authorizeRead } from './authorize-read.ts'
 import { batchRoute } from './batch-route.ts'
-import { createBodyBudget } from './body-budget.ts'
+import { boundBody, createBodyBudget } from './body-budget.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './console-routes.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './dead-letter-routes.ts'
 import { errorToProblem } from './error-to-problem.ts'
@@ -22,6 +22,7 @@ import { type OpsDeps, opsRoutes } from './ops-routes.ts'
 import { problemResponse } from './problem-response.ts'
 import { questionRoutes } from './question-routes.ts'
 import { createRateLimitHeaders } from './rate-limit-headers.ts'
+import { MAX_BODY_BYTES } from './read-body.ts'
 import { swaggerRoutes } from './swagger-routes.ts'
 import { type Admitted, V1_KINDS, v1Routes } from './v1-routes.ts'
 
@@ -71,7 +72,7 @@ export function createApp(deps: AppDeps) {
   const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
-  const { routes, schemaOf } = v1Routes(intake, bodies)
+  const { routes, schemaOf } = v1Routes(intake)
   const accountOf = (request: Request) => authorizeRead(request, deps)
 
   const refuse = (path: string, problem: Problem): Response => {
@@ -99,12 +100,15 @@ export function createApp(deps: AppDeps) {
       else log.error({ err: problem?.cause ?? error, path }, 'a request failed')
       return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
     })
-    // An inline arrow: Elysia reads the source text of this function to find out whether its answer counts.
+    // An inline arrow: Elysia reads the source text of this function to find out whether its answer counts. `c.path` is that of the route
+    // which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two.
     .onRequest((c) => {
-      const path = pathOf(c.request.url)
+      const routed = (c as unknown as { path: string }).path
+      const path = isIntake(routed) ? routed : pathOf(c.request.url)
       if (!isIntake(path)) return
       const admission = admit(c.request, path, gate)
       if (admission instanceof Problem) return refuse(path, admission)
+      if (path in V1_KINDS) boundBody(c.request, MAX_BODY_BYTES, bodies)
       ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
     })
     .use(routes)

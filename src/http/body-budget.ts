@@ -1,6 +1,7 @@
 // The memory that bodies on their way in may take together: each may trickle for a minute, and there may be thousands. Small ones are not
 // counted: what they take is bounded by the number of connections, and most events are small.
 import { Problem } from '../problem.ts'
+import { readBytes } from './read-body.ts'
 
 export interface BodyBudget {
   /** Holds so many bytes until the work is done, however it ends. Throws Problem `busy` when there is no room for them. */
@@ -31,4 +32,15 @@ export function createBodyBudget(maxHeldBytes = MAX_HELD_BYTES): BodyBudget {
   }
 
   return { during: (bytes, work) => (bytes <= UNCOUNTED_BYTES ? work() : hold(bytes, work)) }
+}
+
+/** Elysia reads a body by `request.arrayBuffer()`: of a large one, or one of unknown length, that now counts its bytes and holds room for them. */
+export function boundBody(request: Request, maxBytes: number, bodies: BodyBudget): void {
+  const bytes = bytesToHold(request, maxBytes)
+  if (bytes <= UNCOUNTED_BYTES) return
+  const { arrayBuffer } = request
+  request.arrayBuffer = () => {
+    request.arrayBuffer = arrayBuffer
+    return bodies.during(bytes, () => readBytes(request, maxBytes)) as Promise<ArrayBuffer>
+  }
 }

@@ -5,7 +5,6 @@
 import { Elysia } from 'elysia'
 import { systemClock } from '../../src/clock.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
-import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { admit } from '../../src/http/intake-gate.ts'
 import { INTAKE_PATHS } from '../../src/http/intake-paths.ts'
 import { createRateLimit } from '../../src/http/rate-limit.ts'
@@ -38,22 +37,18 @@ function elysia() {
     stamp: stampClock.next,
     paths: INTAKE_PATHS,
   }
-  const { routes } = v1Routes(
-    {
-      spools: { points: forgetful, exceptions: forgetful },
-      givenStamps: { claim: async (us) => us, close() {} },
-      ownTimeSub: 1,
-      maxAgeUs: 7 * 86_400e6,
-      wallUs: systemClock.wallUs,
-      admitSeries: () => true,
-      countAccepted() {},
-    },
-    createBodyBudget(),
-  )
+  const { routes } = v1Routes({
+    spools: { points: forgetful, exceptions: forgetful },
+    givenStamps: { claim: async (us) => us, close() {} },
+    ownTimeSub: 1,
+    maxAgeUs: 7 * 86_400e6,
+    wallUs: systemClock.wallUs,
+    admitSeries: () => true,
+    countAccepted() {},
+  })
   const app = new Elysia({ normalize: false })
     .onRequest((c) => {
-      const url = c.request.url
-      const admission = admit(c.request, url.slice(url.indexOf('/', 8)), gate)
+      const admission = admit(c.request, (c as unknown as { path: string }).path, gate)
       if (admission instanceof Problem) return new Response('refused', { status: admission.status })
       ;(c as unknown as { admission: unknown }).admission = admission
     })
