@@ -29,7 +29,9 @@ export function formatStamp({ us, sub }: Stamp): string {
     prefix = new Date(s * 1000).toISOString().slice(0, 20)
     second = s
   }
-  return `${prefix}${String(us - s * 1e6).padStart(6, '0')}${digits3[sub]}Z`
+  const micros = us - s * 1e6
+  const ms = Math.floor(micros / 1000)
+  return `${prefix}${digits3[ms]}${digits3[micros - ms * 1000]}${digits3[sub]}Z`
 }
 
 /** The same for nanoseconds since the epoch. */
