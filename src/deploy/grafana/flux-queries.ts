@@ -136,8 +136,8 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
   |> map(fn: (r) => ({r with state: if ${OVERLAPS} then r.state else "outside"}))
   |> keep(columns: ["state", "at"])
   |> group(columns: ["state"])
-  |> filter(fn: (r) => r.state != "outside" and r.state != "paired")
   |> count(column: "at")
+  |> filter(fn: (r) => r.state != "outside")
   |> group()
   |> rename(columns: {at: "runs"})`),
 

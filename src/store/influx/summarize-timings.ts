@@ -6,6 +6,9 @@ import { classifiedMarks } from './find-timings.ts'
 import { overlapsRange, settledAt, settledInRange } from './pairing-flux.ts'
 import { fluxNs } from './selection-flux.ts'
 
+/** Marks that stand for no timing of the selection. Their figures are passed over here: a `filter` before them would take as long as pairing does. */
+const OUTSIDE = 'outside'
+
 export type SummaryQuestion = TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint }
 
 /** In no particular order. */
@@ -18,6 +21,7 @@ export async function summarizeTimings(
   await client.readRows(
     summarizeTimingsFlux(bucket, q),
     (get) => {
+      if (get('state') === OUTSIDE) return undefined
       const key = JSON.stringify([get('process'), q.byMeta ? get('meta') : '', get('bucket')])
       const row = rows.get(key) ?? newDraft(get, q)
       rows.set(key, row)
@@ -34,23 +38,22 @@ function summarizeTimingsFlux(bucket: string, q: SummaryQuestion): FluxText {
   const selected = q.everyNs === undefined ? overlapsRange(from, to, q.nowNs >= q.fromNs) : settledInRange(from, to)
   const key = ['process', ...(q.byMeta ? ['meta'] : []), ...(q.everyNs === undefined ? [] : ['bucket']), 'state']
   const quantile = (name: string, of: FluxText) => flux`
-completed |> quantile(column: "ms", q: ${of}, method: "exact_mean") |> yield(name: ${name})`
+timings |> quantile(column: "ms", q: ${of}, method: "exact_mean") |> yield(name: ${name})`
+  const inBucket = q.everyNs === undefined ? flux`` : flux`, bucket: if ${selected} then ${bucketOf(q.everyNs)} else 0`
   return flux`timings = ${classifiedMarks(bucket, q, false)}
-  |> map(fn: (r) => ({r with state: if ${selected} then r.state else "outside"${bucketOf(q.everyNs)}}))
+  |> map(fn: (r) => ({r with state: if ${selected} then r.state else ${OUTSIDE}${inBucket}}))
   |> keep(columns: ${[...key, 'at', 'ns', 'ms']})
   |> group(columns: ${key})
-completed = timings |> filter(fn: (r) => r.state == "completed")
 
-timings |> filter(fn: (r) => r.state != "outside" and r.state != "paired") |> count(column: "at") |> yield(name: "count")
-completed |> sum(column: "ns") |> yield(name: "sum")
-completed |> max(column: "ns") |> yield(name: "max")${quantile('p50', flux`0.5`)}${quantile('p95', flux`0.95`)}${quantile('p99', flux`0.99`)}`
+timings |> count(column: "at") |> yield(name: "count")
+timings |> sum(column: "ns") |> yield(name: "sum")
+timings |> max(column: "ns") |> yield(name: "max")${quantile('p50', flux`0.5`)}${quantile('p95', flux`0.95`)}${quantile('p99', flux`0.99`)}`
 }
 
 /** The start of the bucket of the mark that settled the timing; buckets are aligned to the epoch. */
-function bucketOf(everyNs: bigint | undefined): FluxText {
-  if (everyNs === undefined) return flux``
+function bucketOf(everyNs: bigint): FluxText {
   const every = fluxNs(everyNs)
-  return flux`, bucket: ${settledAt} / ${every} * ${every}`
+  return flux`${settledAt} / ${every} * ${every}`
 }
 
 /** A row whose figures are still coming in. */
@@ -75,10 +78,12 @@ const newDraft = (get: GetColumn, { byMeta, everyNs }: SummaryQuestion): Draft =
 
 function addFigure(row: Draft, get: GetColumn): void {
   const state = get('state') as TimingState
+  if (get('result') === 'count') row[state === 'completed' ? 'count' : state] = Number(get('at'))
+  else if (state === 'completed') addDuration(row, get)
+}
+
+function addDuration(row: Draft, get: GetColumn): void {
   switch (get('result')) {
-    case 'count':
-      row[state === 'completed' ? 'count' : state] = Number(get('at'))
-      return
     case 'sum': // divided when the count is known
       row.meanMs = Number(get('ns')) / 1e6
       return
