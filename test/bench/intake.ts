@@ -195,7 +195,9 @@ const bare = await startRival('bare', stint.key)
 const elysia = await startRival('elysia', stint.key)
 const rows: Row[] = []
 const start: Shot = { path: '/v1/start', body: MARK }
+/** A figure holds the storing of its own events, and not of those before it. */
 const add = async (what: string, target: Target, shot: Shot, connections: number) => {
+  await settle()
   const row = await measure(what, target, shot, stint.key, connections)
   rows.push(row)
   say(`${what} · ${target.name} · ${connections} connections: ${row.perSecond}/s`)
@@ -213,9 +215,9 @@ try {
   ] as const)
     await add(`exception ${name}`, stint.target, { path: '/v1/exception', body: exception(bytes) }, 64)
   await add('batch × 100', stint.target, { path: '/v1/batch', body: batch(100), eventsARequest: 100 }, 16)
-  await settle()
   const again = await add('start again', stint.target, start, 64)
   const half = Math.round(again.perSecond / 2)
+  await settle()
   const open = await measureOpenLoop(stint.target, stint.key, half)
 
   const at64 = (server: string) =>
@@ -239,7 +241,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** What was accepted so far is shipped before the next figure, so that shipping does not take part of it. */
+/** Waits until all that was accepted is stored. */
 async function settle(): Promise<void> {
   for (;;) {
     const text = await (await fetch(`http://127.0.0.1:${stint.target.port}/metrics`)).text()
