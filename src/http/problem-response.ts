@@ -2,7 +2,9 @@
 import type { Problem } from '../problem.ts'
 import { uncachedHeaders } from './answer-headers.ts'
 
-const HEADERS = uncachedHeaders({ 'content-type': 'application/problem+json' })
+const TYPE = { 'content-type': 'application/problem+json' }
+const HEADERS = uncachedHeaders(TYPE)
+const UNAUTHORIZED_HEADERS = uncachedHeaders({ ...TYPE, 'www-authenticate': 'ApiKey' })
 
 /** The JSON of a problem. */
 export const problemBody = ({ code, status, title, detail, errors }: Problem) => ({
@@ -16,9 +18,9 @@ export const problemBody = ({ code, status, title, detail, errors }: Problem) =>
 
 export function problemResponse(problem: Problem): Response {
   const { status, retryAfterS, allow } = problem
-  const response = new Response(JSON.stringify(problemBody(problem)), { status, headers: HEADERS })
+  const headers = status === 401 ? UNAUTHORIZED_HEADERS : HEADERS
+  const response = new Response(JSON.stringify(problemBody(problem)), { status, headers })
   if (retryAfterS !== undefined) response.headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfterS))))
   if (allow !== undefined) response.headers.set('allow', allow)
-  if (status === 401) response.headers.set('www-authenticate', 'ApiKey')
   return response
 }

@@ -1,5 +1,6 @@
-// `bun run bench intake [--seconds N] [--json]`: durable intake beside its rivals, all in one run. The server has one core and the load the
+// `bun run bench intake [--seconds N] [--rounds N] [--away] [--json]`: durable intake beside its rivals, all in one run. The server has one core and the load the
 // other, as far as the machine has two. A figure of a noisy machine is worth its ratio to the rivals of the same run, no more.
+// `--away`: the stores do not answer, so that nothing is stored meanwhile and the spool stands alone.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,15 +37,22 @@ interface Row {
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== 'intake'),
-  options: { seconds: { type: 'string', default: '4' }, json: { type: 'boolean', default: false } },
+  options: {
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '5' },
+    away: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
 })
 const seconds = Number(values.seconds)
+const rounds = Number(values.rounds)
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
 const hasTwoCores = cpus().length > 1
 const pinned = (core: number, command: string[]) =>
   hasTwoCores ? ['taskset', '-c', String(core), ...command] : command
 const TICKS_A_SECOND = 100
+const AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'bench', CLICKHOUSE_PASSWORD: 'bench' }
 
 if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
 
@@ -87,7 +95,7 @@ async function startRival(name: 'bare' | 'elysia', key: string) {
 
 async function startStint() {
   const child = Bun.spawn(pinned(0, [process.execPath, join(import.meta.dir, '../../src/main.ts')]), {
-    env: { ...process.env, NODE_ENV: 'production', PORT: '0', DATA_DIR: join(dir, 'data') },
+    env: { ...process.env, NODE_ENV: 'production', PORT: '0', DATA_DIR: join(dir, 'data'), ...(values.away && AWAY) },
     stderr: 'inherit',
   })
   const url = await readOutput(child.stdout, /"url":"([^"]+)"/)
@@ -195,18 +203,42 @@ const bare = await startRival('bare', stint.key)
 const elysia = await startRival('elysia', stint.key)
 const rows: Row[] = []
 const start: Shot = { path: '/v1/start', body: MARK }
+interface Case {
+  readonly what: string
+  readonly target: Target
+  readonly shot: Shot
+}
+
+const medianOf = <T>(values: readonly T[], by: (value: T) => number): T =>
+  values.toSorted((a, b) => by(a) - by(b))[Math.floor(values.length / 2)]!
+
 /** A figure holds the storing of its own events, and not of those before it. */
-const add = async (what: string, target: Target, shot: Shot, connections: number) => {
-  await settle()
-  const row = await measure(what, target, shot, stint.key, connections)
-  rows.push(row)
-  say(`${what} · ${target.name} · ${connections} connections: ${row.perSecond}/s`)
-  return row
+async function add(what: string, target: Target, shot: Shot, connections: number): Promise<Row> {
+  const [row] = await addInTurn([{ what, target, shot }], connections, 1)
+  return row!.at(-1)!
+}
+
+/** Measures the cases one after the other, again and again, for a machine changes its pace; each is shown by its median round. All rounds of each case. */
+async function addInTurn(cases: readonly Case[], connections: number, rounds: number): Promise<Row[][]> {
+  const measured: Row[][] = cases.map(() => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, { what, target, shot }] of cases.entries()) {
+      await settle()
+      const row = await measure(what, target, shot, stint.key, connections)
+      measured[i]!.push(row)
+      say(`${what} · ${target.name} · ${connections} connections: ${row.perSecond}/s`)
+    }
+  }
+  rows.push(...measured.map((all) => medianOf(all, (row) => row.perSecond)))
+  return measured
 }
 try {
-  for (const connections of [1, 64, 256, 1024])
-    for (const { target } of [bare, elysia, stint]) await add('start', target, start, connections)
-  await add('401', stint.target, { ...start, key: 'stint_no' }, 64)
+  const rivals = [bare, elysia, stint].map(({ target }) => ({ what: 'start', target, shot: start }))
+  const refused = { what: '401', target: stint.target, shot: { ...start, key: 'stint_no' } }
+  await addInTurn(rivals, 1, 1)
+  const [bareRounds, elysiaRounds, stintRounds, refusedRounds] = await addInTurn([...rivals, refused], 64, rounds)
+  await addInTurn(rivals, 256, 1)
+  await addInTurn(rivals, 1024, 1)
   await add('422', stint.target, { path: '/v1/start', body: '{"process":""}' }, 64)
   for (const n of [1, 10, 50]) await add(`metrics × ${n}`, stint.target, { path: '/v1/metrics', body: metrics(n) }, 64)
   for (const [name, bytes] of [
@@ -220,19 +252,22 @@ try {
   await settle()
   const open = await measureOpenLoop(stint.target, stint.key, half)
 
-  const at64 = (server: string) =>
-    rows.find((row) => row.server === server && row.connections === 64 && row.what === 'start')!
+  const ratio = (ours: Row[] | undefined, theirs: Row[] | undefined) =>
+    medianOf(
+      ours!.map((row, round) => row.perSecond / theirs![round]!.perSecond),
+      (value) => value,
+    )
   const ratios = {
-    stintToBare: at64('stint').perSecond / at64('bare').perSecond,
-    stintToElysia: at64('stint').perSecond / at64('elysia').perSecond,
-    unauthorizedToBare: rows.find((row) => row.what === '401')!.perSecond / at64('bare').perSecond,
+    stintToBare: ratio(stintRounds, bareRounds),
+    stintToElysia: ratio(stintRounds, elysiaRounds),
+    unauthorizedToBare: ratio(refusedRounds, bareRounds),
   }
   const after = surroundings()
   if (values.json) console.log(JSON.stringify({ before, after, rows, ratios, openLoop: { rate: half, ...open } }))
   else {
     console.log(`\n${inWords(before, after)}\n`)
     console.table(rows)
-    console.log('ratios at 64 connections:', ratios)
+    console.log('ratios at 64 connections, the median of each round’s:', ratios)
     console.log(`open loop, ${half} requests a second on 64 connections:`, open)
   }
 } finally {
@@ -243,6 +278,7 @@ try {
 
 /** Waits until all that was accepted is stored. */
 async function settle(): Promise<void> {
+  if (values.away) return
   for (;;) {
     const text = await (await fetch(`http://127.0.0.1:${stint.target.port}/metrics`)).text()
     if ([...text.matchAll(/^stint_spool_records\{.*\} (\d+)/gm)].every((match) => match[1] === '0')) return
