@@ -11,7 +11,8 @@ import { blockBytes, fromBlock, toBlock } from './sealed-block.ts'
 const MAGIC = 'STINTSEG'
 const HEADER_NUMBERS = 3
 const SUFFIX = '.segment'
-const ZEROS = new Uint8Array(1024 * 1024)
+/** Filled and synced in pieces: behind a sync of all of it, commits to the segment in use would wait for tens of ms. */
+const ZEROS = new Uint8Array(256 * 1024)
 
 export const SEGMENT_HEADER_BYTES = 64
 
@@ -67,8 +68,8 @@ export async function allocateSegment(disk: Disk, dir: string, index: number, by
   try {
     for (let at = 0; at < bytes; at += ZEROS.length) {
       await writeAll(file, ZEROS.subarray(0, Math.min(ZEROS.length, bytes - at)), at)
+      await file.datasync()
     }
-    await file.datasync()
     await disk.syncDir(dir)
     return { index, file, bytes }
   } catch (error) {
