@@ -85,7 +85,7 @@ async function readOutput(stream: ReadableStream<Uint8Array>, pattern: RegExp): 
   }
 }
 
-async function startRival(name: 'bare' | 'elysia', key: string) {
+async function startRival(name: 'bare' | 'synced' | 'elysia', key: string) {
   const child = Bun.spawn(pinned(0, [process.execPath, join(import.meta.dir, 'rivals.ts'), name]), {
     env: { ...process.env, NODE_ENV: 'production', BENCH_KEY: key },
     stderr: 'inherit',
@@ -200,6 +200,7 @@ async function measureOpenLoop(target: Target, key: string, rate: number) {
 const before = surroundings()
 const stint = await startStint()
 const bare = await startRival('bare', stint.key)
+const synced = await startRival('synced', stint.key)
 const elysia = await startRival('elysia', stint.key)
 const rows: Row[] = []
 const start: Shot = { path: '/v1/start', body: MARK }
@@ -233,10 +234,14 @@ async function addInTurn(cases: readonly Case[], connections: number, rounds: nu
   return measured
 }
 try {
-  const rivals = [bare, elysia, stint].map(({ target }) => ({ what: 'start', target, shot: start }))
+  const rivals = [bare, synced, elysia, stint].map(({ target }) => ({ what: 'start', target, shot: start }))
   const refused = { what: '401', target: stint.target, shot: { ...start, key: 'stint_no' } }
   await addInTurn(rivals, 1, 1)
-  const [bareRounds, elysiaRounds, stintRounds, refusedRounds] = await addInTurn([...rivals, refused], 64, rounds)
+  const [bareRounds, syncedRounds, elysiaRounds, stintRounds, refusedRounds] = await addInTurn(
+    [...rivals, refused],
+    64,
+    rounds,
+  )
   await addInTurn(rivals, 256, 1)
   await addInTurn(rivals, 1024, 1)
   await add('422', stint.target, { path: '/v1/start', body: '{"process":""}' }, 64)
@@ -259,6 +264,8 @@ try {
     )
   const ratios = {
     stintToBare: ratio(stintRounds, bareRounds),
+    stintToSynced: ratio(stintRounds, syncedRounds),
+    syncedToBare: ratio(syncedRounds, bareRounds),
     stintToElysia: ratio(stintRounds, elysiaRounds),
     unauthorizedToBare: ratio(refusedRounds, bareRounds),
   }
@@ -271,8 +278,8 @@ try {
     console.log(`open loop, ${half} requests a second on 64 connections:`, open)
   }
 } finally {
-  for (const { child } of [stint, bare, elysia]) child.kill()
-  await Promise.all([stint, bare, elysia].map(({ child }) => child.exited))
+  for (const { child } of [stint, bare, synced, elysia]) child.kill()
+  await Promise.all([stint, bare, synced, elysia].map(({ child }) => child.exited))
   rmSync(dir, { recursive: true, force: true })
 }
 

@@ -1,7 +1,12 @@
-// The servers that Stint's intake is measured against, each in a process of its own: `bun test/bench/rivals.ts bare|elysia`; prints its port.
+// The servers that Stint's intake is measured against, each in a process of its own: `bun test/bench/rivals.ts bare|synced|elysia`; prints its port.
 //   bare    Bun.serve that parses the JSON and answers 201: what the runtime can do at most
+//   synced  the same, and durable in the plainest way: what came in since the last sync is written to one place of a file and synced together
 //   elysia  Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { systemClock } from '../../src/clock.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
@@ -14,15 +19,49 @@ import { Problem } from '../../src/problem.ts'
 const KEY = process.env.BENCH_KEY!
 const CREATED = { status: 201, headers: { 'content-type': 'application/json' } }
 
-function bare() {
+function bare(append: (body: object) => Promise<void> | undefined = () => undefined) {
   return Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const body = (await request.json()) as { process?: string }
+      await append(body)
       return new Response(`{"at":"${body.process?.length}"}`, CREATED)
     },
   }).port
+}
+
+/** Group commit and nothing else: no sequence, no checksum, nothing to read. */
+async function synced() {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
+  const file = await open(join(dir, 'log'), 'w+')
+  rmSync(dir, { recursive: true }) // the file stays as long as it is open
+  await file.write(new Uint8Array(1024 * 1024), 0, 1024 * 1024, 0)
+  await file.sync()
+  let lines: string[] = []
+  let filling: PromiseWithResolvers<void> | undefined
+  let isWorking = false
+
+  async function work() {
+    isWorking = true
+    await new Promise((resolve) => setImmediate(resolve))
+    while (filling !== undefined) {
+      const [bytes, group] = [Buffer.from(lines.join('\n')), filling]
+      lines = []
+      filling = undefined
+      await file.write(bytes, 0, bytes.length, 0)
+      await file.datasync()
+      group.resolve()
+    }
+    isWorking = false
+  }
+
+  return bare((body) => {
+    lines.push(JSON.stringify(body))
+    filling ??= Promise.withResolvers()
+    if (!isWorking) void work()
+    return filling.promise
+  })
 }
 
 function elysia() {
@@ -57,4 +96,6 @@ function elysia() {
   return app.server!.port
 }
 
-console.log(process.argv[2] === 'bare' ? bare() : elysia())
+const RIVALS = { bare: () => bare(), synced, elysia }
+
+console.log(await RIVALS[process.argv[2] as keyof typeof RIVALS]())
