@@ -9,6 +9,7 @@ import { openAccounts } from '../../src/account/accounts.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { cpuMs } from '../support/process-figures.ts'
 import { inWords, surroundings } from './machine.ts'
 
 interface Case {
@@ -36,7 +37,6 @@ if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian:
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
 const CONNECTIONS = 64
-const TICKS_A_SECOND = 100
 const STARTS = 3
 /** Nobody listens at the port of "discard". */
 const AWAY = { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 't', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
@@ -83,15 +83,10 @@ async function timeStart(stint: StintProcess): Promise<{ ms: number; cpuMs: numb
   for (let i = 0; i < STARTS; i++) {
     if (i > 0) await stint.terminate()
     times.push(await stint.start())
-    cpuTimes.push((await cpuSeconds(stint.pid())) * 1000)
+    cpuTimes.push(cpuMs(stint.pid()))
   }
   if (hasTwoCores) Bun.spawnSync(['taskset', '-apc', '0', String(stint.pid())])
   return { ms: Math.round(medianOf(times)), cpuMs: Math.round(medianOf(cpuTimes)) }
-}
-
-async function cpuSeconds(pid: number): Promise<number> {
-  const fields = (await Bun.file(`/proc/${pid}/stat`).text()).split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
 }
 
 /** The requests are made before the load begins, so that a key costs the client the same whether it is the same one or another. */
@@ -116,7 +111,7 @@ async function shoot({ what, stint, secrets, perSecond, cpuUs }: Case, isCounted
   const lua = join(dir, 'shot.lua')
   writeFileSync(join(dir, `${secrets.length}.keys`), `${secrets.join('\n')}\n`)
   writeFileSync(lua, script(secrets))
-  const cpuBefore = await cpuSeconds(stint.pid())
+  const cpuBefore = cpuMs(stint.pid())
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${isCounted ? seconds : 1}s`, '-s', lua, stint.url]
   const wrk = Bun.spawn(pinned(1, ['wrk', ...args]), { stderr: 'inherit' })
   const line = (await new Response(wrk.stdout).text()).split('\n').find((text) => text.startsWith('{"requests"'))
@@ -125,7 +120,7 @@ async function shoot({ what, stint, secrets, perSecond, cpuUs }: Case, isCounted
   if (unexpected > 0) throw new Error(`${what}: ${unexpected} answers were no 201`)
   if (!isCounted) return
   perSecond.push(requests / (us / 1e6))
-  cpuUs.push((((await cpuSeconds(stint.pid())) - cpuBefore) / requests) * 1e6)
+  cpuUs.push(((cpuMs(stint.pid()) - cpuBefore) / requests) * 1000)
   say(`${what}: ${Math.round(perSecond.at(-1)!)}/s`)
 }
 

@@ -2,15 +2,16 @@
 // store has grown: the time to the whole answer, the CPU and the peak memory of the real process, with the embedded engine and with InfluxDB.
 // On a machine that is not quiet the time says little; the CPU is hardly touched by what others do.
 // `--beyond` asks again without QUERY_MAX_MARKS what that has refused. `--marks 100000000` works too, and takes its time.
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openAccounts } from '../../src/account/accounts.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
-import { type InfluxBucket, influxd } from '../support/influxd.ts'
+import { type InfluxBucket, influxd, influxdPid } from '../support/influxd.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { DAYS, PROCESSES } from './load-marks.ts'
 import { inWords, surroundings } from './machine.ts'
 
@@ -58,7 +59,6 @@ const ALL = `from=-${DAYS + 1}d`
 const ONE = 'process=process+7'
 const SLOW_MS = 5_000
 const REPEATS = 3
-const TICKS_A_SECOND = 100
 /** Longer than a store is given for an answer. */
 const ANSWER_WITHIN_MS = 120_000
 
@@ -85,32 +85,8 @@ const QUESTIONS: readonly (readonly [what: string, path: string])[] = [
 
 /** The kernel keeps the most a process ever held; writing 5 makes it begin anew. */
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
-const peakMb = (pid: number) =>
-  Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024)
-
-function cpuMs(pids: readonly number[]): number {
-  let ticks = 0
-  for (const pid of pids) {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    ticks += Number(fields[11]) + Number(fields[12])
-  }
-  return (ticks * 1000) / TICKS_A_SECOND
-}
-
-/** Of the influxd that listens there. */
-function pidOf(address: InfluxBucket): number {
-  const isIt = (pid: string) => {
-    try {
-      const isInfluxd = basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('influxd')
-      return isInfluxd && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(new URL(address.url).host)
-    } catch {
-      return false // it is gone, or not ours to look at
-    }
-  }
-  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isIt(name))
-  if (pid === undefined) throw new Error('there is no influxd')
-  return Number(pid)
-}
+const peakMb = (pid: number) => Math.round(memoryOf(pid).peak / 2 ** 20)
+const cpuOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuMs(pid), 0)
 
 async function makeAccount(dataDir: string): Promise<{ id: string; secret: string }> {
   const log = createLog({ level: 'warn', pretty: false })
@@ -146,7 +122,7 @@ async function ask(stint: StintProcess, secret: string, path: string, influxPid?
   const stintPid = stint.pid()
   const pids = influxPid === undefined ? [stintPid] : [stintPid, influxPid]
   for (const pid of pids) resetPeak(pid)
-  const cpuBefore = cpuMs(pids)
+  const cpuBefore = cpuOf(pids)
   const runs: { ms: number; outcome: string }[] = []
   while (runs.length < REPEATS && !(runs.length > 0 && runs[0]!.ms > SLOW_MS)) {
     const from = performance.now()
@@ -161,7 +137,7 @@ async function ask(stint: StintProcess, secret: string, path: string, influxPid?
   const { ms, outcome } = runs.toSorted((a, b) => a.ms - b.ms)[runs.length >> 1]!
   return {
     ms: Math.round(ms),
-    cpuMs: Math.round((cpuMs(pids) - cpuBefore) / runs.length),
+    cpuMs: Math.round((cpuOf(pids) - cpuBefore) / runs.length),
     outcome,
     stintMb: peakMb(stintPid),
     ...(influxPid !== undefined && { influxMb: peakMb(influxPid) }),
@@ -171,7 +147,7 @@ async function ask(stint: StintProcess, secret: string, path: string, influxPid?
 async function measure(store: StoreName, size: number, figures: Figure[], loads: Load[]): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stint-growth-'))
   const influx = store === 'influxdb' ? await (await influxd()).freshBucket() : undefined
-  const influxPid = influx && pidOf(influx)
+  const influxPid = influx && influxdPid(influx)
   const settings: Env = {
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',

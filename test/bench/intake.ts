@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { inWords, surroundings } from './machine.ts'
 
 interface Target {
@@ -51,7 +52,6 @@ const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
 const hasTwoCores = cpus().length > 1
 const pinned = (core: number, command: string[]) =>
   hasTwoCores ? ['taskset', '-c', String(core), ...command] : command
-const TICKS_A_SECOND = 100
 const AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'bench', CLICKHOUSE_PASSWORD: 'bench' }
 
 if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
@@ -108,15 +108,6 @@ async function startStint() {
   return { child, key: key.secret, target: { name: 'stint', port: Number(new URL(url).port), pid: child.pid } }
 }
 
-async function cpuSeconds(pid: number): Promise<number> {
-  const fields = (await Bun.file(`/proc/${pid}/stat`).text()).split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
-}
-
-async function rssMb(pid: number): Promise<number> {
-  return Number(/VmRSS:\s+(\d+)/.exec(await Bun.file(`/proc/${pid}/status`).text())![1]) / 1024
-}
-
 async function commits(target: Target): Promise<number | undefined> {
   if (target.name !== 'stint') return undefined
   const text = await (await fetch(`http://127.0.0.1:${target.port}/metrics`)).text()
@@ -151,9 +142,9 @@ async function measure(what: string, target: Target, shot: Shot, key: string, co
     return JSON.parse(line) as Record<'requests' | 'us' | 'p50' | 'p99' | 'p999' | 'unexpected', number>
   }
   await run(1)
-  const [cpuBefore, commitsBefore] = [await cpuSeconds(target.pid), await commits(target)]
+  const [cpuBefore, commitsBefore] = [cpuMs(target.pid), await commits(target)]
   const figures = await run(seconds)
-  const cpu = (await cpuSeconds(target.pid)) - cpuBefore
+  const cpu = cpuMs(target.pid) - cpuBefore
   const commitsAfter = await commits(target)
   const perSecond = figures.requests / (figures.us / 1e6)
   return {
@@ -165,10 +156,10 @@ async function measure(what: string, target: Target, shot: Shot, key: string, co
     p50Ms: figures.p50 / 1000,
     p99Ms: figures.p99 / 1000,
     p999Ms: figures.p999 / 1000,
-    cpuUs: Number(((cpu / figures.requests) * 1e6).toFixed(1)),
+    cpuUs: Number(((cpu / figures.requests) * 1000).toFixed(1)),
     commitsPerSecond:
       commitsAfter === undefined ? undefined : Math.round((commitsAfter - commitsBefore!) / (figures.us / 1e6)),
-    rssMb: Math.round(await rssMb(target.pid)),
+    rssMb: Math.round(memoryOf(target.pid).now / 2 ** 20),
     unexpected: figures.unexpected,
   }
 }

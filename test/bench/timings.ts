@@ -1,8 +1,8 @@
 // `bun run bench timings [--marks N] [--rounds N] [--json]`: what is asked about timings, and every panel of the dashboards, over N marks (1M) of fifty processes
 // in the last day in the real InfluxDB, and ten times as many in the ClickHouse engine. Each question is asked once to warm up; then the median counts, and on a busy machine the store's CPU.
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Event } from '../../src/event/event.ts'
 import { createLog } from '../../src/log.ts'
@@ -12,7 +12,8 @@ import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { PointSource, TimingSelection } from '../../src/store/source.ts'
 import { askClickHouse, askInflux, type View } from '../deploy/grafana.ts'
-import { type InfluxBucket, influxd } from '../support/influxd.ts'
+import { influxd, influxdPid } from '../support/influxd.ts'
+import { cpuMs } from '../support/process-figures.ts'
 import { inWords, surroundings } from './machine.ts'
 
 const { values } = parseArgs({
@@ -32,7 +33,6 @@ const ONE_OF_THEM = 'process 7'
 /** How long the runs take: from 1 to this many seconds. */
 const LONGEST_S = 600
 const BATCH = 10_000
-const MS_A_TICK = 10
 /** A busy machine is no failure. */
 const TIMEOUT_MS = 600_000
 /** How Grafana divides a day, by the panel's `maxDataPoints`; a panel without it is as wide as the screen. */
@@ -69,29 +69,6 @@ const view: View = {
   toMs: untilMs,
   intervalMs: INTERVALS_MS[1000]!,
   variables: { account: { all: '[^%]*' }, process: ONE_OF_THEM, meta: { all: '[^%]*' }, now: `${untilMs}000000` },
-}
-
-/** Of the processes that answer, so far. */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK
-}
-
-function findInfluxd({ url }: InfluxBucket): number {
-  const { host } = new URL(url)
-  const isIt = (pid: string) => {
-    try {
-      return (
-        basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('influxd') &&
-        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(host)
-      )
-    } catch {
-      return false // it has ended, or is another user's
-    }
-  }
-  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isIt(name))
-  if (pid === undefined) throw new Error(`no influxd listens on ${host}`)
-  return Number(pid)
 }
 
 type Measured = 'bestMs' | 'medianMs' | 'cpuMs'
@@ -207,7 +184,7 @@ async function benchInflux(): Promise<void> {
   if (batch.length > 0) await write()
   const source = createInfluxSource({ ...bucket, timeoutMs: TIMEOUT_MS })
   await expectMarks(source, MARKS)
-  const pid = findInfluxd(bucket)
+  const pid = influxdPid(bucket)
   await measureQuestions(pid, 'influxdb', MARKS, source, { one: 500, all: 7000 })
   await measurePanels(pid, 'influxdb', MARKS, (target, shown) => askInflux(target.query, bucket, shown))
   await source.close()

@@ -1,9 +1,9 @@
 // A start with much in the spool is as ready as one without: what is in it is found by the last segment, not read through.
 import { afterEach, expect, test } from 'bun:test'
 import { writeBacklog } from '../support/fault-backlog.ts'
-import { cpuMs } from '../support/fault-trial.ts'
 import { countSpooled } from '../support/oracle.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { cpuMs } from '../support/process-figures.ts'
 
 const EVENTS = 200_000
 const READY_WITHIN_CPU_MS = 5_000

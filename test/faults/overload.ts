@@ -1,7 +1,7 @@
 // More than it can take: one greedy key on hundreds of connections beside nineteen quiet ones, and thousands of connections that are idle or slow.
 import { requestOf, startCrowd, startFlood } from '../support/fault-crowd.ts'
-import { cpuMs, memoryOf } from '../support/fault-trial.ts'
 import type { StintProcess } from '../support/process.ts'
+import { cpuMs, memoryOf } from '../support/process-figures.ts'
 
 export const RATE_LIMIT = 100
 

@@ -2,7 +2,7 @@
 // The Stint of a rig lives on from round to round, and so do its stores.
 import { between, type Chance } from '../support/fault-chance.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
-import { cpuMs, injectFault, isKnown, manyOf, rotateKey, startLoad, until } from '../support/fault-trial.ts'
+import { injectFault, isKnown, manyOf, rotateKey, startLoad, until } from '../support/fault-trial.ts'
 import {
   createOracle,
   type Findings,
@@ -13,6 +13,7 @@ import {
   untilShipped,
 } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { cpuMs } from '../support/process-figures.ts'
 
 const SHIPPED_WITHIN_MS = 300_000
 const STARTED_WITHIN_MS = 30_000

@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { startClickHouseBridge } from '../support/clickhouse-bridge.ts'
 import { engineMissing } from '../support/engine.ts'
-import { cpuMs } from '../support/fault-trial.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
 import { createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { cpuMs } from '../support/process-figures.ts'
 
 const KILLS = 4
 const CLIENTS = 12

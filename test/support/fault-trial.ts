@@ -1,5 +1,4 @@
 // What a trial with faults needs: waiting for conditions, faults in the system calls of a process, keys that are replaced, figures.
-import { readFileSync } from 'node:fs'
 import { missing, type Need } from './needs.ts'
 import type { Caller, StintProcess } from './process.ts'
 
@@ -134,20 +133,3 @@ export function startLoad(
 
 /** The same caller many times: so many clients. */
 export const manyOf = (caller: Caller, count: number): Caller[] => Array.from({ length: count }, () => caller)
-
-/** The processor time a process has used, in ms: unlike the time of day it is the same on a machine that is busy with other things. */
-export function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const [userTicks, systemTicks] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-  return (Number(userTicks) + Number(systemTicks)) * 10
-}
-
-/** Memory that a process holds now, and the most it ever held, in bytes. */
-export function memoryOf(pid: number): { now: number; peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024
-  return { now: of('VmRSS'), peak: of('VmHWM') }
-}

@@ -1,8 +1,8 @@
 // One real influxd a test process: started at the first use, on a free port with data of its own, gone with the
 // process however that ends. Each test takes a fresh bucket. Where no influxd is installed its tests are skipped, and said to be.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { findInfluxd, missing } from './needs.ts'
 
 const STARTUP_MS = 60_000
@@ -116,4 +116,22 @@ async function untilHealthy(url: string, child: Bun.Subprocess): Promise<void> {
     await Bun.sleep(50)
   }
   throw new Error(`influxd was not healthy within ${STARTUP_MS} ms`)
+}
+
+/** The process that listens there: what was started is a shell around it. */
+export function influxdPid({ url }: Pick<InfluxBucket, 'url'>): number {
+  const { host } = new URL(url)
+  const isIt = (pid: string) => {
+    try {
+      return (
+        basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('influxd') &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(host)
+      )
+    } catch {
+      return false // it has ended, or is another user's
+    }
+  }
+  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isIt(name))
+  if (pid === undefined) throw new Error(`no influxd listens on ${host}`)
+  return Number(pid)
 }

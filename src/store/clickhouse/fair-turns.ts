@@ -13,8 +13,10 @@ type Job = () => Promise<void>
 /** What nobody asked for has turns of its own. */
 const NOBODY = ''
 
+const notAwaited = () => new ClickHouseFault('nobody waits for the answer any more', undefined)
+
 export const assertAwaited = (asker: Asker | undefined): void => {
-  if (asker?.signal?.aborted) throw new ClickHouseFault('nobody waits for the answer any more', undefined)
+  if (asker?.signal?.aborted) throw notAwaited()
 }
 
 /** `clear` is run after work that failed, before anybody's next turn. */
@@ -51,7 +53,7 @@ export function createFairTurns(clear: () => Promise<unknown>): FairTurns {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       const giveUp = () => {
         leave(account, job)
-        reject(new ClickHouseFault('nobody waits for the answer any more', undefined))
+        reject(notAwaited())
       }
       const job: Job = async () => {
         asker?.signal?.removeEventListener('abort', giveUp)
