@@ -138,6 +138,9 @@ describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
 
       for (const broken of ['fdatasync:error=EIO', 'pwrite64:error=ENOSPC', 'pwrite64:retval=7']) {
         const failed = () => oracle.refused.get(500) ?? 0
+        // Both spools write to a segment that is there when the paths are read, and go on writing to it until a write fails.
+        await until('points taken', async () => (await oracle.send(caller, 'metrics')) === 201)
+        await until('exceptions taken', async () => (await oracle.send(caller, 'exception')) === 201)
         const before = failed()
         // A short write as strace makes it writes nothing: SQLite would believe it, and no disk does that.
         const fault = await injectFault(stint.pid(), [broken], broken.includes('retval') ? segmentsOf(stint) : [])

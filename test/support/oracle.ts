@@ -80,7 +80,7 @@ export interface Oracle {
   acknowledged(): number
   /** Events whose answer never came: they may be stored or not. */
   unanswered(): number
-  /** Answers other than 201, by status. */
+  /** Answers other than 201, by status; of a batch that was taken in part each event that was not. */
   readonly refused: ReadonlyMap<number, number>
   /** Answers 429 and 503 that did not say when to come back. */
   withoutRetryAfter(): number
@@ -92,6 +92,9 @@ export const POISON_PROCESS = 'poison'
 
 /** A range that holds all that a test sends. */
 export const WIDE = 'from=-3h&to=2100-01-01T00:00:00Z'
+
+/** Of one event: its stamp, or why it was not taken. */
+type ItemAnswer = { readonly at: string } | { readonly at?: undefined; readonly status: number }
 
 const AWAY_MS = 50
 const SECOND_NAME = 'läng e=1,2'
@@ -142,10 +145,10 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
     one.at = at
   }
 
-  function refuse(status: number, headers: Headers): void {
+  function refuse(status: number, events: readonly Sent[]): void {
     refused.set(status, (refused.get(status) ?? 0) + 1)
-    if ((status === 429 || status === 503) && !/^\d+$/.test(headers.get('retry-after') ?? ''))
-      counts.withoutRetryAfter++
+    // A disk that failed may have kept it all the same; every other refusal is a promise that it is not there.
+    if (status >= 500 && status !== 503) for (const one of events) one.inDoubt = true
   }
 
   /** Resolves to the status; undefined when no answer came. */
@@ -154,7 +157,7 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
     path: string,
     body: unknown,
     events: readonly Sent[],
-    read: (text: string) => readonly (string | undefined)[],
+    read: (text: string) => readonly ItemAnswer[],
   ): Promise<number | undefined> {
     let response: Response
     let text: string
@@ -166,23 +169,30 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       await Bun.sleep(AWAY_MS)
       return undefined
     }
-    if (response.status !== 201 && response.status !== 207) refuse(response.status, response.headers)
-    else for (const [i, at] of read(text).entries()) if (at !== undefined) acknowledge(events[i]!, at)
-    // A disk that failed may have kept it all the same; every other refusal is a promise that it is not there.
-    if (response.status >= 500 && response.status !== 503) for (const one of events) one.inDoubt = true
-    return response.status
+    const { status, headers } = response
+    if (status === 201 || status === 207) {
+      for (const [i, answer] of read(text).entries()) {
+        if (answer.at === undefined) refuse(answer.status, [events[i]!])
+        else acknowledge(events[i]!, answer.at)
+      }
+    } else {
+      refuse(status, events)
+      if ((status === 429 || status === 503) && !/^\d+$/.test(headers.get('retry-after') ?? ''))
+        counts.withoutRetryAfter++
+    }
+    return status
   }
 
-  const atOf = (text: string) => [(JSON.parse(text) as { at: string }).at]
-  const atsOf = (text: string) => (JSON.parse(text) as { items: { at?: string }[] }).items.map(({ at }) => at)
-  const sendOne = (caller: Caller, one: Sent) => post(caller, `/v1/${one.kind}`, bodyOf(one), [one], atOf)
+  const readOne = (text: string) => [JSON.parse(text) as { at: string }]
+  const readBatch = (text: string) => (JSON.parse(text) as { items: ItemAnswer[] }).items
+  const sendOne = (caller: Caller, one: Sent) => post(caller, `/v1/${one.kind}`, bodyOf(one), [one], readOne)
   const sendBatch = (caller: Caller, events: readonly Sent[]) =>
     post(
       caller,
       '/v1/batch',
       events.map((one) => ({ kind: one.kind, ...bodyOf(one) })),
       events,
-      atsOf,
+      readBatch,
     )
 
   /** A run's events; with their own time they are `id` µs apart, so that the end is later than its start. */
