@@ -199,8 +199,9 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
     nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
     unready() {
       if (isStopping) return new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 })
-      const refusal = spools.points.refusal() ?? spools.exceptions.refusal()
-      return refusal === undefined ? undefined : SPOOL_REFUSALS[refusal]()
+      // One that is busy takes events again with its next commit, long before anybody has acted on this answer.
+      const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
+      return refusal && SPOOL_REFUSALS[refusal]()
     },
     renderMetrics() {
       for (const destination of ['points', 'exceptions'] as const) {

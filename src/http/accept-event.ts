@@ -11,7 +11,7 @@ import { SpoolError } from '../spool/spool-error.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps {
-  readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal'>>>
+  readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal' | 'backpressure'>>>
   readonly givenStamps: GivenStamps
   /** Lane 1 of this node: 2·NODE_ID + 1. */
   readonly ownTimeSub: number

@@ -62,8 +62,12 @@ export function batchRoute(deps: BatchDeps) {
     })
   }
 
-  /** Appends without a pause in between, so all that go to one spool are of one group: one write and one fdatasync makes them durable. */
+  /**
+   * Appends without a pause in between, so all that go to one spool are of one group: one write and one fdatasync makes them durable.
+   * Large batches that come together take turns before: each finds room for its events, and small requests beside them are not refused.
+   */
   async function appendAll(events: readonly (Event | Problem)[], arrivedUs: number): Promise<(Event | Problem)[]> {
+    for (let full = backpressure(); full !== undefined; full = backpressure()) await full
     const results = [...events]
     const commits = new Map<Promise<void>, number[]>()
     events.forEach((event, index) => {
@@ -79,6 +83,8 @@ export function batchRoute(deps: BatchDeps) {
     })
     return results
   }
+
+  const backpressure = () => deps.spools.points.backpressure() ?? deps.spools.exceptions.backpressure()
 
   /** Of a batch that is taken at least in part; one that is refused whole counts as one request, where its problem is answered. */
   function count(results: readonly (Event | Problem)[]): void {
@@ -99,10 +105,13 @@ export function batchRoute(deps: BatchDeps) {
     count(results)
     const [accepted, refused] = [results.length - problems.length, problems.length]
     const items = results.map(answerItem).join(',')
-    return new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
+    const response = new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
       status: refused === 0 ? 201 : 207,
       headers: HEADERS,
     })
+    const retryAfterS = problems.reduce((longest, problem) => Math.max(longest, problem.retryAfterS ?? 0), 0)
+    if (retryAfterS > 0) response.headers.set('retry-after', String(retryAfterS))
+    return response
   }
 
   return new Elysia({ normalize: false }).post(

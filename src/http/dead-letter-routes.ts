@@ -63,6 +63,7 @@ export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDep
           'It is back in its spool',
           'spool_full',
           'disk_low',
+          'busy',
           'disk_failed',
         ),
       },

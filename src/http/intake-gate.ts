@@ -50,6 +50,7 @@ export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
     new Problem('spool_full', 'The spool for this kind of event is full; its store is behind.', { retryAfterS: 5 }),
   disk_low: () =>
     new Problem('disk_low', 'There is too little free space on the disk to accept events.', { retryAfterS: 5 }),
+  busy: () => new Problem('busy', 'More comes in than the disk takes; send this again.', { retryAfterS: 1 }),
 }
 
 /** A path that is not known could have meant any kind. */

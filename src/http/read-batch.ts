@@ -1,16 +1,12 @@
 // The body of a batch becomes a list: a JSON array, or JSON lines (one object a line), plain or compressed.
 // What it grows to when it is unpacked is bounded, so that a small body cannot fill the memory.
-import { promisify } from 'node:util'
-import { gunzip, zstdDecompress } from 'node:zlib'
 import { Problem } from '../problem.ts'
-import { bodyTooLarge, jsonMalformed, parseJson, readBytes } from './read-body.ts'
+import { collectBytes, jsonMalformed, parseJson, readBytes } from './read-body.ts'
 
 export const MAX_BATCH_BYTES = 8 * 1024 * 1024
 export const MAX_BATCH_EVENTS = 10_000
 export const JSON_LINES = 'application/x-ndjson'
 export const CODINGS = ['gzip', 'zstd']
-
-const unpackers = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) }
 
 /** A line that is not JSON stands in the list as this, so that the others of its batch can be taken. */
 export class UnreadableLine {
@@ -42,10 +38,12 @@ const isJsonLines = (request: Request) =>
 async function unpack(request: Request, bytes: ArrayBuffer | Uint8Array): Promise<ArrayBuffer | Uint8Array> {
   const coding = request.headers.get('content-encoding')?.toLowerCase()
   if (coding !== 'gzip' && coding !== 'zstd') return bytes
+  // Not by node:zlib: of zstd that was cut short it takes what is there, and the rest would be lost without a word.
+  const unpacking = new DecompressionStream(coding as CompressionFormat) // the type does not know zstd
   try {
-    return await unpackers[coding](bytes, { maxOutputLength: MAX_BATCH_BYTES })
+    return await collectBytes(new Blob([bytes as ArrayBuffer]).stream().pipeThrough(unpacking), MAX_BATCH_BYTES)
   } catch (cause) {
-    if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(MAX_BATCH_BYTES)
+    if (cause instanceof Problem) throw cause
     throw jsonMalformed(`is not valid ${coding}`, cause)
   }
 }

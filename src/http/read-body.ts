@@ -12,13 +12,17 @@ export const jsonMalformed = (detail: string, cause?: unknown) =>
 
 /** The bytes of the body. Content-Length, where there is one, has been judged by the caller. */
 export function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
-  return request.headers.has('content-length') ? request.arrayBuffer() : countBytes(request, maxBytes)
+  return request.headers.has('content-length') ? request.arrayBuffer() : collectBytes(request.body ?? [], maxBytes)
 }
 
-async function countBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** Throws Problem `body_too_large` as soon as they are more. */
+export async function collectBytes(
+  from: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of from) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes)
     chunks.push(chunk)

@@ -23,8 +23,10 @@ export type { Batch, Position, SpoolRefusal }
 
 const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
-/** In front of a disk that does not keep up: beyond it appends are refused as `spool_full`. */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024
+/** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
+const MOST_WAITING_BYTES = 24 * 1024 * 1024
+/** Beyond it who brings much waits, so that who brings little is not refused. */
+const MUCH_WAITING_BYTES = 8 * 1024 * 1024
 
 export interface SpoolOptions {
   readonly dir: string
@@ -55,11 +57,13 @@ export interface SpoolStats {
 export interface Spool {
   /**
    * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch.
-   * Rejects with SpoolError: `spool_full` or `disk_low` (nothing was written), `disk_failed` (closed, too).
+   * Rejects with SpoolError: `spool_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
    */
   append(record: string, us: number): Promise<void>
   /** Why an append would be refused right now. Synchronous and free; clears by itself. */
   refusal(): SpoolRefusal | undefined
+  /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
+  backpressure(): Promise<void> | undefined
   /** The newest `us` it has ever held, 0 when none: survives delivery and restarts. */
   readonly newestUs: number
   /**
@@ -174,8 +178,13 @@ class LogSpool implements Spool {
 
   refusal(): SpoolRefusal | undefined {
     const waiting = this.#writer.waitingBytes
-    if (this.#heldBytes + waiting >= this.#maxBytes || waiting >= MOST_WAITING_BYTES) return 'spool_full'
-    return this.#freeSpace.isLow() ? 'disk_low' : undefined
+    if (this.#heldBytes + waiting >= this.#maxBytes) return 'spool_full'
+    if (this.#freeSpace.isLow()) return 'disk_low'
+    return waiting >= MOST_WAITING_BYTES ? 'busy' : undefined
+  }
+
+  backpressure(): Promise<void> | undefined {
+    return this.#writer.waitingBytes >= MUCH_WAITING_BYTES ? this.#writer.nextCommit() : undefined
   }
 
   read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch> {

@@ -69,6 +69,11 @@ export class Writer {
     return this.#filling.length
   }
 
+  /** Resolves when what waits has been written, or could not be. */
+  nextCommit(): Promise<void> {
+    return this.#filling.settled.catch(() => {})
+  }
+
   append(record: string, us: number): Promise<void> {
     if (this.#closed) return Promise.reject(new SpoolError('disk_failed', new Error('the spool is closed')))
     const group = this.#filling

@@ -66,7 +66,7 @@ async function synced() {
 
 function elysia() {
   const stampClock = createStampClock(systemClock, 0, 0)
-  const forgetful = { append: () => Promise.resolve(), refusal: () => undefined }
+  const forgetful = { append: () => Promise.resolve(), refusal: () => undefined, backpressure: () => undefined }
   const gate = {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'bench'),

@@ -149,6 +149,43 @@ describe('a batch with faults', () => {
   })
 })
 
+describe('a packed batch that did not come whole', () => {
+  const MANY = toLines(Array.from({ length: 5000 }, (_, i) => ({ kind: 'start', process: 'z', uid: `u-${i}` })))
+  const [one, two] = [MANY.slice(0, 100_000), MANY.slice(100_000)]
+  const join = (...parts: Uint8Array[]) => Buffer.concat(parts)
+  describe.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('in %s', (coding, pack) => {
+    const whole = pack(MANY)
+    const damaged = join(pack(one), pack(two))
+    damaged[pack(one).length]! ^= 1
+    test.each<[string, Uint8Array]>([
+      ['without its last byte', whole.subarray(0, -1)],
+      ['cut in its middle', whole.subarray(0, whole.length / 2)],
+      ['cut after ten bytes', whole.subarray(0, 10)],
+      ['of no bytes', new Uint8Array()],
+      ['with something else behind it', join(whole, Buffer.from('junk'.repeat(10)))],
+      ['with a second part that is cut', join(pack(one), pack(two).subarray(0, -1))],
+      ['with a second part that is cut in its head', join(pack(one), pack(two).subarray(0, 3))],
+      ['with a second part that is damaged', damaged],
+    ])('%s: 422, and nothing is taken', async (_, body) => {
+      const app = await start()
+      const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
+      expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
+      expect(answer.json.errors).toEqual([{ pointer: '', detail: `is not valid ${coding}` }])
+      expect(await app.events()).toEqual([])
+    })
+
+    test('but in two parts is taken', async () => {
+      const app = await start()
+      const body = join(pack(one), pack(two))
+      const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
+      expect([answer.status, answer.json.accepted]).toEqual([201, 5000])
+    })
+  })
+})
+
 describe('a batch that is too large', () => {
   const MIB = 2 ** 20
   test.each([
@@ -208,6 +245,7 @@ test('when one spool is full, what goes to the other is taken: 207 with 503 for 
   expect(json.items.map((item: { status?: number }) => item.status)).toEqual([undefined, undefined, 503, undefined])
   expect(json.items[2]).toMatchObject({ code: 'spool_full' })
   expect(headers.get('content-type')).toBe('application/json')
+  expect(headers.get('retry-after')).toBe('5')
   const alone = await app.post('/v1/batch', [EVENTS[2], EVENTS[2]])
   expect([alone.status, alone.json.code, alone.headers.get('retry-after')]).toEqual([503, 'spool_full', '5'])
 })

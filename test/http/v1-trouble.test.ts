@@ -191,7 +191,7 @@ describe('a fault nobody thought of', () => {
       if (process === 'throws') throw thrownNow
       return true
     }
-    const spool = { append: () => Promise.reject(thrownNow), refusal: () => undefined }
+    const spool = { append: () => Promise.reject(thrownNow), refusal: () => undefined, backpressure: () => undefined }
     app = await startApp({ intake: { admitSeries, spools: { points: spool, exceptions: spool } } })
   })
   afterAll(() => app.stop())

@@ -231,11 +231,37 @@ test('appends in front of a disk that hangs are bounded in memory', async () => 
     pending.push(spool.append(big, 1))
     if (pending.length === 1) await new Promise(setImmediate)
   }
-  expect(pending.length).toBeGreaterThan(100)
-  expect(pending.length).toBeLessThan(200)
+  expect(spool.refusal()).toBe('busy')
+  expect(spool.append('x', 1)).rejects.toMatchObject({ name: 'SpoolError', code: 'busy' })
+  expect(pending.length).toBeGreaterThan(200)
+  expect(pending.length).toBeLessThan(300)
   hangs.resolve(undefined)
   await Promise.all(pending)
   expect(spool.refusal()).toBeUndefined()
+})
+
+test('who brings much is told to wait while much waits for the disk, until that is written or could not be', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { segmentBytes: 1 << 20 })
+  await spool.append('makes the segment', 1)
+  for (const isWell of [true, false]) {
+    const hangs = Promise.withResolvers<undefined>()
+    disk.check = () => hangs.promise
+    const pending = [spool.append('in hand', 1)]
+    await new Promise(setImmediate)
+    expect(spool.backpressure()).toBeUndefined()
+    while (spool.backpressure() === undefined) pending.push(spool.append('x'.repeat(1 << 20), 1))
+    expect(pending.length).toBeLessThan(10)
+    expect(spool.refusal()).toBeUndefined()
+    const pressure = spool.backpressure()
+    const settled = Promise.allSettled(pending)
+    if (isWell) hangs.resolve(undefined)
+    else hangs.reject(new Error('EIO'))
+    await pressure
+    await settled
+    expect(spool.backpressure()).toBeUndefined()
+    disk.check = async () => undefined
+  }
 })
 
 test('closing finishes the appends in hand and rejects later ones', async () => {
