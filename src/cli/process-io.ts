@@ -2,13 +2,16 @@
 // merely to ask whether there is a terminal takes as long as some commands do.
 import { writeSync } from 'node:fs'
 import { processEnv } from './config.ts'
-import type { Io } from './io.ts'
+import { EXIT_REFUSED, type Io } from './io.ts'
 
 export function createProcessIo(exit: (code: number) => never): Io {
-  /** Whoever read the output has gone (`stint … | head`): nothing is left to do. */
-  function endWhenUnread(error: unknown): void {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-    exit(0)
+  /** Nothing is left to do: whoever read the output has gone (`stint … | head`), or it has no room. */
+  function endUnwritten(error: unknown): never {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EPIPE') exit(0)
+    const why = message.replace(/^[A-Z\d]+: |, write$/g, '') // of `ENOSPC: no space left on device, write`
+    writeToStderr(`stint: standard output could not be written: ${why}\n`)
+    exit(EXIT_REFUSED)
   }
   let isWatched = false
   const terminal = async () => (await import('./terminal.ts')).createTerminal(process.stdin, process.stderr)
@@ -25,12 +28,12 @@ export function createProcessIo(exit: (code: number) => never): Io {
         return process.stdout.rows
       },
       write(text) {
-        if (!isWatched) process.stdout.on('error', endWhenUnread)
+        if (!isWatched) process.stdout.on('error', endUnwritten)
         isWatched = true
         try {
           process.stdout.write(text)
         } catch (error) {
-          endWhenUnread(error)
+          endUnwritten(error)
         }
       },
     },

@@ -1,6 +1,6 @@
 // The command line as a process: on a real terminal, and in a pipe.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ADA } from '../account/accounts-cast.ts'
@@ -82,3 +82,19 @@ test('a reader who leaves early is no error', async () => {
   expect(await new Response(child.stdout).text()).toStartWith('Usage: stint')
   expect(await new Response(child.stderr).text()).toBe('')
 })
+
+const FULL = '/dev/full'
+test.skipIf(!existsSync(FULL)).each(['--help', 'account create --email full@example.com --password-stdin'])(
+  'an output that takes nothing is told in one line: %s',
+  async (line) => {
+    const child = Bun.spawn(['sh', '-c', `exec "$@" > ${FULL}`, 'sh', process.execPath, MAIN, ...line.split(' ')], {
+      env: env(),
+      stdin: new Blob(['a password for the full device\n']),
+      stderr: 'pipe',
+    })
+    const said = await new Response(child.stderr).text()
+    expect(said).toEndWith('stint: standard output could not be written: no space left on device\n')
+    expect(said).not.toContain('process-io.ts')
+    expect(await child.exited).toBe(1)
+  },
+)
