@@ -154,6 +154,7 @@ export async function startService(config: Config, clock: Clock, log: Logger): P
       maxAgeUs: config.maxAgeUs,
       wallUs: clock.wallUs,
       admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
+      seriesNoted: accounts.series.noted,
       countAccepted: (kind, events) => accepted[kind].inc(events),
     },
     countRefused: (kind, reason) => metrics.refused.labels(kind, reason).inc(),

@@ -1,19 +1,25 @@
 // How many series an account may make in InfluxDB, where each costs memory for as long as the bucket keeps it. Invariants:
 // * One request is admitted whole or not at all; what is known always passes, also beyond a lowered limit.
 // * Kept as 53 bits of a salted SHA-256: a number in memory and on disk. The salt never leaves the file, so nobody can make two names collide.
-// * No request waits for its own series to be written: new ones are written together a moment later. That one transaction runs in the event
-//   loop (SQLite is synchronous), so all that comes in that moment waits for it: at most ten times a second, and only while series are new.
-// * One lost to a kill is admitted again when it comes again.
+// * What was acknowledged is known after a kill, too: who begins a series waits for `noted`. The series of a moment are written together, in
+//   one transaction in the event loop (SQLite is synchronous), and only while series are new.
+// * A file that cannot be written holds nobody up for longer than one try: the series counts in memory and is written later.
 import type { Logger } from '../log.ts'
 import type { AccountDatabase } from './database.ts'
 
-const FLUSH_AFTER_MS = 100
+const FLUSH_AFTER_MS = 5
+const RETRY_AFTER_MS = 100
 const ROWS_PER_FLUSH = 500
 const REQUESTS_REMEMBERED = 10_000
 
+/** `begun`: one of its series is not in the file yet. `spent`: it would go beyond the budget, and nothing was counted. */
+export type SeriesAdmission = 'known' | 'begun' | 'spent'
+
 export interface SeriesBudget {
-  /** `names` undefined = marks, which count as one series of their process and meta. false = the budget is spent and nothing was counted. */
-  admit(account: string, process: string, meta: string, names: readonly string[] | undefined): boolean
+  /** `names` undefined = marks, which count as one series of their process and meta. */
+  admit(account: string, process: string, meta: string, names: readonly string[] | undefined): SeriesAdmission
+  /** Resolves when what has begun is in the file, or could not be written now. It never rejects. */
+  noted(): Promise<void>
   /** `max` 0 = no limit, and nothing is counted. */
   use(account: string): { readonly used: number; readonly max: number }
   dropAccount(account: string): void
@@ -42,6 +48,9 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     'INSERT OR IGNORE INTO series (account, series) SELECT id, ?1 FROM account WHERE id = ?2',
   )
   let pending: [account: string, series: number][] = []
+  /** What is in `pending`. */
+  const fresh = new Set<string>()
+  let noting = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
 
   function seriesOf(account: string): Set<number> {
@@ -50,9 +59,13 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     return series
   }
 
+  const freshKey = (account: string, series: number) => `${account} ${series}`
+  const isFresh = (account: string, series: number) => fresh.size > 0 && fresh.has(freshKey(account, series))
+
   function add(account: string, series: Set<number>, added: readonly number[]): void {
     for (const one of added) {
       series.add(one)
+      fresh.add(freshKey(account, one))
       pending.push([account, one])
     }
     timer ??= setTimeout(flushInPieces, FLUSH_AFTER_MS)
@@ -65,22 +78,32 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       for (const [account, series] of rows) insert.run(series, account)
     })
     pending = pending.slice(rows.length)
+    for (const row of rows) fresh.delete(freshKey(...row))
+  }
+
+  function endWait(): void {
+    noting.resolve()
+    noting = Promise.withResolvers()
   }
 
   function flushInPieces(): void {
     timer = undefined
     try {
       flushSome(ROWS_PER_FLUSH)
+      if (pending.length > 0) timer = setTimeout(flushInPieces, FLUSH_AFTER_MS)
+      else endWait()
     } catch (err) {
       log.warn({ err, pending: pending.length }, 'accounts: the series in use could not be written, trying again')
+      timer = setTimeout(flushInPieces, RETRY_AFTER_MS)
+      endWait()
     }
-    if (pending.length > 0) timer = setTimeout(flushInPieces, FLUSH_AFTER_MS)
   }
 
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
     flushSome(pending.length)
+    endWait()
   }
 
   return {
@@ -89,24 +112,28 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       const start = `${salt}${process}\0${meta}`
       if (names === undefined) {
         const mark = hash53(start)
-        if (series.has(mark)) return true
-        if (series.size >= max) return false
+        if (series.has(mark)) return isFresh(account, mark) ? 'begun' : 'known'
+        if (series.size >= max) return 'spent'
         add(account, series, [mark])
-        return true
+        return 'begun'
       }
       const request = hash53(`${account}\0${start}\0${names.join('\0')}`)
-      if (knownRequests.has(request)) return true
+      if (knownRequests.has(request)) return 'known'
       const added = new Set<number>()
+      let hasFresh = false
       for (const name of names) {
         const metric = hash53(`${start}\0${name}`)
         if (!series.has(metric)) added.add(metric)
+        else hasFresh ||= isFresh(account, metric)
       }
-      if (series.size + added.size > max && added.size > 0) return false
+      if (series.size + added.size > max && added.size > 0) return 'spent'
       if (added.size > 0) add(account, series, [...added])
+      if (added.size > 0 || hasFresh) return 'begun'
       if (knownRequests.size >= REQUESTS_REMEMBERED) knownRequests.clear()
       knownRequests.add(request)
-      return true
+      return 'known'
     },
+    noted: () => (pending.length === 0 ? Promise.resolve() : noting.promise),
     use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
     dropAccount(account) {
       known.delete(account)
@@ -118,7 +145,8 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
 }
 
 const unlimited: SeriesBudget = {
-  admit: () => true,
+  admit: () => 'known',
+  noted: () => Promise.resolve(),
   use: () => ({ used: 0, max: 0 }),
   dropAccount: () => {},
   flush: () => {},

@@ -1,4 +1,5 @@
 // From a checked body to a durable event: its own time or the time of arrival, the budget of series, the spool.
+import type { SeriesAdmission } from '../account/series-budget.ts'
 import { type Destination, destinationOf, type Event, type EventKind } from '../event/event.ts'
 import { type EventBody, eventFromBody } from '../event/from-body.ts'
 import { ownTimeFault, ownTimeUs } from '../event/own-time.ts'
@@ -18,7 +19,9 @@ export interface IntakeDeps {
   readonly maxAgeUs: number
   wallUs(): number
   /** May these series be written? Counts them in when they are new. */
-  admitSeries(event: Event): boolean
+  admitSeries(event: Event): SeriesAdmission
+  /** Resolves when the series that have begun are known to the next start, too. */
+  seriesNoted(): Promise<void>
   countAccepted(kind: EventKind, events: number): void
 }
 
@@ -53,22 +56,25 @@ const inOneOrder = (event: Event): Event =>
   event.kind === 'metrics' ? { ...event, items: [...event.items].sort(([a], [b]) => (a < b ? -1 : 1)) } : event
 
 /** Exceptions make no series: they go to ClickHouse, whatever takes the points. */
-const isWithinBudget = (event: Event, deps: IntakeDeps) => event.kind === 'exception' || deps.admitSeries(event)
+const admitSeries = (event: Event, deps: IntakeDeps): SeriesAdmission =>
+  event.kind === 'exception' ? 'known' : deps.admitSeries(event)
 
 function refuseEvent(event: Event, deps: IntakeDeps): Problem | undefined {
   const refusal = deps.spools[destinationOf(event.kind)].refusal()
   if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
-  return isWithinBudget(event, deps) ? undefined : seriesBudgetSpent()
+  return admitSeries(event, deps) === 'spent' ? seriesBudgetSpent() : undefined
 }
 
 /**
- * Hands an event to its spool. The promise settles with the commit and is shared by all events of it; what it rejects with becomes a
- * Problem by `diskProblem`. A Problem instead when the account's budget of series is spent. `arrivedUs` is a reading of the stamp clock,
- * no earlier than any stamp of lane 0 that the event bears: the spool remembers it as the floor of the next start.
+ * Hands an event to its spool. The promise settles with the commit and, unless the event begins a series, is shared by all events of it;
+ * what it rejects with becomes a Problem by `diskProblem`. A Problem instead when the account's budget of series is spent. `arrivedUs` is a
+ * reading of the stamp clock, no earlier than any stamp of lane 0 that the event bears: the spool remembers it as the floor of the next start.
  */
 export function appendEvent(event: Event, arrivedUs: number, deps: IntakeDeps): Promise<void> | Problem {
-  if (!isWithinBudget(event, deps)) return seriesBudgetSpent()
-  return deps.spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs)
+  const series = admitSeries(event, deps)
+  if (series === 'spent') return seriesBudgetSpent()
+  const commit = deps.spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs)
+  return series === 'begun' ? Promise.all([commit, deps.seriesNoted()]).then(() => {}) : commit
 }
 
 const seriesBudgetSpent = () =>

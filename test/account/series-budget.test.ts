@@ -35,23 +35,23 @@ describe('a budget', () => {
 
   test('admits a request whole or not at all', () => {
     const { admit, use } = open(5)
-    expect(admit('a', 'p', '', ['1', '2', '3'])).toBe(true)
-    expect(admit('a', 'p', '', ['3', '4', '5', '6'])).toBe(false)
+    expect(admit('a', 'p', '', ['1', '2', '3'])).not.toBe('spent')
+    expect(admit('a', 'p', '', ['3', '4', '5', '6'])).toBe('spent')
     expect(use('a').used).toBe(3)
-    expect(admit('a', 'p', '', ['3', '4', '5'])).toBe(true)
+    expect(admit('a', 'p', '', ['3', '4', '5'])).not.toBe('spent')
     expect(use('a').used).toBe(5)
   })
 
   test('always passes what is known, and says no to the first beyond', () => {
     const { admit } = open(2)
-    expect(admit('a', 'p', '', undefined)).toBe(true)
-    expect(admit('a', 'p', '', ['x'])).toBe(true)
-    expect(admit('a', 'q', '', undefined)).toBe(false)
-    expect(admit('a', 'p', '', ['y'])).toBe(false)
-    expect(admit('a', 'p', '', ['x', 'y'])).toBe(false)
-    expect(admit('a', 'p', '', undefined)).toBe(true)
-    expect(admit('a', 'p', '', ['x'])).toBe(true)
-    expect(admit('b', 'q', '', undefined)).toBe(true)
+    expect(admit('a', 'p', '', undefined)).not.toBe('spent')
+    expect(admit('a', 'p', '', ['x'])).not.toBe('spent')
+    expect(admit('a', 'q', '', undefined)).toBe('spent')
+    expect(admit('a', 'p', '', ['y'])).toBe('spent')
+    expect(admit('a', 'p', '', ['x', 'y'])).toBe('spent')
+    expect(admit('a', 'p', '', undefined)).not.toBe('spent')
+    expect(admit('a', 'p', '', ['x'])).not.toBe('spent')
+    expect(admit('b', 'q', '', undefined)).not.toBe('spent')
   })
 
   test('keeps process, meta and name apart wherever the cut is', () => {
@@ -68,7 +68,7 @@ describe('a budget', () => {
 
   test('of 0 has no limit and costs nothing', () => {
     const { admit, use, database } = open(0)
-    for (let i = 0; i < 100; i++) expect(admit('a', `p${i}`, '', undefined)).toBe(true)
+    for (let i = 0; i < 100; i++) expect(admit('a', `p${i}`, '', undefined)).not.toBe('spent')
     expect(use('a')).toEqual({ used: 0, max: 0 })
     expect(database.db.query('SELECT * FROM series').all()).toEqual([])
   })
@@ -81,8 +81,8 @@ describe('a budget', () => {
     first.database.close()
     const again = open(2, path)
     expect(again.use('a')).toEqual({ used: 3, max: 2 })
-    expect(again.admit('a', 'p', '', ['1', '2', '3'])).toBe(true)
-    expect(again.admit('a', 'p', '', ['4'])).toBe(false)
+    expect(again.admit('a', 'p', '', ['1', '2', '3'])).not.toBe('spent')
+    expect(again.admit('a', 'p', '', ['4'])).toBe('spent')
     again.database.close()
   })
 
@@ -106,8 +106,27 @@ describe('a budget', () => {
     dropAccount('a')
     expect(use('a').used).toBe(0)
     expect(database.db.query('SELECT * FROM series').all()).toEqual([])
-    expect(admit('a', 'p', '', ['1', '2', '3'])).toBe(true)
+    expect(admit('a', 'p', '', ['1', '2', '3'])).not.toBe('spent')
     expect(use('a').used).toBe(3)
+    database.close()
+  })
+
+  test('is in the file when what has begun is noted; until then it is no known one', async () => {
+    const { admit, noted, database } = open(100)
+    const rows = () => database.db.query<{ n: number }, []>('SELECT count(*) n FROM series').get()!.n
+    expect(admit('a', 'p', '', undefined)).toBe('begun')
+    expect(admit('b', 'p', '', ['x', 'y'])).toBe('begun')
+    expect(admit('a', 'p', '', undefined)).toBe('begun')
+    expect(admit('b', 'p', '', ['y'])).toBe('begun')
+    expect(admit('a', 'p', '', ['y'])).toBe('begun')
+    await noted()
+    expect(rows()).toBe(4)
+    expect(admit('a', 'p', '', undefined)).toBe('known')
+    expect(admit('b', 'p', '', ['x', 'y'])).toBe('known')
+    expect(admit('b', 'p', '', ['x', 'z'])).toBe('begun')
+    await noted()
+    await noted() // at once: nothing is left
+    expect(rows()).toBe(5)
     database.close()
   })
 
@@ -119,13 +138,15 @@ describe('a budget', () => {
     const budget = createSeriesBudget({ database, max: 10, log })
     database.db.run('ALTER TABLE series RENAME TO elsewhere')
     database.db.run('CREATE VIEW series AS SELECT * FROM elsewhere')
-    expect(budget.admit('a', 'p', '', undefined)).toBe(true)
+    expect(budget.admit('a', 'p', '', undefined)).not.toBe('spent')
     const until = async (condition: () => boolean) => {
       const deadline = Date.now() + 5000
       while (!condition() && Date.now() < deadline) await Bun.sleep(20)
       expect(condition()).toBe(true)
     }
-    await until(() => lines.some((line) => line.includes('could not be written')))
+    await budget.noted()
+    expect(lines.some((line) => line.includes('could not be written'))).toBe(true)
+    expect(budget.admit('a', 'p', '', undefined)).toBe('begun')
     database.db.run('DROP VIEW series')
     database.db.run('ALTER TABLE elsewhere RENAME TO series')
     await until(() => database.db.query('SELECT * FROM series').all().length === 1)
@@ -148,7 +169,7 @@ describe('a budget', () => {
           const triples = (names ?? [null]).map((name) => JSON.stringify([process, meta, name]))
           const next = new Set([...model[account]!, ...triples])
           const fits = next.size <= max || next.size === model[account]!.size
-          expect(admit(account, process, meta, names)).toBe(fits)
+          expect(admit(account, process, meta, names) !== 'spent').toBe(fits)
           if (fits) model[account] = next
           expect(use(account).used).toBe(model[account]!.size)
         }

@@ -82,7 +82,8 @@ function elysia() {
     ownTimeSub: 1,
     maxAgeUs: 7 * 86_400e6,
     wallUs: systemClock.wallUs,
-    admitSeries: () => true,
+    admitSeries: () => 'known',
+    seriesNoted: async () => {},
     countAccepted() {},
   })
   const app = new Elysia({ normalize: false })

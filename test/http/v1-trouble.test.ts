@@ -189,7 +189,7 @@ describe('a fault nobody thought of', () => {
   beforeAll(async () => {
     const admitSeries = ({ process }: { process: string }) => {
       if (process === 'throws') throw thrownNow
-      return true
+      return 'known' as const
     }
     const spool = { append: () => Promise.reject(thrownNow), refusal: () => undefined, backpressure: () => undefined }
     app = await startApp({ intake: { admitSeries, spools: { points: spool, exceptions: spool } } })

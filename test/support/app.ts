@@ -153,6 +153,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
           event.meta,
           event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined,
         ),
+      seriesNoted: accounts.series.noted,
       countAccepted() {},
       ...options.intake,
     },

@@ -1,0 +1,38 @@
+// The budget of series over kill -9: what was acknowledged is a known series after the start, so its later events are taken.
+import { afterEach, expect, test } from 'bun:test'
+import { createStintProcess, type StintProcess } from '../support/process.ts'
+
+let stint: StintProcess | undefined
+afterEach(async () => {
+  await stint?.close()
+  stint = undefined
+})
+
+test('what was acknowledged is known after a kill, by each call, and what is new is not', async () => {
+  stint = createStintProcess({
+    SERIES_MAX: '5',
+    INFLUX_URL: 'http://127.0.0.1:1',
+    INFLUX_TOKEN: 'x',
+    INFLUX_ORG: 'o',
+    INFLUX_BUCKET: 'b',
+    CLICKHOUSE_URL: 'http://127.0.0.1:1',
+    CLICKHOUSE_USER: 'x',
+    CLICKHOUSE_PASSWORD: 'x',
+  })
+  await stint.start()
+  const caller = await stint.signUp('ada@example.com')
+  const at = new Date(Date.now() - 60_000).toISOString()
+  const calls: [path: string, body: unknown][] = [
+    ['/v1/start', { process: 'single' }],
+    ['/v1/start', { process: 'own time', at }],
+    ['/v1/metrics', { process: 'metrics', items: { a: 1, b: 2 } }],
+    ['/v1/batch', [{ kind: 'start', process: 'batch' }]],
+  ]
+  const send = () => Promise.all(calls.map(async ([path, body]) => (await caller.post(path, body)).status))
+  expect(await send()).toEqual([201, 201, 201, 201])
+  await stint.kill()
+  await stint.start()
+  expect(await (await caller.get('/api/series')).json()).toMatchObject({ used: 5, max: 5 })
+  expect((await caller.post('/v1/start', { process: 'one more' })).status).toBe(422)
+  expect(await send()).toEqual([201, 201, 201, 201])
+})
