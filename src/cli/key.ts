@@ -1,7 +1,9 @@
 // `stint key …`: the keys of the account that is signed in. A new secret goes to standard output alone: KEY=$(stint key create --name x).
+import { systemClock } from '../clock.ts'
 import { createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
 import type { Io } from './io.ts'
+import { formatLocalTime } from './local-time.ts'
 import { oneLine, safeJson } from './one-line.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { formatTable } from './text-table.ts'
@@ -44,7 +46,7 @@ export function register(program: Program, io: Io): void {
     .action(async ({ json }: Json) => {
       const { body } = await api().askSignedIn('GET', '/api/keys')
       if (json) printJson(body)
-      else io.stdout.write(formatKeys((body as { keys: Key[] }).keys))
+      else io.stdout.write(formatKeys((body as { keys: Key[] }).keys, systemClock.wallUs() / 1000))
     })
 
   key
@@ -88,19 +90,19 @@ export function register(program: Program, io: Io): void {
   }
 }
 
-function formatKeys(keys: readonly Key[]): string {
-  const time = (at: string) => at.replace(/\.\d+Z$/, 'Z')
+function formatKeys(keys: readonly Key[], nowMs: number): string {
   const state = ({ revoked_at, expires_at }: Key) => {
-    if (revoked_at !== null) return `revoked ${time(revoked_at)}`
-    return expires_at === null ? 'works' : `works until ${time(expires_at)}`
+    if (revoked_at !== null) return `revoked ${formatLocalTime(revoked_at)}`
+    if (expires_at === null) return 'works'
+    return `${Date.parse(expires_at) > nowMs ? 'works until' : 'ended'} ${formatLocalTime(expires_at)}`
   }
   const rows = keys.map((key) => [
     key.id,
     key.name,
     `${key.prefix}…`,
     key.scopes.join(','),
-    time(key.created_at),
-    key.last_used_at === null ? 'never' : time(key.last_used_at),
+    formatLocalTime(key.created_at),
+    key.last_used_at === null ? 'never' : formatLocalTime(key.last_used_at),
     state(key),
   ])
   return formatTable(['ID', 'NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'], rows)

@@ -1,9 +1,13 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ADA } from '../account/accounts-cast.ts'
+import { formatLocalTime } from '../../src/cli/local-time.ts'
+import { systemClock } from '../../src/clock.ts'
+import { ADA, createManualClock } from '../account/accounts-cast.ts'
 import { serveAccounts } from '../http/serve-accounts.ts'
 import { createPerson } from './cli-cast.ts'
 
-const server = serveAccounts()
+/** For the server it is two hours ago: an overlap of one hour has ended by now. */
+const THEN_US = systemClock.wallUs() - 7_200_000_000
+const server = serveAccounts({ clock: createManualClock(THEN_US) })
 const { accounts } = server
 afterAll(server.stop)
 
@@ -34,33 +38,36 @@ test.each<[string, string[]]>([
   expect(JSON.parse(stdout).key.scopes).toEqual(scopes)
 })
 
-test('key list shows each key with its state, in columns or as JSON', async () => {
+test('key list shows each key with its state, in columns with local times or as JSON', async () => {
   const list = () => accounts.keys.list(account)
   const [first] = list()
   accounts.keys.create(account, 'läuft 夜間', ['write'])
   accounts.keys.revoke(account, accounts.keys.create(account, 'old', ['read']).id)
-  accounts.keys.rotate(account, first!.id, 3600)
+  const second = accounts.keys.rotate(account, first!.id, 3600)
+  accounts.keys.rotate(account, second.id, 4 * 3600)
   const { stdout } = await person.run('key list')
   const lines = stdout.trimEnd().split('\n')
   expect(lines[0]).toMatch(/^ID +NAME +KEY +SCOPES +CREATED +LAST USED +STATE$/)
-  expect(lines.map((line) => line.split(/ {2,}/).slice(1))).toEqual([
-    ['NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'],
-    ['first key', `${list()[0]!.prefix}…`, 'write,read', '2026-11-20T00:00:00Z', 'never', 'works'],
-    ['old', `${list()[1]!.prefix}…`, 'read', '2026-11-20T00:00:00Z', 'never', 'revoked 2026-11-20T00:00:00Z'],
-    ['läuft 夜間', `${list()[2]!.prefix}…`, 'write', '2026-11-20T00:00:00Z', 'never', 'works'],
-    [
-      'first key',
-      `${first!.prefix}…`,
-      'write,read',
-      '2026-11-20T00:00:00Z',
-      'never',
-      'works until 2026-11-20T01:00:00Z',
-    ],
+  const inHours = (hours: number) => formatLocalTime(new Date(THEN_US / 1000 + hours * 3_600_000).toISOString())
+  const row = (name: string, i: number, scopes: string, state: string): string[] => [
+    name,
+    `${list()[i]!.prefix}…`,
+    scopes,
+    inHours(0),
+    'never',
+    state,
+  ]
+  expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(1))).toEqual([
+    row('first key', 0, 'write,read', 'works'),
+    row('first key', 1, 'write,read', `works until ${inHours(4)}`),
+    row('old', 2, 'read', `revoked ${inHours(0)}`),
+    row('läuft 夜間', 3, 'write', 'works'),
+    row('first key', 4, 'write,read', `ended ${inHours(1)}`),
   ])
   const column = Bun.stringWidth(lines[0]!.split('KEY')[0]!)
   for (const line of lines.slice(1)) expect(Bun.stringWidth(line.split('stint_')[0]!)).toBe(column)
   const json = JSON.parse((await person.run('key list --json')).stdout)
-  expect(json.keys).toHaveLength(4)
+  expect(json.keys).toHaveLength(5)
   expect(json.keys[0]).toHaveProperty('last_used_at', null)
 })
 
