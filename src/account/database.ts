@@ -2,10 +2,11 @@
 // * A new file is built beside its place and renamed into it, so a file in place that is empty, foreign or broken is damage, never a fresh start.
 // * The WAL is empty whenever no write is under way: SQLite silently ignores a WAL with one flipped bit, and the rows in it would be gone.
 // * Opening a whole file takes no room on its disk, so that a start on a full one can go on to deliver what fills it.
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Logger } from '../log.ts'
+import { Problem } from '../problem.ts'
 import { migrations } from './migrations.ts'
 
 /** 'Stnt': tells our file from any other SQLite file. */
@@ -16,7 +17,7 @@ const WITHOUT_SHM = 'locking_mode = EXCLUSIVE'
 
 export interface AccountDatabase {
   readonly db: Database
-  /** Runs `change` in one immediate transaction; durable when it returns. An error thrown inside rolls everything back. */
+  /** Runs `change` in one immediate transaction; durable when it returns. An error thrown inside rolls everything back. Throws Problem `disk_low` or `disk_failed` when the disk does not take it. */
   write<T>(change: () => T): T
   close(): void
 }
@@ -32,16 +33,35 @@ export function openDatabase(path: string, log: Logger): AccountDatabase {
       log.warn({ err: cause }, 'accounts: the write-ahead log could not be folded in')
     }
   }
+  const transact = <T>(change: () => T): T => {
+    try {
+      return db.transaction(change).immediate()
+    } catch (cause) {
+      throw diskProblem(cause) ?? cause
+    }
+  }
   checkpoint()
   return {
     db,
     write(change) {
-      const result = db.transaction(change).immediate()
+      const result = transact(change)
       checkpoint()
       return result
     },
     close: () => db.close(),
   }
+}
+
+function diskProblem(cause: unknown): Problem | undefined {
+  const code = cause instanceof SQLiteError ? cause.code : undefined
+  if (code === 'SQLITE_FULL')
+    return new Problem('disk_low', 'There is no room on the disk for this; nothing was changed.', {
+      retryAfterS: 5,
+      cause,
+    })
+  if (code?.startsWith('SQLITE_IOERR'))
+    return new Problem('disk_failed', 'Writing to the disk failed; nothing was changed.', { cause })
+  return undefined
 }
 
 function openOrCreate(path: string): Database {

@@ -93,6 +93,7 @@ export function createApp(deps: AppDeps) {
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
       if (allow !== undefined)
         return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
+      if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
       const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
       if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, path)
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)

@@ -90,7 +90,10 @@ const describe = (tag: string, { summary, status, answer, refusals, open }: Desc
   tags: [tag],
   summary,
   security: open ? [] : SESSION_ONLY,
-  responses: { [status]: answer, ...problemAnswers(...refusals, 'internal') },
+  responses: {
+    [status]: answer,
+    ...problemAnswers(...refusals, ...(status === 200 ? [] : (['disk_failed', 'disk_low'] as const)), 'internal'),
+  },
 })
 
 export const accountDetails = {

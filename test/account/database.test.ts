@@ -46,6 +46,20 @@ test('a file that others could read is closed to them', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
+test('a write that finds no room is a refusal to try again later, and changes nothing', () => {
+  const { db, write, close } = openFreshDatabase()
+  const { page_count } = db.query<{ page_count: number }, []>('PRAGMA page_count').get()!
+  db.run(`PRAGMA max_page_count = ${page_count}`)
+  const insert = db.query('INSERT INTO removal VALUES (?1 || hex(randomblob(500)), 1)')
+  const fill = () => write(() => Array.from({ length: 20 }, (_, i) => insert.run(String(i))))
+  expect(fill).toThrow(expect.objectContaining({ name: 'Problem', code: 'disk_low', status: 503, retryAfterS: 5 }))
+  expect(db.query('SELECT * FROM removal').all()).toEqual([])
+  db.run(`PRAGMA max_page_count = ${page_count + 100}`)
+  fill()
+  expect(db.query('SELECT * FROM removal').all()).toHaveLength(20)
+  close()
+})
+
 test('every write is in the file itself when it returns, so that a damaged log can lose nothing', async () => {
   const accounts = openFresh()
   const { account, key } = await accounts.create(ADA)

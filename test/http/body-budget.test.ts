@@ -60,6 +60,7 @@ test.each([
     for (const connection of connections.splice(0)) connection.close()
     await untilBatchIs(app, 201)
     for (let i = 0; i < HELD_BATCHES; i++) expect((await batch(app)).status).toBe(201)
+    expect(app.log.filter((line) => line.includes('a request failed'))).toEqual([])
   },
 )
 
