@@ -10,12 +10,23 @@ export function formatLocalTime(at: string): string {
 }
 
 const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[ Tt](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
+const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
+const AGO = /^-\d{1,10}[smhdw]$/
 
-/** A local time, as `formatLocalTime` shows it or shorter, becomes RFC 3339; anything else is left to the server to judge. */
-export function parseLocalTime(text: string): string {
+/**
+ * A local time, as `formatLocalTime` shows it or shorter, becomes RFC 3339; what is RFC 3339 or so long ago (`-90m`) stays as it is.
+ * Undefined for anything else, and for a day that does not exist.
+ */
+export function parseLocalTime(text: string): string | undefined {
   const [, day, minute = '00:00', second = '00', fraction = ''] = LOCAL.exec(text.trim()) ?? []
-  if (day === undefined) return text
+  if (day === undefined) return AGO.test(text) || isDay(RFC3339.exec(text)?.[1]) ? text : undefined
   const date = new Date(`${day}T${minute}:${second}`)
-  if (Number.isNaN(date.getTime())) return text
+  if (!isDay(day) || Number.isNaN(date.getTime())) return undefined
   return date.toISOString().replace(/\.000Z$/, `${fraction === '' ? '' : `.${fraction}`}Z`)
+}
+
+/** `Date` makes 2 March of 30 February. */
+function isDay(day: string | undefined): boolean {
+  const date = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day
 }

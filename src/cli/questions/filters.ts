@@ -1,5 +1,6 @@
 // The flags that narrow a question, and the parameters of the API that they become.
 import { parseLocalTime } from '../local-time.ts'
+import { invalidArgument } from '../program.ts'
 
 const FLAGS = {
   from: [
@@ -22,14 +23,28 @@ export type FilterName = keyof typeof FLAGS
 
 export type Filters = { readonly [N in FilterName]?: string }
 
-export const flagOf = (name: FilterName): readonly [flags: string, description: string] => FLAGS[name]
+type Flag = readonly [flags: string, description: string, parse: (text: string) => string]
+
+/** As commander takes it. */
+export function flagOf(name: FilterName): Flag {
+  const [flags, description] = FLAGS[name]
+  return [flags, description, name === 'from' || name === 'to' ? parseTime : (text) => text]
+}
+
+function parseTime(text: string): string {
+  const time = parseLocalTime(text)
+  if (time !== undefined) return time
+  throw invalidArgument(
+    'It is a day and time that exist here ("2026-11-20 21:00"), RFC 3339 (2026-11-20T21:00:00Z), or so long ago (-90m).',
+  )
+}
 
 /** What was given, as a query string's parameters. The server judges it. */
 export function toParameters(given: Filters, allowed: readonly FilterName[]): URLSearchParams {
   const parameters = new URLSearchParams()
   for (const name of allowed) {
     const value = given[name]
-    if (value !== undefined) parameters.set(name, name === 'from' || name === 'to' ? parseLocalTime(value) : value)
+    if (value !== undefined) parameters.set(name, value)
   }
   return parameters
 }
