@@ -87,7 +87,9 @@ export function createApp(deps: AppDeps) {
   }
 
   const allowedMethods = createAllowedMethods(() => app.routes)
-  const app = new Elysia({ normalize: false, strictPath: true })
+  // Elysia looks for the path behind the eleventh character of the URL, which is within it when the Host is as short as `api`; without TLS it
+  // can be told to look behind the seventh.
+  const app = new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: deps.hasTls } })
     .onError(({ error, request }) => {
       const path = pathOf(request.url)
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined

@@ -185,6 +185,9 @@ describe('the first line and the headers', () => {
         BODY,
       401,
     ],
+    ['a short Host cuts nothing off a path', () => 'GET /x/livez HTTP/1.1\r\nHost: api\r\n\r\n', 404],
+    ['nor a slash at its end', () => 'GET /livez/ HTTP/1.1\r\nHost: api\r\n\r\n', 404],
+    ['nor makes two of one', () => request('content-length: 17').replace(/Host: .*/i, 'Host: a') + BODY, 201],
     [
       'an absolute form needs the key too',
       () => 'POST http://other.example/v1/start HTTP/1.1\r\nHost: a\r\ncontent-length: 0\r\n\r\n',
