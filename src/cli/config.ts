@@ -44,8 +44,14 @@ export function readCliConfig(env: Io['env']): CliConfig {
   }
   return {
     url: readUrl(given('STINT_URL') ?? 'http://127.0.0.1:7070'),
-    apiKey: given('STINT_API_KEY') ?? readSecretFile('STINT_API_KEY_FILE', given('STINT_API_KEY_FILE')),
-    keyHeader: `x-${given('STINT_SERVICE') ?? given('SERVICE_NAME') ?? 'stint'}-api-key`,
+    apiKey:
+      readKey('STINT_API_KEY', given('STINT_API_KEY')) ??
+      readKey('STINT_API_KEY_FILE', readSecretFile('STINT_API_KEY_FILE', given('STINT_API_KEY_FILE'))),
+    keyHeader: `x-${
+      readService('STINT_SERVICE', given('STINT_SERVICE')) ??
+      readService('SERVICE_NAME', given('SERVICE_NAME')) ??
+      'stint'
+    }-api-key`,
     sessionPath: join(base('XDG_CONFIG_HOME', '.config'), 'stint', 'session.json'),
     stateDir: join(base('XDG_STATE_HOME', '.local/state'), 'stint'),
     dataDir: given('DATA_DIR') ?? './data',
@@ -60,10 +66,22 @@ function readUrl(text: string): string {
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
+/** What cannot stand in a header would look as if no Stint were there. The key itself is never shown. */
+function readKey(name: string, text: string | undefined): string | undefined {
+  const key = text?.trim()
+  if (key === undefined || /^[!-~]+$/.test(key)) return key
+  throw new CliError(`${name} must hold one key and nothing else`, EXIT_USAGE)
+}
+
+function readService(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || /^[a-z0-9-]+$/i.test(text)) return text
+  throw new CliError(`${name} must be the SERVICE_NAME of the server: letters, digits and -`, EXIT_USAGE)
+}
+
 function readSecretFile(name: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   try {
-    return readFileSync(path, 'utf8').trim()
+    return readFileSync(path, 'utf8')
   } catch (cause) {
     throw new CliError(`${name}: the file ${path} cannot be read`, EXIT_USAGE, { cause })
   }

@@ -7,6 +7,8 @@ export interface Target {
   readonly url: string
   readonly keyHeader: string
   readonly key: string | undefined
+  /** Why there is no key, when one was given. */
+  readonly keyFault?: string
 }
 
 export type Outcome =
@@ -22,11 +24,11 @@ const NEVER = new Set([413, 422])
 /** Never rejects. Pass `signal` to give up. */
 export async function sendEvent(
   { kind, body }: OutgoingEvent,
-  { url, keyHeader, key }: Target,
+  { url, keyHeader, key, keyFault = 'there is no STINT_API_KEY' }: Target,
   fetch: Fetch,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (key === undefined) return { is: 'kept', why: 'there is no STINT_API_KEY' }
+  if (key === undefined) return { is: 'kept', why: keyFault }
   try {
     const response = await fetch(`${url}/v1/${kind}`, {
       method: 'POST',

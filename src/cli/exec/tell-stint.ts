@@ -31,7 +31,7 @@ export function tellStint(call: ExecCall, startedUs: number, clock: Clock, io: I
     uid: call.uid ?? crypto.randomUUID(),
   }
   const { url, keyHeader, apiKey: key, stateDir } = config
-  const target = { url, keyHeader, key }
+  const target = { url, keyHeader, key, ...(fault !== undefined && { keyFault: fault }) }
   const { fetch } = io
   const leaving = new AbortController()
   const { signal } = leaving
@@ -61,7 +61,6 @@ export function tellStint(call: ExecCall, startedUs: number, clock: Clock, io: I
       if (!report.isAway && hasBacklog(pending, url)) startFlusher(io.env)
       const line = describeReport(report)
       if (line !== undefined) say(line)
-      if (fault !== undefined) say(fault)
     },
   }
 }
@@ -85,14 +84,21 @@ function describeReport({ kept, lost, displaced, reasons }: DeliveryReport): str
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
 
-/** A key that cannot be read hinders only the sending; without an address nothing can be kept either. */
+const WITHOUT_KEY = {
+  STINT_API_KEY: undefined,
+  STINT_API_KEY_FILE: undefined,
+  STINT_SERVICE: undefined,
+  SERVICE_NAME: undefined,
+}
+
+/** A key or a header's name that cannot be read hinders only the sending; without an address nothing can be kept either. */
 function readWhatCanBeRead({ env }: Io): { readonly config?: CliConfig; readonly fault?: string } {
   try {
     return { config: readCliConfig(env) }
   } catch (error) {
     const fault = (error as Error).message
     try {
-      return { config: readCliConfig({ ...env, STINT_API_KEY_FILE: undefined }), fault }
+      return { config: readCliConfig({ ...env, ...WITHOUT_KEY }), fault }
     } catch {
       return { fault }
     }

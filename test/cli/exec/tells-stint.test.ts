@@ -265,7 +265,17 @@ describe('while Stint is away', () => {
     [
       'a key file that is not there',
       { STINT_API_KEY: '', STINT_API_KEY_FILE: '/no/such/file' },
-      'STINT_API_KEY_FILE: the file /no/such/file cannot be read',
+      'stint: STINT_API_KEY_FILE: the file /no/such/file cannot be read; 2 events kept, sent later\n',
+    ],
+    [
+      'a key of two lines',
+      { STINT_API_KEY: `${KEY}\nx` },
+      'stint: STINT_API_KEY must hold one key and nothing else; 2 events kept, sent later\n',
+    ],
+    [
+      'a service whose name cannot stand in a header',
+      { STINT_SERVICE: 'b d' },
+      'stint: STINT_SERVICE must be the SERVICE_NAME of the server: letters, digits and -; 2 events kept, sent later\n',
     ],
     [
       'an address that is none',
@@ -276,6 +286,7 @@ describe('while Stint is away', () => {
     const { exitCode, stdout, stderr } = await userOf(deadUrl()).exec(['sh', '-c', 'echo ran'], { env })
     expect([exitCode, stdout.toString()]).toEqual([0, 'ran\n'])
     expect(stderr.toString()).toContain(said)
+    expect(stderr.toString()).not.toContain(KEY)
   })
 })
 
