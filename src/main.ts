@@ -7,6 +7,9 @@ import { type Service, startService } from './service.ts'
 /** Stopping takes at most this long, whatever the stores and clients do; what is acknowledged is on disk long before. */
 const STOP_WITHIN_MS = 9_500
 
+/** One Ctrl-C comes twice: by the terminal, and passed on by `bun run`. */
+const SAME_REQUEST_US = 1_000_000
+
 function configOrExit(): Config {
   try {
     return readConfig()
@@ -33,13 +36,15 @@ try {
   process.exit(1)
 }
 
-let stopping = false
+let stoppingSinceUs: number | undefined
 async function stop(signal: string) {
-  if (stopping) {
+  const nowUs = systemClock.monotonicUs()
+  if (stoppingSinceUs !== undefined) {
+    if (nowUs - stoppingSinceUs < SAME_REQUEST_US) return
     log.warn({ signal }, 'asked again: stopping at once')
     process.exit(1)
   }
-  stopping = true
+  stoppingSinceUs = nowUs
   log.info({ signal }, 'stopping')
   const late = setTimeout(() => {
     log.warn('stopping took too long: ending now; what is not stored yet is in the spools')

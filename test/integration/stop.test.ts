@@ -1,0 +1,54 @@
+// Asked to stop: what is in flight is finished, also when one Ctrl-C arrives twice; asked again later it ends at once.
+import { afterEach, expect, test } from 'bun:test'
+import { until } from '../support/fault-trial.ts'
+import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { openRaw, type RawConnection } from '../support/raw-http.ts'
+
+const STORES_AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'x', CLICKHOUSE_PASSWORD: 'x' }
+const BODY = '{"process":"p"}'
+
+let stint: StintProcess | undefined
+afterEach(async () => {
+  await stint?.close()
+  stint = undefined
+})
+
+/** Started, with a request in flight of which all but the last byte has come. */
+async function withRequestInFlight(): Promise<{ stint: StintProcess; connection: RawConnection }> {
+  stint = createStintProcess(STORES_AWAY)
+  await stint.start()
+  const { secret } = await stint.signUp('ada@example.com')
+  const connection = await openRaw(Number(new URL(stint.url).port))
+  const head = [
+    'POST /v1/start HTTP/1.1',
+    'host: stint',
+    `x-stint-api-key: ${secret}`,
+    'content-type: application/json',
+  ]
+  await connection.write(`${head.join('\r\n')}\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY.slice(0, -1)}`)
+  await fetch(`${stint.url}/livez`) // it came later, and is answered: the one before has been begun
+  return { stint, connection }
+}
+
+const interrupt = (stint: StintProcess) => process.kill(stint.pid(), 'SIGINT')
+
+test('one Ctrl-C that arrives twice lets a request finish', async () => {
+  const { stint, connection } = await withRequestInFlight()
+  interrupt(stint)
+  await until('stopping', () => stint.log().includes('"stopping"'))
+  interrupt(stint)
+  await connection.write(BODY.slice(-1))
+  expect((await connection.answer()).status).toBe(201)
+  expect(await stint.ended()).toBe(0)
+  expect(stint.log()).not.toContain('asked again')
+})
+
+test('asked again a second later it ends at once', async () => {
+  const { stint } = await withRequestInFlight()
+  interrupt(stint)
+  const since = performance.now()
+  await until('a second', () => performance.now() - since > 1200)
+  interrupt(stint)
+  expect(await stint.ended()).toBe(1)
+  expect(stint.log()).toContain('asked again')
+})
