@@ -1,7 +1,7 @@
 // Asks the server. Whatever goes wrong becomes one CliError that tells a person what to do: the server's own words when it gave some.
 import type { CliConfig } from './config.ts'
 import { describeFetchFault } from './fetch-fault.ts'
-import { CliError, EXIT_REFUSED, type Io } from './io.ts'
+import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import { oneLine } from './one-line.ts'
 import { createSessionFile } from './session-file.ts'
 
@@ -32,13 +32,13 @@ interface ProblemBody {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
 }
 
-/** A refusal in the server's words; `code` is that of its table. */
+/** A refusal in the server's words; `code` is that of its table. The parameters of a question are flags: when they are wrong, so was the call. */
 export class Refusal extends CliError {
   constructor(
     message: string,
     readonly code: string | undefined,
   ) {
-    super(message)
+    super(message, code === 'question_invalid' ? EXIT_USAGE : EXIT_REFUSED)
   }
 }
 
