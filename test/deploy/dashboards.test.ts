@@ -7,6 +7,7 @@ import { Glob, YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
 import { renderDashboards } from '../../src/deploy/grafana/render-dashboards.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { problemTable } from '../../src/problem.ts'
 
 const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
 const generated = renderDashboards(BigInt(readConfig({}).maxRunUs) * 1000n)
@@ -62,10 +63,10 @@ describe('what is asked of Prometheus', () => {
   const exprs = [...new Set(objects.flatMap(({ expr }) => (typeof expr === 'string' ? [expr] : [])))]
   const plain = (expr: string) => expr.replaceAll('$__rate_interval', '1m')
 
-  /** Names and labels that Stint's own registry has; a histogram has three names and `le`. */
+  /** Names and labels that Stint's own registry has, and `up`, which is Prometheus' own; a histogram has three names and `le`. */
   async function readMetrics(): Promise<Map<string, Set<string>>> {
     const { registry } = createMetrics()
-    const known = new Map<string, Set<string>>()
+    const known = new Map([['up', new Set(['job', 'instance'])]])
     for (const metric of await registry.getMetricsAsArray()) {
       const { labelNames = [], name, type } = metric as unknown as { labelNames?: string[]; name: string; type: string }
       const names = type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
@@ -98,10 +99,7 @@ describe('what is asked of Prometheus', () => {
     const [name, ...others] = nodes(expr, 'Identifier').filter((identifier) => known.has(identifier))
     expect(others).toEqual([])
     expect(name).toBeDefined()
-    const labels = nodes(expr, 'GroupingLabels').flatMap((grouping) =>
-      nodes(expr, 'LabelName').filter((label) => grouping.includes(label)),
-    )
-    for (const label of labels) expect([...known.get(name!)!]).toContain(label)
+    for (const label of nodes(expr, 'LabelName')) expect([...known.get(name!)!]).toContain(label)
   })
 
   test('legends name labels that the query keeps', () => {
@@ -120,8 +118,12 @@ describe('the alert rules', () => {
     JSON.parse(read(`alerting/${store}/rules.json`)).groups.flatMap(({ rules }: { rules: object[] }) => rules),
   )
 
-  test('are the five that operators need, for either store', () => {
+  const ruleOf = (uid: string) => rules.filter((rule) => rule.uid === uid)
+
+  test('are the seven that operators need, for either store', () => {
     const uids = [
+      'stint-away',
+      'stint-refuses',
       'stint-dead-letters',
       'stint-destination-parked',
       'stint-spool-old',
@@ -142,6 +144,43 @@ describe('the alert rules', () => {
       expect(reduce.model).toMatchObject({ type: 'reduce', expression: query.refId, reducer: 'last' })
       expect(threshold.model).toMatchObject({ type: 'threshold', expression: reduce.refId })
       expect(threshold.model.conditions[0].evaluator).toMatchObject({ type: 'gt', params: [expect.any(Number)] })
+    }
+  })
+
+  test('tell a Stint that is gone, for which no figure of its own is left: the only one that silence sets off', () => {
+    const { scrape_configs } = YAML.parse(readFileSync(join(GRAFANA, '../prometheus.yml'), 'utf8')) as {
+      scrape_configs: { job_name: string }[]
+    }
+    const [job] = scrape_configs.map(({ job_name }) => job_name)
+    const away = ruleOf('stint-away')
+    expect(away).toHaveLength(2)
+    for (const { data, noDataState, for: holdsFor, annotations } of away) {
+      // `bool`: without it there would be no data, hence an alert, while all is well.
+      expect(data[0].model.expr).toBe(`max by (instance) (up{job="${job}"} < bool 1)`)
+      expect({ noDataState, holdsFor }).toEqual({ noDataState: 'Alerting', holdsFor: '120s' })
+      expect(JSON.stringify(annotations)).not.toContain('{{') // no data, no labels
+    }
+    const others = rules.filter((rule) => !away.includes(rule))
+    expect(new Set(others.map(({ noDataState }) => noDataState))).toEqual(new Set(['OK']))
+  })
+
+  test('tell a Stint that cannot keep what it is sent, not clients that send what is wrong or too fast', () => {
+    const refuses = ruleOf('stint-refuses')
+    expect(refuses).toHaveLength(2)
+    for (const { data } of refuses) {
+      const reasons = /reason=~"([^"]+)"/.exec(data[0].model.expr)![1]!.split('|')
+      expect(reasons.sort()).toEqual(['disk_failed', 'disk_low', 'spool_full'])
+      for (const reason of reasons) expect(Object.keys(problemTable)).toContain(reason)
+    }
+  })
+
+  test('are in the README, by the figure that they ask for', () => {
+    const table = /#### Alerts\n\n(.*?)\n\n/s.exec(readFileSync(join(GRAFANA, '../../../README.md'), 'utf8'))![1]!
+    const exprs: string[] = rules.flatMap(({ data }) => data[0].model.expr ?? [])
+    expect(exprs).toHaveLength(10)
+    for (const expr of exprs) {
+      const named = expr.match(/\b(up|stint_\w+|spool_full|disk_low|disk_failed)\b/g)!
+      for (const name of named) expect(table).toContain(`\`${name}\``)
     }
   })
 })

@@ -6,6 +6,7 @@ import { promTarget, type Target } from './target.ts'
 const RUN_LONGER_THAN_S = 3600
 const SILENT_FOR_S = 26 * 3600 // a daily job is late by two hours
 const SPOOL_OLDER_THAN_S = 300
+const AWAY_FOR_S = 120 // longer than a restart takes
 
 interface Rule {
   readonly uid: string
@@ -18,6 +19,8 @@ interface Rule {
   readonly severity: 'warning' | 'critical'
   readonly summary: string
   readonly description: string
+  /** What it is when the query has no answer. `OK` unless something else is said: who has sent nothing is late for nothing. */
+  readonly noDataState?: 'OK' | 'Alerting'
 }
 
 export function renderAlertRules(queries: AlertQueries): object {
@@ -41,6 +44,33 @@ export function renderAlertRules(queries: AlertQueries): object {
       severity: 'warning',
       summary: '{{ .Labels.process }} has sent nothing for {{ humanizeDuration .Values.B.Value }}',
       description: `Neither a mark nor a metric for ${SILENT_FOR_S} s, of a process that was heard of within a week.`,
+    },
+    {
+      uid: 'stint-away',
+      title: 'Stint does not answer',
+      // `bool`: what only filters has no answer while all is well.
+      target: promTarget('max by (instance) (up{job="stint"} < bool 1)', '{{instance}}'),
+      above: 0,
+      forS: AWAY_FOR_S,
+      severity: 'critical',
+      summary: 'Stint does not answer',
+      description: `Prometheus could not read /metrics for ${AWAY_FOR_S} s, and no other rule knows anything of Stint meanwhile. What it had accepted is on its disk.`,
+      noDataState: 'Alerting',
+    },
+    {
+      uid: 'stint-refuses',
+      title: 'Stint refuses events',
+      // Why /readyz says 503, and what it cannot know before it writes; `busy` and `stopping` pass by themselves.
+      target: promTarget(
+        'sum by (reason) (rate(stint_events_refused_total{reason=~"spool_full|disk_low|disk_failed"}[5m]))',
+        '{{reason}}',
+      ),
+      above: 0,
+      forS: 0,
+      severity: 'critical',
+      summary: 'Stint cannot keep what it is sent: {{ .Labels.reason }}',
+      description:
+        'Within the last five minutes: the spool is full, the disk almost full, or it failed. Who sent the events must send them again.',
     },
     {
       uid: 'stint-dead-letters',
@@ -90,7 +120,8 @@ export function renderAlertRules(queries: AlertQueries): object {
 }
 
 /** A, the query; B, its last value of each series; C, whether that is too much. */
-function toRule({ uid, title, target, above, forS, severity, summary, description }: Rule): object {
+function toRule(rule: Rule): object {
+  const { uid, title, target, above, forS, severity, summary, description, noDataState = 'OK' } = rule
   const expression = (refId: string, model: object) => ({
     refId,
     datasourceUid: '__expr__',
@@ -115,7 +146,7 @@ function toRule({ uid, title, target, above, forS, severity, summary, descriptio
         conditions: [{ evaluator: { type: 'gt', params: [above] } }],
       }),
     ],
-    noDataState: 'OK',
+    noDataState,
     execErrState: 'Error',
     for: `${forS}s`,
     annotations: { summary, description },
