@@ -84,7 +84,15 @@ export function readConfig(env: Env = process.env): Config {
     read(name, parseBytes(fallback)!, parseBytes, 'a size such as 500MiB, 10GiB or a number of bytes')
   const oneOf = <T extends string>(name: string, fallback: T, allowed: readonly T[]) =>
     read(name, fallback, (text) => allowed.find((value) => value === text), `one of ${allowed.join(', ')}`)
-  const url = (name: string) => read<string | undefined>(name, undefined, parseHttpUrl, 'an http or https URL')
+  /** '' for one that is not right. It is never told: it may hold a password. */
+  const url = (name: string, credentials: string): string | undefined => {
+    const text = raw(name)
+    if (text === undefined || isPlainHttpUrl(text)) return text?.replace(/\/+$/, '')
+    problems.push(
+      `${name}: must be an http or https URL without user, password, query and fragment; credentials belong in ${credentials}`,
+    )
+    return ''
+  }
   /** '' for a file that cannot be read: that is a problem already. */
   const secret = (name: string): string | undefined => {
     const path = raw(`${name}_FILE`)
@@ -100,8 +108,8 @@ export function readConfig(env: Env = process.env): Config {
     }
   }
 
-  const influxUrl = url('INFLUX_URL')
-  const clickhouseUrl = url('CLICKHOUSE_URL')
+  const influxUrl = url('INFLUX_URL', 'INFLUX_TOKEN')
+  const clickhouseUrl = url('CLICKHOUSE_URL', 'CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
   const tlsCert = raw('TLS_CERT')
   const tlsKey = raw('TLS_KEY')
   if ((tlsCert === undefined) !== (tlsKey === undefined)) problems.push('TLS_CERT and TLS_KEY: set both or none')
@@ -223,10 +231,11 @@ function parseBytes(text: string): number | undefined {
   return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
-function parseHttpUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined
-  const url = new URL(text)
-  return url.protocol === 'http:' || url.protocol === 'https:' ? text.replace(/\/+$/, '') : undefined
+/** Whatever else an address can hold, @clickhouse/client takes for settings, and warns of on standard error. */
+function isPlainHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return /^https?:$/.test(protocol) && username + password + search + hash === ''
 }
 
 function parseTrustProxy(text: string): number | undefined {

@@ -36,8 +36,39 @@ test('settings of a store without its address are a problem each', () => {
 
 test('an address of a store that is none is the one problem', () => {
   expect(problemsOf({ CLICKHOUSE_URL: 'clickhouse', CLICKHOUSE_USER: 'u' })).toEqual([
-    expect.stringMatching(/^CLICKHOUSE_URL="clickhouse": must be an http/),
+    expect.stringMatching(/^CLICKHOUSE_URL: must be an http/),
   ])
+})
+
+test('an address that is none hides no problem of what belongs to it', () => {
+  expect(problemsOf({ INFLUX_URL: 'influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' })).toEqual([
+    expect.stringMatching(/^INFLUX_URL: /),
+    'INFLUX_TOKEN: is needed together with INFLUX_URL',
+  ])
+})
+
+test.each([
+  'ftp://user:sekret@host',
+  'http://user:sekret@host/db',
+  'http://sekret@host',
+  'http://:sekret@host',
+  'http://user:sekret@[host',
+  'http://host?password=sekret',
+  'http://host#sekret',
+])('%s is no address of a store, and is not told', (address) => {
+  const influx = { INFLUX_TOKEN: 't', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
+  const problems = problemsOf({ ...influx, INFLUX_URL: address, CLICKHOUSE_URL: address })
+  expect(problems).toEqual([
+    expect.stringMatching(/^INFLUX_URL: must be an http.* INFLUX_TOKEN$/),
+    expect.stringMatching(/^CLICKHOUSE_URL: must be an http.* CLICKHOUSE_USER and CLICKHOUSE_PASSWORD$/),
+  ])
+  expect(problems.join()).not.toContain('sekret')
+})
+
+test('an address of a store may have a path, and loses its last slash', () => {
+  expect(readConfig({ CLICKHOUSE_URL: 'https://proxy:8443/clickhouse/' }).clickhouse?.url).toBe(
+    'https://proxy:8443/clickhouse',
+  )
 })
 
 test('files of TLS that cannot be read are told with all the rest', () => {
