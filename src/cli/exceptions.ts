@@ -1,5 +1,5 @@
 // `stint exceptions`: the texts that were sent, one by one or by group.
-import type { Io } from './io.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { formatLocalTime } from './local-time.ts'
 import { manyLines, oneLine } from './one-line.ts'
 import { createPaint } from './paint.ts'
@@ -43,10 +43,13 @@ export function register(program: Program, io: Io): void {
     .option(...ALL_FLAG)
     .option('--full', 'the whole texts')
     .option('--groups', 'one row for each group of like ones, with its newest text')
-    .action((options: Options) => {
+    .action(async (options: Options) => {
+      const { full, groups, all } = options
+      if (groups && full) throw new CliError('--groups and --full do not go together', EXIT_USAGE)
+      if (groups && all) throw new CliError('--groups and --all do not go together: groups have no pages', EXIT_USAGE)
       const parameters = toParameters(options, FILTERS)
-      if (options.groups) return answerQuestion(io, GROUPS, { ...options, all: false }, parameters) // it has no pages
-      return answerQuestion(io, options.full ? fullTexts(io) : EXCEPTIONS, options, parameters)
+      if (groups) return answerQuestion(io, GROUPS, options, parameters)
+      return answerQuestion(io, full ? fullTexts(io) : EXCEPTIONS, options, parameters)
     })
 }
 

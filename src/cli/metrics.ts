@@ -1,5 +1,5 @@
 // `stint metrics`: the numbers that were sent, one by one or by interval.
-import type { Io } from './io.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { formatLocalTime } from './local-time.ts'
 import type { Program } from './program.ts'
 import { type FilterName, toParameters } from './questions/filters.ts'
@@ -30,11 +30,12 @@ export function register(program: Program, io: Io): void {
   const description = 'the numbers that were sent, newest first; with --every by interval'
   addQuestion(program, 'metrics', description, FILTERS)
     .option(...ALL_FLAG)
-    .action((options: QuestionOptions) => {
+    .action(async (options: QuestionOptions) => {
+      const { every, all } = options
       const parameters = toParameters(options, FILTERS)
-      return options.every === undefined
-        ? answerQuestion(io, POINTS, options, parameters)
-        : answerQuestion(io, ROWS, { ...options, all: false }, parameters) // it has no pages
+      if (every === undefined) return answerQuestion(io, POINTS, options, parameters)
+      if (all) throw new CliError('--every and --all do not go together: intervals have no pages', EXIT_USAGE)
+      return answerQuestion(io, ROWS, options, parameters)
     })
 }
 

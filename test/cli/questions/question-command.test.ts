@@ -25,6 +25,14 @@ test.each([
   expect(stderr).toContain(`\n  ${said}`)
 })
 
+test.each([
+  ['exceptions --groups --all', '--groups and --all do not go together: groups have no pages'],
+  ['exceptions --groups --full', '--groups and --full do not go together'],
+  ['metrics --every 1h --all', '--every and --all do not go together: intervals have no pages'],
+])('stint %s: flags that mean nothing together', async (line, said) => {
+  expect(await run(line)).toEqual({ exitCode: 2, stdout: '', stderr: `stint: ${said}\n` })
+})
+
 test('a key that may not ask is refused, not wrongly called', async () => {
   expect((await run('timings', app.keys.writer)).exitCode).toBe(1)
 })
