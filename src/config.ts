@@ -108,6 +108,14 @@ export function readConfig(env: Env = process.env): Config {
     }
   }
 
+  /** A secret that is sent as it is in a header. */
+  const token = (name: string): string | undefined => {
+    const text = secret(name)
+    if (text !== undefined && !/^[ -~]*$/.test(text))
+      problems.push(`${name}: must be printable ASCII, in one line: it is sent in a header`)
+    return text
+  }
+
   const influxUrl = url('INFLUX_URL', 'INFLUX_TOKEN')
   const clickhouseUrl = url('CLICKHOUSE_URL', 'CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
   const tlsCert = raw('TLS_CERT')
@@ -150,7 +158,7 @@ export function readConfig(env: Env = process.env): Config {
         ? undefined
         : {
             url: influxUrl,
-            token: secret('INFLUX_TOKEN') ?? missing('INFLUX_TOKEN'),
+            token: token('INFLUX_TOKEN') ?? missing('INFLUX_TOKEN'),
             org: raw('INFLUX_ORG') ?? missing('INFLUX_ORG'),
             bucket: raw('INFLUX_BUCKET') ?? missing('INFLUX_BUCKET'),
           },

@@ -10,6 +10,12 @@ const gone = join(dir, 'gone')
 const there = join(dir, 'there')
 writeFileSync(there, 'text')
 
+function fileOf(text: string): string {
+  const path = join(dir, crypto.randomUUID())
+  writeFileSync(path, text)
+  return path
+}
+
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     readConfig(env)
@@ -82,6 +88,25 @@ test('a secret whose file cannot be read is one problem', () => {
   const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
   expect(problemsOf({ ...influx, INFLUX_TOKEN_FILE: gone })).toEqual(['INFLUX_TOKEN_FILE: the file cannot be read'])
   expect(problemsOf(influx)).toEqual(['INFLUX_TOKEN: is needed together with INFLUX_URL'])
+})
+
+test.each(['sek\nret', 'sek\rret', 'sek\u0000ret', 'sek\u007fret', 'sekrét', 'sek€ret'])(
+  'a token that no header can carry is refused and not told: %j',
+  (token) => {
+    const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
+    const refused = [expect.stringMatching(/^INFLUX_TOKEN: must be .* ASCII/)]
+    const inFile = fileOf(`${token}\n`)
+    for (const given of [{ INFLUX_TOKEN: token }, { INFLUX_TOKEN_FILE: inFile }]) {
+      const problems = problemsOf({ ...influx, ...given })
+      expect(problems).toEqual(refused)
+      expect(problems.join()).not.toMatch(/sek|ret/)
+    }
+  },
+)
+
+test('a token in a file may end in a line break', () => {
+  const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
+  expect(readConfig({ ...influx, INFLUX_TOKEN_FILE: fileOf('a-token==\r\n') }).influx?.token).toBe('a-token==')
 })
 
 test.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1', 'localhost', 'stint', 'a-b.example.org', 'my_host', 'x.y.'])(
