@@ -220,6 +220,17 @@ describe('settings', () => {
     expect(new Set(example.map(([name]) => name))).toEqual(expected)
   })
 
+  test('env.example offers no TLS for .env: Prometheus asks for plain /metrics, and no certificate is mounted', () => {
+    const { scrape_configs } = YAML.parse(read('src/deploy/prometheus.yml')) as {
+      scrape_configs: { scheme?: string }[]
+    }
+    expect(scrape_configs.map(({ scheme = 'http' }) => scheme)).toEqual(['http'])
+    const [ofCompose, without, ...more] = read('src/deploy/env.example').split(/^# For a container without /m)
+    expect(more).toEqual([])
+    expect(ofCompose).not.toMatch(/^#TLS_/m)
+    expect(without).toMatch(/^#TLS_CERT=\n#TLS_KEY=$/m)
+  })
+
   test('env.example has the defaults of the code, or of the image', () => {
     const env = Object.fromEntries(example.filter(([name, value]) => known.has(name) && value !== ''))
     const image = { HOST: '0.0.0.0', DATA_DIR: '/data', QUERY_MAX_MARKS: '2000000' }
