@@ -82,6 +82,9 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
   }
 }
 
+/** What stands below a name; its whole text is its title where it is cut. */
+export const subLine = (text: string): HTMLElement => h('span', { class: 'sub clip', title: text }, text)
+
 /** In this order, moving only what is out of place: an element that is taken out loses its focus. */
 function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
   const wanted = new Set(rows)

@@ -185,7 +185,9 @@ function tableOf(
   formatValue: (value: number) => string,
   nowMs: number,
 ): HTMLElement {
-  const head = ['Time', ...lines.map(({ label }) => label)].map((label) => h('th', { scope: 'col' }, label))
+  const head = lines.map(({ label }) =>
+    h('th', { scope: 'col', class: 'number' }, h('span', { class: 'clip', title: label }, label)),
+  )
   const rows = atMs.map((ms, i) =>
     h(
       'tr',
@@ -201,7 +203,7 @@ function tableOf(
     'table',
     {},
     h('caption', { class: 'hidden' }, title),
-    h('thead', {}, h('tr', {}, ...head)),
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Time'), ...head)),
     h('tbody', {}, ...rows),
   )
 }

@@ -2,7 +2,7 @@
 import type { ExceptionGroup, ProcessEntry } from '../app/answers.ts'
 import { askProcesses, metaOptions, processOptions } from '../app/ask-processes.ts'
 import { createChoice } from '../app/choice.ts'
-import { createDataTable } from '../app/data-table.ts'
+import { createDataTable, subLine } from '../app/data-table.ts'
 import { fill, h, setText } from '../app/dom.ts'
 import { formatCount, plural } from '../app/format-number.ts'
 import { formatAgo, parseTime, timeElement } from '../app/format-time.ts'
@@ -54,11 +54,12 @@ export function openExceptionsPage(app: App): Page {
             'a',
             {
               class: 'strong clip',
+              title: headline(example),
               href: formatRoute('exceptions', changeParams(params, { group: fingerprint, process })),
             },
             headline(example),
           ),
-          h('span', { class: 'sub' }, process),
+          subLine(process),
         ],
       },
       { label: 'When', isExtra: true, cell: (group) => countsLine(group) },

@@ -1,6 +1,6 @@
 // Health: is everything that was accepted on its way to its store, and what did a store refuse for good.
 import type { DeadLetter, Health } from '../app/answers.ts'
-import { createDataTable } from '../app/data-table.ts'
+import { createDataTable, subLine } from '../app/data-table.ts'
 import { confirmAction } from '../app/dialog.ts'
 import { fill, h, setText } from '../app/dom.ts'
 import { formatBytes, formatCount, plural } from '../app/format-number.ts'
@@ -42,8 +42,8 @@ export function openHealthPage(app: App): Page {
       {
         label: 'Event',
         cell: ({ kind, process, meta }) => [
-          h('strong', {}, process),
-          h('span', { class: 'sub' }, [kind, meta].filter((part) => part !== null).join(' · ')),
+          h('strong', { class: 'clip', title: process }, process),
+          subLine([kind, meta].filter((part) => part !== null).join(' · ')),
         ],
       },
       {

@@ -1,7 +1,7 @@
 // Processes: each with what it did today and how it is getting on.
 import type { ExceptionGroup, ProcessEntry, SummaryRow } from '../app/answers.ts'
 import { askProcesses } from '../app/ask-processes.ts'
-import { createDataTable } from '../app/data-table.ts'
+import { createDataTable, subLine } from '../app/data-table.ts'
 import { h } from '../app/dom.ts'
 import { formatCount, formatDuration, plural } from '../app/format-number.ts'
 import { formatAgo, parseTime, startOfDay, timeElement } from '../app/format-time.ts'
@@ -37,8 +37,12 @@ export function openProcessesPage(app: App): Page {
       {
         label: 'Process',
         cell: ({ entry: { process, metas } }) => [
-          h('a', { class: 'strong', href: formatRoute('runs', { process, from: '-24h' }) }, process),
-          h('span', { class: 'sub' }, tellMetas(metas)),
+          h(
+            'a',
+            { class: 'strong clip', title: process, href: formatRoute('runs', { process, from: '-24h' }) },
+            process,
+          ),
+          subLine(tellMetas(metas)),
         ],
       },
       {

@@ -1,5 +1,5 @@
 // The runs as a table, a page at a time: the same ones that the timeline shows, for those who read, search or listen.
-import { createDataTable } from '../app/data-table.ts'
+import { createDataTable, subLine } from '../app/data-table.ts'
 import { fill, h } from '../app/dom.ts'
 import { formatCount, formatDuration } from '../app/format-number.ts'
 import { formatMoment, timeElement } from '../app/format-time.ts'
@@ -34,13 +34,14 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
             'button',
             {
               type: 'button',
-              class: 'link strong',
+              class: 'link strong clip',
+              title: run.process,
               'aria-label': `Run of ${nameOf(run)}, ${formatMoment(run.startMs, nowMs())}`,
               onclick: () => choose(run),
             },
             run.process,
           ),
-          h('span', { class: 'sub' }, [run.meta, run.uid].filter((part) => part !== null).join(' · ')),
+          subLine([run.meta, run.uid].filter((part) => part !== null).join(' · ')),
         ],
       },
       {

@@ -1,0 +1,103 @@
+// Names, texts and numbers at the ends of what Stint takes, beside ordinary ones: every column stays in sight, no page scrolls sideways,
+// and what is drawn on a canvas can be read.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
+
+setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
+
+const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+
+const LONG = 'a'.repeat(250)
+const EMOJI = '😀'.repeat(100)
+const LONG_TEXT = 'E'.repeat(15_000)
+const SMALL_PHONE = { ...LIGHT, viewport: { width: 360, height: 740 } }
+
+const EVENTS = [
+  { kind: 'start', process: LONG, meta: LONG, uid: 'u'.repeat(50) },
+  { kind: 'end', process: LONG, meta: LONG, uid: 'u'.repeat(50) },
+  { kind: 'start', process: EMOJI },
+  { kind: 'start', process: 'report' },
+  { kind: 'end', process: 'report' },
+  { kind: 'metrics', process: LONG, meta: LONG, items: { [LONG]: 1e308, [`b${LONG}`.slice(0, 250)]: 5e-324 } },
+  { kind: 'exception', process: LONG, meta: LONG, exception: LONG_TEXT },
+  { kind: 'exception', process: 'report', exception: 'TypeError: x is not a function' },
+  { kind: 'exception', process: 'report', exception: '' },
+]
+
+describe.skipIf(cannotRun)('at the ends of what is taken', () => {
+  let stint: ConsoleStint
+  let cookie: string
+  beforeAll(async () => {
+    stint = await startConsole()
+    const ada = await stint.signUp('ada@example.com')
+    cookie = ada.cookie
+    await stint.send(ada.secret, EVENTS)
+  }, 60_000)
+  afterAll(() => stint.close())
+
+  /** Opens all that shows names or texts of callers, and tells of each what is wrong with it. */
+  async function inspect({ page, go }: Visit, look: (page: Page) => Promise<string[]>): Promise<string[]> {
+    const wrong: string[] = []
+    const check = async (name: string) => {
+      await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+      wrong.push(...(await look(page)).map((text) => `${name}: ${text}`))
+    }
+    await go('runs')
+    await page.getByRole('button', { name: 'Run of report' }).waitFor()
+    await page.getByText('Show as a table').click()
+    await check('runs')
+    await page.getByRole('button', { name: `Run of ${LONG}` }).click()
+    await page.getByRole('complementary').getByText('Neighbours').waitFor()
+    await check('a run')
+    await go('processes')
+    await page.getByRole('link', { name: 'report' }).waitFor()
+    await check('processes')
+    await go('exceptions')
+    await page.getByRole('link', { name: 'TypeError' }).waitFor()
+    await check('exceptions')
+    await page.getByRole('link', { name: 'EEEEE' }).click()
+    await page.getByLabel('Normalised text').waitFor()
+    await check('a group')
+    await go('metrics')
+    await page.getByRole('heading', { name: LONG }).first().waitFor()
+    await page.getByText('Show as a table').first().click()
+    await check('metrics')
+    return wrong
+  }
+
+  test('every column of every table is in sight at 1280 px, and nobody is kept out', async () => {
+    const visit = await stint.visit(LIGHT, cookie)
+    const look = async (page: Page) => [...(await findHidden(page)), ...(await findBarriers(page))]
+    expect(await inspect(visit, look)).toEqual([])
+    expect(visit.complaints).toEqual([])
+    await visit.close()
+  })
+
+  test('no page scrolls sideways at 360 px', async () => {
+    const visit = await stint.visit(SMALL_PHONE, cookie)
+    expect(await inspect(visit, findWide)).toEqual([])
+    await visit.close()
+  })
+})
+
+/** Tables that are wider than their boxes, and what makes the page wider than the screen. */
+const findHidden = async (page: Page): Promise<string[]> => [
+  ...(await findWide(page)),
+  ...(await page.evaluate(() =>
+    [...document.querySelectorAll('.table-scroll')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map((box) => `${box.getAttribute('aria-label')} needs ${box.scrollWidth} px of ${box.clientWidth}`),
+  )),
+]
+
+const findWide = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { scrollWidth } = document.documentElement
+    if (scrollWidth <= innerWidth) return []
+    const wide = [...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > innerWidth && !element.closest('.table-scroll'))
+      .map((element) => `${element.outerHTML.slice(0, 120)} reaches to ${element.getBoundingClientRect().right}`)
+    return [`the page is ${scrollWidth} px wide`, ...wide]
+  })
