@@ -1,6 +1,6 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 import { describe, expect, test } from 'bun:test'
-import { formatBytes, formatDuration, plural } from '../../src/console/app/format-number.ts'
+import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/app/format-number.ts'
 import { afterNs, formatAgo } from '../../src/console/app/format-time.ts'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/app/route.ts'
 import { bucketsOf, toLine } from '../../src/console/app/series.ts'
@@ -22,6 +22,29 @@ test.each([
   [273_600_000, '3 d 4 h'],
 ])('%p ms reads %p', (ms, text) => {
   expect(formatDuration(ms)).toBe(text)
+})
+
+test.each([
+  [0, '0'],
+  [1234.5678, '1,234.57'],
+  [-0.000001, '-0.000001'],
+  [999_999_999_999_999, '1,000,000,000,000,000'],
+  [1e15, '1E15'],
+  [-1.234_567_8e20, '-1.23457E20'],
+  [1e308, '1E308'],
+  [9.99e-7, '9.99E-7'],
+  [5e-324, '5E-324'],
+])('a value of %p reads %p', (value, text) => {
+  expect(formatValue(value)).toBe(text)
+})
+
+test.each([
+  [1_234_000, '1.23M'],
+  [-9e14, '-900T'],
+  [1e15, '1E15'],
+  [-1.797e308, '-1.8E308'],
+])('%p on an axis reads %p', (value, text) => {
+  expect(formatCompact(value)).toBe(text)
 })
 
 test.each([

@@ -3,12 +3,19 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 })
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 })
+const power = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumSignificantDigits: 6 })
+const shortPower = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumSignificantDigits: 3 })
 
 export const formatCount = (n: number): string => whole.format(n)
-/** `1.2M`, for an axis. */
-export const formatCompact = (n: number): string => compact.format(n)
-/** Of a metric: six digits are enough to look at. */
-export const formatValue = (n: number): string => (Number.isFinite(n) ? precise.format(n) : String(n))
+/** `1.2M`, `1E308`, for an axis. */
+export const formatCompact = (n: number): string => (hasManyZeros(n) ? shortPower : compact).format(n)
+/** Of a metric: six digits are enough to look at; `1E308` or `5E-324` where the others would be zeros. */
+export const formatValue = (n: number): string => {
+  if (!Number.isFinite(n)) return String(n)
+  return (hasManyZeros(n) ? power : precise).format(n)
+}
+
+const hasManyZeros = (n: number): boolean => n !== 0 && (Math.abs(n) >= 1e15 || Math.abs(n) < 1e-6)
 
 /** `3 runs`, `1 run`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${formatCount(n)} ${n === 1 ? one : many}`

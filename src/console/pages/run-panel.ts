@@ -173,7 +173,7 @@ const metricList = (metrics: readonly MetricPoint[]) =>
         {},
         timeElement(at, formatClock(parseTime(at))),
         h('span', { class: 'grow' }, name),
-        h('strong', {}, formatValue(value)),
+        h('strong', { title: String(value) }, formatValue(value)),
       ),
     ),
   )
