@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 import type { Clock } from '../../clock.ts'
 import { createGroupWitness } from './group-witness.ts'
 
+/** All that end a process, but those that cannot be caught, that a fault of our own would raise, or that Bun keeps for itself. */
 export const RELAYED = [
   'SIGINT',
   'SIGTERM',
@@ -11,6 +12,11 @@ export const RELAYED = [
   'SIGQUIT',
   'SIGUSR1',
   'SIGUSR2',
+  'SIGALRM',
+  'SIGVTALRM',
+  'SIGPROF',
+  'SIGIO',
+  'SIGXCPU',
 ] as const satisfies NodeJS.Signals[]
 
 export interface SignalRelay {

@@ -40,7 +40,18 @@ async function isTerminal(fd: number): Promise<boolean> {
 }
 
 /** Signals whose usual effect is an end without a core dump, so that we can end by them too. */
-const FATAL: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL', 'SIGUSR1', 'SIGUSR2', 'SIGALRM'])
+const FATAL: ReadonlySet<string> = new Set([
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  'SIGKILL',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGALRM',
+  'SIGVTALRM',
+  'SIGPROF',
+  'SIGIO',
+])
 const DEATH_MS = 20
 
 /** A shell stops its script when a command was ended by Ctrl-C: it must see that it was, not just a number. */

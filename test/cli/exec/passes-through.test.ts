@@ -25,9 +25,12 @@ describe('how it ends', () => {
     expect(await user.exec(['sh', '-c', `exit ${code}`])).toMatchObject({ exitCode: code, signal: null })
   })
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGUSR1'] as const)('by %s', async (signal) => {
-    expect(await user.exec(['sh', '-c', `kill -${signal.slice(3)} $$`])).toMatchObject({ signal })
-  })
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGUSR1', 'SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGIO'] as const)(
+    'by %s',
+    async (signal) => {
+      expect(await user.exec(['sh', '-c', `kill -${signal.slice(3)} $$`])).toMatchObject({ signal })
+    },
+  )
 
   test('by a signal that would leave a core of ours, told as a shell tells it', async () => {
     expect(await user.exec(['sh', '-c', 'ulimit -c 0; kill -ABRT $$'])).toMatchObject({ exitCode: 134 })

@@ -9,7 +9,19 @@ afterAll(() => {
   user.remove()
 })
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
+const SIGNALS = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGALRM',
+  'SIGVTALRM',
+  'SIGPROF',
+  'SIGIO',
+  'SIGXCPU',
+] as const
 const SHORT = SIGNALS.map((signal) => signal.slice(3))
 
 /** Says `ready`, then each signal it gets; ends with code 7 at the line `end`. */
