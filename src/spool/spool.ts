@@ -12,10 +12,11 @@ import type { Chain, Position } from './chain.ts'
 import { DamageShelf } from './damage-shelf.ts'
 import { type Disk, systemDisk } from './disk.ts'
 import { type FreeSpace, watchFreeSpace } from './free-space.ts'
+import { PassedSegments } from './passed-segments.ts'
 import { PositionFile } from './position-file.ts'
 import { type Batch, Reader } from './reader.ts'
 import { recover } from './recover.ts'
-import { SEGMENT_HEADER_BYTES, segmentPath } from './segment.ts'
+import { SEGMENT_HEADER_BYTES } from './segment.ts'
 import { SpoolError, type SpoolRefusal } from './spool-error.ts'
 import { Writer } from './writer.ts'
 
@@ -109,7 +110,6 @@ interface Parts {
 
 class LogSpool implements Spool {
   readonly #dir: string
-  readonly #disk: Disk
   readonly #log: Logger
   readonly #maxBytes: number
   readonly #chain: Chain
@@ -117,9 +117,8 @@ class LogSpool implements Spool {
   readonly #reader: Reader
   readonly #positionFile: PositionFile
   readonly #freeSpace: FreeSpace
+  readonly #passed: PassedSegments
   readonly #waiting = new Set<() => void>()
-  /** Passed segments whose removal failed. */
-  #passed: number[] = []
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
@@ -131,7 +130,7 @@ class LogSpool implements Spool {
     const { dir, disk, log, maxBytes } = options
     const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
     this.#dir = dir
-    this.#disk = disk
+    this.#passed = new PassedSegments(disk, dir, log)
     this.#log = log
     this.#maxBytes = maxBytes
     this.#chain = parts.chain
@@ -273,18 +272,8 @@ class LogSpool implements Spool {
 
   async #removePassed(): Promise<void> {
     const { segments } = this.#chain
-    while (segments.length > 0 && segments[0]!.index < this.#position.segment)
-      this.#passed.push(segments.shift()!.index)
-    if (this.#passed.length === 0) return
-    try {
-      while (this.#passed.length > 0) {
-        await this.#disk.unlink(segmentPath(this.#dir, this.#passed[0]!))
-        this.#passed.shift()
-      }
-      await this.#disk.syncDir(this.#dir)
-    } catch (error) {
-      this.#log.warn({ err: error, dir: this.#dir }, 'a delivered segment could not be removed yet')
-    }
+    while (segments.length > 0 && segments[0]!.index < this.#position.segment) this.#passed.add(segments.shift()!.index)
+    await this.#passed.remove()
   }
 
   #measure(): void {
