@@ -1,4 +1,4 @@
-// The process: config → service → signals. The only place that ends it.
+// The process: arguments (it takes none) → config → service → signals. The only place that ends it.
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
@@ -10,6 +10,22 @@ const STOP_WITHIN_MS = 9_500
 /** One Ctrl-C comes twice: by the terminal, and passed on by `bun run`. */
 const SAME_REQUEST_US = 1_000_000
 
+const USAGE = `Usage: bun run start
+
+Starts the Stint server. Its settings are environment variables, such as PORT=8080; README.md describes them under "Settings".
+For the command line: bun run stint --help`
+
+/** Before anything is read or made: whoever asks for help, or expects an option to work, wants no server. */
+function exitOnArguments([argument]: readonly string[]): void {
+  if (argument === undefined) return
+  if (argument === '--help' || argument === '-h') {
+    console.log(USAGE)
+    process.exit(0)
+  }
+  console.error('The Stint server takes no arguments; --help says how it is set up.')
+  process.exit(2)
+}
+
 function configOrExit(): Config {
   try {
     return readConfig()
@@ -20,6 +36,7 @@ function configOrExit(): Config {
   }
 }
 
+exitOnArguments(process.argv.slice(2))
 const config = configOrExit()
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 

@@ -1,0 +1,35 @@
+// The arguments of the server's process: it takes none, and says so instead of starting.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dir, '../src/main.ts')
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-arguments-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** In an empty directory, which is to stay so; a server that starts after all is ended. */
+function run(args: readonly string[], settings: Record<string, string> = {}) {
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, PORT: '0', CLICKHOUSE_URL: 'http://127.0.0.1:1', ...settings }
+  const ended = Bun.spawnSync([process.execPath, MAIN, ...args], { cwd: dir, env, timeout: 20_000 })
+  expect(readdirSync(dir)).toEqual([])
+  return { exitCode: ended.exitCode, stdout: ended.stdout.toString(), stderr: ended.stderr.toString() }
+}
+
+test.each(['--help', '-h'])(
+  '%s says how the server is set up and where the command line is, whatever is set',
+  (help) => {
+    const { exitCode, stdout, stderr } = run([help], { PORT: 'no port' })
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toStartWith('Usage: bun run start\n')
+    for (const word of ['environment variables', 'README.md', 'bun run stint --help']) expect(stdout).toContain(word)
+  },
+)
+
+test.each(['--version', 'foo', '--port 8080', ''])('any other argument is refused in one line: %j', (args) => {
+  const { exitCode, stdout, stderr } = run(args.split(' '))
+  expect([exitCode, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^[^\n]*takes no arguments[^\n]*--help[^\n]*\n$/)
+})
