@@ -10,23 +10,23 @@ export function formatLocalTime(at: string): string {
 }
 
 const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[ Tt](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
-const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
+const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
 const AGO = /^-\d{1,10}[smhdw]$/
 
 /**
  * A local time, as `formatLocalTime` shows it or shorter, becomes RFC 3339; what is RFC 3339 or so long ago (`-90m`) stays as it is.
- * Undefined for anything else, and for a day that does not exist.
+ * Undefined for anything else, and for a day or an hour that does not exist.
  */
 export function parseLocalTime(text: string): string | undefined {
   const [, day, minute = '00:00', second = '00', fraction = ''] = LOCAL.exec(text.trim()) ?? []
-  if (day === undefined) return AGO.test(text) || isDay(RFC3339.exec(text)?.[1]) ? text : undefined
-  const date = new Date(`${day}T${minute}:${second}`)
-  if (!isDay(day) || Number.isNaN(date.getTime())) return undefined
-  return date.toISOString().replace(/\.000Z$/, `${fraction === '' ? '' : `.${fraction}`}Z`)
+  if (day === undefined) return AGO.test(text) || (RFC3339.test(text) && exists(text)) ? text : undefined
+  const time = `${day}T${minute}:${second}`
+  if (!exists(time)) return undefined
+  return new Date(time).toISOString().replace(/\.000Z$/, `${fraction === '' ? '' : `.${fraction}`}Z`)
 }
 
 /** `Date` makes 2 March of 30 February. */
-function isDay(day: string | undefined): boolean {
-  const date = new Date(`${day}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day
+function exists(time: string): boolean {
+  const day = time.slice(0, 10)
+  return !Number.isNaN(Date.parse(time)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 }
