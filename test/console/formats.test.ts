@@ -1,5 +1,6 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 import { describe, expect, test } from 'bun:test'
+import { cutText } from '../../src/console/app/cut-text.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/app/format-number.ts'
 import { afterNs, formatAgo } from '../../src/console/app/format-time.ts'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/app/route.ts'
@@ -65,6 +66,16 @@ test.each([
   [-60_000, 'in 1 min'],
 ])('%p ms before reads %p', (ms, text) => {
   expect(formatAgo(1e12 - ms, 1e12)).toBe(text)
+})
+
+test.each([
+  ['report', 10, 'report'],
+  ['report', 3, 'rep'],
+  ['😀😀', 4, '😀😀'],
+  ['😀😀', 3, '😀'],
+  ['😀😀', 1, ''],
+])('%p cut at %p is %p', (text, length, cut) => {
+  expect(cutText(text, length)).toBe(cut)
 })
 
 test('one is one, and others are many', () => {

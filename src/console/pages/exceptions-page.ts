@@ -2,6 +2,7 @@
 import type { ExceptionGroup, ProcessEntry } from '../app/answers.ts'
 import { askProcesses, metaOptions, processOptions } from '../app/ask-processes.ts'
 import { createChoice } from '../app/choice.ts'
+import { cutText } from '../app/cut-text.ts'
 import { createDataTable, subLine } from '../app/data-table.ts'
 import { fill, h, setText } from '../app/dom.ts'
 import { formatCount, plural } from '../app/format-number.ts'
@@ -21,6 +22,7 @@ const BARS_MAX = 40
 const GROUPS_MAX = 200
 const LOOKED_AT = 15_000
 const DEFAULT_RANGE = '-24h'
+const HEADLINE_MAX = 300
 
 interface Found {
   readonly groups: readonly ExceptionGroup[]
@@ -159,5 +161,5 @@ function headline(text: string): string {
   const trace = lines.findIndex((line) => PYTHON.test(line))
   const after = trace < 0 ? lines : lines.slice(trace + 1).filter((line) => /^\S/.test(line))
   const said = after.find((line) => line.trim() !== '') ?? lines.find((line) => line.trim() !== '')
-  return said?.trim().slice(0, 300) ?? '(empty text)'
+  return said === undefined ? '(empty text)' : cutText(said.trim(), HEADLINE_MAX)
 }

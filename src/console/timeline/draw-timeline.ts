@@ -2,6 +2,7 @@
 // painted already are skipped.
 //   completed ▬▬▬   running ▬▬▬▷ (to now)   abandoned ├╌╌ (no end came)   orphan ◆ (no start came)
 import type { RunState } from '../app/answers.ts'
+import { cutText } from '../app/cut-text.ts'
 import { formatCount, formatDuration } from '../app/format-number.ts'
 import { formatClock, formatDay, formatShortClock } from '../app/format-time.ts'
 import { AXIS_PX, firstVisible, type Layout, type PlacedBand, placeTicks, type Scale, toPx } from './geometry.ts'
@@ -66,8 +67,9 @@ function drawBand(ctx: Context, picture: Picture, band: PlacedBand): void {
   ctx.font = `600 13px ${palette.font}`
   ctx.fillStyle = palette.text
   const y = band.topPx - scrollPx + 13
-  ctx.fillText(fitText(ctx, band.process, picture.scale.widthPx - 90), 0, y)
-  const namePx = Math.min(ctx.measureText(band.process).width, picture.scale.widthPx - 90)
+  const name = fitText(ctx, band.process, picture.scale.widthPx - 90)
+  ctx.fillText(name, 0, y)
+  const namePx = ctx.measureText(name).width
   ctx.font = `12px ${palette.font}`
   ctx.fillStyle = palette.muted
   ctx.fillText(formatCount(band.count), namePx + 8, y)
@@ -164,6 +166,7 @@ function labelOf(ms: number, stepMs: number): string {
 function fitText(ctx: Context, text: string, widthPx: number): string {
   if (ctx.measureText(text).width <= widthPx) return text
   let length = text.length
-  while (length > 1 && ctx.measureText(`${text.slice(0, length)}…`).width > widthPx) length = Math.floor(length * 0.9)
-  return `${text.slice(0, length)}…`
+  const cut = () => `${cutText(text, length)}…`
+  while (length > 1 && ctx.measureText(cut()).width > widthPx) length = Math.floor(length * 0.9)
+  return cut()
 }
