@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, findBarriers, LIGHT, startConsole, until, type Visit } from './console-visit.ts'
 
 setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
@@ -80,7 +80,51 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     expect(await inspect(visit, findWide)).toEqual([])
     await visit.close()
   })
+
+  describe('on a canvas', () => {
+    let visit: Visit
+    beforeAll(async () => {
+      visit = await stint.visit(LIGHT, cookie)
+      await watchCanvases(visit.page)
+    })
+    afterAll(() => visit.close())
+
+    test('a long name of emoji is cut between two of them', async () => {
+      await visit.go('runs')
+      await visit.page.getByRole('button', { name: 'Run of report' }).waitFor()
+      await until(async () => (await readCanvases(visit.page)).some((text) => /^😀+…$/u.test(text)))
+      expect((await readCanvases(visit.page)).filter((text) => !text.isWellFormed())).toEqual([])
+    })
+
+    test('the count of an exception that came once is on an axis of whole numbers, each of them once', async () => {
+      await visit.go('exceptions')
+      await visit.page.getByRole('link', { name: 'TypeError' }).click()
+      await visit.page.getByText('1 exception. A point is').waitFor()
+      const readCounts = async () => (await readCanvases(visit.page)).filter((text) => /^\d+$/.test(text))
+      await until(async () => (await readCounts()).length > 0)
+      expect(await readCounts()).toEqual(['0', '1'])
+    })
+  })
 })
+
+/** Keeps what was last written on each canvas, for `readCanvases`. */
+const watchCanvases = (page: Page) =>
+  page.addInitScript(() => {
+    const { fillText, clearRect } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+      this.canvas.dataset.texts = '[]'
+      clearRect.apply(this, area)
+    }
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      this.canvas.dataset.texts = JSON.stringify([...JSON.parse(this.canvas.dataset.texts ?? '[]'), text])
+      fillText.call(this, text, ...place)
+    }
+  })
+
+const readCanvases = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('canvas')].flatMap(({ dataset }) => JSON.parse(dataset.texts ?? '[]') as string[]),
+  )
 
 /** Tables that are wider than their boxes, and what makes the page wider than the screen. */
 const findHidden = async (page: Page): Promise<string[]> => [

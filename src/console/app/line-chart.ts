@@ -4,8 +4,6 @@ import { fill, h } from './dom.ts'
 import { formatClock, formatDay, formatMoment, formatShortClock } from './format-time.ts'
 import { onSchemeChange } from './scheme.ts'
 
-const FACTORS_MS = [0.01, 0.1, 1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 36000e3, 360000e3]
-
 export interface Line {
   readonly label: string
   /** One a moment of `ChartData.atMs`; null where there is nothing. */
@@ -20,6 +18,13 @@ export interface ChartData {
   readonly toMs: number
 }
 
+export interface Steps {
+  /** Between the labels of an even axis, ascending. */
+  readonly even: readonly number[]
+  /** The labels of an axis whose steps are factors. */
+  readonly factors: readonly number[]
+}
+
 export interface LineChart {
   readonly element: HTMLElement
   show(data: ChartData, summary: string, nowMs: number): void
@@ -29,8 +34,8 @@ export interface LineChart {
 export interface LineChartOptions {
   readonly title: string
   formatValue(value: number): string
-  /** Between the labels of an axis of durations; decimal ones when absent. */
-  readonly steps?: readonly number[]
+  /** Of the axis of values; decimal ones when absent. */
+  readonly steps?: Steps
   /** Dragging across chooses a range. */
   zoom(fromMs: number, toMs: number): void
 }
@@ -38,12 +43,18 @@ export interface LineChartOptions {
 const HEIGHT_PX = 240
 const SECOND_MS = 1000
 /** Round lengths of time, for an axis of durations in ms. */
-export const DURATION_STEPS = [
-  ...[0.001, 0.01, 0.1, 1, 10, 100].flatMap((ms) => [ms, 2 * ms, 5 * ms]),
-  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map(
-    (s) => s * SECOND_MS,
-  ),
-]
+export const DURATION_STEPS: Steps = {
+  even: [
+    ...[0.001, 0.01, 0.1, 1, 10, 100].flatMap((ms) => [ms, 2 * ms, 5 * ms]),
+    ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map(
+      (s) => s * SECOND_MS,
+    ),
+  ],
+  factors: [0.01, 0.1, 1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 36000e3, 360000e3],
+}
+const TENS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+/** Whole numbers, for an axis of what is counted. */
+export const COUNT_STEPS: Steps = { even: TENS.flatMap((n) => [n, 2 * n, 5 * n]), factors: TENS }
 const LINES_MAX = 8
 
 export function createLineChart(options: LineChartOptions): LineChart {
@@ -133,10 +144,10 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
         ...(steps &&
           (isWide(data)
             ? {
-                splits: (_, __, min, max) => FACTORS_MS.filter((ms) => ms >= min && ms <= max),
+                splits: (_, __, min, max) => steps.factors.filter((value) => value >= min && value <= max),
                 filter: (_, splits) => splits,
               }
-            : { incrs: [...steps] })),
+            : { incrs: [...steps.even] })),
         values: (_, splits) => splits.map((value) => (value === null ? '' : formatValue(value))),
       },
     ],

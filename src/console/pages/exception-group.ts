@@ -3,7 +3,7 @@ import type { ExceptionGroup, ExceptionText } from '../app/answers.ts'
 import { fill, h } from '../app/dom.ts'
 import { formatCount, plural } from '../app/format-number.ts'
 import { formatAgo, formatMoment, parseTime, timeElement } from '../app/format-time.ts'
-import { createLineChart } from '../app/line-chart.ts'
+import { COUNT_STEPS, createLineChart } from '../app/line-chart.ts'
 import type { App } from '../app/page.ts'
 import { createPoll } from '../app/poll.ts'
 import { createRegion } from '../app/region.ts'
@@ -37,6 +37,7 @@ export function createGroupView(app: App): GroupView {
   const chart = createLineChart({
     title: 'When they came',
     formatValue: formatCount,
+    steps: COUNT_STEPS,
     zoom: (fromMs, toMs) => app.go('exceptions', changeParams(params, fixRange(fromMs, toMs))),
   })
   const head = h('div')
