@@ -81,6 +81,21 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     await visit.close()
   })
 
+  test('an exception without a text is told to have none, wherever it would stand', async () => {
+    const visit = await stint.visit(LIGHT, cookie)
+    const { page } = visit
+    await visit.go('exceptions')
+    await page.getByRole('link', { name: '(empty text)' }).click()
+    await page.getByLabel('Exception as it was sent').getByText('(empty text)').waitFor()
+    expect(await page.getByLabel('Normalised text').textContent()).toBe('(empty text)')
+    await visit.go('runs')
+    await page.getByRole('button', { name: 'Run of report' }).click()
+    await page.getByRole('complementary').getByLabel('Exception').first().waitFor()
+    const texts = await page.getByRole('complementary').getByLabel('Exception').allTextContents()
+    expect(texts.toSorted()).toEqual(['(empty text)', 'TypeError: x is not a function'])
+    await visit.close()
+  })
+
   describe('on a canvas', () => {
     let visit: Visit
     beforeAll(async () => {

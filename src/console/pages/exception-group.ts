@@ -15,6 +15,8 @@ const EVERY_MS = 5_000
 const POINTS_MAX = 60
 const TEXTS = 10
 const RANGE = '-24h'
+/** What is shown of an exception that was sent without a text. */
+export const EMPTY_TEXT = '(empty text)'
 
 interface Found {
   readonly group: ExceptionGroup | undefined
@@ -138,7 +140,11 @@ function headOf(
     normalized !== undefined &&
       h('p', { class: 'muted' }, 'The fingerprint is made of this: what varies is replaced by a placeholder.'),
     normalized !== undefined &&
-      h('pre', { class: 'normalized', tabindex: 0, 'aria-label': 'Normalised text' }, ...markPlaceholders(normalized)),
+      h(
+        'pre',
+        { class: 'normalized', tabindex: 0, 'aria-label': 'Normalised text' },
+        ...markPlaceholders(normalized || EMPTY_TEXT),
+      ),
   )
 }
 
@@ -160,6 +166,6 @@ const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number
       h('span', { class: 'muted' }, meta ?? ''),
       h('a', { href: formatRoute('runs', { process, ...around }) }, 'Runs around it'),
     ),
-    h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception === '' ? '(empty text)' : exception),
+    h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception || EMPTY_TEXT),
   )
 }

@@ -15,7 +15,7 @@ import { changeParams, formatRoute, type Params } from '../app/route.ts'
 import { bucketsOf, toLine } from '../app/series.ts'
 import { sparkline } from '../app/sparkline.ts'
 import { chooseEvery, readRange } from '../app/time-range.ts'
-import { createGroupView } from './exception-group.ts'
+import { createGroupView, EMPTY_TEXT } from './exception-group.ts'
 
 const EVERY_MS = 5_000
 const BARS_MAX = 40
@@ -161,5 +161,5 @@ function headline(text: string): string {
   const trace = lines.findIndex((line) => PYTHON.test(line))
   const after = trace < 0 ? lines : lines.slice(trace + 1).filter((line) => /^\S/.test(line))
   const said = after.find((line) => line.trim() !== '') ?? lines.find((line) => line.trim() !== '')
-  return said === undefined ? '(empty text)' : cutText(said.trim(), HEADLINE_MAX)
+  return said === undefined ? EMPTY_TEXT : cutText(said.trim(), HEADLINE_MAX)
 }

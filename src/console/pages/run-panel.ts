@@ -11,6 +11,7 @@ import { formatRoute } from '../app/route.ts'
 import { fixRange } from '../app/time-range.ts'
 import { type Run, STATE_TEXT, toRun } from '../timeline/run.ts'
 import { askRun, type RunContext } from './ask-run.ts'
+import { EMPTY_TEXT } from './exception-group.ts'
 
 const RUNNING_EVERY_MS = 2_000
 
@@ -192,7 +193,7 @@ const exceptionList = (exceptions: readonly ExceptionText[]) =>
           timeElement(at, formatClock(parseTime(at))),
           h('a', { href: formatRoute('exceptions', { group: fingerprint, process }) }, 'The group'),
         ),
-        h('pre', { tabindex: 0, 'aria-label': 'Exception' }, exception),
+        h('pre', { tabindex: 0, 'aria-label': 'Exception' }, exception || EMPTY_TEXT),
       ),
     ),
   )
