@@ -217,6 +217,14 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
+  test.each(['nonsense', 'constructor'])('%p is no page: the address becomes that of the first', async (name) => {
+    await visit.go(name)
+    await visit.page.reload()
+    await visit.page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    expect(visit.view()).toBe('#/runs')
+    expectQuiet(visit)
+  })
+
   test('health: a dead letter is replayed into its store, another one dropped', async () => {
     const { page } = visit
     await visit.go('health')

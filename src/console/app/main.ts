@@ -101,7 +101,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
 
   function follow(): void {
     const { page: name, params } = parseRoute(location.hash)
-    const known = PAGES[name]
+    const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
     if (known === undefined) {
       app.go(HOME, {}, 'replace')
       return
