@@ -129,7 +129,7 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
       x: { time: true },
       y: isWide(data)
         ? { distr: 3, range: (_, min, max) => [min / 1.6, max * 1.6] }
-        : { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+        : { range: (_, min, max) => evenRange(min, max) },
     },
     axes: [
       {
@@ -174,6 +174,13 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
       ],
     },
   }
+}
+
+/** Of an even axis: nought and all values, with a little room beyond them. uPlot has no least and greatest where there are no values. */
+export function evenRange(min: number | null, max: number | null): [number, number] {
+  const low = Math.min(min ?? 0, 0) * 1.08
+  const high = Math.max(max ?? 0, 0) * 1.08
+  return low === high ? [0, 1] : [low, high]
 }
 
 const WIDE = 30

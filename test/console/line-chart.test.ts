@@ -1,0 +1,15 @@
+// How the charts of the console lay out their axes.
+import { expect, test } from 'bun:test'
+import { evenRange } from '../../src/console/app/line-chart.ts'
+
+test.each<[string, number | null, number | null, [number, number]]>([
+  ['values above nought', 50, 100, [0, 108]],
+  ['values below nought', -100, -50, [-108, 0]],
+  ['values on both sides', -100, 100, [-108, 108]],
+  ['nothing but nought', 0, 0, [0, 1]],
+  ['no values', null, null, [0, 1]],
+])('an even axis holds nought and all values: %s', (_, min, max, [low, high]) => {
+  const [from, to] = evenRange(min, max)
+  expect(from).toBeCloseTo(low, 9)
+  expect(to).toBeCloseTo(high, 9)
+})
