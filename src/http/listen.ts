@@ -54,22 +54,35 @@ function readPair({ certPath, keyPath }: NonNullable<ListenOptions['tls']>): { c
   return pair
 }
 
-/** Throws an Error for the operator when TLS cannot be had, and when the port is taken: without `reusePort: false` a second Stint would silently share it. */
+/** Why there is no listening, by the code of the error; Bun's own words name neither setting. */
+const NOT_LISTENING: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'the address is none of this machine',
+  EACCES: 'this user may not listen on the port',
+  EINVAL: 'the host is not known here',
+}
+
+/** Throws an Error for the operator when TLS cannot be had, and when HOST and PORT cannot: without `reusePort: false` a second Stint would silently share a port. */
 export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Listener {
   const secured = tls && readPair(tls)
-  app.listen({
-    hostname: host,
-    port,
-    reusePort: false,
-    development: false,
-    idleTimeout: IDLE_TIMEOUT_S,
-    maxRequestBodySize: MAX_REQUEST_BYTES,
-    ...(secured && { tls: secured }),
-    error: (err: unknown) => {
-      log.error({ err }, 'a request failed outside the app')
-      return problemResponse(new Problem('internal', 'An unexpected fault; the log holds the details.'))
-    },
-  } as Parameters<AnyElysia['listen']>[0])
+  try {
+    app.listen({
+      hostname: host,
+      port,
+      reusePort: false,
+      development: false,
+      idleTimeout: IDLE_TIMEOUT_S,
+      maxRequestBodySize: MAX_REQUEST_BYTES,
+      ...(secured && { tls: secured }),
+      error: (err: unknown) => {
+        log.error({ err }, 'a request failed outside the app')
+        return problemResponse(new Problem('internal', 'An unexpected fault; the log holds the details.'))
+      },
+    } as Parameters<AnyElysia['listen']>[0])
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException
+    throw new Error(`HOST=${host} PORT=${port}: cannot listen there: ${NOT_LISTENING[code] ?? message}`, { cause })
+  }
   const server = app.server!
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,

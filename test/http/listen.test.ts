@@ -11,9 +11,20 @@ const onLoopback = { host: '127.0.0.1', port: 0, tls: undefined, log }
 test('a second start on the same port fails instead of sharing it', async () => {
   const first = listen(new Elysia().get('/', 'first'), onLoopback)
   const port = Number(new URL(first.url).port)
-  expect(() => listen(new Elysia().get('/', 'second'), { ...onLoopback, port })).toThrow(/EADDRINUSE|in use/)
+  expect(() => listen(new Elysia().get('/', 'second'), { ...onLoopback, port })).toThrow(
+    `HOST=127.0.0.1 PORT=${port}: cannot listen there: the port is in use`,
+  )
   expect(await (await fetch(first.url)).text()).toBe('first')
   await first.stop()
+})
+
+test.each([
+  ['nope.invalid', 'the host is not known here'],
+  ['192.0.2.1', 'the address is none of this machine'], // of those that are kept for documentation
+])('a HOST that cannot be had is told with its PORT: %s', (host, reason) => {
+  expect(() => listen(new Elysia(), { ...onLoopback, host, port: 7070 })).toThrow(
+    `HOST=${host} PORT=7070: cannot listen there: ${reason}`,
+  )
 })
 
 test('a port is free again after the stop', async () => {
