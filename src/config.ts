@@ -55,6 +55,10 @@ export class ConfigError extends Error {
 type Env = Readonly<Record<string, string | undefined>>
 
 const DAY_US = 86_400_000_000
+/** Ten years. */
+const MAX_SPAN_DAYS = 3660
+/** All that fifteen digits can say. */
+const MANY = 999_999_999_999_999
 const UNITS_US: Record<string, number> = { s: 1e6, m: 60e6, h: 3600e6, d: DAY_US }
 const UNITS_BYTES: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 
@@ -76,12 +80,22 @@ export function readConfig(env: Env = process.env): Config {
       name,
       fallback,
       (text) => (/^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
-      max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`,
+      `a whole number from ${min} to ${max}`,
     )
   const span = (name: string, fallback: string) =>
-    read(name, parseSpanUs(fallback)!, parseSpanUs, 'a time span such as 90s, 30m, 24h or 7d')
+    read(
+      name,
+      parseSpanUs(fallback)!,
+      parseSpanUs,
+      `a time span such as 90s, 30m, 24h or 7d, from 1s to ${MAX_SPAN_DAYS}d`,
+    )
   const bytes = (name: string, fallback: string) =>
-    read(name, parseBytes(fallback)!, parseBytes, 'a size such as 500MiB, 10GiB or a number of bytes')
+    read(
+      name,
+      parseBytes(fallback)!,
+      parseBytes,
+      'a size such as 500MiB, 10GiB or a number of bytes, more than 0 and less than 8192TiB',
+    )
   const oneOf = <T extends string>(name: string, fallback: T, allowed: readonly T[]) =>
     read(name, fallback, (text) => allowed.find((value) => value === text), `one of ${allowed.join(', ')}`)
   /** '' for one that is not right. It is never told: it may hold a password. */
@@ -141,16 +155,16 @@ export function readConfig(env: Env = process.env): Config {
     maxAgeUs: span('MAX_AGE', '7d'),
     spoolMaxBytes: bytes('SPOOL_MAX_BYTES', '10GiB'),
     deadMaxBytes: bytes('DEAD_MAX_BYTES', '1GiB'),
-    seriesMax: integer('SERIES_MAX', 10_000, 0, Number.MAX_SAFE_INTEGER),
-    queryMaxMarks: integer(
-      'QUERY_MAX_MARKS',
-      influxUrl === undefined ? 50_000_000 : 2_000_000,
-      1,
-      Number.MAX_SAFE_INTEGER,
-    ),
+    seriesMax: integer('SERIES_MAX', 10_000, 0, MANY),
+    queryMaxMarks: integer('QUERY_MAX_MARKS', influxUrl === undefined ? 50_000_000 : 2_000_000, 1, MANY),
     retentionDays: integer('RETENTION_DAYS', 0, 0, 36_500),
-    rateLimit: integer('RATE_LIMIT', 0, 0, Number.MAX_SAFE_INTEGER),
-    trustProxy: read('TRUST_PROXY', 0, parseTrustProxy, 'true, false or the number of proxies before Stint'),
+    rateLimit: integer('RATE_LIMIT', 0, 0, MANY),
+    trustProxy: read(
+      'TRUST_PROXY',
+      0,
+      parseTrustProxy,
+      'true, false or the number of proxies before Stint, at most 99',
+    ),
     tls: tlsCert !== undefined && tlsKey !== undefined ? { certPath: tlsCert, keyPath: tlsKey } : undefined,
     logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     influx:
@@ -229,7 +243,7 @@ function parseSpanUs(text: string): number | undefined {
   const match = /^(\d{1,9})([smhd])$/.exec(text)
   if (match === null) return undefined
   const us = Number(match[1]) * UNITS_US[match[2]!]!
-  return us > 0 && us <= 3660 * DAY_US ? us : undefined
+  return us > 0 && us <= MAX_SPAN_DAYS * DAY_US ? us : undefined
 }
 
 function parseBytes(text: string): number | undefined {

@@ -109,6 +109,16 @@ test('a token in a file may end in a line break', () => {
   expect(readConfig({ ...influx, INFLUX_TOKEN_FILE: fileOf('a-token==\r\n') }).influx?.token).toBe('a-token==')
 })
 
+test.each([
+  ['MAX_RUN', ['3661d', '99999999d', '9999999999s', '0s'], '3660d', 'from 1s to 3660d'],
+  ['SPOOL_MAX_BYTES', ['8192TiB', '9007199254740992', '0'], '8191TiB', 'more than 0 and less than 8192TiB'],
+  ['SERIES_MAX', ['9007199254740991'], '999999999999999', 'from 0 to 999999999999999'],
+  ['TRUST_PROXY', ['100'], '99', 'at most 99'],
+] as const)('what is too much or too little for %s is told the bounds', (name, tooMuch, most, bounds) => {
+  for (const text of tooMuch) expect(problemsOf({ [name]: text })).toEqual([expect.stringContaining(bounds)])
+  expect(problemsOf({ [name]: most })).toEqual([])
+})
+
 test.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1', 'localhost', 'stint', 'a-b.example.org', 'my_host', 'x.y.'])(
   'HOST may be %s',
   (host) => expect(readConfig({ HOST: host }).host).toBe(host),
