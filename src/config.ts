@@ -1,6 +1,8 @@
 // Environment → frozen Config. Every problem is reported at once; secrets may come from a file (NAME_FILE).
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { readText } from './read-text.ts'
+import { readTls, type TlsPaths } from './read-tls.ts'
 
 export interface InfluxConfig {
   readonly url: string
@@ -37,7 +39,7 @@ export interface Config {
   readonly rateLimit: number
   /** How many proxies before Stint are believed in X-Forwarded-For. */
   readonly trustProxy: number
-  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
+  readonly tls: TlsPaths | undefined
   readonly logLevel: string
   /** Absent: points go to ClickHouse. */
   readonly influx: InfluxConfig | undefined
@@ -113,11 +115,11 @@ export function readConfig(env: Env = process.env): Config {
     if (path === undefined) return raw(name)
     if (raw(name) !== undefined) problems.push(`${name}: is set together with ${name}_FILE; set one of them`)
     try {
-      const text = readFileSync(path, 'utf8').trim()
+      const text = readText(path).trim()
       if (text === '') problems.push(`${name}_FILE: the file is empty`)
       return text
-    } catch {
-      problems.push(`${name}_FILE: the file cannot be read`)
+    } catch (error) {
+      problems.push(`${name}_FILE: ${(error as Error).message}`)
       return ''
     }
   }
@@ -132,11 +134,14 @@ export function readConfig(env: Env = process.env): Config {
 
   const influxUrl = url('INFLUX_URL', 'INFLUX_TOKEN')
   const clickhouseUrl = url('CLICKHOUSE_URL', 'CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
-  const tlsCert = raw('TLS_CERT')
-  const tlsKey = raw('TLS_KEY')
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) problems.push('TLS_CERT and TLS_KEY: set both or none')
-  for (const [name, path] of Object.entries({ TLS_CERT: tlsCert, TLS_KEY: tlsKey }))
-    if (path !== undefined && !isReadable(path)) problems.push(`${name}=${path}: the file cannot be read`)
+  const certPath = raw('TLS_CERT')
+  const keyPath = raw('TLS_KEY')
+  const tls = certPath !== undefined && keyPath !== undefined ? { certPath, keyPath } : undefined
+  if (tls === undefined && certPath !== keyPath) problems.push('TLS_CERT and TLS_KEY: set both or none')
+  if (tls !== undefined && !isPipe(tls.certPath) && !isPipe(tls.keyPath)) {
+    const read = readTls(tls)
+    if ('problems' in read) problems.push(...read.problems)
+  }
 
   const config: Config = {
     port: integer('PORT', 7070, 0, 65_535),
@@ -165,7 +170,7 @@ export function readConfig(env: Env = process.env): Config {
       parseTrustProxy,
       'true, false or the number of proxies before Stint, at most 99',
     ),
-    tls: tlsCert !== undefined && tlsKey !== undefined ? { certPath: tlsCert, keyPath: tlsKey } : undefined,
+    tls,
     logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     influx:
       influxUrl === undefined
@@ -219,10 +224,10 @@ const NEEDS_URL = {
   CLICKHOUSE_URL: ['CLICKHOUSE_USER', 'CLICKHOUSE_PASSWORD', 'CLICKHOUSE_PASSWORD_FILE', 'CLICKHOUSE_DATABASE'],
 }
 
-function isReadable(path: string): boolean {
+/** What can be read only once, and is therefore left to whoever uses it. */
+function isPipe(path: string): boolean {
   try {
-    accessSync(path, constants.R_OK)
-    return true
+    return statSync(path).isFIFO()
   } catch {
     return false
   }

@@ -77,11 +77,47 @@ test('an address of a store may have a path, and loses its last slash', () => {
   )
 })
 
-test('files of TLS that cannot be read are told with all the rest', () => {
-  expect(problemsOf({ TLS_CERT: gone, TLS_KEY: there, PORT: 'x' })).toEqual([
-    `TLS_CERT=${gone}: the file cannot be read`,
-    expect.stringContaining('PORT'),
-  ])
+test('files of TLS that are none are told with all the rest, and nothing of what they hold', () => {
+  const cert = fileOf('-----BEGIN CERTIFICATE-----\nsekret\n-----END CERTIFICATE-----\n')
+  const key = fileOf('-----BEGIN PRIVATE KEY-----\nsekret\n-----END PRIVATE KEY-----\n')
+  const port = expect.stringContaining('PORT')
+  for (const [certPath, keyPath, problems] of [
+    [gone, there, [`TLS_CERT=${gone}: the file cannot be read`, `TLS_KEY=${there}: holds no PRIVATE KEY in PEM`]],
+    [
+      `${there}/x`,
+      dir,
+      [expect.stringMatching(/^TLS_CERT=.* cannot be/), expect.stringMatching(/^TLS_KEY=.* cannot be/)],
+    ],
+    ['/dev/zero', key, ['TLS_CERT=/dev/zero: the file is larger than 64 KiB']],
+    [cert, key, [expect.stringMatching(/^TLS_CERT and TLS_KEY: cannot be used together/)]],
+    [cert, '', ['TLS_CERT and TLS_KEY: set both or none']],
+  ] as const) {
+    const told = problemsOf({ TLS_CERT: certPath, TLS_KEY: keyPath, PORT: 'x' })
+    expect(told).toEqual([...problems, port])
+    expect(told.join()).not.toContain('sekret')
+  }
+})
+
+test.each([
+  ['a device without end', () => '/dev/zero', 'is larger than 64 KiB'],
+  ['a file of more than 64 KiB', () => fileOf('x'.repeat(65_537)), 'is larger than 64 KiB'],
+  ['a directory', () => dir, 'cannot be read'],
+  ['an empty file', () => fileOf('\n'), 'is empty'],
+])('a secret is not read from %s', (_, path, fault) => {
+  expect(problemsOf({ SETUP_CODE_FILE: path() })).toEqual([`SETUP_CODE_FILE: the file ${fault}`])
+})
+
+test('a secret may take 64 KiB', () => {
+  expect(readConfig({ SETUP_CODE_FILE: fileOf('x'.repeat(65_536)) }).setupCode).toHaveLength(65_536)
+})
+
+test('a secret may come from a pipe', () => {
+  const read = `console.log((await import('${join(import.meta.dir, '../src/config.ts')}')).readConfig().setupCode)`
+  const shell = 'SETUP_CODE_FILE=<(echo first; echo second) exec "$0" -e "$1"'
+  const { stdout } = Bun.spawnSync(['bash', '-c', shell, process.execPath, read], {
+    env: { PATH: process.env.PATH ?? '' },
+  })
+  expect(stdout.toString()).toBe('first\nsecond\n')
 })
 
 test('a secret whose file cannot be read is one problem', () => {

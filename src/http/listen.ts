@@ -1,16 +1,15 @@
 // The socket under the app.
-import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
+import { readTls, type TlsPair, type TlsPaths } from '../read-tls.ts'
 import { problemResponse } from './problem-response.ts'
 
 export interface ListenOptions {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
-  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
+  readonly tls: TlsPaths | undefined
   readonly log: Logger
 }
 
@@ -28,30 +27,11 @@ const MAX_REQUEST_BYTES = 2 ** 62
 /** The longest time a request may trickle in or a handler may take. */
 const IDLE_TIMEOUT_S = 60
 
-/** Read by us: what Bun says of a file that is missing or is no PEM names neither the file nor the setting. */
-function readPem(name: string, path: string, label: string): string {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new Error(`${name}=${path}: the file cannot be read`, { cause })
-  }
-  if (!new RegExp(`-----BEGIN ([A-Z0-9]+ )*${label}-----`).test(text))
-    throw new Error(`${name}=${path}: holds no ${label} in PEM`)
-  return text
-}
-
-function readPair({ certPath, keyPath }: NonNullable<ListenOptions['tls']>): { cert: string; key: string } {
-  const pair = {
-    cert: readPem('TLS_CERT', certPath, 'CERTIFICATE'),
-    key: readPem('TLS_KEY', keyPath, 'PRIVATE KEY'),
-  }
-  try {
-    createSecureContext(pair)
-  } catch (cause) {
-    throw new Error('TLS_CERT and TLS_KEY: cannot be used together; is the key that of the certificate?', { cause })
-  }
-  return pair
+/** Again, as the files are now: config looked at them, and at a pipe not at all. */
+function pairOf(paths: TlsPaths): TlsPair {
+  const read = readTls(paths)
+  if ('problems' in read) throw new Error(read.problems.join('\n'))
+  return read
 }
 
 /** Why there is no listening, by the code of the error; Bun's own words name neither setting. */
@@ -64,7 +44,7 @@ const NOT_LISTENING: Readonly<Record<string, string>> = {
 
 /** Throws an Error for the operator when TLS cannot be had, and when HOST and PORT cannot: without `reusePort: false` a second Stint would silently share a port. */
 export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Listener {
-  const secured = tls && readPair(tls)
+  const secured = tls && pairOf(tls)
   try {
     app.listen({
       hostname: host,
