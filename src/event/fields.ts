@@ -52,8 +52,8 @@ const UID = /^[a-z0-9_-]*$/
 
 export function checkUid(value: unknown): FieldFault[] {
   if (typeof value !== 'string') return one('must be a string')
-  if (!UID.test(value)) return one('may only hold a-z, 0-9, - and _')
-  return value.length > LIMITS.uid ? one(`must have at most ${LIMITS.uid} characters`) : NONE
+  const faults = isLongerThan(value, LIMITS.uid) ? one(`must have at most ${LIMITS.uid} characters`) : NONE
+  return UID.test(value) ? faults : [...one('may only hold a-z, 0-9, - and _'), ...faults]
 }
 
 export const checkExceptionText = (value: unknown): FieldFault[] => checkText(value, LIMITS.exception)

@@ -21,7 +21,7 @@ export const MAX_LIMIT = 1000
 const STATES = ['completed', 'running', 'abandoned', 'orphan'] as const satisfies TimingState[]
 
 const checked = <T>(faults: readonly { readonly detail: string }[], value: T): Parsed<T> =>
-  faults[0] === undefined ? { value } : { detail: faults[0].detail }
+  faults.length === 0 ? { value } : { detail: faults.map(({ detail }) => detail).join('; ') }
 
 /** What can be said of a time in a pattern; that a month has no 31st day cannot. */
 const TIME =

@@ -102,6 +102,9 @@ test('a uid has at most 50 of a-z, 0-9, - and _, and may be empty', () => {
   expect(details(checkUid('a'.repeat(51)))).toEqual(['must have at most 50 characters'])
   for (const uid of ['A', 'ä', ' ', 'a b', 'a\n', '\na', 'a.', 'a/b', 'ａ', EMOJI, LONE])
     expect(details(checkUid(uid))).toEqual(['may only hold a-z, 0-9, - and _'])
+  for (const uid of ['A'.repeat(51), EMOJI.repeat(51)])
+    expect(details(checkUid(uid))).toEqual(['may only hold a-z, 0-9, - and _', 'must have at most 50 characters'])
+  expect(details(checkUid(EMOJI.repeat(50)))).toEqual(['may only hold a-z, 0-9, - and _'])
   for (const value of [null, 7, true, [], {}]) expect(details(checkUid(value))).toEqual(['must be a string'])
 })
 
