@@ -1,7 +1,9 @@
 // GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is
 // held up and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
 import { Elysia } from 'elysia'
+import { escapePointer } from '../event/fields.ts'
 import { formatStamp } from '../event/stamp.ts'
+import { Problem } from '../problem.ts'
 import { jsonAnswer as describeAnswer, problemAnswers } from './describe-answers.ts'
 import { jsonAnswer } from './json-answer.ts'
 
@@ -34,6 +36,7 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
     '/api/health',
     ({ request }) => {
       const account = accountOf(request)
+      assertNoParameters(new URL(request.url).searchParams)
       const isOperator = health.isOperator(account)
       const nowUs = health.nowUs()
       return jsonAnswer({
@@ -53,6 +56,18 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
     },
     { detail },
   )
+}
+
+const MAX_FAULTS = 100
+
+function assertNoParameters(search: URLSearchParams): void {
+  const names = [...new Set(search.keys())].slice(0, MAX_FAULTS)
+  if (names.length === 0) return
+  const errors = names.map((name) => ({
+    pointer: `/${escapePointer(name)}`,
+    detail: 'this question takes no parameters',
+  }))
+  throw new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
 }
 
 const eachOf = <T, U>({ points, exceptions }: Both<T>, convert: (value: T) => U): Both<U> => ({
@@ -101,6 +116,6 @@ const detail = {
         dead: { own: 0, total: 2 },
       },
     ),
-    ...problemAnswers('key_invalid', 'scope_missing', 'rate_limited', 'internal'),
+    ...problemAnswers('key_invalid', 'scope_missing', 'rate_limited', 'question_invalid', 'internal'),
   },
 }

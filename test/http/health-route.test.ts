@@ -70,3 +70,16 @@ test.each([
   const answer = await whole.fetch('/api/health', key === undefined ? {} : { key: whole.keys[key] })
   expect(answer.status).toBe(status)
 })
+
+test('parameters are refused as those of any question that takes none, after the key', async () => {
+  const ask = (path: string, key: 'reader' | 'revoked') => whole.fetch(`${path}?x=1&a~b=&x=2`, { key: whole.keys[key] })
+  const answer = await ask('/api/health', 'reader')
+  expect(answer.status).toBe(422)
+  const { errors, code } = answer.json as { errors: unknown; code: string }
+  expect({ errors, code }).toEqual({
+    code: 'question_invalid',
+    errors: ['/x', '/a~0b'].map((pointer) => ({ pointer, detail: 'this question takes no parameters' })),
+  })
+  expect((await ask('/api/series', 'reader')).json).toMatchObject({ errors, code })
+  expect((await ask('/api/health', 'revoked')).status).toBe(401)
+})
