@@ -98,7 +98,7 @@ test('a disk that takes no write ends no session; it is noted as seen when the d
     expect(found.find(token)?.account).toBe('acc')
   }
   expect(found.list('acc')[0]?.seenMs).toBe(createdMs)
-  expect(lines).toMatchObject([{ level: 40, err: { code: 'SQLITE_FULL' } }]) // once, not at each request
+  expect(lines).toMatchObject([{ level: 40, err: { code: 'disk_low' } }]) // once, not at each request
   db.run('DROP TRIGGER fills')
   expect(found.find(token)?.account).toBe('acc')
   expect(found.list('acc')[0]?.seenMs).toBe(clock.wallUs() / 1000)
