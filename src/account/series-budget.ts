@@ -47,9 +47,8 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
   const insert = db.query<null, [number, string]>(
     'INSERT OR IGNORE INTO series (account, series) SELECT id, ?1 FROM account WHERE id = ?2',
   )
-  let pending: [account: string, series: number][] = []
-  /** What is in `pending`. */
-  const fresh = new Set<string>()
+  /** Not in the file yet, the oldest first. */
+  const pending = new Map<string, readonly [account: string, series: number]>()
   let noting = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
 
@@ -59,26 +58,24 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     return series
   }
 
-  const freshKey = (account: string, series: number) => `${account} ${series}`
-  const isFresh = (account: string, series: number) => fresh.size > 0 && fresh.has(freshKey(account, series))
+  const keyOf = (account: string, series: number) => `${account} ${series}`
+  const isPending = (account: string, series: number) => pending.size > 0 && pending.has(keyOf(account, series))
 
   function add(account: string, series: Set<number>, added: readonly number[]): void {
     for (const one of added) {
       series.add(one)
-      fresh.add(freshKey(account, one))
-      pending.push([account, one])
+      pending.set(keyOf(account, one), [account, one])
     }
     timer ??= setTimeout(flushInPieces, FLUSH_AFTER_MS)
   }
 
   function flushSome(count: number): void {
-    const rows = pending.slice(0, count)
-    if (rows.length === 0) return
+    if (pending.size === 0) return
+    const rows = pending.values().take(count).toArray()
     write(() => {
       for (const [account, series] of rows) insert.run(series, account)
     })
-    pending = pending.slice(rows.length)
-    for (const row of rows) fresh.delete(freshKey(...row))
+    for (const row of rows) pending.delete(keyOf(...row))
   }
 
   function endWait(): void {
@@ -90,10 +87,10 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     timer = undefined
     try {
       flushSome(ROWS_PER_FLUSH)
-      if (pending.length > 0) timer = setTimeout(flushInPieces, FLUSH_AFTER_MS)
+      if (pending.size > 0) timer = setTimeout(flushInPieces, FLUSH_AFTER_MS)
       else endWait()
     } catch (err) {
-      log.warn({ err, pending: pending.length }, 'accounts: the series in use could not be written, trying again')
+      log.warn({ err, pending: pending.size }, 'accounts: the series in use could not be written, trying again')
       timer = setTimeout(flushInPieces, RETRY_AFTER_MS)
       endWait()
     }
@@ -102,7 +99,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    flushSome(pending.length)
+    flushSome(pending.size)
     endWait()
   }
 
@@ -112,7 +109,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       const start = `${salt}${process}\0${meta}`
       if (names === undefined) {
         const mark = hash53(start)
-        if (series.has(mark)) return isFresh(account, mark) ? 'begun' : 'known'
+        if (series.has(mark)) return isPending(account, mark) ? 'begun' : 'known'
         if (series.size >= max) return 'spent'
         add(account, series, [mark])
         return 'begun'
@@ -120,20 +117,20 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       const request = hash53(`${account}\0${start}\0${names.join('\0')}`)
       if (knownRequests.has(request)) return 'known'
       const added = new Set<number>()
-      let hasFresh = false
+      let hasPending = false
       for (const name of names) {
         const metric = hash53(`${start}\0${name}`)
         if (!series.has(metric)) added.add(metric)
-        else hasFresh ||= isFresh(account, metric)
+        else hasPending ||= isPending(account, metric)
       }
       if (series.size + added.size > max && added.size > 0) return 'spent'
       if (added.size > 0) add(account, series, [...added])
-      if (added.size > 0 || hasFresh) return 'begun'
+      if (added.size > 0 || hasPending) return 'begun'
       if (knownRequests.size >= REQUESTS_REMEMBERED) knownRequests.clear()
       knownRequests.add(request)
       return 'known'
     },
-    noted: () => (pending.length === 0 ? Promise.resolve() : noting.promise),
+    noted: () => (pending.size === 0 ? Promise.resolve() : noting.promise),
     use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
     dropAccount(account) {
       known.delete(account)

@@ -1,9 +1,8 @@
 // GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is
 // held up and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
 import { Elysia } from 'elysia'
-import { escapePointer } from '../event/fields.ts'
 import { formatStamp } from '../event/stamp.ts'
-import { Problem } from '../problem.ts'
+import { assertNoParameters } from '../query/question.ts'
 import { jsonAnswer as describeAnswer, problemAnswers } from './describe-answers.ts'
 import { jsonAnswer } from './json-answer.ts'
 
@@ -56,18 +55,6 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
     },
     { detail },
   )
-}
-
-const MAX_FAULTS = 100
-
-function assertNoParameters(search: URLSearchParams): void {
-  const names = [...new Set(search.keys())].slice(0, MAX_FAULTS)
-  if (names.length === 0) return
-  const errors = names.map((name) => ({
-    pointer: `/${escapePointer(name)}`,
-    detail: 'this question takes no parameters',
-  }))
-  throw new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
 }
 
 const eachOf = <T, U>({ points, exceptions }: Both<T>, convert: (value: T) => U): Both<U> => ({

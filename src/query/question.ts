@@ -54,7 +54,7 @@ const HOUR_NS = 3_600_000_000_000n
 
 /** Throws Problem `question_invalid`. */
 export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs: bigint): Question {
-  const { given, texts, faults } = readParameters(kind, search, nowNs)
+  const { given, texts, faults } = readParameters(QUESTIONS[kind].parameters, search, nowNs)
   const { cursor } = given
   const digest = digestQuestion(
     kind,
@@ -71,8 +71,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   const toNs = given.to ?? nowNs
   if (cursor === undefined && fromNs >= toNs && !faults.some(({ pointer }) => pointer === '/from' || pointer === '/to'))
     faults.push({ pointer: '/from', detail: 'must be earlier than to; it is an hour ago when it is not given' })
-  if (faults.length > 0)
-    throw new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors: faults })
+  if (faults.length > 0) throw incorrect(faults)
 
   const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
   const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
@@ -93,8 +92,16 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   }
 }
 
-function readParameters(kind: QuestionKind, search: URLSearchParams, nowNs: bigint) {
-  const allowed: readonly string[] = QUESTIONS[kind].parameters
+/** Of a question that takes none. Throws Problem `question_invalid`. */
+export function assertNoParameters(search: URLSearchParams): void {
+  const { faults } = readParameters([], search, 0n)
+  if (faults.length > 0) throw incorrect(faults)
+}
+
+const incorrect = (errors: readonly Fault[]) =>
+  new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
+
+function readParameters(allowed: readonly string[], search: URLSearchParams, nowNs: bigint) {
   const faults: Fault[] = []
   const given: Record<string, unknown> = {}
   const texts = new Map<string, string>()
