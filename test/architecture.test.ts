@@ -13,31 +13,36 @@ const LINES_MAX = 300
 const MAY_IMPORT: Record<string, string[]> = {
   root: [],
   event: ['root'],
-  account: ['root'],
-  console: ['root'],
+  account: ['root', 'state', 'wire'],
+  console: ['root', 'wire'],
   spool: ['root'],
-  store: ['root', 'event'],
-  ship: ['root', 'event', 'spool', 'store'],
-  query: ['root', 'event', 'store'],
-  http: ['root', 'event', 'account', 'spool', 'query'],
-  cli: ['root'], // the server itself only over HTTP
+  state: ['root'],
+  wire: ['root'],
+  client: ['wire'],
+  store: ['root', 'event', 'wire'],
+  ship: ['root', 'event', 'spool', 'state', 'store'],
+  query: ['root', 'event', 'store', 'wire'],
+  watch: ['root', 'wire', 'query', 'state'],
+  http: ['root', 'event', 'account', 'spool', 'state', 'query', 'watch', 'wire'],
+  cli: ['root', 'wire'], // the server itself only over HTTP
+  demo: ['root', 'cli'],
   deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
-  wiring: ['root', 'event', 'account', 'console', 'spool', 'store', 'ship', 'query', 'http'],
+  wiring: ['root', 'event', 'account', 'console', 'spool', 'state', 'store', 'ship', 'query', 'watch', 'wire', 'http'],
 }
 
 /** `stint reset-password` works on DATA_DIR while the server is stopped, so it needs the accounts and the lock of the directory. */
-const MAY_IMPORT_TOO: Record<string, string[]> = { 'cli/reset-password.ts': ['account', 'spool'] }
+const MAY_IMPORT_TOO: Record<string, string[]> = { 'cli/reset-password.ts': ['account', 'state'] }
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */
 const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^elysia(\/|$)|^@elysiajs\//, ['http']],
-  [/^@sinclair\/typebox(\/|$)/, ['http']],
+  [/^@sinclair\/typebox(\/|$)/, ['http', 'wire']],
   [/^swagger-ui-dist(\/|$)/, ['http']],
   [/^pino(\/|$)|^pino-pretty$/, ['log.ts']],
   [/^prom-client$/, ['metrics.ts', 'http/ops-routes.ts']],
   [/^commander$/, ['cli']],
   [/^uplot(\/|$)/, ['console', 'http']],
-  [/^bun:sqlite$/, ['account', 'spool']],
+  [/^bun:sqlite$/, ['account', 'state', 'watch']],
   [/^@influxdata\//, ['store/influx']],
   [/^@clickhouse\/|^chdb(\/|$)/, ['store/clickhouse']],
 ]
@@ -64,12 +69,12 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
     /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<!new )\bDate\(|\bperformance\.(now|timeOrigin)\b|\bBun\.nanoseconds\b|\bhrtime\b/,
     ['clock.ts'],
   ],
-  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts', 'cli/demo/main.ts']],
+  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts', 'demo/main.ts']],
   ['chance', /\bMath\.random\b/, ['ship/backoff.ts']],
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
-    ['account/', 'cli/exec/', 'cli/demo/', 'deploy/'],
+    ['account/', 'cli/exec/', 'demo/', 'deploy/'],
   ],
 ]
 

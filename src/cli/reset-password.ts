@@ -29,7 +29,7 @@ export function register(program: Program, io: Io): void {
 async function resetPassword(dataDir: string, path: string, email: string, password: string): Promise<void> {
   const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }, { Problem }] = await Promise.all([
     import('../account/accounts.ts'),
-    import('../spool/data-dir-lock.ts'),
+    import('../state/data-dir-lock.ts'),
     import('../log.ts'),
     import('../clock.ts'),
     import('../problem.ts'),

@@ -24,7 +24,7 @@ interface Bundle {
 /** Where assets live, relative to the page. */
 const ASSETS = 'console'
 
-const ENTRYPOINTS = ['./app/main.ts', './styles/console.css'].map((path) =>
+const ENTRYPOINTS = ['./main.ts', './styles/console.css'].map((path) =>
   Bun.fileURLToPath(new URL(path, import.meta.url)),
 )
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }

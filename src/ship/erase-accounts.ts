@@ -1,8 +1,8 @@
 // Deletes what a closed account left in the stores and among the dead letters. What was accepted before the account was closed may
 // still be in the spools, so an account is erased only when they have passed that moment.
 import type { Logger } from '../log.ts'
-import type { DeadLetters } from '../spool/dead-letters.ts'
 import type { Spool } from '../spool/spool.ts'
+import type { DeadLetters } from '../state/dead-letters.ts'
 import type { Sink } from '../store/sink.ts'
 
 export interface EraseAccountsOptions {

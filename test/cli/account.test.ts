@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serveAccounts } from '../http/serve-accounts.ts'
+import { serveAccounts } from '../http/accounts/serve-accounts.ts'
 import { createPerson } from './cli-cast.ts'
 
 const server = serveAccounts()

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { formatLocalTime } from '../../src/cli/local-time.ts'
 import { systemClock } from '../../src/clock.ts'
 import { ADA, createManualClock } from '../account/accounts-cast.ts'
-import { serveAccounts } from '../http/serve-accounts.ts'
+import { serveAccounts } from '../http/accounts/serve-accounts.ts'
 import { createPerson } from './cli-cast.ts'
 
 /** For the server it is two hours ago: an overlap of one hour has ended by now. */

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ADA } from '../account/accounts-cast.ts'
-import { serveAccounts } from '../http/serve-accounts.ts'
+import { serveAccounts } from '../http/accounts/serve-accounts.ts'
 
 const server = serveAccounts()
 afterAll(server.stop)

@@ -1,11 +1,11 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 import { describe, expect, test } from 'bun:test'
-import { cutText } from '../../src/console/app/cut-text.ts'
-import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/app/format-number.ts'
-import { afterNs, formatAgo } from '../../src/console/app/format-time.ts'
-import { changeParams, formatRoute, parseRoute } from '../../src/console/app/route.ts'
-import { bucketsOf, toLine } from '../../src/console/app/series.ts'
-import { chooseEvery, everyMs, fixRange, readRange } from '../../src/console/app/time-range.ts'
+import { cutText } from '../../src/console/kit/cut-text.ts'
+import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
+import { afterNs, formatAgo } from '../../src/console/kit/format-time.ts'
+import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
+import { bucketsOf, toLine } from '../../src/console/kit/series.ts'
+import { chooseEvery, everyMs, fixRange, readRange } from '../../src/console/kit/time-range.ts'
 
 test.each([
   [null, '–'],

@@ -1,6 +1,6 @@
 // How the charts of the console lay out their axes.
 import { expect, test } from 'bun:test'
-import { evenRange } from '../../src/console/app/line-chart.ts'
+import { evenRange } from '../../src/console/kit/line-chart.ts'
 
 test.each<[string, number | null, number | null, [number, number]]>([
   ['values above nought', 50, 100, [0, 108]],

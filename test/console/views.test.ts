@@ -6,7 +6,7 @@ import pino from 'pino'
 import type { Page } from 'playwright-core'
 import { systemClock } from '../../src/clock.ts'
 import { toRecord } from '../../src/event/record.ts'
-import { openDeadLetters } from '../../src/spool/dead-letters.ts'
+import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { missing } from '../support/needs.ts'
 import {
   type ConsoleStint,

@@ -27,7 +27,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(data-dir-\d+)\.json$/.exec(name)?.[1] ?? [])
 
 test('there is one of each version of the data', () => {
-  const source = readFileSync(join(import.meta.dir, '../../src/spool/data-dir-lock.ts'), 'utf8')
+  const source = readFileSync(join(import.meta.dir, '../../src/state/data-dir-lock.ts'), 'utf8')
   const current = Number(/^const DATA_VERSION = (\d+)$/m.exec(source)?.[1])
   expect(VERSIONS.sort()).toEqual(Array.from({ length: current }, (_, i) => `data-dir-${i + 1}`))
 })

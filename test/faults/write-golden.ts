@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
-import { openDeadLetters } from '../../src/spool/dead-letters.ts'
+import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createStintProcess } from '../support/process.ts'
 
 const VERSION = 1

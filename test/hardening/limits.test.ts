@@ -1,7 +1,7 @@
 // How often somebody may ask, and what they are told: a key by RATE_LIMIT, an address that sends bad keys, sign-ups, and whose address counts.
 import { afterEach, expect, test } from 'bun:test'
-import { createLimitBadKeys } from '../../src/http/bad-keys.ts'
-import { createRateLimit } from '../../src/http/rate-limit.ts'
+import { createLimitBadKeys } from '../../src/http/intake/bad-keys.ts'
+import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { type AppOptions, startApp, type TestApp } from '../support/app.ts'
 import { createStepClock } from '../support/step-clock.ts'
 

@@ -1,13 +1,13 @@
 // The account: its password, where it is signed in, signing out, and its end.
-import type { SessionEntry } from '../app/answers.ts'
-import { createDataTable } from '../app/data-table.ts'
-import { confirmAction, KEEP_OPEN } from '../app/dialog.ts'
-import { h } from '../app/dom.ts'
-import { createField, createForm } from '../app/form.ts'
-import { formatAgo, formatFullDay, parseTime, timeElement } from '../app/format-time.ts'
-import { type App, type Page, pageHeader } from '../app/page.ts'
-import { createPoll } from '../app/poll.ts'
-import { createRegion } from '../app/region.ts'
+import type { SessionEntry } from '../kit/answers.ts'
+import { createDataTable } from '../kit/data-table.ts'
+import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
+import { h } from '../kit/dom.ts'
+import { createField, createForm } from '../kit/form.ts'
+import { formatAgo, formatFullDay, parseTime, timeElement } from '../kit/format-time.ts'
+import { type App, type Page, pageHeader } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRegion } from '../kit/region.ts'
 
 const EVERY_MS = 15_000
 

@@ -1,7 +1,7 @@
 // Everything about one run, from the stamp of its first mark alone: no two marks share one, so it is the first answer of a range that ends with it.
-import type { ExceptionText, MetricPoint, SummaryRow, Timing } from '../app/answers.ts'
-import { afterNs } from '../app/format-time.ts'
-import type { App } from '../app/page.ts'
+import type { ExceptionText, MetricPoint, SummaryRow, Timing } from '../kit/answers.ts'
+import { afterNs } from '../kit/format-time.ts'
+import type { App } from '../kit/page.ts'
 import { type Run, toRun } from '../timeline/run.ts'
 
 export interface RunContext {

@@ -1,9 +1,9 @@
 // Before anybody is signed in: signing up where that is open, signing in otherwise, each a link away from the other where both can be done.
-import type { Account, IssuedKey, SignUpState } from '../app/answers.ts'
-import type { Api } from '../app/api.ts'
-import { type Child, fill, h } from '../app/dom.ts'
-import { createField, createForm } from '../app/form.ts'
-import { logo } from '../app/icons.ts'
+import type { Account, IssuedKey, SignUpState } from '../kit/answers.ts'
+import type { Api } from '../kit/api.ts'
+import { type Child, fill, h } from '../kit/dom.ts'
+import { createField, createForm } from '../kit/form.ts'
+import { logo } from '../kit/icons.ts'
 
 export interface DoorOptions {
   readonly api: Api

@@ -1,15 +1,15 @@
 // One group of exceptions: what its members have in common, when they came, and the newest texts as they were sent.
-import type { ExceptionGroup, ExceptionText } from '../app/answers.ts'
-import { fill, h } from '../app/dom.ts'
-import { formatCount, plural } from '../app/format-number.ts'
-import { formatAgo, formatMoment, parseTime, timeElement } from '../app/format-time.ts'
-import { COUNT_STEPS, createLineChart } from '../app/line-chart.ts'
-import type { App } from '../app/page.ts'
-import { createPoll } from '../app/poll.ts'
-import { createRegion } from '../app/region.ts'
-import { changeParams, formatRoute } from '../app/route.ts'
-import { bucketsOf, toLine } from '../app/series.ts'
-import { chooseEvery, fixRange, readRange } from '../app/time-range.ts'
+import type { ExceptionGroup, ExceptionText } from '../kit/answers.ts'
+import { fill, h } from '../kit/dom.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
+import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
+import { COUNT_STEPS, createLineChart } from '../kit/line-chart.ts'
+import type { App } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRegion } from '../kit/region.ts'
+import { changeParams, formatRoute } from '../kit/route.ts'
+import { bucketsOf, toLine } from '../kit/series.ts'
+import { chooseEvery, fixRange, readRange } from '../kit/time-range.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60

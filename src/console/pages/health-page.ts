@@ -1,13 +1,13 @@
 // Health: is everything that was accepted on its way to its store, and what did a store refuse for good.
-import type { DeadLetter, Health } from '../app/answers.ts'
-import { createDataTable, subLine } from '../app/data-table.ts'
-import { confirmAction } from '../app/dialog.ts'
-import { fill, h, setText } from '../app/dom.ts'
-import { formatBytes, formatCount, plural } from '../app/format-number.ts'
-import { formatAgo, formatMoment, parseTime, timeElement } from '../app/format-time.ts'
-import { type App, type Page, pageHeader } from '../app/page.ts'
-import { createPoll } from '../app/poll.ts'
-import { createRegion } from '../app/region.ts'
+import type { DeadLetter, Health } from '../kit/answers.ts'
+import { createDataTable, subLine } from '../kit/data-table.ts'
+import { confirmAction } from '../kit/dialog.ts'
+import { fill, h, setText } from '../kit/dom.ts'
+import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
+import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
+import { type App, type Page, pageHeader } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRegion } from '../kit/region.ts'
 
 const EVERY_MS = 3_000
 const PAGE = 50

@@ -1,11 +1,11 @@
 // Durations over time: of one process its median, p95 and longest; of several one of these, a line each for those that ran most.
-import type { SummaryRow } from '../app/answers.ts'
-import { h } from '../app/dom.ts'
-import { formatDuration, plural } from '../app/format-number.ts'
-import { createLineChart, DURATION_STEPS } from '../app/line-chart.ts'
-import type { Params } from '../app/route.ts'
-import { bucketsOf, toLine } from '../app/series.ts'
-import type { TimeRange } from '../app/time-range.ts'
+import type { SummaryRow } from '../kit/answers.ts'
+import { h } from '../kit/dom.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
+import { createLineChart, DURATION_STEPS } from '../kit/line-chart.ts'
+import type { Params } from '../kit/route.ts'
+import { bucketsOf, toLine } from '../kit/series.ts'
+import type { TimeRange } from '../kit/time-range.ts'
 
 const STATS = ['p50', 'p95', 'max'] as const
 type Stat = (typeof STATS)[number]

@@ -1,10 +1,10 @@
 // What of the runs is shown, as the address says it, and the controls that change it.
-import type { ProcessEntry, RunState, SummaryRow } from '../app/answers.ts'
-import { metaOptions, processOptions } from '../app/ask-processes.ts'
-import { createChoice } from '../app/choice.ts'
-import { h } from '../app/dom.ts'
-import { formatCount } from '../app/format-number.ts'
-import type { Params } from '../app/route.ts'
+import type { ProcessEntry, RunState, SummaryRow } from '../kit/answers.ts'
+import { metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { createChoice } from '../kit/choice.ts'
+import { h } from '../kit/dom.ts'
+import { formatCount } from '../kit/format-number.ts'
+import type { Params } from '../kit/route.ts'
 import { STATE_TEXT } from '../timeline/run.ts'
 import type { RunQuery } from '../timeline/run-feed.ts'
 

@@ -1,8 +1,8 @@
 // The runs as a table, a page at a time: the same ones that the timeline shows, for those who read, search or listen.
-import { createDataTable, subLine } from '../app/data-table.ts'
-import { fill, h } from '../app/dom.ts'
-import { formatCount, formatDuration } from '../app/format-number.ts'
-import { formatMoment, timeElement } from '../app/format-time.ts'
+import { createDataTable, subLine } from '../kit/data-table.ts'
+import { fill, h } from '../kit/dom.ts'
+import { formatCount, formatDuration } from '../kit/format-number.ts'
+import { formatMoment, timeElement } from '../kit/format-time.ts'
 import { nameOf, type Run, STATE_TEXT } from '../timeline/run.ts'
 import { MAX_RUNS, type RunsFound } from '../timeline/run-feed.ts'
 

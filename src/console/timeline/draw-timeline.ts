@@ -1,10 +1,10 @@
 // Draws what is in sight of the lanes. A frame costs what is on the screen, not what is in the view: lanes are searched, pixels that are
 // painted already are skipped.
 //   completed ▬▬▬   running ▬▬▬▷ (to now)   abandoned ├╌╌ (no end came)   orphan ◆ (no start came)
-import type { RunState } from '../app/answers.ts'
-import { cutText } from '../app/cut-text.ts'
-import { formatCount, formatDuration } from '../app/format-number.ts'
-import { formatClock, formatDay, formatShortClock } from '../app/format-time.ts'
+import type { RunState } from '../kit/answers.ts'
+import { cutText } from '../kit/cut-text.ts'
+import { formatCount, formatDuration } from '../kit/format-number.ts'
+import { formatClock, formatDay, formatShortClock } from '../kit/format-time.ts'
 import { AXIS_PX, firstVisible, type Layout, type PlacedBand, placeTicks, type Scale, toPx } from './geometry.ts'
 import type { Run } from './run.ts'
 

@@ -1,8 +1,8 @@
 // The runs of a view, up to 10,000, kept up to date: all of them are asked for once and again every minute; in between only what changed
 // of late. A running one that such an answer lacks has been abandoned meanwhile.
-import type { RunState, Timing } from '../app/answers.ts'
-import type { Api, Query } from '../app/api.ts'
-import type { TimeRange } from '../app/time-range.ts'
+import type { RunState, Timing } from '../kit/answers.ts'
+import type { Api, Query } from '../kit/api.ts'
+import type { TimeRange } from '../kit/time-range.ts'
 import { type Run, toRun } from './run.ts'
 
 export const MAX_RUNS = 10_000

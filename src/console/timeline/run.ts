@@ -1,6 +1,6 @@
 // A timing as the timeline needs it: numbers to draw by, and the stamp of its first mark, which names it (no two marks share one).
-import type { RunState, Timing } from '../app/answers.ts'
-import { parseTime } from '../app/format-time.ts'
+import type { RunState, Timing } from '../kit/answers.ts'
+import { parseTime } from '../kit/format-time.ts'
 
 export interface Run {
   /** The stamp of the first mark, as the API writes it. */

@@ -1,9 +1,9 @@
 // The timeline of runs: a canvas as large as what can be seen of it, in a box that scrolls through all lanes. Dragging across chooses a
 // range, a click chooses a run. Frames are drawn when something changed, and as now moves on while the view is live.
-import { fill, h } from '../app/dom.ts'
-import { formatDuration } from '../app/format-number.ts'
-import { formatMoment } from '../app/format-time.ts'
-import { onSchemeChange } from '../app/scheme.ts'
+import { fill, h } from '../kit/dom.ts'
+import { formatDuration } from '../kit/format-number.ts'
+import { formatMoment } from '../kit/format-time.ts'
+import { onSchemeChange } from '../kit/scheme.ts'
 import { drawTimeline } from './draw-timeline.ts'
 import { findRunAt, type Layout, placeBands, type Scale, toMs } from './geometry.ts'
 import { layRuns } from './lay-runs.ts'

@@ -1,0 +1,132 @@
+// The browser's half of the console begins here: who is signed in decides between the door and the pages behind it.
+import { systemClock } from '../clock.ts'
+import type { Account, IssuedKey, SignUpState } from './kit/answers.ts'
+import { createApi } from './kit/api.ts'
+import { fill, h } from './kit/dom.ts'
+import { createFrame } from './kit/frame.ts'
+import type { App, OpenPage, Page } from './kit/page.ts'
+import { explain } from './kit/region.ts'
+import { formatRoute, parseRoute } from './kit/route.ts'
+import { openAccountPage } from './pages/account-page.ts'
+import { openDoor } from './pages/door.ts'
+import { openExceptionsPage } from './pages/exceptions-page.ts'
+import { openHealthPage } from './pages/health-page.ts'
+import { openKeysPage } from './pages/keys-page.ts'
+import { openMetricsPage } from './pages/metrics-page.ts'
+import { openProcessesPage } from './pages/processes-page.ts'
+import { openRunsPage } from './pages/runs-page.ts'
+import { openWelcomePage } from './pages/welcome-page.ts'
+
+const PAGES: Readonly<Record<string, { readonly title: string; readonly open: OpenPage; readonly entry?: string }>> = {
+  runs: { title: 'Runs', open: openRunsPage },
+  metrics: { title: 'Metrics', open: openMetricsPage },
+  exceptions: { title: 'Exceptions', open: openExceptionsPage },
+  processes: { title: 'Processes', open: openProcessesPage },
+  keys: { title: 'Keys', open: openKeysPage },
+  health: { title: 'Health', open: openHealthPage },
+  account: { title: 'Account', open: openAccountPage },
+  welcome: { title: 'Welcome', open: openWelcomePage, entry: 'keys' },
+}
+const HOME = 'runs'
+
+const root = document.getElementById('app')!
+const live = h('div', { class: 'hidden', role: 'status' })
+document.body.append(live)
+
+const wallMs = () => systemClock.wallUs() / 1000
+const keyHeader = document.querySelector<HTMLMetaElement>('meta[name="stint-key-header"]')?.content ?? ''
+const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
+
+/** By the server's clock, which stamped what is shown. */
+const nowMs = () => wallMs() + api.aheadMs()
+
+let leave: (() => void) | undefined
+const api = createApi(wallMs, () => {
+  if (leave !== undefined) void showDoor('Your session has ended. Sign in to go on.')
+})
+
+function setTitle(title: string): void {
+  document.title = `${title} · Stint`
+}
+
+async function showDoor(note?: string): Promise<void> {
+  leave?.()
+  leave = undefined
+  try {
+    const state = await api.get<SignUpState>('api/sign-up')
+    if (state.signed_in) {
+      const { account } = await api.get<{ account: Account }>('api/session')
+      return enter(account)
+    }
+    const door = openDoor({ api, state, note, enter, setTitle })
+    fill(root, door.element)
+    door.focus()
+  } catch (error) {
+    showFailure(error)
+  }
+}
+
+function showFailure(error: unknown): void {
+  const { title, detail } = explain(error)
+  setTitle(title)
+  const again = h('button', { type: 'button', class: 'button', onclick: () => void showDoor() }, 'Try again')
+  fill(root, h('main', { class: 'door' }, h('h1', {}, title), h('p', { class: 'muted' }, detail), again))
+}
+
+/** `firstKey` comes with an account that was made just now. */
+function enter(account: Account, firstKey?: IssuedKey): void {
+  const frame = createFrame(account)
+  let page: Page | undefined
+  let shown = ''
+
+  const app: App = {
+    api,
+    nowMs,
+    keyHeader,
+    baseUrl,
+    account,
+    firstKey,
+    go(name, params, how) {
+      const hash = formatRoute(name, params)
+      if (how === 'replace') {
+        history.replaceState(null, '', hash)
+        follow()
+      } else location.hash = hash
+    },
+    announce(text) {
+      live.textContent = text
+    },
+    signedOut: () => void showDoor('You are signed out.'),
+  }
+
+  function follow(): void {
+    const { page: name, params } = parseRoute(location.hash)
+    const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
+    if (known === undefined) {
+      app.go(HOME, {}, 'replace')
+      return
+    }
+    if (name !== shown) {
+      page?.close()
+      page = known.open(app)
+      setTitle(known.title)
+      frame.show(known.entry ?? name, page.element)
+      if (shown !== '') page.element.querySelector('h1')?.focus()
+      scrollTo(0, 0)
+      shown = name
+    }
+    page?.show(params)
+  }
+
+  leave?.()
+  leave = () => {
+    removeEventListener('hashchange', follow)
+    page?.close()
+  }
+  addEventListener('hashchange', follow)
+  fill(root, frame.element)
+  if (firstKey !== undefined) app.go('welcome', {}, 'replace')
+  else follow()
+}
+
+void showDoor()

@@ -1,0 +1,92 @@
+// /swagger: the page, its files, and the document they show. Needs no key and no internet.
+import { swagger } from '@elysiajs/swagger'
+import { type AnyElysia, Elysia, NotFoundError } from 'elysia'
+import { SESSION_COOKIE } from '../accounts/session-cookie.ts'
+import { answerHeaders, pageHeaders } from '../answer-headers.ts'
+import { correctOpenApi } from './correct-openapi.ts'
+import { PROBLEM_SCHEMA } from './describe-answers.ts'
+import { SWAGGER_PAGE, SWAGGER_POLICY, SWAGGER_SCRIPT } from './swagger-page.ts'
+
+export interface SwaggerDeps {
+  /** The routes to describe. */
+  readonly described: AnyElysia
+  readonly keyHeader: string
+}
+
+const API_VERSION = '1.0.0'
+
+const TAGS = [
+  { name: 'events', description: 'Write: start and end marks, metrics, exceptions' },
+  { name: 'questions', description: 'Read back what was sent' },
+  { name: 'account', description: 'The account; signing up gives the first key' },
+  { name: 'session', description: 'Signing in and out' },
+  { name: 'keys', description: 'API keys: make, rotate, revoke' },
+  { name: 'operations', description: 'For those who run Stint; no key' },
+]
+
+const asset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
+
+const HIDDEN = { detail: { hide: true } }
+const CACHED = { 'cache-control': 'public, max-age=3600' }
+const PAGE = { headers: pageHeaders(SWAGGER_POLICY, { 'content-type': 'text/html; charset=utf-8' }) }
+const DOCUMENT = { headers: answerHeaders({ 'content-type': 'application/json' }) }
+const SCRIPT = { headers: answerHeaders({ ...CACHED, 'content-type': 'text/javascript; charset=utf-8' }) }
+const STYLE = { headers: answerHeaders({ ...CACHED, 'content-type': 'text/css; charset=utf-8' }) }
+const MOVED = { status: 308, headers: answerHeaders({ location: '../swagger' }) }
+
+export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
+  // The plugin's own page loads scripts from a CDN. Mounted on an app that never listens, only its document gets out.
+  const plugin = new Elysia({ normalize: false }).use(described).use(
+    swagger({
+      path: '/swagger/plugin',
+      specPath: '/swagger/json',
+      excludeStaticFile: false,
+      documentation: {
+        info: {
+          title: 'Stint',
+          version: API_VERSION,
+          description: "Times any part of anyone's code: marks, metrics and exceptions over four HTTP calls.",
+        },
+        servers: [{ url: '/' }],
+        tags: TAGS,
+        components: {
+          schemas: { Problem: PROBLEM_SCHEMA },
+          securitySchemes: {
+            apiKey: { type: 'apiKey', in: 'header', name: keyHeader, description: 'Received on making an account.' },
+            session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by signing in.' },
+          },
+        },
+      },
+    }),
+  )
+  let document: Promise<string> | undefined
+  const describe = async () => {
+    const answer = await plugin.handle(new Request('http://localhost/swagger/json'))
+    return JSON.stringify(correctOpenApi((await answer.json()) as object))
+  }
+
+  return (
+    new Elysia({ normalize: false })
+      .get('/swagger', () => new Response(SWAGGER_PAGE, PAGE), HIDDEN)
+      // Of a route `/swagger/` Elysia's adapter for Bun would drop the slash. The page's addresses only hold without it.
+      .get(
+        '/swagger/*',
+        ({ params }) => {
+          if (params['*'] !== '') throw new NotFoundError()
+          return new Response(null, MOVED)
+        },
+        HIDDEN,
+      )
+      .get(
+        '/swagger/json',
+        async () => {
+          document ??= describe()
+          return new Response(await document, DOCUMENT)
+        },
+        HIDDEN,
+      )
+      .get('/swagger/assets/page.js', () => new Response(SWAGGER_SCRIPT, SCRIPT), HIDDEN)
+      .get('/swagger/assets/swagger-ui-bundle.js', () => new Response(asset('swagger-ui-bundle.js'), SCRIPT), HIDDEN)
+      .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), STYLE), HIDDEN)
+  )
+}

@@ -1,0 +1,46 @@
+// Reads a JSON body within a bound. A body without Content-Length is counted while it arrives and given up when it grows too large.
+import { Problem } from '../../problem.ts'
+
+export const MAX_BODY_BYTES = 256 * 1024
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)
+
+export const jsonMalformed = (detail: string, cause?: unknown) =>
+  new Problem('json_malformed', 'The body could not be read as JSON.', { errors: [{ pointer: '', detail }], cause })
+
+/** The bytes of the body. Content-Length, where there is one, has been judged by the caller. */
+export function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
+  return request.headers.has('content-length') ? request.arrayBuffer() : collectBytes(request.body ?? [], maxBytes)
+}
+
+/** Throws Problem `body_too_large` as soon as they are more. */
+export async function collectBytes(
+  from: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of from) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw bodyTooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Throws Problem json_malformed for invalid UTF-8 and invalid JSON; a byte order mark is accepted. */
+export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch (cause) {
+    throw jsonMalformed('is not valid UTF-8', cause)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw jsonMalformed(text === '' ? 'is empty' : 'is not valid JSON', cause)
+  }
+}

@@ -1,0 +1,58 @@
+// `/`: the console's page and its files. They hold nothing of anybody's: what they show they ask /api for, as whoever is signed in.
+import { Elysia } from 'elysia'
+import type { Logger } from '../../log.ts'
+import { Problem } from '../../problem.ts'
+import { answerHeaders, pageHeaders } from '../answer-headers.ts'
+
+export interface ConsoleFile {
+  readonly body: string
+  readonly type: string
+  /** Of its content. */
+  readonly hash: string
+}
+
+export interface ConsoleRoutesDeps {
+  /** Both reject when the console cannot be had. */
+  readonly console: {
+    page(): Promise<ConsoleFile>
+    asset(name: string): Promise<ConsoleFile | undefined>
+  }
+  /** The content policy of the page. */
+  readonly consolePolicy: string
+  readonly log: Logger
+}
+
+const HIDDEN = { detail: { hide: true } }
+const ASSET = answerHeaders({ 'cache-control': 'public, max-age=31536000, immutable' })
+
+export function consoleRoutes({ console: { page, asset }, consolePolicy, log }: ConsoleRoutesDeps) {
+  /** The rest of Stint goes on without its console. */
+  const had = <T>(file: Promise<T>): Promise<T> =>
+    file.catch((err) => {
+      log.error({ err }, 'the console cannot be bundled')
+      throw new Problem('internal', 'The console could not be made ready; the log says why. The API is not affected.')
+    })
+
+  const pageOf = pageHeaders(consolePolicy, { 'cache-control': 'no-cache' })
+  return new Elysia({ normalize: false })
+    .get('/', async ({ request }) => answer(request, await had(page()), pageOf), HIDDEN)
+    .get(
+      '/console/:name',
+      async ({ request, params }) => {
+        const file = await had(asset(params.name))
+        if (file === undefined) throw new Problem('not_found', 'The console has no such file.')
+        return answer(request, file, ASSET)
+      },
+      HIDDEN,
+    )
+}
+
+function answer(request: Request, { body, type, hash }: ConsoleFile, common: Headers): Response {
+  const etag = `"${hash}"`
+  const headers = new Headers(common)
+  headers.set('etag', etag)
+  const known = (request.headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  if (known.includes(etag)) return new Response(null, { status: 304, headers })
+  headers.set('content-type', type)
+  return new Response(body, { headers })
+}

@@ -1,0 +1,108 @@
+// GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is
+// held up and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
+import { Elysia } from 'elysia'
+import { formatStamp } from '../../event/stamp.ts'
+import { assertNoParameters } from '../../query/question.ts'
+import { jsonAnswer as describeAnswer, problemAnswers } from '../docs/describe-answers.ts'
+import { jsonAnswer } from '../json-answer.ts'
+
+type Both<T> = Readonly<Record<'points' | 'exceptions', T>>
+
+export interface HealthDeps {
+  /** Of each spool; `oldestUs` is the arrival of the oldest record. */
+  spools(): Both<{ readonly records: number; readonly bytes: number; readonly oldestUs: number | undefined }>
+  destinations(): Both<{
+    readonly store: string
+    readonly state: string
+    readonly reason?: string
+    readonly sinceUs: number
+  }>
+  /** How many dead letters the account has. */
+  countDead(account: string): number
+  countAllDead(): number
+  isOperator(account: string): boolean
+  nowUs(): number
+}
+
+export interface HealthRouteDeps {
+  /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
+  accountOf(request: Request): string
+  readonly health: HealthDeps
+}
+
+export function healthRoute({ accountOf, health }: HealthRouteDeps) {
+  return new Elysia({ normalize: false }).get(
+    '/api/health',
+    ({ request }) => {
+      const account = accountOf(request)
+      assertNoParameters(new URL(request.url).searchParams)
+      const isOperator = health.isOperator(account)
+      const nowUs = health.nowUs()
+      return jsonAnswer({
+        spools: eachOf(health.spools(), ({ records, bytes, oldestUs }) => ({
+          records,
+          bytes,
+          oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6),
+        })),
+        destinations: eachOf(health.destinations(), ({ store, state, reason, sinceUs }) => ({
+          store,
+          state,
+          ...(isOperator && reason !== undefined && { reason }),
+          since: formatStamp({ us: sinceUs, sub: 0 }),
+        })),
+        dead: { own: health.countDead(account), ...(isOperator && { total: health.countAllDead() }) },
+      })
+    },
+    { detail },
+  )
+}
+
+const eachOf = <T, U>({ points, exceptions }: Both<T>, convert: (value: T) => U): Both<U> => ({
+  points: convert(points),
+  exceptions: convert(exceptions),
+})
+
+const object = (properties: Record<string, object>, optional: readonly string[] = []) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+})
+const both = (schema: object) => object({ points: schema, exceptions: schema })
+const count = { type: 'integer' }
+
+const SPOOL = { records: 3, bytes: 4096, oldest_s: 0.4 }
+const DESTINATION = { store: 'influxdb', state: 'shipping', since: '2026-11-20T21:52:42.171920000Z' }
+
+const detail = {
+  tags: ['questions'],
+  summary: 'How delivery to the stores is getting on',
+  description:
+    '`spools` holds what is accepted and not yet stored. `reason` (of a delivery that is held up) and `dead.total` are for the operator.',
+  security: [{ apiKey: [] }, { session: [] }],
+  responses: {
+    200: describeAnswer(
+      'The answer',
+      object({
+        spools: both(object({ records: count, bytes: count, oldest_s: { type: 'number' } })),
+        destinations: both(
+          object(
+            {
+              store: { type: 'string' },
+              state: { type: 'string', enum: ['idle', 'shipping', 'retrying', 'parked'] },
+              reason: { type: 'string' },
+              since: { type: 'string', format: 'date-time' },
+            },
+            ['reason'],
+          ),
+        ),
+        dead: object({ own: count, total: count }, ['total']),
+      }),
+      {
+        spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },
+        destinations: { points: DESTINATION, exceptions: { ...DESTINATION, store: 'clickhouse', state: 'idle' } },
+        dead: { own: 0, total: 2 },
+      },
+    ),
+    ...problemAnswers('key_invalid', 'scope_missing', 'rate_limited', 'question_invalid', 'internal'),
+  },
+}

@@ -1,0 +1,30 @@
+// Who asks: an API key with the scope `read`, or the session of the console. A key that is sent counts, also beside a session.
+import type { FoundKey } from '../../account/keys.ts'
+import { Problem } from '../../problem.ts'
+import { refuseCrossSite } from '../accounts/session-cookie.ts'
+import type { LimitBadKeys } from '../intake/bad-keys.ts'
+
+export interface AuthorizeReadDeps {
+  readonly keyHeader: string
+  readonly keyInvalid: Problem
+  /** Absent: requests without a valid key are not limited. */
+  readonly limitBadKeys?: LimitBadKeys
+  findKey(secret: string): FoundKey | undefined
+  /** The account of the request's session. */
+  findSession(request: Request): { readonly account: string } | undefined
+}
+
+/** The account whose events the request may see. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`. */
+export function authorizeRead(request: Request, deps: AuthorizeReadDeps): string {
+  const secret = request.headers.get(deps.keyHeader)
+  if (secret === null) {
+    const session = deps.findSession(request)
+    if (session === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
+    refuseCrossSite(request)
+    return session.account
+  }
+  const key = deps.findKey(secret)
+  if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
+  if (!key.read) throw new Problem('scope_missing', 'This key may not read.')
+  return key.account
+}

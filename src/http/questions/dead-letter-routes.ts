@@ -1,0 +1,101 @@
+// /api/dead: the account's own events that a store will never take, each with the reason; to look at, to replay, to throw away.
+import { Elysia } from 'elysia'
+import type { Event } from '../../event/event.ts'
+import { fromRecord } from '../../event/record.ts'
+import { formatStamp } from '../../event/stamp.ts'
+import { Problem } from '../../problem.ts'
+import { cutPage } from '../../query/page.ts'
+import { parseQuestion } from '../../query/question.ts'
+import { describeDeadLetterAction, describeQuestion } from '../docs/describe-question.ts'
+import { diskProblem } from '../intake/accept-event.ts'
+import { emptyAnswer, jsonAnswer } from '../json-answer.ts'
+
+/** What is read of a dead letter. */
+export interface BuriedEvent {
+  readonly id: string
+  readonly reason: string
+  readonly record: string
+  readonly buriedAtUs: number
+}
+
+export interface DeadLetterRoutesDeps {
+  /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
+  accountOf(request: Request): string
+  nowNs(): bigint
+  readonly dead: {
+    /** Newest first; `before` is the last id of the page before. */
+    list(account: string, page: { limit: number; before?: string }): readonly BuriedEvent[]
+    /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. Rejects with SpoolError. */
+    replay(account: string, id: string): Promise<boolean>
+    remove(account: string, id: string): boolean
+  }
+}
+
+const unknownId = () => new Problem('not_found', 'The account has no dead letter with this id.')
+
+export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDeps) {
+  return new Elysia({ normalize: false })
+    .get(
+      '/api/dead',
+      ({ request }) => {
+        const account = accountOf(request)
+        const question = parseQuestion('dead', new URL(request.url).searchParams, nowNs())
+        const before = question.place?.[0]
+        const found = dead.list(account, { limit: question.limit + 1, ...(before !== undefined && { before }) })
+        const { items, next } = cutPage(found, question, ({ id }) => [id])
+        return jsonAnswer({ dead: items.map(answerBuried), next })
+      },
+      { detail: describeQuestion('dead') },
+    )
+    .post(
+      '/api/dead/:id/replay',
+      async ({ request, params }) => {
+        const account = accountOf(request)
+        const isReplayed = await dead.replay(account, params.id).catch((cause: unknown) => {
+          throw diskProblem(cause)
+        })
+        if (!isReplayed) throw unknownId()
+        return emptyAnswer()
+      },
+      {
+        detail: describeDeadLetterAction(
+          'Send a dead letter to its store again',
+          'It is back in its spool',
+          'spool_full',
+          'disk_low',
+          'busy',
+          'disk_failed',
+        ),
+      },
+    )
+    .delete(
+      '/api/dead/:id',
+      ({ request, params }) => {
+        if (!dead.remove(accountOf(request), params.id)) throw unknownId()
+        return emptyAnswer()
+      },
+      { detail: describeDeadLetterAction('Throw a dead letter away', 'It is gone') },
+    )
+}
+
+function answerBuried({ id, reason, record, buriedAtUs }: BuriedEvent) {
+  const event = fromRecord(record)
+  const { kind, process, stamp } = event
+  const meta = event.meta === '' ? null : event.meta
+  const at = formatStamp(stamp)
+  const buriedAt = formatStamp({ us: buriedAtUs, sub: 0 })
+  return { id, kind, process, meta, at, reason, buried_at: buriedAt, event: { process, meta, ...contentOf(event), at } }
+}
+
+/** What an event says beside its process, meta and time, as its sender wrote it. */
+function contentOf(event: Event) {
+  switch (event.kind) {
+    case 'start':
+    case 'end':
+      return { uid: event.uid === '' ? null : event.uid }
+    case 'metrics':
+      return { items: Object.fromEntries(event.items) }
+    case 'exception':
+      return { exception: event.exception }
+  }
+}

@@ -1,0 +1,474 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { ADA, BOB } from '../../account/accounts-cast.ts'
+import { startApp } from '../../support/app.ts'
+import { type Json, type Person, serveAccounts } from './serve-accounts.ts'
+
+const stops: (() => void)[] = []
+afterAll(() => {
+  for (const stop of stops) stop()
+})
+
+function serve(options: Parameters<typeof serveAccounts>[0] = {}) {
+  const server = serveAccounts(options)
+  stops.push(server.stop)
+  return server
+}
+
+const code = ({ status, json }: { status: number; json: Json }) => `${status} ${json.code}`
+const pointers = ({ json }: { json: Json }) => json.errors.map(({ pointer }) => pointer)
+
+describe('POST /api/accounts', () => {
+  test('gives the account, its key and a session', async () => {
+    const { call, accounts } = serve()
+    const made = await call('POST', '/api/accounts', { email: 'Ada@example.com', password: ADA.password })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('content-type')).toBe('application/json')
+    expect<unknown>(made.headers.get('cache-control')).toBe('no-store')
+    const { account, key } = made.json
+    expect<unknown>(made.json).toEqual({
+      account: {
+        id: expect.stringMatching(/^acc_[0-9a-z]{16}$/),
+        email: 'ada@example.com',
+        created_at: '2026-11-20T00:00:00.000Z',
+        operator: true,
+      },
+      key: {
+        id: expect.stringMatching(/^key_/),
+        name: 'first key',
+        prefix: key.secret.slice(0, 12),
+        scopes: ['write', 'read'],
+        secret: expect.stringMatching(/^stint_[0-9A-Za-z]{42}$/),
+      },
+    })
+    expect(accounts.findKey(key.secret)?.account).toBe(account.id)
+    const me = await call('GET', '/api/session', undefined, { cookie: made.cookie })
+    expect<unknown>(me.json).toEqual({ account })
+  })
+
+  test.each<[string, unknown, string[]]>([
+    ['no field', {}, ['/email', '/password']],
+    ['an unknown field', { email: ADA.email, password: ADA.password, pasword: 'x' }, ['/pasword']],
+    ['everything at once', { email: 1, password: null, 'a/b~c': 1 }, ['/email', '/password', '/a~1b~0c']],
+    ['no address', { email: 'ada', password: ADA.password }, ['/email']],
+    ['a short password', { email: ADA.email, password: '1234567' }, ['/password']],
+    ['a long password', { email: ADA.email, password: 'x'.repeat(1025) }, ['/password']],
+    ['a code of the wrong type', { email: ADA.email, password: ADA.password, setup_code: 5 }, ['/setup_code']],
+    ['null for a code', { email: ADA.email, password: ADA.password, setup_code: null }, ['/setup_code']],
+    ['a list', [], ['']],
+    ['a string', '"x"', ['']],
+    ['null', 'null', ['']],
+  ])('refuses %s', async (_, body, where) => {
+    const answer = await serve().call('POST', '/api/accounts', body)
+    expect(code(answer)).toBe('422 fields_invalid')
+    expect(pointers(answer)).toEqual(where)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  })
+
+  test('takes a password of 1024 characters beyond the BMP', async () => {
+    const { call } = serve()
+    const body = { email: ADA.email, password: '\u{1f600}'.repeat(1024) }
+    expect((await call('POST', '/api/accounts', body)).status).toBe(201)
+    expect((await call('POST', '/api/session', body)).status).toBe(201)
+  })
+
+  test('says when sign-up is closed, the address taken or the set-up code wrong', async () => {
+    const first = serve({ signup: 'first' })
+    await first.signUp(ADA)
+    expect(code(await first.call('POST', '/api/accounts', { email: BOB.email, password: BOB.password }))).toBe(
+      '403 signup_closed',
+    )
+    const open = serve()
+    await open.signUp(ADA)
+    expect(code(await open.call('POST', '/api/accounts', { email: ADA.email, password: BOB.password }))).toBe(
+      '409 email_taken',
+    )
+    const coded = serve({ setupCodeRequired: true })
+    const body = { email: ADA.email, password: ADA.password }
+    expect(code(await coded.call('POST', '/api/accounts', body))).toBe('403 setup_code_invalid')
+    expect(code(await coded.call('POST', '/api/accounts', { ...body, setup_code: 'guess' }))).toBe(
+      '403 setup_code_invalid',
+    )
+    const setup_code = coded.accounts.setupCode()
+    expect((await coded.call('POST', '/api/accounts', { ...body, setup_code })).status).toBe(201)
+  })
+
+  test('GET /api/sign-up says how things stand', async () => {
+    const { call, accounts } = serve({ signup: 'first', setupCodeRequired: true, setupCode: 'sesame' })
+    const state = async (cookie = '') => (await call('GET', '/api/sign-up', undefined, { cookie })).json
+    expect<unknown>(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
+    const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
+    const cookie = `stint_session=${accounts.sessions.create(made.account.id, '')}`
+    expect<unknown>(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })
+    expect<unknown>(await state(cookie)).toEqual({ open: false, setup_code_required: false, signed_in: true })
+  })
+})
+
+describe('a body', () => {
+  const { call } = serve()
+  const good = JSON.stringify({ email: 'x@example.com', password: 'wrong password' })
+  const send = (body: string, headers: Record<string, string>) => call('POST', '/api/session', body, headers)
+
+  test.each<[string, string, string, string]>([
+    ['text/plain', good, 'text/plain', '422 content_type_unsupported'],
+    ['a form', 'email=x&password=y', 'application/x-www-form-urlencoded', '422 content_type_unsupported'],
+    ['another +json', good, 'application/problem+json', '422 content_type_unsupported'],
+    ['another charset', good, 'application/json; charset=utf-16', '422 content_type_unsupported'],
+    ['a charset', good, 'Application/JSON; charset="UTF-8"', '401 credentials_invalid'],
+    ['broken JSON', '{"email":', 'application/json', '422 json_malformed'],
+    ['nothing', '', 'application/json', '422 json_malformed'],
+    ['too much', good.replace('wrong', 'w'.repeat(20_000)), 'application/json', '413 body_too_large'],
+  ])('of %s', async (_, body, type, expected) => {
+    expect(code(await send(body, { 'content-type': type }))).toBe(expected)
+  })
+
+  test('without a length is counted while it arrives', async () => {
+    const { url } = serve()
+    const chunks = new ReadableStream({
+      async pull(controller) {
+        controller.enqueue(new TextEncoder().encode('x'.repeat(4096)))
+        await Bun.sleep(0)
+      },
+    })
+    const answer = await fetch(`${url}/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: chunks,
+    }).catch(() => undefined)
+    // Either the answer or a cut connection: never an endless read.
+    expect([413, undefined]).toContain(answer?.status)
+  })
+})
+
+describe('sessions', () => {
+  const { call, as, signUp, from } = serve()
+  let ada: Person & Pick<Json, 'account'>
+  let bob: Person & Pick<Json, 'account'>
+  let n = 0
+  beforeEach(async () => {
+    n++
+    from(`192.0.2.${n}`)
+    ada = await signUp({ ...ADA, email: `ada${n}@example.com` })
+    bob = await signUp({ ...BOB, email: `bob${n}@example.com` })
+  })
+  const signIn = (email: string, password: string, cookie = '') =>
+    call('POST', '/api/session', { email, password }, { cookie })
+
+  test('sign-in gives a cookie that no script sees and no other site sends', async () => {
+    const answer = await signIn(`ADA${n}@example.com`, ADA.password)
+    expect(answer.status).toBe(201)
+    expect<unknown>(answer.json).toEqual({ account: ada.account })
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^stint_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
+    )
+    expect(answer.cookie).not.toBe(ada.cookie)
+  })
+
+  test('the cookie is Secure behind TLS', async () => {
+    const { signUp, call } = serve({ secure: true })
+    const { cookie } = await signUp(ADA)
+    const answer = await call('POST', '/api/session', { email: ADA.email, password: ADA.password })
+    expect(answer.headers.get('set-cookie')).toEndWith('; Secure')
+    expect((await call('DELETE', '/api/session', undefined, { cookie })).headers.get('set-cookie')).toEndWith(
+      '; Secure',
+    )
+  })
+
+  test('a wrong password and an unknown address get the same answer', async () => {
+    const [wrong, unknown] = [await signIn(`ada${n}@example.com`, 'wrong'), await signIn('no@example.com', 'wrong')]
+    expect(code(wrong)).toBe('401 credentials_invalid')
+    expect(unknown.json).toEqual(wrong.json)
+    expect(wrong.cookie).toBe('')
+  })
+
+  test('too many attempts are told when to come back', async () => {
+    let last = await signIn(`ada${n}@example.com`, 'wrong')
+    for (let i = 0; i < 10; i++) last = await signIn(`ada${n}@example.com`, 'wrong')
+    expect(code(last)).toBe('429 rate_limited')
+    expect(last.headers.get('retry-after')).toBe('90')
+    expect(code(await signIn(`ada${n}@example.com`, ADA.password))).toBe('429 rate_limited')
+    expect((await signIn(`bob${n}@example.com`, BOB.password)).status).toBe(201)
+  })
+
+  test('signing in again ends the session that was sent', async () => {
+    const answer = await signIn(`ada${n}@example.com`, ADA.password, ada.cookie)
+    expect(code(await as(ada, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect((await as(answer, 'GET', '/api/session')).status).toBe(200)
+  })
+
+  test('signing out ends it on the server, and clears the cookie', async () => {
+    const answer = await as(ada, 'DELETE', '/api/session')
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('set-cookie')).toBe('stint_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0')
+    expect(code(await as(ada, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect(code(await as(ada, 'DELETE', '/api/session'))).toBe('401 session_invalid')
+  })
+
+  test('are listed with the own one marked, and can be ended', async () => {
+    const phone = await signIn(`ada${n}@example.com`, ADA.password)
+    const { json } = await as(phone, 'GET', '/api/sessions')
+    expect(json.sessions).toHaveLength(2)
+    expect(json.sessions.filter((one) => one.current)).toHaveLength(1)
+    const other = json.sessions.find((one) => !one.current)
+    expect<unknown>(other).toEqual({
+      id: expect.stringMatching(/^ses_/),
+      current: false,
+      user_agent: expect.stringContaining('Bun'),
+      created_at: '2026-11-20T00:00:00.000Z',
+      last_seen_at: '2026-11-20T00:00:00.000Z',
+      expires_at: '2026-11-27T00:00:00.000Z',
+    })
+    expect(code(await as(bob, 'DELETE', `/api/sessions/${other!.id}`))).toBe('404 not_found')
+    expect((await as(phone, 'DELETE', `/api/sessions/${other!.id}`)).status).toBe(204)
+    expect(code(await as(ada, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect((await as(phone, 'GET', '/api/session')).status).toBe(200)
+  })
+
+  test('end with their account, with its keys, and its data is to go', async () => {
+    const { deleted, signUp, as, accounts } = serve()
+    const me = await signUp(ADA)
+    expect((await as(me, 'DELETE', '/api/account')).status).toBe(204)
+    expect(deleted).toEqual([me.account.id])
+    expect(accounts.findKey(me.key.secret)).toBeUndefined()
+    expect(code(await as(me, 'GET', '/api/session'))).toBe('401 session_invalid')
+    await signUp(ADA)
+  })
+
+  test('a password change keeps the own session and ends the others', async () => {
+    const phone = await signIn(`ada${n}@example.com`, ADA.password)
+    const change = (current_password: string, new_password: unknown) =>
+      as(ada, 'POST', '/api/password', { current_password, new_password })
+    expect(code(await change('wrong', 'a whole new one'))).toBe('401 credentials_invalid')
+    expect(pointers(await change(ADA.password, 'short'))).toEqual(['/new_password'])
+    expect((await change(ADA.password, 'a whole new one')).status).toBe(204)
+    expect((await as(ada, 'GET', '/api/session')).status).toBe(200)
+    expect(code(await as(phone, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect((await signIn(`ada${n}@example.com`, 'a whole new one')).status).toBe(201)
+  })
+
+  test.each(['x', '', 'stint_session=', 'stint_session=x', 'xstint_session=COOKIE', 'stint_session=COOKIE!', 'a=b; c'])(
+    'the cookie %s is none',
+    async (cookie) => {
+      const token = ada.cookie.split('=')[1]!
+      const answer = await call('GET', '/api/session', undefined, { cookie: cookie.replace('COOKIE', token) })
+      expect(code(answer)).toBe('401 session_invalid')
+    },
+  )
+
+  test('the cookie is found among others', async () => {
+    const cookie = `a=b; ${ada.cookie}; stint_sessions=x`
+    expect((await call('GET', '/api/session', undefined, { cookie })).status).toBe(200)
+  })
+})
+
+describe('keys', () => {
+  const { as, signUp, accounts } = serve()
+  let ada: Person & Pick<Json, 'key'>
+  let bob: Person
+  let n = 0
+  beforeEach(async () => {
+    n++
+    ada = await signUp({ ...ADA, email: `ada${n}@example.com` })
+    bob = await signUp({ ...BOB, email: `bob${n}@example.com` })
+  })
+
+  test('are made with a name and scopes, listed without secret, revoked at once', async () => {
+    const made = await as(ada, 'POST', '/api/keys', { name: ' reader ', scopes: ['read'] })
+    expect(made.status).toBe(201)
+    const { key } = made.json
+    expect<unknown>(key).toEqual({
+      id: expect.any(String),
+      name: 'reader',
+      prefix: key.secret.slice(0, 12),
+      scopes: ['read'],
+      secret: expect.any(String),
+    })
+    expect(accounts.findKey(key.secret)).toMatchObject({ read: true, write: false })
+    const { json } = await as(ada, 'GET', '/api/keys')
+    expect(json.keys.map((one) => one.name)).toEqual(['reader', 'first key'])
+    expect<unknown>(json.keys[0]).toEqual({
+      id: key.id,
+      name: 'reader',
+      prefix: key.prefix,
+      scopes: ['read'],
+      created_at: '2026-11-20T00:00:00.000Z',
+      last_used_at: '2026-11-20T00:00:00.000Z',
+      expires_at: null,
+      revoked_at: null,
+    })
+    expect((await as(ada, 'DELETE', `/api/keys/${key.id}`)).status).toBe(204)
+    expect(accounts.findKey(key.secret)).toBeUndefined()
+    expect((await as(ada, 'GET', '/api/keys')).json.keys[0]!.revoked_at).toBe('2026-11-20T00:00:00.000Z')
+  })
+
+  test('may only write unless said otherwise', async () => {
+    expect((await as(ada, 'POST', '/api/keys', { name: 'x' })).json.key.scopes).toEqual(['write'])
+    const both = await as(ada, 'POST', '/api/keys', { name: 'x', scopes: ['read', 'write'] })
+    expect(both.json.key.scopes).toEqual(['write', 'read'])
+  })
+
+  test.each<[unknown, string[]]>([
+    [{}, ['/name']],
+    [{ name: '' }, ['/name']],
+    [{ name: '  ' }, ['/name']],
+    [{ name: 'x'.repeat(101) }, ['/name']],
+    [{ name: 'a\nb' }, ['/name']],
+    [{ name: 5, scopes: [] }, ['/name', '/scopes']],
+    [{ name: 'x', scopes: ['admin'] }, ['/scopes']],
+    [{ name: 'x', scopes: ['read', 'read'] }, ['/scopes']],
+    [{ name: 'x', scopes: 'read' }, ['/scopes']],
+    [{ name: 'x', scopes: null }, ['/scopes']],
+    [{ name: 'x', scope: ['read'] }, ['/scope']],
+  ])('cannot be made from %j', async (body, where) => {
+    const answer = await as(ada, 'POST', '/api/keys', body)
+    expect(code(answer)).toBe('422 fields_invalid')
+    expect(pointers(answer)).toEqual(where)
+  })
+
+  test('rotate with an overlap, or without a body at once', async () => {
+    const first = await as(ada, 'POST', `/api/keys/${ada.key.id}/rotate`, { overlap_seconds: 60 })
+    expect(first.status).toBe(201)
+    expect(first.json.key).toMatchObject({ name: 'first key', scopes: ['write', 'read'] })
+    expect(accounts.findKey(ada.key.secret)).toBeDefined()
+    expect((await as(ada, 'GET', '/api/keys')).json.keys[1]!.expires_at).toBe('2026-11-20T00:01:00.000Z')
+    const second = await as(ada, 'POST', `/api/keys/${first.json.key.id}/rotate`)
+    expect(second.status).toBe(201)
+    expect(accounts.findKey(first.json.key.secret)).toBeUndefined()
+    expect(accounts.findKey(second.json.key.secret)).toBeDefined()
+    expect(code(await as(ada, 'POST', `/api/keys/${first.json.key.id}/rotate`, {}))).toBe('404 not_found')
+  })
+
+  test.each([-1, 1.5, '60', null, 30 * 86_400 + 1, 1e300])('do not overlap by %j seconds', async (overlap_seconds) => {
+    const answer = await as(ada, 'POST', `/api/keys/${ada.key.id}/rotate`, { overlap_seconds })
+    expect(code(answer)).toBe('422 fields_invalid')
+    expect(pointers(answer)).toEqual(['/overlap_seconds'])
+  })
+
+  test('of another account are not there', async () => {
+    for (const [method, path] of [
+      ['DELETE', `/api/keys/${ada.key.id}`],
+      ['POST', `/api/keys/${ada.key.id}/rotate`],
+    ] as const) {
+      expect(code(await as(bob, method, path))).toBe('404 not_found')
+    }
+    expect(accounts.findKey(ada.key.secret)).toBeDefined()
+  })
+})
+
+const SESSION_ROUTES = [
+  ['DELETE', '/api/account'],
+  ['POST', '/api/password'],
+  ['GET', '/api/session'],
+  ['DELETE', '/api/session'],
+  ['GET', '/api/sessions'],
+  ['DELETE', '/api/sessions/ses_x'],
+  ['GET', '/api/keys'],
+  ['POST', '/api/keys'],
+  ['DELETE', '/api/keys/key_x'],
+  ['POST', '/api/keys/key_x/rotate'],
+] as const
+const OPEN_ROUTES = [
+  ['POST', '/api/accounts'],
+  ['POST', '/api/session'],
+] as const
+
+describe('who may ask is judged first', () => {
+  const { call, signUp, url } = serve()
+  let me: Person & Pick<Json, 'key'>
+  beforeEach(async () => {
+    me ??= await signUp(ADA)
+  })
+
+  test.each(SESSION_ROUTES)(
+    '%s %s needs a session; an API key is none, and a bad body changes nothing',
+    async (method, path) => {
+      const body = method === 'POST' ? '{broken' : undefined
+      for (const headers of [{}, { 'x-stint-api-key': me.key.secret }, { cookie: 'stint_session=0' }]) {
+        expect(code(await call(method, path, body, headers as Record<string, string>))).toBe('401 session_invalid')
+      }
+    },
+  )
+
+  test.each([...SESSION_ROUTES, ...OPEN_ROUTES].filter(([method]) => method !== 'GET'))(
+    '%s %s is refused when another site sends it',
+    async (method, path) => {
+      for (const headers of [
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'cross-site', origin: url },
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { origin: 'http://127.0.0.1:1' },
+      ]) {
+        const answer = await call(method, path, undefined, {
+          cookie: me.cookie,
+          ...(headers as Record<string, string>),
+        })
+        expect(code(answer)).toBe('403 cross_site')
+      }
+    },
+  )
+
+  test('own pages, and clients that are no browsers, pass', async () => {
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin', origin: url },
+      { 'sec-fetch-site': 'none' },
+      { origin: url },
+      {},
+    ]) {
+      const answer = await call(
+        'POST',
+        '/api/keys',
+        { name: 'x' },
+        { cookie: me.cookie, ...(headers as Record<string, string>) },
+      )
+      expect(answer.status).toBe(201)
+    }
+    expect(
+      (await call('GET', '/api/keys', undefined, { cookie: me.cookie, 'sec-fetch-site': 'cross-site' })).status,
+    ).toBe(200)
+  })
+
+  test('own pages are known by the Host of the request, behind a proxy that ends TLS too', async () => {
+    const { port } = new URL(url)
+    const request =
+      `DELETE /api/sessions/none HTTP/1.1\r\nHost: stint.example\r\nOrigin: https://stint.example\r\n` +
+      `Cookie: ${me.cookie}\r\nConnection: close\r\n\r\n`
+    const answer = await new Promise<string>((resolve, reject) => {
+      let text = ''
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(request))
+      socket
+        .on('data', (chunk) => (text += chunk))
+        .on('end', () => resolve(text))
+        .on('error', reject)
+    })
+    expect(answer).toStartWith('HTTP/1.1 404')
+  })
+})
+
+test('in the whole app a session asks questions and rules keys, but sends no events', async () => {
+  const app = await startApp()
+  try {
+    const signIn = await app.fetch('/api/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+    })
+    expect(signIn.status).toBe(201)
+    const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+    expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(200)
+    expect((await app.fetch('/api/keys', { headers: { cookie } })).json.keys).toHaveLength(4)
+    expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('session_invalid')
+    const start = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"process":"p"}' }
+    expect((await app.fetch('/v1/start', start)).json.code).toBe('key_invalid')
+    const bad = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"name":""}' }
+    expect((await app.fetch('/api/keys', bad)).json).toMatchObject({
+      code: 'fields_invalid',
+      errors: [{ pointer: '/name' }],
+    })
+    expect((await app.fetch('/api/session', { method: 'DELETE', headers: { cookie } })).status).toBe(204)
+    expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(401)
+  } finally {
+    await app.stop()
+  }
+})

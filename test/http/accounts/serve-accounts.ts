@@ -1,0 +1,87 @@
+// The account routes on a real socket, behind the same mapping of errors as in the app.
+import { Elysia } from 'elysia'
+import { accountRoutes } from '../../../src/http/accounts/account-routes.ts'
+import { errorToProblem } from '../../../src/http/error-to-problem.ts'
+import { problemResponse } from '../../../src/http/problem-response.ts'
+import { Problem } from '../../../src/problem.ts'
+import { type ADA, openFresh } from '../../account/accounts-cast.ts'
+
+export interface Named {
+  id: string
+  name: string
+  prefix: string
+  secret: string
+  scopes: string[]
+  current: boolean
+  expires_at: string | null
+  revoked_at: string | null
+}
+
+/** The members that answers of these routes have, each in some. */
+export interface Json {
+  code: string
+  errors: { pointer: string; detail: string }[]
+  account: { id: string; email: string }
+  key: Named
+  keys: Named[]
+  sessions: Named[]
+}
+
+export interface Person {
+  cookie: string
+}
+
+/** Call `stop` in the end. */
+export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secure?: boolean } = {}) {
+  const { secure = false, ...accountOptions } = options
+  const accounts = openFresh(accountOptions)
+  const deleted: string[] = []
+  let address = '192.0.2.1'
+  const app = new Elysia({ normalize: false })
+    .onError(({ error }) => {
+      const problem = errorToProblem(error, () => undefined)
+      if (problem === undefined) console.error(error)
+      return problemResponse(problem ?? new Problem('internal', 'a fault'))
+    })
+    .use(
+      accountRoutes({
+        accounts,
+        addressOf: () => address,
+        isOwnHost: () => true,
+        isSecure: () => secure,
+        onDeleted: (account) => void deleted.push(account),
+      }),
+    )
+    .listen({ port: 0, hostname: '127.0.0.1' })
+  const stop = () => {
+    app.server!.stop(true)
+    accounts.close()
+  }
+  const url = `http://127.0.0.1:${app.server!.port}`
+
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: (text === '' ? {} : JSON.parse(text)) as Json,
+      cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '',
+    }
+  }
+  const as = (person: Person, method: string, path: string, body?: unknown) =>
+    call(method, path, body, { cookie: person.cookie })
+  const signUp = async (who: typeof ADA) => {
+    const made = await call('POST', '/api/accounts', { email: who.email, password: who.password })
+    if (made.status !== 201) throw new Error(`no account: ${made.status} ${made.json.code}`)
+    return { cookie: made.cookie, account: made.json.account, key: made.json.key }
+  }
+  const from = (other: string) => {
+    address = other
+  }
+  return { accounts, deleted, url, call, as, signUp, from, stop }
+}

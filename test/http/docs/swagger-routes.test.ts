@@ -1,0 +1,193 @@
+// /swagger/json is valid OpenAPI 3 and says what the server does; /swagger is a page that needs nothing from elsewhere.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { type ProblemCode, problemTable } from '../../../src/problem.ts'
+import { type Answer, startApp, type TestApp } from '../../support/app.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: string[]
+  readonly security?: object[]
+  readonly requestBody?: { content: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }> }
+  readonly responses: Record<
+    string,
+    {
+      description: string
+      headers?: Record<string, object>
+      content?: Record<string, { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> }>
+    }
+  >
+}
+
+interface Document {
+  readonly openapi: string
+  readonly tags: { name: string }[]
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { schemas: Record<string, object>; securitySchemes: Record<string, object> }
+}
+
+let app: TestApp
+let document: Document
+beforeAll(async () => {
+  app = await startApp({ serviceName: 'acme', rateLimit: 1000 })
+  document = (await app.fetch('/swagger/json')).json
+})
+afterAll(() => app.stop())
+
+const INTAKE = ['/v1/start', '/v1/end', '/v1/metrics', '/v1/exception']
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+
+describe('the document', () => {
+  test('is valid OpenAPI 3.0', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(structuredClone(document) as unknown as Record<string, unknown>)
+    expect(result.errors ?? []).toEqual([])
+    expect([result.valid, validator.version, document.openapi]).toEqual([true, '3.0', '3.0.3'])
+  })
+
+  test('is JSON, without a key, and the same each time', async () => {
+    const first = await app.fetch('/swagger/json')
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json'])
+    expect((await app.fetch('/swagger/json')).text).toBe(first.text)
+  })
+
+  test('names every operation once, under a tag that is explained', () => {
+    const ids = operations().map(({ operation }) => operation.operationId)
+    expect(ids).toEqual([...new Set(ids)])
+    const tags = document.tags.map(({ name }) => name)
+    for (const { operation } of operations()) {
+      expect(operation.summary.length).toBeGreaterThan(5)
+      expect(operation.tags.filter((tag) => !tags.includes(tag))).toEqual([])
+    }
+  })
+
+  test('has all four calls and the operations, and not its own page', () => {
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining([...INTAKE, '/livez', '/readyz', '/metrics']))
+    expect(Object.keys(document.paths).filter((path) => path.includes('swagger'))).toEqual([])
+  })
+
+  test('names the header of this service for the key, which every call under /v1 needs', () => {
+    expect(document.components.securitySchemes.apiKey).toMatchObject({
+      type: 'apiKey',
+      in: 'header',
+      name: 'x-acme-api-key',
+    })
+    for (const { path, operation } of operations())
+      if (path.startsWith('/v1/')) expect(operation.security).toEqual([{ apiKey: [] }])
+  })
+
+  test('describes every answer, refusals as problems with an example of the closed table for each', () => {
+    for (const { path, method, operation } of operations())
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const where = `${method} ${path} ${status}`
+        expect(response.description, where).toBeTruthy()
+        if (Number(status) < 400) continue
+        const { schema, examples = {} } = response.content?.['application/problem+json'] ?? {}
+        expect(schema, where).toEqual({ $ref: '#/components/schemas/Problem' })
+        expect(Object.keys(examples).length, where).toBeGreaterThan(0)
+        for (const [code, { value }] of Object.entries(examples))
+          expect(value, where).toMatchObject({ code, ...problemTable[code as ProblemCode] })
+        const statuses = new Set(Object.keys(examples).map((code) => problemTable[code as ProblemCode].status))
+        expect([...statuses], where).toEqual([Number(status) as 500])
+      }
+  })
+
+  test('names every status of the four calls, with retry-after where there is one', () => {
+    for (const path of INTAKE) {
+      const { responses } = document.paths[path]!.post!
+      expect(Object.keys(responses)).toEqual(['201', '401', '403', '413', '422', '429', '500', '503'])
+      expect(responses[429]!.headers).toHaveProperty('retry-after')
+      expect(responses[503]!.headers).toHaveProperty('retry-after')
+      expect(responses[201]!.content!['application/json']).toMatchObject({ example: { at: expect.any(String) } })
+    }
+  })
+
+  test('takes JSON alone, and its examples are accepted', async () => {
+    for (const path of INTAKE) {
+      const { content } = document.paths[path]!.post!.requestBody!
+      expect(Object.keys(content)).toEqual(['application/json'])
+      const examples = Object.values(content['application/json']!.examples ?? {})
+      expect(examples.length).toBeGreaterThan(0)
+      for (const { value } of examples) expect((await app.post(path, value)).status).toBe(201)
+    }
+  })
+})
+
+describe('the server does nothing that the document does not say', () => {
+  const MARK = { process: 'p' }
+  const send = (init: RequestInit & { key?: string }) => app.fetch('/v1/start', { method: 'POST', ...init })
+  const json = { 'content-type': 'application/json' }
+  test.each<[number, () => Promise<Answer>]>([
+    [201, () => app.post('/v1/start', MARK)],
+    [401, () => send({ headers: json, body: '{}' })],
+    [403, () => send({ headers: json, body: '{}', key: app.keys.reader })],
+    [413, () => app.post('/v1/start', ' '.repeat(300_000))],
+    [422, () => app.post('/v1/start', '{')],
+    [422, () => app.post('/v1/start', {})],
+    [422, () => app.post('/v1/start', MARK, { 'content-type': 'text/plain' })],
+  ])('%d', async (status, ask) => {
+    const answer = await ask()
+    expect(answer.status).toBe(status)
+    const { content, headers = {} } = document.paths['/v1/start']!.post!.responses[status]!
+    expect(Object.keys(content!)).toEqual([answer.headers.get('content-type')!])
+    for (const name of Object.keys(headers)) expect(answer.headers.has(name)).toBe(true)
+    if (status >= 400) {
+      const examples = content!['application/problem+json']!.examples!
+      expect(Object.keys(examples)).toContain(answer.json.code)
+      const { detail: _, errors: __, ...rest } = answer.json
+      expect(examples[answer.json.code]!.value).toMatchObject(rest)
+    }
+  })
+})
+
+describe('the page', () => {
+  const OWN_PATHS = [
+    '/swagger/assets/page.js',
+    '/swagger/assets/swagger-ui-bundle.js',
+    '/swagger/assets/swagger-ui.css',
+  ]
+
+  test('names no address but its own relative ones, and each of them is there', async () => {
+    const page = await app.fetch('/swagger')
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const addresses = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]!)
+    const paths = addresses
+      .filter((address) => address !== 'data:,')
+      .map((address) => new URL(address, `${app.url}/swagger`))
+    expect(paths.map(({ pathname }) => pathname).sort()).toEqual(OWN_PATHS)
+    expect(paths.every(({ origin }) => origin === app.url)).toBe(true)
+    expect(page.text).not.toMatch(/https?:|"\/\/|<script>|<style|\son\w+=/)
+    for (const { pathname } of paths) expect((await app.fetch(pathname)).status).toBe(200)
+  })
+
+  test('has a policy that lets nothing in from elsewhere and nothing run inside it', async () => {
+    const { headers } = await app.fetch('/swagger')
+    const policy = headers.get('content-security-policy')!
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+  })
+
+  test('its files have the types that browsers want, and its script asks this server alone', async () => {
+    const types: (string | null)[] = []
+    for (const path of OWN_PATHS) types.push((await app.fetch(path)).headers.get('content-type'))
+    expect(types.map((type) => type?.split(';')[0])).toEqual(['text/javascript', 'text/javascript', 'text/css'])
+    expect((await app.fetch('/swagger/assets/page.js')).text).not.toMatch(/https?:|\/\//)
+  })
+
+  test('with a slash at its end leads to the one without', async () => {
+    const answer = await app.fetch('/swagger/')
+    expect(answer.status).toBe(308)
+    expect(new URL(answer.headers.get('location')!, `${app.url}/swagger/`).href).toBe(`${app.url}/swagger`)
+  })
+
+  test.each(['/swagger/plugin', '/swagger/assets', '/swagger/assets/', '/swagger/assets/package.json', '/swagger/x'])(
+    '%s is nothing: only the three files are served',
+    async (path) => {
+      expect((await app.fetch(path)).status).toBe(404)
+    },
+  )
+})

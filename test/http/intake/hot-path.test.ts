@@ -1,0 +1,29 @@
+// Elysia writes the code around a handler from the handler's own source text: a context that is handed on whole has it parse cookies, query
+// and every header of each request, a parser of one's own has it make a stream of the body. That doubled what a request costs, and shows
+// in no answer; so it is looked for in the code itself.
+import { expect, test } from 'bun:test'
+import { batchRoute } from '../../../src/http/intake/batch-route.ts'
+import { createBodyBudget } from '../../../src/http/intake/body-budget.ts'
+import { v1Routes } from '../../../src/http/intake/v1-routes.ts'
+
+const EXPENSIVE = /parseCookie|parseQueryFromURL|c\.headers|c\.request\.body/
+const noDeps = {} as Parameters<typeof v1Routes>[0]
+
+interface Compilable {
+  readonly path: string
+  compile(): () => unknown
+}
+
+const codeOf = (routes: unknown): [path: string, code: string][] =>
+  (routes as { router: { history: Compilable[] } }).router.history.map((route) => [
+    route.path,
+    route.compile().toString(),
+  ])
+
+test.each([
+  ...codeOf(v1Routes(noDeps).routes),
+  ...codeOf(batchRoute({ bodies: createBodyBudget() } as Parameters<typeof batchRoute>[0])),
+])('Elysia reads no more of %s than the body', (_, code) => {
+  expect(code).toContain('handler(c)')
+  expect(code).not.toMatch(EXPENSIVE)
+})

@@ -1,0 +1,221 @@
+// What SPEC.md lets a caller send, over a real socket into real spools: each is answered with 201 and is in the spool as it must be.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Event } from '../../../src/event/event.ts'
+import { formatStamp } from '../../../src/event/stamp.ts'
+import { type Answer, startApp, type TestApp } from '../../support/app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp({ nodeId: 21 })
+})
+afterAll(() => app.stop())
+
+const EMOJI = '😀'
+const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/
+
+/** Sends it, sees the 201, and gives the event that lies in the spool under the stamp of the answer. */
+async function accepted(path: string, body: unknown): Promise<Event> {
+  const answer = await app.post(path, body)
+  expect(answer.text).toMatch(/^\{"at":"[^"]+"\}$/)
+  expect(answer.status).toBe(201)
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  const found = (await app.events()).filter(({ stamp }) => formatStamp(stamp) === answer.json.at)
+  expect(found).toHaveLength(1)
+  return found[0]!
+}
+
+describe('each kind', () => {
+  test('a start with the least it needs', async () => {
+    expect(await accepted('/v1/start', { process: 'p' })).toMatchObject({
+      kind: 'start',
+      account: app.account,
+      process: 'p',
+      meta: '',
+      uid: '',
+    })
+  })
+
+  test('an end with everything', async () => {
+    expect(await accepted('/v1/end', { process: 'p', meta: 'eu', uid: 'run_1-a' })).toMatchObject({
+      kind: 'end',
+      process: 'p',
+      meta: 'eu',
+      uid: 'run_1-a',
+    })
+  })
+
+  test('metrics in their three forms and mixed', async () => {
+    const items = [
+      ['rows', 120412],
+      ['läng e=1,2', -0.5],
+    ]
+    const forms = [
+      { rows: 120412, 'läng e=1,2': -0.5 },
+      [
+        { name: 'rows', value: 120412 },
+        { name: 'läng e=1,2', value: -0.5 },
+      ],
+      [{ rows: 120412 }, { 'läng e=1,2': -0.5 }],
+      [{ rows: 120412 }, { value: -0.5, name: 'läng e=1,2' }],
+    ]
+    for (const form of forms)
+      expect(await accepted('/v1/metrics', { process: 'p', items: form })).toMatchObject({ kind: 'metrics', items })
+  })
+
+  test('an exception, kept to the character', async () => {
+    const exception = `Error: it's "100%"\r\n\tat C:\\x\u0000${EMOJI}\\`
+    expect(await accepted('/v1/exception', { process: 'p', meta: 'm', exception })).toMatchObject({
+      kind: 'exception',
+      meta: 'm',
+      exception,
+    })
+    expect(await accepted('/v1/exception', { process: 'p', exception: '' })).toMatchObject({ exception: '' })
+  })
+})
+
+describe('limits, in code points', () => {
+  test.each([
+    ['a process of 250', { process: 'a'.repeat(250) }],
+    ['a process of 250 emoji', { process: EMOJI.repeat(250) }],
+    ['a process of 250 of which 249 are stripped', { process: `a${'%'.repeat(249)}` }],
+    ['a meta of 500', { process: 'p', meta: 'a'.repeat(500) }],
+    ['a meta of 500 emoji', { process: 'p', meta: EMOJI.repeat(500) }],
+    ['a uid of 50', { process: 'p', uid: `${'a1-_'.repeat(12)}zz` }],
+    ['an empty uid', { process: 'p', uid: '' }],
+  ])('%s', async (_, body) => {
+    expect((await app.post('/v1/start', body)).status).toBe(201)
+    expect((await app.post('/v1/end', body)).status).toBe(201)
+  })
+
+  test('an exception of 15,000 emoji', async () => {
+    const exception = EMOJI.repeat(15_000)
+    expect(await accepted('/v1/exception', { process: 'p', exception })).toMatchObject({ exception })
+  })
+
+  test('fifty metrics, with names of 250 emoji and numbers at the ends of what there is', async () => {
+    const values = [0, -0, 1, -1, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 53, 0.1]
+    const items = Object.fromEntries(
+      Array.from({ length: 50 }, (_, i) => [EMOJI.repeat(248) + String(i).padStart(2, '0'), values[i % values.length]]),
+    )
+    const event = await accepted('/v1/metrics', { process: 'p', items })
+    expect(event.kind === 'metrics' && event.items.map(([, value]) => value)).toEqual(
+      Array.from({ length: 50 }, (_, i) => values[i % values.length]! + 0),
+    )
+  })
+
+  test('a number too small to be told from zero is zero, digits beyond a double are cut', async () => {
+    const body = '{"process":"p","items":{"small":1e-400,"long":9007199254740993,"e":1E+2,"neg":-0.0}}'
+    expect(await accepted('/v1/metrics', body)).toMatchObject({
+      items: [
+        ['small', 0],
+        ['long', 9007199254740992],
+        ['e', 100],
+        ['neg', 0],
+      ],
+    })
+  })
+})
+
+describe('stripping', () => {
+  test.each([
+    [`n'i"g%htly`, 'nightly'],
+    ['a\u0000b\nc\u007f', 'abc'],
+    ['path\\\\', 'path'],
+    [`pa\\th\\'`, 'pa\\th'],
+    [' a ', ' a '],
+    ['\u0085\u2028＇', '\u0085\u2028＇'],
+  ])('process and meta %j are stored as %j', async (sent, kept) => {
+    expect(await accepted('/v1/start', { process: sent, meta: sent })).toMatchObject({ process: kept, meta: kept })
+  })
+
+  test('a meta of which nothing is left equals none', async () => {
+    for (const meta of ['', `'"%`, '\\\\', '\u0000'])
+      expect(await accepted('/v1/start', { process: 'p', meta })).toMatchObject({ meta: '' })
+  })
+})
+
+describe('objects', () => {
+  test('of a field or metric named twice the last counts', async () => {
+    const body = '{"process":"first","process":"last","items":{"a":1,"a":2},"items":{"b":1,"a":2,"b":3}}'
+    expect(await accepted('/v1/metrics', body)).toMatchObject({
+      process: 'last',
+      items: [
+        ['b', 3],
+        ['a', 2],
+      ],
+    })
+  })
+
+  test('a wrong value that a later one of the same name replaces does no harm', async () => {
+    expect((await app.post('/v1/start', '{"process":5,"process":"p"}')).status).toBe(201)
+  })
+
+  test('metrics may be called __proto__, constructor, toString and name', async () => {
+    const event = await accepted(
+      '/v1/metrics',
+      '{"process":"p","items":{"__proto__":1,"constructor":2,"toString":3,"name":4}}',
+    )
+    expect(event).toMatchObject({
+      items: [
+        ['__proto__', 1],
+        ['constructor', 2],
+        ['toString', 3],
+        ['name', 4],
+      ],
+    })
+    expect(({} as Record<string, unknown>).constructor).toBe(Object)
+  })
+
+  test('escapes of JSON are what they mean', async () => {
+    const body = String.raw`{"pro\u0063ess":"\u0070\ud83d\ude00\/"}`
+    expect(await accepted('/v1/start', body)).toMatchObject({ process: `p${EMOJI}/` })
+  })
+
+  test('white space of JSON around and inside is nothing', async () => {
+    expect((await app.post('/v1/start', ' \t\r\n{ "process" :\n"p" } \n')).status).toBe(201)
+  })
+})
+
+describe('the stamp', () => {
+  const at = (answer: Answer): string => answer.json.at
+
+  test('has nine digits of which the last three are the node, and is the time of arrival', async () => {
+    app.clock.pass(5_000_000)
+    const answer = await app.post('/v1/start', { process: 'p' })
+    expect(at(answer)).toMatch(STAMP)
+    expect(at(answer).slice(-4)).toBe('042Z')
+    expect(Date.parse(at(answer))).toBe(app.clock.wallUs() / 1000)
+  })
+
+  test('strictly increases from answer to answer, over steps of the clock in both directions', async () => {
+    const stamps: string[] = []
+    for (const step of [0, 0, -3_600_000_000, 0, 7_200_000_000, -3_600_000_000]) {
+      app.clock.step(step)
+      for (const path of ['/v1/start', '/v1/end']) stamps.push(at(await app.post(path, { process: 'p', uid: 'steps' })))
+    }
+    expect(stamps).toEqual([...new Set(stamps)].sort())
+  })
+
+  test('is unique among many that arrive together, over all kinds', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        i % 2 ? app.post('/v1/start', { process: 'p' }) : app.post('/v1/exception', { process: 'p', exception: '' }),
+      ),
+    )
+    expect(new Set(answers.map(at)).size).toBe(200)
+  })
+})
+
+test('a key that may only write is enough; a service of another name has its own header', async () => {
+  const other = await startApp({ serviceName: 'acme-timer' })
+  try {
+    const body = { method: 'POST', body: '{"process":"p"}' }
+    const json = { 'content-type': 'application/json' }
+    const write = { ...json, 'X-Acme-Timer-Api-Key': other.keys.writer }
+    expect((await other.fetch('/v1/start', { ...body, headers: write })).status).toBe(201)
+    const wrong = { ...json, 'x-stint-api-key': other.keys.writer }
+    expect((await other.fetch('/v1/start', { ...body, headers: wrong })).status).toBe(401)
+  } finally {
+    await other.stop()
+  }
+})

@@ -1,0 +1,261 @@
+// POST /v1/batch: many events in one call, in both forms and packed; what is good is taken, what is bad is named by its index.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+
+let app: TestApp | undefined
+afterEach(async () => {
+  await app?.stop()
+  app = undefined
+})
+const start = async (options: AppOptions = {}) => {
+  app = await startApp(options)
+  return app
+}
+
+const EVENTS = [
+  { kind: 'start', process: 'b', uid: 'u' },
+  { kind: 'metrics', process: 'b', meta: 'm', items: { a: 1, b: 2 } },
+  { kind: 'exception', process: 'b', exception: 'x\ny' },
+  { kind: 'end', process: 'b', uid: 'u' },
+]
+const LINES = { 'content-type': 'application/x-ndjson' }
+const toLines = (events: readonly unknown[], newline = '\n') =>
+  events.map((event) => JSON.stringify(event)).join(newline)
+const kindsOf = async (app: TestApp) => (await app.events()).map(({ kind }) => kind)
+
+describe('a batch of good events', () => {
+  test.each<[string, string | Uint8Array, Record<string, string>]>([
+    ['an array', JSON.stringify(EVENTS), {}],
+    ['JSON lines', toLines(EVENTS), LINES],
+    [
+      'JSON lines that end in CRLF, with empty ones between and at the end',
+      `\r\n${toLines(EVENTS, '\r\n\r\n')}\r\n`,
+      LINES,
+    ],
+    ['an array in gzip', gzipSync(JSON.stringify(EVENTS)), { 'content-encoding': 'gzip' }],
+    ['JSON lines in zstd', zstdCompressSync(toLines(EVENTS)), { ...LINES, 'content-encoding': 'zstd' }],
+    ['an array in a coding in capitals', gzipSync(JSON.stringify(EVENTS)), { 'content-encoding': 'GZIP' }],
+    ['JSON lines with a charset', toLines(EVENTS), { 'content-type': 'application/x-ndjson; charset=utf-8' }],
+  ])('%s: 201 with a stamp each, in order', async (_, body, headers) => {
+    const app = await start()
+    const { status, json } = await app.post('/v1/batch', body, headers)
+    expect(status).toBe(201)
+    expect(json).toEqual({
+      accepted: 4,
+      refused: 0,
+      items: Array(4).fill({ at: expect.stringMatching(/^\d{4}-.*\d{9}Z$/) }),
+    })
+    const stamps = json.items.map(({ at }: { at: string }) => at)
+    expect([...new Set(stamps)].sort()).toEqual(stamps)
+    expect(await kindsOf(app)).toEqual(['start', 'metrics', 'end', 'exception'])
+  })
+
+  test('of ten thousand is the largest', async () => {
+    const app = await start()
+    const events = Array(10_000).fill({ kind: 'start', process: 'p' })
+    expect((await app.post('/v1/batch', events)).json).toMatchObject({ accepted: 10_000, refused: 0 })
+    for (const [body, headers] of [
+      [JSON.stringify([...events, events[0]]), {}],
+      [toLines([...events, events[0]]), LINES],
+    ] as const) {
+      const { status, json } = await app.post('/v1/batch', body, headers)
+      expect([status, json.code, json.errors]).toEqual([
+        422,
+        'fields_invalid',
+        [{ pointer: '', detail: expect.stringContaining('10000') }],
+      ])
+    }
+    expect((await app.events()).length).toBe(10_000)
+  })
+})
+
+describe('a batch with faults', () => {
+  test('in some: 207; the others are taken, and each fault has the index of its event', async () => {
+    const app = await start()
+    const { status, json } = await app.post('/v1/batch', [
+      EVENTS[0],
+      { kind: 'start' },
+      { kind: 'metrics', process: 'p', items: { a: 'x' } },
+      { kind: 'never', process: 'p' },
+      7,
+      null,
+      { ...EVENTS[0], at: '1999-01-01T00:00:00Z' },
+      { ...EVENTS[0], extra: 1 },
+      EVENTS[3],
+    ])
+    expect(status).toBe(207)
+    expect(json).toMatchObject({ accepted: 2, refused: 7 })
+    const pointers = json.items.map((item: { errors?: { pointer: string }[] }) => item.errors?.[0]?.pointer)
+    expect(pointers).toEqual([
+      undefined,
+      '/1/process',
+      '/2/items/a',
+      '/3/kind',
+      '/4',
+      '/5',
+      '/6/at',
+      '/7/extra',
+      undefined,
+    ])
+    expect(json.items[1]).toMatchObject({ status: 422, code: 'fields_invalid' })
+    expect(await kindsOf(app)).toEqual(['start', 'end'])
+    expect(app.refused).toHaveLength(7)
+  })
+
+  test('in a line: the other lines are taken', async () => {
+    const app = await start()
+    const { status, json } = await app.post(
+      '/v1/batch',
+      `${JSON.stringify(EVENTS[0])}\n{"kind":\n${JSON.stringify(EVENTS[3])}`,
+      LINES,
+    )
+    expect(status).toBe(207)
+    expect(json.items[1]).toMatchObject({ status: 422, code: 'json_malformed', errors: [{ pointer: '/1' }] })
+    expect(await kindsOf(app)).toEqual(['start', 'end'])
+  })
+
+  test('in all: 422 for the whole, and nothing is taken', async () => {
+    const app = await start()
+    const { status, json } = await app.post('/v1/batch', [{ kind: 'start' }, { kind: 'end', process: '' }])
+    expect(status).toBe(422)
+    expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/0/process', '/1/process'])
+    expect(await app.events()).toEqual([])
+  })
+
+  test('without end are told up to a hundred', async () => {
+    const app = await start()
+    const { json } = await app.post('/v1/batch', Array(5000).fill({ kind: 'start' }))
+    expect(json.errors).toHaveLength(100)
+  })
+
+  test.each<[string, string | Uint8Array, Record<string, string>, string]>([
+    ['no list', '{"kind":"start","process":"p"}', {}, 'fields_invalid'],
+    ['an empty list', '[]', {}, 'fields_invalid'],
+    ['no line', '\n\r\n', LINES, 'fields_invalid'],
+    ['nothing', '', {}, 'json_malformed'],
+    ['an array that is cut', '[{"kind":"start","process":"p"}', {}, 'json_malformed'],
+    ['no gzip', '[]', { 'content-encoding': 'gzip' }, 'json_malformed'],
+    ['half a gzip', gzipSync(JSON.stringify(EVENTS)).subarray(0, 40), { 'content-encoding': 'gzip' }, 'json_malformed'],
+    ['no zstd', gzipSync('[]'), { 'content-encoding': 'zstd' }, 'json_malformed'],
+    ['a coding that is unknown', '[]', { 'content-encoding': 'br' }, 'content_type_unsupported'],
+    ['two codings', gzipSync('[]'), { 'content-encoding': 'gzip, gzip' }, 'content_type_unsupported'],
+    ['another type', '[]', { 'content-type': 'text/plain' }, 'content_type_unsupported'],
+  ])('%s: 422', async (_, body, headers, code) => {
+    const app = await start()
+    const answer = await app.post('/v1/batch', body, headers)
+    expect([answer.status, answer.json.code]).toEqual([422, code])
+    expect(await app.events()).toEqual([])
+  })
+})
+
+describe('a packed batch that did not come whole', () => {
+  const MANY = toLines(Array.from({ length: 5000 }, (_, i) => ({ kind: 'start', process: 'z', uid: `u-${i}` })))
+  const [one, two] = [MANY.slice(0, 100_000), MANY.slice(100_000)]
+  const join = (...parts: Uint8Array[]) => Buffer.concat(parts)
+  describe.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('in %s', (coding, pack) => {
+    const whole = pack(MANY)
+    const damaged = join(pack(one), pack(two))
+    damaged[pack(one).length]! ^= 1
+    test.each<[string, Uint8Array]>([
+      ['without its last byte', whole.subarray(0, -1)],
+      ['cut in its middle', whole.subarray(0, whole.length / 2)],
+      ['cut after ten bytes', whole.subarray(0, 10)],
+      ['of no bytes', new Uint8Array()],
+      ['with something else behind it', join(whole, Buffer.from('junk'.repeat(10)))],
+      ['with a second part that is cut', join(pack(one), pack(two).subarray(0, -1))],
+      ['with a second part that is cut in its head', join(pack(one), pack(two).subarray(0, 3))],
+      ['with a second part that is damaged', damaged],
+    ])('%s: 422, and nothing is taken', async (_, body) => {
+      const app = await start()
+      const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
+      expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
+      expect(answer.json.errors).toEqual([{ pointer: '', detail: `is not valid ${coding}` }])
+      expect(await app.events()).toEqual([])
+    })
+
+    test('but in two parts is taken', async () => {
+      const app = await start()
+      const body = join(pack(one), pack(two))
+      const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
+      expect([answer.status, answer.json.accepted]).toEqual([201, 5000])
+    })
+  })
+})
+
+describe('a batch that is too large', () => {
+  const MIB = 2 ** 20
+  test.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('when it is unpacked from %s: 413, and little memory is taken', async (coding, pack) => {
+    const app = await start()
+    const bomb = pack(Buffer.alloc(512 * MIB, ' ')) // packs to less than a MiB
+    expect(bomb.length).toBeLessThan(MIB)
+    Bun.gc(true)
+    const before = process.memoryUsage().rss
+    const answer = await app.post('/v1/batch', bomb, { 'content-encoding': coding })
+    expect([answer.status, answer.json.code]).toEqual([413, 'body_too_large'])
+    expect(process.memoryUsage().rss - before).toBeLessThan(128 * MIB)
+    expect((await app.post('/v1/batch', EVENTS)).status).toBe(201)
+  })
+
+  test('as it comes, with its length or without', async () => {
+    const app = await start()
+    const body = `[${' '.repeat(8 * MIB)}]`
+    expect((await app.post('/v1/batch', body)).status).toBe(413)
+    const stream = new ReadableStream({
+      start: (c) => {
+        c.enqueue(new TextEncoder().encode(body))
+        c.close()
+      },
+    })
+    const answer = await app.fetch('/v1/batch', {
+      method: 'POST',
+      key: app.keys.owner,
+      headers: { 'content-type': 'application/json' },
+      body: stream,
+    })
+    expect(answer.status).toBe(413)
+  })
+})
+
+test('a batch sent again with times of its own is the same events, with the same stamps', async () => {
+  const app = await start()
+  const at = new Date(app.clock.wallUs() / 1000 - 60_000).toISOString()
+  const events = EVENTS.map((event) => ({ ...event, at }))
+  const first = await app.post('/v1/batch', events)
+  const again = await app.post('/v1/batch', toLines(events), LINES)
+  expect([first.status, again.status]).toEqual([201, 201])
+  expect(again.json).toEqual(first.json)
+  const alone = await app.post('/v1/exception', { process: 'b', exception: 'x\ny', at })
+  expect(alone.json).toEqual(first.json.items[2])
+})
+
+test('when one spool is full, what goes to the other is taken: 207 with 503 for the rest', async () => {
+  const app = await start({ spoolMaxBytes: 300_000 })
+  const filler = { process: 'full', exception: 'x'.repeat(15_000) }
+  for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++) await app.post('/v1/exception', filler)
+  expect(app.spools.exceptions.refusal()).toBe('spool_full')
+  const { status, json, headers } = await app.post('/v1/batch', EVENTS)
+  expect(status).toBe(207)
+  expect(json.items.map((item: { status?: number }) => item.status)).toEqual([undefined, undefined, 503, undefined])
+  expect(json.items[2]).toMatchObject({ code: 'spool_full' })
+  expect(headers.get('content-type')).toBe('application/json')
+  expect(headers.get('retry-after')).toBe('5')
+  const alone = await app.post('/v1/batch', [EVENTS[2], EVENTS[2]])
+  expect([alone.status, alone.json.code, alone.headers.get('retry-after')]).toEqual([503, 'spool_full', '5'])
+})
+
+test('needs a key that may write', async () => {
+  const app = await start()
+  for (const [key, status] of [
+    [undefined, 401],
+    [app.keys.reader, 403],
+    [app.keys.revoked, 401],
+  ] as const)
+    expect((await app.fetch('/v1/batch', { method: 'POST', key, body: '[]' })).status).toBe(status)
+})

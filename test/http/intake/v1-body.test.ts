@@ -1,0 +1,327 @@
+// How a body must come: its content type, its coding, its size, its JSON.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { type Answer, startApp, type TestApp } from '../../support/app.ts'
+import { openRaw, sendRaw } from '../../support/raw-http.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+const MARK = '{"process":"p"}'
+const MAX_BYTES = 256 * 1024
+const bytes = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))))
+const padded = (size: number) => MARK.padEnd(size, ' ')
+
+function expectFault(answer: Answer, code: string, title: string, detail: string, faultDetail: string): void {
+  expect(answer.json).toEqual({
+    type: `urn:stint:problem:${code}`,
+    title,
+    status: 422,
+    code,
+    detail,
+    errors: [{ pointer: '', detail: faultDetail }],
+  })
+  expect(answer.status).toBe(422)
+  expect(answer.headers.get('content-type')).toBe('application/problem+json')
+}
+const expectType = (answer: Answer, detail = 'must be application/json, in UTF-8') =>
+  expectFault(
+    answer,
+    'content_type_unsupported',
+    'The content type must be application/json',
+    'The body is of a type that is not accepted.',
+    detail,
+  )
+const expectMalformed = (answer: Answer, detail = 'is not valid JSON') =>
+  expectFault(answer, 'json_malformed', 'The body is not valid JSON', 'The body could not be read as JSON.', detail)
+
+describe('the content type', () => {
+  test.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json; CHARSET=Utf-8',
+    'application/json ; charset = "UTF-8" ',
+  ])('%j is taken', async (type) => {
+    expect((await app.post('/v1/start', MARK, { 'content-type': type })).status).toBe(201)
+  })
+
+  test.each([
+    'application/jfoo',
+    'application/j',
+    'application/jsonp',
+    'application/json5',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/json',
+    'text/plain',
+    'text/plain;charset=UTF-8',
+    '*/*',
+    'application/*',
+    'application/ld+json',
+    'application/vnd.stint+json',
+    'application/problem+json',
+    'application/json-seq',
+    'application/json; charset=latin1',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json; charset=utf8',
+    'application/json; charset="utf-8',
+    "application/json; charset='utf-8'",
+    'application/json; charset=',
+    'application/json; charset=utf-8; charset=utf-8',
+    'application/json; profile=x',
+    'application/json;',
+    'application/json, application/json',
+    'json',
+    'xapplication/json',
+  ])('%j is not', async (type) => {
+    expectType(await app.post('/v1/start', MARK, { 'content-type': type }))
+  })
+
+  test('is needed', async () => {
+    const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\nx-stint-api-key: ${app.keys.owner}\r\n`
+    for (const type of ['', 'content-type:\r\n', 'content-type: \r\n']) {
+      const answer = await sendRaw(app.port, `${head}${type}content-length: ${MARK.length}\r\n\r\n${MARK}`)
+      expect([answer.status, JSON.parse(answer.body).code]).toEqual([422, 'content_type_unsupported'])
+    }
+  })
+
+  test('forms are not read, however right their fields look', async () => {
+    const form = new FormData()
+    form.set('process', 'p')
+    const init = { method: 'POST', key: app.keys.owner }
+    expectType(await app.fetch('/v1/start', { ...init, body: form }))
+    expectType(await app.fetch('/v1/start', { ...init, body: new URLSearchParams({ process: 'p' }) }))
+    const xml = { 'content-type': 'application/xml' }
+    expectType(await app.fetch('/v1/start', { ...init, headers: xml, body: 'process=p' }))
+    const json = { 'content-type': 'application/json' }
+    expectMalformed(await app.fetch('/v1/start', { ...init, headers: json, body: 'process=p' }))
+  })
+})
+
+describe('content codings', () => {
+  test('identity is none', async () => {
+    expect((await app.post('/v1/start', MARK, { 'content-encoding': 'Identity' })).status).toBe(201)
+  })
+
+  test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])(
+    '%s is not decoded, and said so',
+    async (coding) => {
+      const answer = await app.post('/v1/start', gzipSync(MARK), { 'content-encoding': coding })
+      expectType(answer, 'comes in a content coding that is not supported here')
+    },
+  )
+
+  test('compressed bytes without a word are no JSON', async () => {
+    const answer = await app.post('/v1/start', gzipSync(MARK))
+    expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
+  })
+})
+
+describe('JSON', () => {
+  test.each([
+    '{',
+    '}',
+    '{"process":"p"',
+    '{"process":"p"}}',
+    '{"process":"p"} x',
+    '{"process":"p",}',
+    "{'process':'p'}",
+    '{process:"p"}',
+    '{"process":p}',
+    '{"process":"p"} // comment',
+    '{"process":"p\n"}',
+    '{"process":"\\x41"}',
+    '{"process":"p","meta":undefined}',
+    '{"process":"p"}{"process":"p"}',
+    '\u00a0{"process":"p"}',
+    'NaN',
+    '[1,2',
+    '"',
+    'nul',
+    '\u0000',
+    ' ',
+  ])('%j is none', async (body) => {
+    expectMalformed(await app.post('/v1/start', body))
+  })
+
+  test.each(['NaN', 'Infinity', '-Infinity', '+1', '01', '.5', '1.', '0x10', '1e', '--1'])(
+    '%s is no number',
+    async (number) => {
+      expectMalformed(await app.post('/v1/metrics', `{"process":"p","items":{"a":${number}}}`))
+    },
+  )
+
+  test('an empty body is told to be empty', async () => {
+    expectMalformed(await app.post('/v1/start', ''), 'is empty')
+    const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${app.keys.owner}\r\n`
+    const absent = await sendRaw(app.port, `${head}\r\n`)
+    expect([absent.status, JSON.parse(absent.body).errors]).toEqual([422, [{ pointer: '', detail: 'is empty' }]])
+  })
+
+  test('a byte order mark before it is accepted, two are not', async () => {
+    expect((await app.post('/v1/start', bytes([0xef, 0xbb, 0xbf], MARK))).status).toBe(201)
+    expectMalformed(await app.post('/v1/start', bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], MARK)))
+  })
+
+  test.each<[string, number[]]>([
+    ['a stray continuation byte', [0x80]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['a code point beyond the last', [0xf4, 0x90, 0x80, 0x80]],
+    ['a sequence that is cut off', [0xe2, 0x82]],
+    ['latin-1', [0xe4]],
+    ['0xff', [0xff]],
+  ])('%s is no UTF-8', async (_, wrong) => {
+    expectMalformed(await app.post('/v1/start', bytes('{"process":"a', wrong, 'b"}')), 'is not valid UTF-8')
+    expectMalformed(await app.post('/v1/start', bytes(wrong)), 'is not valid UTF-8')
+  })
+
+  test('UTF-16 is no UTF-8', async () => {
+    const utf16 = Buffer.from(`\ufeff${MARK}`, 'utf16le')
+    expectMalformed(await app.post('/v1/start', utf16), 'is not valid UTF-8')
+    const answer = await app.post('/v1/start', Buffer.from(MARK, 'utf16le'))
+    expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
+  })
+
+  test('however deep it is nested, it is answered', async () => {
+    const depth = 60_000
+    const nested = '['.repeat(depth) + ']'.repeat(depth)
+    const objects = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+    for (const [path, body] of [
+      ['/v1/start', nested],
+      ['/v1/start', '['.repeat(200_000)],
+      ['/v1/start', `{"process":${nested}}`],
+      ['/v1/start', `{"process":"p","deep":${nested}}`],
+      ['/v1/start', `{"process":"p","deep":${objects}}`],
+      ['/v1/metrics', `{"process":"p","items":${nested}}`],
+      ['/v1/metrics', `{"process":"p","items":{"a":${nested}}}`],
+      ['/v1/metrics', `{"process":"p","items":${objects}}`],
+      ['/v1/metrics', objects],
+    ] as const) {
+      const answer = await app.post(path, body)
+      expect([answer.status, answer.json?.status]).toEqual([422, 422])
+    }
+    expect((await app.post('/v1/start', MARK)).status).toBe(201)
+  })
+})
+
+describe('the size', () => {
+  const expectTooLarge = (status: number, headers: Headers, body: string) => {
+    expect(status).toBe(413)
+    expect(headers.get('content-type')).toBe('application/problem+json')
+    expect(JSON.parse(body)).toEqual({
+      type: 'urn:stint:problem:body_too_large',
+      title: 'The body is too large',
+      status: 413,
+      code: 'body_too_large',
+      detail: `A body has at most ${MAX_BYTES} bytes.`,
+    })
+  }
+  const head = (extra: string, key = app.keys.owner) =>
+    `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${key}\r\n${extra}\r\n`
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+
+  test('256 KiB are taken, a byte more is not', async () => {
+    expect((await app.post('/v1/start', padded(MAX_BYTES))).status).toBe(201)
+    const answer = await app.post('/v1/start', padded(MAX_BYTES + 1))
+    expectTooLarge(answer.status, answer.headers, answer.text)
+  })
+
+  test('counts bytes, not characters', async () => {
+    const meta = '😀'.repeat(66_000)
+    const answer = await app.post('/v1/start', { process: 'p', meta })
+    expectTooLarge(answer.status, answer.headers, answer.text)
+  })
+
+  test('a length that is announced is judged before the body comes', async () => {
+    const connection = await openRaw(app.port)
+    await connection.write(head(`content-length: ${MAX_BYTES + 1}\r\n`))
+    const { status, headers, body } = await connection.answer()
+    expectTooLarge(status, headers, body)
+    connection.close()
+  })
+
+  test.each([200 * 2 ** 20, 2 ** 40, 2 ** 53])(
+    '%d announced bytes are a 413 of ours, and a 401 without a key',
+    async (length) => {
+      const extra = `content-length: ${length}\r\n`
+      const { status, headers, body } = await sendRaw(app.port, head(extra))
+      expectTooLarge(status, headers, body)
+      expect((await sendRaw(app.port, head(extra, app.keys.revoked))).status).toBe(401)
+    },
+  )
+
+  test('a body in chunks is taken up to the limit', async () => {
+    const body = padded(MAX_BYTES)
+    const parts = [body.slice(0, 100), body.slice(100, 200_000), body.slice(200_000)]
+    const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), ...parts.map(chunk), '0\r\n\r\n')
+    expect(answer.status).toBe(201)
+  })
+
+  test('a body in chunks is given up when it grows past the limit', async () => {
+    const body = padded(MAX_BYTES + 1)
+    const parts = [body.slice(0, 200_000), body.slice(200_000)]
+    const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), ...parts.map(chunk), '0\r\n\r\n')
+    expectTooLarge(answer.status, answer.headers, answer.body)
+  })
+
+  test('a body in chunks that never ends does not fill the memory', async () => {
+    const before = process.memoryUsage().rss
+    const connection = await openRaw(app.port)
+    await connection.write(head('transfer-encoding: chunked\r\n'))
+    const block = chunk(' '.repeat(1_000_000))
+    let status: number | undefined
+    const answered = connection.answer().then((answer) => {
+      status = answer.status
+    })
+    for (let sent = 0; sent < 150 && status === undefined; sent++) await connection.write(block)
+    await answered
+    expect(status).toBe(413)
+    expect(process.memoryUsage().rss - before).toBeLessThan(150e6)
+    connection.close()
+  })
+
+  test('a body in chunks without a key is not read', async () => {
+    const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n', app.keys.revoked), chunk(MARK))
+    expect(answer.status).toBe(401)
+  })
+
+  test('malformed JSON in chunks is 422', async () => {
+    const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), chunk('{"process"'), '0\r\n\r\n')
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([422, 'json_malformed'])
+  })
+
+  test('UTF-8 that is cut by the border of chunks is whole again', async () => {
+    const body = Buffer.from('{"process":"😀"}')
+    const cut = body.indexOf(0xf0) + 2
+    const part = (piece: Buffer) =>
+      Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+    const answer = await sendRaw(
+      app.port,
+      head('transfer-encoding: chunked\r\n'),
+      part(body.subarray(0, cut)),
+      part(body.subarray(cut)),
+      '0\r\n\r\n',
+    )
+    expect(answer.status).toBe(201)
+    expect((await app.events()).at(-1)).toMatchObject({ process: '😀' })
+  })
+
+  test('a client that asks first (100-continue) is served', async () => {
+    const connection = await openRaw(app.port)
+    await connection.write(head(`expect: 100-continue\r\ncontent-length: ${MARK.length}\r\n`))
+    expect((await connection.answer()).status).toBe(100)
+    await connection.write(MARK)
+    expect((await connection.answer()).status).toBe(201)
+    connection.close()
+  })
+})

@@ -1,0 +1,330 @@
+// What is judged before a body is read, and in which order: key → rate → room in the spool → path → method → size → content type → JSON → fields.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Answer, type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+import { openRaw, sendRaw } from '../../support/raw-http.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const MARK = '{"process":"p"}'
+const PATHS = ['/v1/start', '/v1/end', '/v1/metrics', '/v1/exception']
+
+async function withApp<T>(options: AppOptions, work: (app: TestApp) => Promise<T>): Promise<T> {
+  const own = await startApp(options)
+  try {
+    return await work(own)
+  } finally {
+    await own.stop()
+  }
+}
+
+describe('without a valid key nothing else is learnt', () => {
+  const refusedKeys = (): [string, string | undefined][] => [
+    ['none', undefined],
+    ['an empty one', ''],
+    ['an unknown one', 'stint_0000000000000000000000000000000000'],
+    ['one with a wrong end', `${app.keys.owner.slice(0, -1)}${app.keys.owner.endsWith('A') ? 'B' : 'A'}`],
+    ['one in capitals', app.keys.owner.toUpperCase()],
+    ['one with something behind', `${app.keys.owner}x`],
+    ['two', `${app.keys.owner}, ${app.keys.owner}`],
+    ['a revoked one', app.keys.revoked],
+    ['a very long one', 'k'.repeat(8000)],
+  ]
+
+  test('every bad key gets one and the same answer, on every path and method, whatever the body', async () => {
+    const requests: [string, RequestInit][] = [
+      ...PATHS.map((path): [string, RequestInit] => [path, { method: 'POST', headers: JSON_TYPE, body: MARK }]),
+      ['/v1/start', { method: 'POST', headers: JSON_TYPE, body: '{malformed' }],
+      ['/v1/start', { method: 'POST', headers: { 'content-type': 'text/xml' }, body: '<a/>' }],
+      ['/v1/start', { method: 'POST', headers: JSON_TYPE, body: ' '.repeat(300 * 1024) }],
+      ['/v1/start', { method: 'GET' }],
+      ['/v1/start', { method: 'DELETE' }],
+      ['/v1/nothing', { method: 'POST', headers: JSON_TYPE, body: MARK }],
+      ['/v1/', { method: 'GET' }],
+      ['/v1', { method: 'GET' }],
+    ]
+    const answers = new Set<string>()
+    for (const [, key] of refusedKeys())
+      for (const [path, init] of requests) {
+        const answer = await app.fetch(path, { ...init, key })
+        expect(answer.status).toBe(401)
+        expect(answer.headers.get('content-type')).toBe('application/problem+json')
+        expect(answer.headers.get('www-authenticate')).not.toBeNull()
+        answers.add(answer.text)
+      }
+    expect([...answers].map((text) => JSON.parse(text))).toEqual([
+      {
+        type: 'urn:stint:problem:key_invalid',
+        title: 'The API key is missing or not valid',
+        status: 401,
+        code: 'key_invalid',
+        detail: 'Send a valid API key in the header x-stint-api-key.',
+      },
+    ])
+  })
+
+  test('a key in the query, in a cookie, in authorization or under another name is no key', async () => {
+    const { owner } = app.keys
+    const post = { method: 'POST', headers: JSON_TYPE, body: MARK }
+    const query = `x-stint-api-key=${owner}&api_key=${owner}`
+    expect((await app.fetch(`/v1/start?${query}`, post)).status).toBe(401)
+    for (const header of [
+      { authorization: `Bearer ${owner}` },
+      { cookie: `x-stint-api-key=${owner}` },
+      { 'x-api-key': owner },
+      { x_stint_api_key: owner },
+    ])
+      expect((await app.fetch('/v1/start', { ...post, headers: { ...JSON_TYPE, ...header } })).status).toBe(401)
+  })
+
+  test('the name of the header is read in any case, and space around the key is none of it', async () => {
+    const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n`
+    const answer = await sendRaw(app.port, `${head}X-STINT-Api-Key:   ${app.keys.owner}  \r\n\r\n${MARK}`)
+    expect(answer.status).toBe(201)
+  })
+
+  test('a key sent twice is no key', async () => {
+    const key = `x-stint-api-key: ${app.keys.owner}\r\n`
+    const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n`
+    expect((await sendRaw(app.port, `${head}${key}${key}\r\n${MARK}`)).status).toBe(401)
+  })
+
+  test('the connection stays usable after a 401 whose body was never read', async () => {
+    const connection = await openRaw(app.port)
+    const body = 'x'.repeat(1_000_000)
+    await connection.write(`POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-length: ${body.length}\r\n\r\n`)
+    await connection.write(body)
+    expect((await connection.answer()).status).toBe(401)
+    const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${app.keys.owner}\r\n`
+    await connection.write(`${head}content-length: ${MARK.length}\r\n\r\n${MARK}`)
+    expect((await connection.answer()).status).toBe(201)
+    connection.close()
+  })
+
+  test('nothing of it is stored', async () => {
+    const before = (await app.events()).length
+    for (const [, key] of refusedKeys())
+      await app.fetch('/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK, key })
+    expect((await app.events()).length).toBe(before)
+  })
+})
+
+test('a key that may only read is told so, before anything of the request counts', async () => {
+  for (const [path, init] of [
+    ['/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK }],
+    ['/v1/start', { method: 'POST', body: '{malformed' }],
+    ['/v1/nothing', { method: 'GET' }],
+  ] as [string, RequestInit][]) {
+    const answer = await app.fetch(path, { ...init, key: app.keys.reader })
+    expect(answer.status).toBe(403)
+    expect(answer.json).toEqual({
+      type: 'urn:stint:problem:scope_missing',
+      title: 'The key lacks the scope for this',
+      status: 403,
+      code: 'scope_missing',
+      detail: 'This key may not write events.',
+    })
+  }
+})
+
+describe('paths and methods, with a key', () => {
+  test.each([
+    '/v1',
+    '/v1/',
+    '/v1/nothing',
+    '/v1/start/',
+    '/v1/start/x',
+    '/v1//start',
+    '/v1/Start',
+    '/v1/START',
+    '/v1/st%61rt',
+    '/v1/start%2F',
+    '/v1/start;a=1',
+    '/v1/metric',
+    '/v1/timings',
+  ])('%s is 404 for every method', async (path) => {
+    for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS']) {
+      const answer = await app.fetch(path, {
+        method,
+        key: app.keys.owner,
+        ...(method === 'POST' && { headers: JSON_TYPE, body: MARK }),
+      })
+      expect(answer.status).toBe(404)
+      expect(answer.json).toMatchObject({ code: 'not_found', status: 404, type: 'urn:stint:problem:not_found' })
+    }
+  })
+
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 and says what is allowed', async (method) => {
+    for (const path of PATHS) {
+      const answer = await app.fetch(path, { method, key: app.keys.owner })
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('POST')
+      expect(answer.json).toMatchObject({ code: 'method_not_allowed', status: 405 })
+    }
+  })
+
+  test('HEAD is 405 without a body', async () => {
+    const answer = await app.fetch('/v1/start', { method: 'HEAD', key: app.keys.owner })
+    expect([answer.status, answer.headers.get('allow'), answer.text]).toEqual([405, 'POST', ''])
+  })
+
+  test('query parameters are ignored', async () => {
+    const path = '/v1/start?process=q&x-stint-api-key=no&at=never'
+    expect((await app.post(path, MARK)).status).toBe(201)
+    expect((await app.events()).at(-1)).toMatchObject({ process: 'p' })
+  })
+
+  test('the absolute form of a target, and dots that lead nowhere, are the path they name', async () => {
+    const rest = `host: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${app.keys.owner}\r\ncontent-length: ${MARK.length}\r\n\r\n${MARK}`
+    for (const target of ['http://stint/v1/start', '/x/../v1/start', '/./v1/start'])
+      expect((await sendRaw(app.port, `POST ${target} HTTP/1.1\r\n${rest}`)).status).toBe(201)
+  })
+
+  test.each(['//v1/start', '/%76%31/start', '/V1/start', '/v2/start'])(
+    'a path that is not below /v1 is a plain 404, and no way round the key: %s',
+    async (target) => {
+      const head = `POST ${target} HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n\r\n`
+      const answer = await sendRaw(app.port, head + MARK)
+      expect(answer.status).toBe(404)
+      expect(JSON.parse(answer.body)).toMatchObject({ code: 'not_found' })
+    },
+  )
+})
+
+describe('CORS is off', () => {
+  test('no answer carries a header of it, and a preflight is refused', async () => {
+    const origin = { origin: 'https://elsewhere.example' }
+    const answers: Answer[] = [
+      await app.post('/v1/start', MARK, origin),
+      await app.post('/v1/start', '{}', origin),
+      await app.fetch('/v1/start', {
+        method: 'OPTIONS',
+        headers: {
+          ...origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'x-stint-api-key',
+        },
+      }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([201, 422, 401])
+    for (const { headers } of answers)
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+})
+
+describe('the order of checks, pair by pair', () => {
+  const full = { spoolMaxBytes: 1 }
+  const big = ' '.repeat(257 * 1024)
+  const spend = async (own: TestApp) => {
+    expect((await own.post('/v1/start', MARK)).status).not.toBe(429)
+  }
+  const code = (answer: Answer) => answer.json.code
+  const send = (own: TestApp, path: string, init: RequestInit & { key?: string }) =>
+    own.fetch(path, { method: 'POST', headers: JSON_TYPE, body: MARK, key: own.keys.owner, ...init })
+
+  test('key before rate', () =>
+    withApp({ rateLimit: 1 }, async (own) => {
+      await spend(own)
+      expect(code(await send(own, '/v1/start', { key: own.keys.revoked }))).toBe('key_invalid')
+      expect(code(await send(own, '/v1/start', {}))).toBe('rate_limited')
+    }))
+
+  test('rate before room, path, method, size, content type, JSON and fields', () =>
+    withApp({ rateLimit: 1, ...full }, async (own) => {
+      expect(code(await own.post('/v1/start', MARK))).toBeUndefined()
+      for (const [path, init] of [
+        ['/v1/start', {}],
+        ['/v1/nothing', {}],
+        ['/v1/start', { method: 'PUT' }],
+        ['/v1/start', { body: big }],
+        ['/v1/start', { headers: { 'content-type': 'text/plain' } }],
+        ['/v1/start', { body: '{' }],
+        ['/v1/start', { body: '{}' }],
+      ] as [string, RequestInit][])
+        expect(code(await send(own, path, init))).toBe('rate_limited')
+    }))
+
+  test('room before path, method, size, content type, JSON and fields', () =>
+    withApp(full, async (own) => {
+      await spend(own)
+      for (const init of [
+        {},
+        { method: 'PUT' },
+        { body: big },
+        { headers: { 'content-type': 'text/plain' } },
+        { body: '{' },
+        { body: '{}' },
+      ])
+        expect(code(await send(own, '/v1/start', init))).toBe('spool_full')
+      expect(code(await send(own, '/v1/nothing', {}))).toBe('spool_full')
+    }))
+
+  test('path before method', async () => {
+    expect(code(await send(app, '/v1/nothing', { method: 'PUT' }))).toBe('not_found')
+  })
+
+  test('path before size, content type and JSON', async () => {
+    expect(code(await send(app, '/v1/nothing', { body: big }))).toBe('not_found')
+    expect(code(await send(app, '/v1/nothing', { headers: {}, body: '{' }))).toBe('not_found')
+  })
+
+  test('method before size, content type and JSON', async () => {
+    expect(code(await send(app, '/v1/start', { method: 'PUT', body: big }))).toBe('method_not_allowed')
+    expect(code(await send(app, '/v1/start', { method: 'PUT', headers: {}, body: '{' }))).toBe('method_not_allowed')
+  })
+
+  test('size before content type and JSON', async () => {
+    expect(code(await send(app, '/v1/start', { body: big, headers: { 'content-type': 'text/plain' } }))).toBe(
+      'body_too_large',
+    )
+    expect(code(await send(app, '/v1/start', { body: big }))).toBe('body_too_large')
+  })
+
+  test('content type before JSON', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    expect(code(await send(app, '/v1/start', { headers, body: '{' }))).toBe('content_type_unsupported')
+  })
+
+  test('JSON before fields', async () => {
+    expect(code(await send(app, '/v1/start', { body: '{"process":5' }))).toBe('json_malformed')
+  })
+})
+
+describe('the rate of a key', () => {
+  test('is refused with the seconds to wait, allows again when they are over, and is each key its own', () =>
+    withApp({ rateLimit: 3 }, async (own) => {
+      const statuses = async (count: number, key = own.keys.owner) => {
+        const seen: number[] = []
+        for (let i = 0; i < count; i++)
+          seen.push((await own.fetch('/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK, key })).status)
+        return seen
+      }
+      expect(await statuses(4)).toEqual([201, 201, 201, 429])
+      expect(await statuses(1, own.keys.writer)).toEqual([201])
+      const refused = await own.post('/v1/start', MARK)
+      expect(refused.headers.get('retry-after')).toBe('1')
+      expect(refused.headers.get('content-type')).toBe('application/problem+json')
+      expect(refused.json).toMatchObject({ code: 'rate_limited', status: 429 })
+      own.clock.pass(1_000_000)
+      expect(await statuses(4)).toEqual([201, 201, 201, 429])
+    }))
+})
+
+test('what is refused is counted by kind and code', () =>
+  withApp({}, async (own) => {
+    await own.post('/v1/start', '{}')
+    await own.post('/v1/exception', '{')
+    await own.fetch('/v1/end', { method: 'POST' })
+    await own.fetch('/v1/nothing', { key: own.keys.owner })
+    await own.fetch('/nothing', { key: own.keys.owner })
+    expect(own.refused).toEqual([
+      'start fields_invalid',
+      'exception json_malformed',
+      'end key_invalid',
+      'other not_found',
+    ])
+  }))

@@ -1,0 +1,177 @@
+// Events that bring their own time (`at`), and the safe retry it gives.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startApp, type TestApp } from '../../support/app.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp({ nodeId: 3 })
+})
+afterAll(() => app.stop())
+
+const SECOND_US = 1_000_000
+const DAY_US = 86_400 * SECOND_US
+
+/** The time so many µs from the wall clock, with µs. */
+const timeAt = (fromNowUs: number): string => {
+  const us = app.clock.wallUs() + fromNowUs
+  return new Date(Math.floor(us / 1000)).toISOString().replace('Z', `${String(us % 1000).padStart(3, '0')}Z`)
+}
+let times = 0
+/** A past time that no other test uses. */
+const freshTime = () => timeAt(-DAY_US - ++times * 10 * SECOND_US)
+
+async function refuses(at: unknown, detail: string): Promise<void> {
+  const answer = await app.post('/v1/start', { process: 'p', at })
+  expect([answer.status, answer.json.code]).toEqual([422, 'fields_invalid'])
+  expect(answer.json.errors).toEqual([{ pointer: '/at', detail }])
+}
+
+describe('the time', () => {
+  test('is the stamp, with the digits of the node and lane 1, on every endpoint', async () => {
+    for (const [path, body] of [
+      ['/v1/start', { process: 'p' }],
+      ['/v1/end', { process: 'p', uid: 'u' }],
+      ['/v1/metrics', { process: 'p', items: { a: 1 } }],
+      ['/v1/exception', { process: 'p', exception: 'e' }],
+    ] as const) {
+      const at = freshTime()
+      const answer = await app.post(path, { ...body, at })
+      expect([answer.status, answer.json]).toEqual([201, { at: at.replace('Z', '007Z') }])
+    }
+  })
+
+  test('may be written with an offset, in small letters and without digits', async () => {
+    const at = freshTime().slice(0, 19)
+    const later = (hours: number) => new Date(Date.parse(`${at}Z`) + hours * 3_600_000).toISOString().slice(0, 19)
+    const forms = [`${at}z`, `${at.replace('T', 't')}.000Z`, `${later(2)}+02:00`, `${later(-5)}.000000000-05:00`]
+    const answers = await Promise.all(forms.map((form) => app.post('/v1/start', { process: 'forms', at: form })))
+    expect(new Set(answers.map(({ json }) => json.at))).toEqual(new Set([`${at}.000000007Z`]))
+  })
+
+  test('is cut to the µs', async () => {
+    const at = freshTime().slice(0, 19)
+    const answer = await app.post('/v1/start', { process: 'p', at: `${at}.123456999Z` })
+    expect(answer.json.at).toBe(`${at}.123456007Z`)
+  })
+
+  test.each([
+    '',
+    'now',
+    '2026-11-20',
+    '2026-11-20 21:52:42Z',
+    '2026-11-20T21:52:42',
+    '2026-11-20T21:52:60Z',
+    '2026-02-30T00:00:00Z',
+    '2026-11-20T21:52:42.0123456789Z',
+    1_795_211_562,
+    null,
+    {},
+  ])('%j is none', (at) => refuses(at, 'must be an RFC 3339 time with at most nine digits of a second'))
+
+  test('may be up to seven days old', async () => {
+    expect((await app.post('/v1/start', { process: 'p', at: timeAt(-7 * DAY_US) })).status).toBe(201)
+    await refuses(timeAt(-7 * DAY_US - 1), 'is too long ago')
+    await refuses('1970-01-01T00:00:00Z', 'is too long ago')
+    await refuses('0000-01-01T00:00:00Z', 'is too long ago')
+  })
+
+  test('may be up to five minutes ahead', async () => {
+    expect((await app.post('/v1/start', { process: 'p', at: timeAt(300 * SECOND_US) })).status).toBe(201)
+    await refuses(timeAt(300 * SECOND_US + 1), 'is more than 5 minutes ahead')
+    await refuses('9999-12-31T23:59:59Z', 'is more than 5 minutes ahead')
+  })
+
+  test('that is wrong is told together with everything else', async () => {
+    const answer = await app.post('/v1/start', { meta: 5, at: '1999-01-01T00:00:00Z' })
+    expect(answer.json.errors).toEqual([
+      { pointer: '/process', detail: 'is required' },
+      { pointer: '/meta', detail: 'must be a string' },
+      { pointer: '/at', detail: 'is too long ago' },
+    ])
+  })
+})
+
+describe('the same time and content', () => {
+  test('is the same event: one answer however often and however it is written', async () => {
+    const at = freshTime()
+    const bodies = [
+      { process: 'p', meta: 'm', uid: 'u', at },
+      { at, uid: 'u', meta: `m'`, process: 'p%' },
+    ]
+    const answers = []
+    for (const body of [...bodies, ...bodies]) answers.push(await app.post('/v1/start', body))
+    answers.push(...(await Promise.all(bodies.map((body) => app.post('/v1/start', body)))))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers.every(({ status }) => status === 201)).toBe(true)
+  })
+
+  test('of another kind, or with another field, is another event a µs on', async () => {
+    const at = freshTime()
+    const answers = [
+      await app.post('/v1/start', { process: 'p', at }),
+      await app.post('/v1/end', { process: 'p', at }),
+      await app.post('/v1/start', { process: 'q', at }),
+      await app.post('/v1/start', { process: 'p', meta: 'm', at }),
+      await app.post('/v1/start', { process: 'p', uid: 'u', at }),
+      await app.post('/v1/exception', { process: 'p', exception: '', at }),
+    ]
+    const us = BigInt(Math.floor(Date.parse(at)) * 1000) + BigInt(at.slice(-4, -1))
+    const stamps = answers.map(({ json }) => BigInt(Date.parse(json.at)) * 1000n + BigInt(json.at.slice(-7, -4)))
+    expect(stamps).toEqual([0n, 1n, 2n, 3n, 4n, 5n].map((n) => us + n))
+    const again = await app.post('/v1/start', { process: 'q', at })
+    expect(again.text).toBe(answers[2]!.text)
+  })
+
+  test('with its metrics in another order or form is the same event', async () => {
+    const at = freshTime()
+    const forms = [{ a: 1, b: 2 }, { b: 2, a: 1 }, [{ name: 'b', value: 2 }, { a: 1 }]]
+    const answers = []
+    for (const items of forms) answers.push(await app.post('/v1/metrics', { process: 'p', items, at }))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    const other = await app.post('/v1/metrics', { process: 'p', items: { a: 1, b: 3 }, at })
+    expect(other.text).not.toBe(answers[0]!.text)
+  })
+
+  test('many of one time that come together all get a stamp of their own', async () => {
+    const at = freshTime()
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => app.post('/v1/start', { process: 'p', uid: `u${i}`, at })),
+    )
+    expect(new Set(answers.map(({ json }) => json.at)).size).toBe(100)
+  })
+})
+
+test('an event without `at` never shares a stamp with one that has it', async () => {
+  const stamped = await app.post('/v1/start', { process: 'p' })
+  const own = await app.post('/v1/start', { process: 'p', at: stamped.json.at })
+  expect(own.json.at.slice(0, -4)).toBe(stamped.json.at.slice(0, -4))
+  expect([stamped.json.at.slice(-4), own.json.at.slice(-4)]).toEqual(['006Z', '007Z'])
+})
+
+test('in a batch the fault names the event that has the wrong time', async () => {
+  const old = { kind: 'start', process: 'p', at: '1999-01-01T00:00:00Z' }
+  const fault = [{ pointer: '/1/at', detail: 'is too long ago' }]
+  const some = await app.post('/v1/batch', [{ kind: 'start', process: 'p' }, old])
+  expect([some.status, some.json.items[1].errors]).toEqual([207, fault])
+  const none = await app.post('/v1/batch', [old, old])
+  expect([none.status, none.json.errors]).toEqual([422, [{ ...fault[0], pointer: '/0/at' }, ...fault]])
+})
+
+test('in a batch a wrong time is told together with the other faults of its event', async () => {
+  const wrong = { kind: 'start', process: '', at: '1999-01-01T00:00:00Z' }
+  const answer = await app.post('/v1/batch', [wrong])
+  expect(answer.json.errors).toEqual([
+    { pointer: '/0/process', detail: 'must not be empty' },
+    { pointer: '/0/at', detail: 'is too long ago' },
+  ])
+})
+
+test('the spool remembers the newest stamp of a batch, so that no stamp after a restart is earlier', async () => {
+  const { json } = await app.post(
+    '/v1/batch',
+    Array.from({ length: 50 }, () => ({ kind: 'start', process: 'floor' })),
+  )
+  const last = json.items.at(-1).at as string
+  const us = BigInt(Date.parse(last)) * 1000n + BigInt(last.slice(-7, -4))
+  expect(BigInt(app.spools.points.newestUs)).toBe(us)
+})

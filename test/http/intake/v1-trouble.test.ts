@@ -1,0 +1,220 @@
+// When Stint itself cannot: a full spool, a full or broken disk, a spent budget, a fault nobody thought of. Never a 201, never silence,
+// nothing of the inside in the answer, and back to work by itself.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemDisk } from '../../../src/spool/disk.ts'
+import { SpoolError } from '../../../src/spool/spool-error.ts'
+import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+import { createFailingDisk } from '../../support/failing-disk.ts'
+
+const MARK = { process: 'p' }
+const EXCEPTION = { process: 'p', exception: 'e' }
+
+async function withApp(options: AppOptions, work: (app: TestApp) => Promise<void>): Promise<void> {
+  const app = await startApp(options)
+  try {
+    await work(app)
+  } finally {
+    await app.stop()
+  }
+}
+
+/** Asks until `isDone`, at most for five seconds. */
+async function until<T>(ask: () => Promise<T>, isDone: (answer: T) => boolean): Promise<T> {
+  const deadline = performance.now() + 5000
+  for (;;) {
+    const answer = await ask()
+    if (isDone(answer)) return answer
+    if (performance.now() > deadline) throw new Error(`not within five seconds; the last was ${JSON.stringify(answer)}`)
+    await Bun.sleep(5)
+  }
+}
+
+describe('a full spool', () => {
+  test('refuses its own kinds with 503 and retry-after, takes the others, and takes all again when it has been read', () =>
+    withApp({ spoolMaxBytes: 1 }, async (app) => {
+      expect((await app.post('/v1/start', MARK)).status).toBe(201)
+      for (const path of ['/v1/start', '/v1/end', '/v1/metrics']) {
+        const answer = await app.post(path, path === '/v1/metrics' ? { ...MARK, items: { a: 1 } } : MARK)
+        expect(answer.status).toBe(503)
+        expect(answer.headers.get('content-type')).toBe('application/problem+json')
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(answer.json).toEqual({
+          type: 'urn:stint:problem:spool_full',
+          title: 'The spool is full',
+          status: 503,
+          code: 'spool_full',
+          detail: 'The spool for this kind of event is full; its store is behind.',
+        })
+      }
+      expect((await app.post('/v1/exception', EXCEPTION)).status).toBe(201)
+      const { points } = app.spools
+      await points.advance((await points.read(10, 1e6)).next)
+      expect((await app.post('/v1/start', MARK)).status).toBe(201)
+    }))
+})
+
+test('a disk with too little room refuses every kind with 503 and retry-after', () => {
+  const full = { ...systemDisk, freeBytes: async () => 1000 }
+  return withApp({ disk: { points: full, exceptions: full }, minFreeBytes: 2000 }, async (app) => {
+    for (const [path, body] of [
+      ['/v1/start', MARK],
+      ['/v1/exception', EXCEPTION],
+    ] as const) {
+      const answer = await app.post(path, body)
+      expect([answer.status, answer.json.code]).toEqual([503, 'disk_low'])
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('a broken disk', () => {
+  test('is 500 with details that show nothing of it, the process stays up, and all is well when the disk is', () => {
+    const points = createFailingDisk()
+    return withApp({ disk: { points } }, async (app) => {
+      expect((await app.post('/v1/start', MARK)).status).toBe(201)
+      points.isBroken = true
+      for (let i = 0; i < 3; i++) {
+        const answer = await app.post('/v1/start', MARK)
+        expect(answer.status).toBe(500)
+        expect(answer.headers.get('content-type')).toBe('application/problem+json')
+        expect(answer.json).toEqual({
+          type: 'urn:stint:problem:disk_failed',
+          title: 'The event could not be written to disk',
+          status: 500,
+          code: 'disk_failed',
+          detail: 'Writing to the disk failed; nothing was accepted. Send the event again.',
+        })
+        expect(answer.text).not.toMatch(/EIO|secret|path/)
+      }
+      expect(app.log.join()).toContain('EIO')
+      expect(app.log.filter((line) => line.includes('did not take what was sent'))).toHaveLength(1) // not one a request
+      expect((await app.post('/v1/exception', EXCEPTION)).status).toBe(201)
+      points.isBroken = false
+      const answer = await until(
+        () => app.post('/v1/start', MARK),
+        ({ status }) => status === 201,
+      )
+      expect(answer.json.at).toBeString()
+    })
+  })
+
+  test('also when it is the disk of the given stamps', () =>
+    withApp(
+      {
+        intake: {
+          givenStamps: {
+            claim: async () => {
+              throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+            },
+            close() {},
+          },
+        },
+      },
+      async (app) => {
+        const answer = await app.post('/v1/start', { ...MARK, at: new Date(app.clock.wallUs() / 1000).toISOString() })
+        expect([answer.status, answer.json.code]).toEqual([500, 'disk_failed'])
+        expect(answer.text).not.toContain('database')
+      },
+    ))
+})
+
+test.each([
+  ['spool_full', 503, '5'],
+  ['disk_low', 503, '5'],
+  ['disk_failed', 500, null],
+] as const)('a dead letter that cannot be replayed because of %s is told so', (code, status, retryAfter) => {
+  const replay = async () => {
+    throw new SpoolError(code)
+  }
+  return withApp({ dead: { replay } }, async (app) => {
+    const answer = await app.fetch('/api/dead/1/replay', { method: 'POST', key: app.keys.owner })
+    expect([answer.status, answer.json.code]).toEqual([status, code])
+    expect(answer.headers.get('retry-after')).toBe(retryAfter)
+  })
+})
+
+describe('the budget of series', () => {
+  test('lets known series pass and refuses what is beyond it, whole requests at a time', () =>
+    withApp({ seriesMax: 3 }, async (app) => {
+      const metrics = (items: object) => app.post('/v1/metrics', { process: 'p', items })
+      expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
+      expect((await metrics({ a: 1 })).status).toBe(201)
+      const beyond = await metrics({ b: 1, c: 1 })
+      expect(beyond.status).toBe(422)
+      expect(beyond.json).toMatchObject({ code: 'series_budget_spent', status: 422 })
+      expect(beyond.json.errors).toHaveLength(1)
+      expect((await metrics({ b: 1 })).status).toBe(201)
+      expect((await metrics({ c: 1 })).status).toBe(422)
+      expect((await app.post('/v1/start', { process: 'p', meta: 'new' })).status).toBe(422)
+      for (let i = 0; i < 3; i++) {
+        expect((await metrics({ a: i, b: i })).status).toBe(201)
+        expect((await app.post('/v1/end', { process: 'p', uid: `u${i}` })).status).toBe(201)
+      }
+    }))
+
+  test('is not spent by exceptions, and does not refuse them', () =>
+    withApp({ seriesMax: 1 }, async (app) => {
+      const exception = (meta: string) => app.post('/v1/exception', { process: 'p', meta, exception: 'x' })
+      expect((await exception('a')).status).toBe(201)
+      expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
+      expect((await app.post('/v1/start', { process: 'q' })).status).toBe(422)
+      expect((await exception('b')).status).toBe(201)
+    }))
+})
+
+describe('a fault nobody thought of', () => {
+  const withStatus = (status: unknown, code: unknown) => Object.assign(new Error('inside'), { status, code })
+  const thrown: [string, unknown][] = [
+    ['an error', new Error('inside')],
+    ['an error with a status of its own', withStatus(404, 'NOT_FOUND')],
+    ['an error that looks like a validation', withStatus(422, 'VALIDATION')],
+    ['an error that looks like a parse error', withStatus(400, 'PARSE')],
+    ['an error of a driver', withStatus(200, '60')],
+    ['an error that says all is well', withStatus(201, 'OK')],
+    [
+      'an error that answers for itself',
+      Object.assign(new Error('inside'), { toResponse: () => new Response('inside') }),
+    ],
+    ['an answer', new Response('inside', { status: 201 })],
+    ['text', 'inside'],
+    ['a number', 201],
+    ['an object', { status: 201, message: 'inside' }],
+    ['undefined', undefined],
+    ['null', null],
+  ]
+
+  let thrownNow: unknown
+  let app: TestApp
+  beforeAll(async () => {
+    const admitSeries = ({ process }: { process: string }) => {
+      if (process === 'throws') throw thrownNow
+      return 'known' as const
+    }
+    const spool = { append: () => Promise.reject(thrownNow), refusal: () => undefined, backpressure: () => undefined }
+    app = await startApp({ intake: { admitSeries, spools: { points: spool, exceptions: spool } } })
+  })
+  afterAll(() => app.stop())
+
+  test.each(thrown)('%s that is thrown is a plain 500', async (_, error) => {
+    thrownNow = error
+    const answer = await app.post('/v1/start', { process: 'throws' })
+    expect(answer.status).toBe(500)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(answer.json).toEqual({
+      type: 'urn:stint:problem:internal',
+      title: 'Something failed inside Stint',
+      status: 500,
+      code: 'internal',
+      detail: 'An unexpected fault; the log holds the details.',
+    })
+    expect((await app.fetch('/livez')).status).toBe(200)
+  })
+
+  test.each(thrown)('%s as a rejection is a plain 500 too', async (_, error) => {
+    thrownNow = error
+    const answer = await app.post('/v1/start', { process: 'rejects' })
+    expect([answer.status, answer.json.status]).toEqual([500, 500])
+    expect(answer.text).not.toContain('inside')
+  })
+})

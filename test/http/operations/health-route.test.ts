@@ -1,0 +1,85 @@
+// GET /api/health: whose business what is.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { healthRoute } from '../../../src/http/operations/health-route.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+
+const NOW_US = 1_763_673_600_000_000
+
+/** `x-who` says whose request it is. */
+const app = new Elysia().use(
+  healthRoute({
+    accountOf: (request) => request.headers.get('x-who') ?? '',
+    health: {
+      spools: () => ({
+        points: { records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000 },
+        exceptions: { records: 0, bytes: 0, oldestUs: undefined },
+      }),
+      destinations: () => ({
+        points: { store: 'influxdb', state: 'parked', reason: 'it quotes somebody’s event', sinceUs: NOW_US },
+        exceptions: { store: 'clickhouse', state: 'idle', sinceUs: NOW_US },
+      }),
+      countDead: (account) => (account === 'ada' ? 2 : 0),
+      countAllDead: () => 5,
+      isOperator: (account) => account === 'ada',
+      nowUs: () => NOW_US,
+    },
+  }),
+)
+const askAs = async (who: string) =>
+  (await app.handle(new Request('http://localhost/api/health', { headers: { 'x-who': who } }))).json()
+
+const SINCE = '2025-11-20T21:20:00.000000000Z'
+const SPOOLS = {
+  points: { records: 3, bytes: 4096, oldest_s: 1.5 },
+  exceptions: { records: 0, bytes: 0, oldest_s: 0 },
+}
+const IDLE = { store: 'clickhouse', state: 'idle', since: SINCE }
+
+test('the operator sees why a delivery is held up, and how many dead letters there are in all', async () => {
+  expect(await askAs('ada')).toEqual({
+    spools: SPOOLS,
+    destinations: {
+      points: { store: 'influxdb', state: 'parked', reason: 'it quotes somebody’s event', since: SINCE },
+      exceptions: IDLE,
+    },
+    dead: { own: 2, total: 5 },
+  })
+})
+
+test('others see that it is held up, and their own dead letters', async () => {
+  expect(await askAs('eve')).toEqual({
+    spools: SPOOLS,
+    destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
+    dead: { own: 0 },
+  })
+})
+
+let whole: TestApp
+beforeAll(async () => {
+  whole = await startApp()
+})
+afterAll(() => whole.stop())
+
+test.each([
+  ['nobody', undefined, 401],
+  ['a key that is revoked', 'revoked', 401],
+  ['a key that may only write', 'writer', 403],
+  ['a key that may read', 'reader', 200],
+] as const)('%s gets its status', async (_, key, status) => {
+  const answer = await whole.fetch('/api/health', key === undefined ? {} : { key: whole.keys[key] })
+  expect(answer.status).toBe(status)
+})
+
+test('parameters are refused as those of any question that takes none, after the key', async () => {
+  const ask = (path: string, key: 'reader' | 'revoked') => whole.fetch(`${path}?x=1&a~b=&x=2`, { key: whole.keys[key] })
+  const answer = await ask('/api/health', 'reader')
+  expect(answer.status).toBe(422)
+  const { errors, code } = answer.json as { errors: unknown; code: string }
+  expect({ errors, code }).toEqual({
+    code: 'question_invalid',
+    errors: ['/x', '/a~0b'].map((pointer) => ({ pointer, detail: 'this question takes no parameters' })),
+  })
+  expect((await ask('/api/series', 'reader')).json).toMatchObject({ errors, code })
+  expect((await ask('/api/health', 'revoked')).status).toBe(401)
+})

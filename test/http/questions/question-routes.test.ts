@@ -1,0 +1,351 @@
+import { describe, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import type { Event } from '../../../src/event/event.ts'
+import { toRecord } from '../../../src/event/record.ts'
+import { parseStampNs } from '../../../src/event/stamp.ts'
+import { describeQuestion } from '../../../src/http/docs/describe-question.ts'
+import { errorToProblem } from '../../../src/http/error-to-problem.ts'
+import { problemResponse } from '../../../src/http/problem-response.ts'
+import { authorizeRead } from '../../../src/http/questions/authorize-read.ts'
+import { type BuriedEvent, deadLetterRoutes } from '../../../src/http/questions/dead-letter-routes.ts'
+import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
+import { Problem } from '../../../src/problem.ts'
+import { QUESTIONS, type QuestionKind } from '../../../src/query/question.ts'
+import { createQuestions } from '../../../src/query/questions.ts'
+import { createMemorySource } from '../../support/memory-source.ts'
+
+const S = 1_000_000_000n
+const NOW = 1_763_673_600n * S
+const common = (agoS: number, meta = '') => ({
+  account: 'ada',
+  process: 'p',
+  meta,
+  stamp: parseStampNs(NOW - BigInt(agoS) * S),
+})
+const EVENTS: Event[] = [
+  { ...common(30, 'm'), kind: 'start', uid: 'u' },
+  { ...common(20, 'm'), kind: 'end', uid: 'u' },
+  { ...common(15), kind: 'metrics', items: [['n', 1.5]] },
+  { ...common(10), kind: 'exception', exception: 'Error: x' },
+  { ...common(5), kind: 'start', uid: '' },
+]
+
+const KEYS: Record<string, { account: string; read: boolean }> = {
+  reads: { account: 'ada', read: true },
+  writes: { account: 'ada', read: false },
+  stranger: { account: 'eve', read: true },
+}
+
+function open() {
+  const letters: (BuriedEvent & { account: string })[] = EVENTS.map((event, i) => ({
+    id: String(i),
+    account: 'ada',
+    reason: `reason ${i}`,
+    record: toRecord(event),
+    buriedAtUs: Number(NOW / 1000n) + i,
+  }))
+  const replayed: string[] = []
+  const find = (account: string, id: string) => letters.findIndex((l) => l.account === account && l.id === id)
+  const remove = (account: string, id: string) => {
+    const i = find(account, id)
+    if (i >= 0) letters.splice(i, 1)
+    return i >= 0
+  }
+  const accountOf = (request: Request) =>
+    authorizeRead(request, {
+      keyHeader: 'x-stint-api-key',
+      keyInvalid: new Problem('key_invalid', 'Send a key.'),
+      findKey: (secret) => KEYS[secret] && { keyId: secret, write: true, ...KEYS[secret] },
+      findSession: (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
+    })
+  const questions = createQuestions({
+    ...createMemorySource(EVENTS),
+    nowNs: () => NOW,
+    maxRunNs: 86_400n * S,
+    maxMarks: 100,
+    series: (account) => ({ used: account.length, max: 10 }),
+  })
+  const dead = {
+    list: (account: string, { limit, before }: { limit: number; before?: string }) =>
+      letters.filter((l) => l.account === account && (before === undefined || l.id > before)).slice(0, limit),
+    replay: async (account: string, id: string) => {
+      if (remove(account, id)) replayed.push(id)
+      else return false
+      return true
+    },
+    remove,
+  }
+  const app = new Elysia({ normalize: false })
+    .onError(({ error }) => {
+      const problem = errorToProblem(error, () => undefined)
+      if (problem === undefined) throw error
+      return problemResponse(problem)
+    })
+    .use(questionRoutes({ accountOf, questions }))
+    .use(deadLetterRoutes({ accountOf, nowNs: () => NOW, dead }))
+  const call = (path: string, { key = 'reads', method = 'GET', headers = {} } = {}) =>
+    app.handle(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: { ...(key !== '' && { 'x-stint-api-key': key }), ...headers },
+      }),
+    )
+  return { call, letters, replayed, ask: async (path: string) => (await call(path)).json() }
+}
+
+const PATHS: Record<QuestionKind, string> = {
+  timings: '/api/timings',
+  summary: '/api/timings/summary',
+  metrics: '/api/metrics',
+  exceptions: '/api/exceptions',
+  groups: '/api/exceptions/groups',
+  processes: '/api/processes',
+  series: '/api/series',
+  dead: '/api/dead',
+}
+const kinds = Object.keys(PATHS) as QuestionKind[]
+
+describe.each(kinds)('%s', (kind) => {
+  const { call } = open()
+  const path = PATHS[kind]
+
+  test('is answered as JSON that nobody keeps', async () => {
+    const response = await call(path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('is refused without a key, with an unknown one and with one that only writes, whatever is asked', async () => {
+    for (const [key, status, code] of [
+      ['', 401, 'key_invalid'],
+      ['unknown', 401, 'key_invalid'],
+      ['writes', 403, 'scope_missing'],
+    ] as const)
+      for (const query of ['', '?nonsense=1']) {
+        const response = await call(path + query, { key })
+        expect(response.status).toBe(status)
+        expect(await response.json()).toMatchObject({ code })
+      }
+  })
+
+  test('is answered to a session', async () => {
+    expect((await call(path, { key: '', headers: { cookie: 'session=ada' } })).status).toBe(200)
+  })
+
+  test("shows a stranger nothing of another's", async () => {
+    const [first] = Object.values(await (await call(path, { key: 'stranger' })).json())
+    expect(first).toEqual(kind === 'series' ? 3 : [])
+  })
+
+  test('refuses what it does not know, with pointers', async () => {
+    const response = await call(`${path}?nonsense=1&nonsense=2`)
+    expect(response.status).toBe(422)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(await response.json()).toMatchObject({ code: 'question_invalid', errors: [{ pointer: '/nonsense' }] })
+  })
+
+  test('answers in the form that its description gives, as does its example', async () => {
+    const { schema, example } = describedAnswer(kind)
+    expect(misfits(schema, example)).toEqual([])
+    expect(misfits(schema, await (await call(path)).json())).toEqual([])
+  })
+
+  test('has a description of each parameter it takes', () => {
+    const described = describeQuestion(kind).parameters as { name: string; in: string; description: string }[]
+    expect(described.map(({ name }) => name)).toEqual([...QUESTIONS[kind].parameters])
+    for (const parameter of described) {
+      expect(parameter.in).toBe('query')
+      expect(parameter.description).toEndWith('.')
+    }
+  })
+})
+
+describe('the other forms of an answer fit their descriptions too:', () => {
+  test.each([
+    ['summary', '?by=meta&every=1m'],
+    ['metrics', '?every=1m'],
+  ] as const)('%s%s', async (kind, query) => {
+    const body = await open().ask(PATHS[kind] + query)
+    expect(body.rows.length).toBeGreaterThan(0)
+    expect(misfits(describedAnswer(kind).schema, body)).toEqual([])
+  })
+})
+
+test('the answers say what was sent', async () => {
+  const { ask } = open()
+  const at = (agoS: number) => new Date(Number(NOW / 1_000_000n) - agoS * 1000).toISOString().replace('Z', '000000Z')
+  expect(await ask('/api/timings?limit=1&meta=m')).toEqual({
+    timings: [
+      {
+        process: 'p',
+        meta: 'm',
+        uid: 'u',
+        state: 'completed',
+        started_at: at(30),
+        ended_at: at(20),
+        duration_ms: 10_000,
+      },
+    ],
+    next: null,
+  })
+  expect(await ask('/api/timings/summary')).toMatchObject({
+    rows: [{ process: 'p', count: 1, p50_ms: 10_000, running: 1 }],
+  })
+  expect(await ask('/api/metrics')).toEqual({
+    points: [{ at: at(15), process: 'p', meta: null, name: 'n', value: 1.5 }],
+    next: null,
+  })
+  expect(await ask('/api/exceptions')).toMatchObject({
+    exceptions: [{ at: at(10), exception: 'Error: x' }],
+    next: null,
+  })
+  expect(await ask('/api/exceptions/groups')).toMatchObject({ groups: [{ count: 1, example: 'Error: x' }] })
+  expect(await ask('/api/processes')).toEqual({
+    processes: [{ process: 'p', metas: [null, 'm'], last_at: at(5), kinds: ['mark', 'metric', 'exception'] }],
+  })
+})
+
+test('a page leads to the next over HTTP', async () => {
+  const { ask } = open()
+  const first = await ask('/api/timings?from=-1h&limit=1')
+  const second = await ask(`/api/timings?from=-1h&limit=1&cursor=${first.next}`)
+  expect([first.timings[0].state, second.timings[0].state, second.next]).toEqual(['running', 'completed', null])
+})
+
+describe('a dead letter', () => {
+  test('shows the event, the reason and when it was buried', async () => {
+    const { ask } = open()
+    const { dead } = await ask('/api/dead')
+    expect(dead[0]).toEqual({
+      id: '0',
+      kind: 'start',
+      process: 'p',
+      meta: 'm',
+      at: '2025-11-20T21:19:30.000000000Z',
+      reason: 'reason 0',
+      buried_at: '2025-11-20T21:20:00.000000000Z',
+      event: { process: 'p', meta: 'm', uid: 'u', at: '2025-11-20T21:19:30.000000000Z' },
+    })
+    expect(dead.map((d: { event: object }) => d.event)).toMatchObject([
+      { uid: 'u' },
+      { uid: 'u' },
+      { meta: null, items: { n: 1.5 } },
+      { exception: 'Error: x' },
+      { uid: null },
+    ])
+  })
+
+  test('has pages', async () => {
+    const { ask } = open()
+    const ids: string[] = []
+    for (let query = '?limit=2'; query !== ''; ) {
+      const { dead, next } = await ask(`/api/dead${query}`)
+      ids.push(...dead.map(({ id }: { id: string }) => id))
+      query = next === null ? '' : `?limit=2&cursor=${next}`
+    }
+    expect(ids).toEqual(['0', '1', '2', '3', '4'])
+  })
+
+  test('can be replayed once', async () => {
+    const { call, replayed } = open()
+    expect((await call('/api/dead/2/replay', { method: 'POST' })).status).toBe(204)
+    expect(replayed).toEqual(['2'])
+    expect((await call('/api/dead/2/replay', { method: 'POST' })).status).toBe(404)
+  })
+
+  test('can be thrown away once', async () => {
+    const { call, letters } = open()
+    expect((await call('/api/dead/2', { method: 'DELETE' })).status).toBe(204)
+    expect(letters.map(({ id }) => id)).toEqual(['0', '1', '3', '4'])
+    expect(await (await call('/api/dead/2', { method: 'DELETE' })).json()).toMatchObject({ code: 'not_found' })
+  })
+
+  test('is out of the reach of strangers', async () => {
+    const { call, letters } = open()
+    for (const key of ['', 'unknown', 'writes', 'stranger']) {
+      const status = { writes: 403, stranger: 404 }[key] ?? 401
+      expect((await call('/api/dead/2', { key, method: 'DELETE' })).status).toBe(status)
+      expect((await call('/api/dead/2/replay', { key, method: 'POST' })).status).toBe(status)
+    }
+    expect(letters).toHaveLength(5)
+  })
+})
+
+function describedAnswer(kind: QuestionKind) {
+  const answer = describeQuestion(kind).responses!['200'] as { content?: unknown }
+  return (answer.content as { 'application/json': { schema: Schema; example: unknown } })['application/json']
+}
+
+interface Schema {
+  readonly type?: string
+  readonly nullable?: boolean
+  readonly enum?: readonly unknown[]
+  readonly oneOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Record<string, Schema>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean
+}
+
+/** Where a value is not of its schema: a member that is undescribed, missing or of another type. */
+function misfits(schema: Schema, value: unknown, at = ''): string[] {
+  if (schema.oneOf !== undefined) {
+    const tries = schema.oneOf.map((one) => misfits(one, value, at))
+    return tries.find((found) => found.length === 0) ?? tries.flat()
+  }
+  if (value === null) return schema.nullable ? [] : [`${at} is null`]
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is none of its values`]
+  if (schema.type === 'array')
+    return Array.isArray(value)
+      ? value.flatMap((item, i) => misfits(schema.items!, item, `${at}/${i}`))
+      : [`${at} is no list`]
+  if (schema.type === 'integer') return Number.isInteger(value) ? [] : [`${at} is no integer`]
+  if (typeof value !== schema.type) return [`${at} is no ${schema.type}`]
+  if (schema.type !== 'object' || schema.additionalProperties) return []
+  const { properties = {}, required = [] } = schema
+  const members = Object.entries(value as object)
+  return [
+    ...required.filter((name) => !Object.hasOwn(value as object, name)).map((name) => `${at}/${name} is missing`),
+    ...members.flatMap(([name, member]) =>
+      properties[name] === undefined
+        ? [`${at}/${name} is undescribed`]
+        : misfits(properties[name], member, `${at}/${name}`),
+    ),
+  ]
+}
+
+test('a question whose client is gone is given up', async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>()
+  const { points, exceptions } = createMemorySource([])
+  const never = new Promise<never>(() => {})
+  const questions = createQuestions({
+    points,
+    exceptions: {
+      ...exceptions,
+      findExceptions({ signal }) {
+        resolve(signal!)
+        return never
+      },
+    },
+    nowNs: () => NOW,
+    maxRunNs: S,
+    maxMarks: 1,
+    series: () => ({ used: 0, max: 0 }),
+  })
+  const failures: unknown[] = []
+  const app = new Elysia()
+    .onError(({ error }) => void failures.push(error))
+    .use(questionRoutes({ accountOf: () => 'ada', questions }))
+    .listen({ hostname: '127.0.0.1', port: 0 })
+  const client = new AbortController()
+  const answer = fetch(`http://127.0.0.1:${app.server!.port}/api/exceptions`, { signal: client.signal })
+  const signal = await asked
+  expect(signal.aborted).toBe(false)
+  const givenUp = new Promise((resolve) => signal.addEventListener('abort', resolve))
+  client.abort()
+  await expect(answer).rejects.toThrow()
+  await givenUp
+  await app.stop(true)
+  expect(failures).toEqual([])
+})

@@ -1,0 +1,87 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lockDataDir } from '../../src/state/data-dir-lock.ts'
+
+const made: string[] = []
+const freshDir = () => {
+  const dir = mkdtempSync(join(tmpdir(), 'stint-lock-'))
+  made.push(dir)
+  return dir
+}
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true, force: true })
+})
+
+const MODULE = join(import.meta.dir, '../../src/state/data-dir-lock.ts')
+
+/** Another process that takes the lock, says so, and holds it until its stdin ends. */
+async function holdElsewhere(dir: string) {
+  const script = `
+    import { lockDataDir } from ${JSON.stringify(MODULE)}
+    try { lockDataDir(${JSON.stringify(dir)}); console.log('locked') } catch (error) { console.log(error.message) }
+    await Bun.stdin.text()`
+  const child = Bun.spawn(['bun', '-e', script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+  const reader = child.stdout.getReader()
+  const answer = new TextDecoder().decode((await reader.read()).value).trim()
+  return { child, answer }
+}
+
+test('a second process is refused and told who holds it; after a kill -9 of the first it gets in', async () => {
+  const dir = freshDir()
+  const first = await holdElsewhere(dir)
+  expect(first.answer).toBe('locked')
+  expect(() => lockDataDir(dir)).toThrow(`(pid ${first.child.pid})`)
+  expect(() => lockDataDir(dir)).toThrow(dir)
+  first.child.kill('SIGKILL')
+  await first.child.exited
+  const lock = lockDataDir(dir)
+  expect(readFileSync(join(dir, 'lock.pid'), 'utf8')).toBe(`${process.pid}\n`)
+  const second = await holdElsewhere(dir)
+  expect(second.answer).toContain(`(pid ${process.pid})`)
+  lock.release()
+  second.child.stdin.end()
+  await second.child.exited
+})
+
+test('the same process does not get it twice, and gets it again after a release', () => {
+  const dir = freshDir()
+  const lock = lockDataDir(dir)
+  expect(() => lockDataDir(dir)).toThrow('in use by another Stint')
+  lock.release()
+  lockDataDir(dir).release()
+})
+
+test('the version of the data is written once and a newer one is refused without holding the lock', () => {
+  const dir = freshDir()
+  lockDataDir(dir).release()
+  expect(readFileSync(join(dir, 'version'), 'utf8')).toBe('1\n')
+  writeFileSync(join(dir, 'version'), '2\n')
+  expect(() => lockDataDir(dir)).toThrow('newer Stint (data version 2')
+  writeFileSync(join(dir, 'version'), '1\n')
+  lockDataDir(dir).release()
+})
+
+test.each(['', 'one', '1.5', '-1', '\u0000\u0000'])('a version file that holds %j is refused by name', (text) => {
+  const dir = freshDir()
+  writeFileSync(join(dir, 'version'), text)
+  expect(() => lockDataDir(dir)).toThrow(join(dir, 'version'))
+})
+
+test('a directory that is missing, or is a file, cannot be written', () => {
+  const dir = freshDir()
+  expect(() => lockDataDir(join(dir, 'missing'))).toThrow('cannot be written')
+  writeFileSync(join(dir, 'file'), '')
+  expect(() => lockDataDir(join(dir, 'file'))).toThrow('cannot be written')
+})
+
+test('a directory in which nothing can be made is refused, for root too', () => {
+  expect(() => lockDataDir('/proc')).toThrow('DATA_DIR /proc cannot be written')
+})
+
+test('garbage in the place of the lock is refused by name', () => {
+  const dir = freshDir()
+  writeFileSync(join(dir, 'lock'), 'garbage '.repeat(1000))
+  expect(() => lockDataDir(dir)).toThrow(join(dir, 'lock'))
+})

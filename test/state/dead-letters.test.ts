@@ -1,0 +1,229 @@
+import { afterAll, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
+import { createLogLines } from '../spool/spool-trial.ts'
+import { createStepClock } from '../support/step-clock.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-dead-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+let files = 0
+const freshPath = () => join(dir, `${files++}.sqlite`)
+const open = (path = freshPath(), maxBytes = 2 ** 30): DeadLetters =>
+  openDeadLetters({ path, maxBytes, clock: createStepClock(1_790_000_000_000_000), log: createLogLines().log })
+
+const letter = (record: string, account = 'alice', destination = 'points') => ({
+  destination,
+  account,
+  reason: 'field type conflict',
+  record,
+})
+
+test('a buried letter is listed, got and counted, and so it is after a restart', () => {
+  const path = freshPath()
+  const dead = open(path)
+  dead.bury([letter('["s",1]'), letter('["x","ü\\u0000"]', 'alice', 'exceptions')])
+  const check = (letters: DeadLetters) => {
+    const [newest, oldest] = letters.list('alice', { limit: 10 })
+    expect(oldest).toEqual({ ...letter('["s",1]'), id: oldest!.id, buriedAtUs: 1_790_000_000_000_000 })
+    expect(newest).toMatchObject({ destination: 'exceptions', record: '["x","ü\\u0000"]' })
+    expect(letters.get('alice', oldest!.id)).toEqual(oldest!)
+    const { bytes, ...counts } = letters.stats()
+    expect(counts).toEqual({ total: 2, byDestination: { points: 1, exceptions: 1 } })
+    expect(bytes).toBeGreaterThan(50)
+    expect(bytes).toBeLessThan(1000)
+  }
+  check(dead)
+  dead.close()
+  const again = open(path)
+  check(again)
+  again.close()
+})
+
+test('burying the same record for the same destination twice is one letter, whatever the reason', () => {
+  const dead = open()
+  dead.bury([letter('r'), letter('r')])
+  dead.bury([{ ...letter('r'), reason: 'another one' }])
+  expect(dead.stats().total).toBe(1)
+  expect(dead.list('alice', { limit: 10 })[0]!.reason).toBe('field type conflict')
+  dead.bury([letter('r', 'alice', 'exceptions')])
+  expect(dead.stats().total).toBe(2)
+})
+
+test('pages run from the newest to the oldest without a gap or a repetition, also while new ones arrive', () => {
+  const dead = open()
+  dead.bury(Array.from({ length: 25 }, (_, i) => letter(`r${i}`, i % 2 === 0 ? 'alice' : 'bob')))
+  const seen: string[] = []
+  let before: string | undefined
+  for (;;) {
+    const page = dead.list('alice', { limit: 5, ...(before !== undefined && { before }) })
+    if (page.length === 0) break
+    seen.push(...page.map(({ record }) => record))
+    before = page.at(-1)!.id
+    dead.bury([letter(`late ${seen.length}`)])
+  }
+  expect(seen).toEqual(Array.from({ length: 13 }, (_, i) => `r${24 - 2 * i}`))
+})
+
+test("a stranger sees, gets and removes nothing of another account's, and an odd id is no letter", () => {
+  const dead = open()
+  dead.bury([letter('r')])
+  const { id } = dead.list('alice', { limit: 1 })[0]!
+  expect(dead.list('bob', { limit: 10 })).toEqual([])
+  expect(dead.get('bob', id)).toBeUndefined()
+  expect(dead.remove('bob', id)).toBe(false)
+  for (const odd of ['', '0', '-1', '1e3', ' 1', `0${id}`, `${id}.0`, "1' OR 1=1", '99999999999999999999']) {
+    expect(dead.get('alice', odd)).toBeUndefined()
+    expect(dead.remove('alice', odd)).toBe(false)
+    expect(dead.list('alice', { limit: 10, before: odd })).toEqual([])
+  }
+  expect(dead.stats().total).toBe(1)
+})
+
+test('a removed letter is gone and its id never comes back; removing an account leaves the others', () => {
+  const dead = open()
+  dead.bury([letter('a'), letter('b'), letter('c', 'bob'), letter('d', 'alice', 'exceptions')])
+  const [newest] = dead.list('alice', { limit: 1 })
+  expect(dead.remove('alice', newest!.id)).toBe(true)
+  expect(dead.remove('alice', newest!.id)).toBe(false)
+  expect(dead.stats()).toMatchObject({ total: 3, byDestination: { points: 3, exceptions: 0 } })
+  dead.bury([letter('e')])
+  expect(dead.list('alice', { limit: 1 })[0]!.id).not.toBe(newest!.id)
+  dead.removeAccount('alice')
+  expect(dead.stats()).toMatchObject({ total: 1, byDestination: { points: 1 } })
+  expect(dead.list('bob', { limit: 10 })).toHaveLength(1)
+  dead.removeAccount('bob')
+  expect(dead.stats()).toEqual({ total: 0, bytes: 0, byDestination: {} })
+})
+
+test('at the cap nothing of a burial stays, what lies there may be buried again, and removing makes room', () => {
+  const dead = open(freshPath(), 2000)
+  dead.bury([letter('x'.repeat(700))])
+  const { bytes } = dead.stats()
+  expect(() => dead.bury([letter('y'.repeat(300)), letter('z'.repeat(900))])).toThrow(DeadLettersFull)
+  expect(dead.stats()).toEqual({ total: 1, bytes, byDestination: { points: 1 } })
+  expect(dead.list('alice', { limit: 10 })).toHaveLength(1)
+  dead.bury([letter('x'.repeat(700))])
+  dead.bury([letter('y'.repeat(300))])
+  expect(() => dead.bury([letter('z'.repeat(900))])).toThrow(DeadLettersFull)
+  dead.remove('alice', dead.list('alice', { limit: 10 }).at(-1)!.id)
+  dead.bury([letter('z'.repeat(900))])
+  expect(dead.stats().total).toBe(2)
+  expect(dead.stats().bytes).toBeLessThanOrEqual(2000)
+})
+
+test('the file gives its room back', () => {
+  const path = freshPath()
+  const dead = open(path)
+  dead.bury(Array.from({ length: 500 }, (_, i) => letter(`${i} ${'x'.repeat(2000)}`)))
+  dead.removeAccount('alice')
+  dead.close()
+  expect(statSync(path).size).toBeLessThan(200_000)
+})
+
+test('letters are durable: one that was buried is there after a kill -9', async () => {
+  const path = freshPath()
+  const script = `
+    import { openDeadLetters } from '${join(import.meta.dir, '../../src/state/dead-letters.ts')}'
+    import { systemClock } from '${join(import.meta.dir, '../../src/clock.ts')}'
+    const dead = openDeadLetters({ path: ${JSON.stringify(path)}, maxBytes: 1e9, clock: systemClock, log: { debug() {} } })
+    dead.bury([{ destination: 'points', account: 'alice', reason: 'r', record: 'survives' }])
+    process.kill(process.pid, 'SIGKILL')`
+  await Bun.spawn(['bun', '-e', script], { stdout: 'inherit', stderr: 'inherit' }).exited
+  const dead = open(path)
+  expect(dead.list('alice', { limit: 10 })).toMatchObject([{ record: 'survives' }])
+})
+
+test('a disk that takes no more is an error of that burial alone: nothing of it stays, the rest can be read', async () => {
+  const path = freshPath()
+  // Files may grow to 256 KiB; the write beyond fails, as on a full disk.
+  const script = `
+    import { openDeadLetters } from '${join(import.meta.dir, '../../src/state/dead-letters.ts')}'
+    import { systemClock } from '${join(import.meta.dir, '../../src/clock.ts')}'
+    const dead = openDeadLetters({ path: ${JSON.stringify(path)}, maxBytes: 1e9, clock: systemClock, log: { debug() {} } })
+    const letter = (record) => ({ destination: 'points', account: 'alice', reason: 'r', record })
+    dead.bury([letter('before')])
+    let message = 'none'
+    try { dead.bury([letter('x'.repeat(400_000)), letter('y'.repeat(400_000))]) } catch (error) { message = error.name }
+    const held = dead.list('alice', { limit: 10 }).map(({ record }) => record)
+    console.log(JSON.stringify({ message, held, total: dead.stats().total }))`
+  const child = Bun.spawn(['sh', '-c', 'trap "" XFSZ; ulimit -f 512; exec bun -e "$0"', script], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  expect(JSON.parse(await new Response(child.stdout).text())).toEqual({
+    message: 'SQLiteError',
+    held: ['before'],
+    total: 1,
+  })
+  expect(await child.exited).toBe(0)
+})
+
+test('a damaged file is refused with what to do, never replaced by an empty one', () => {
+  const foreign = freshPath()
+  writeFileSync(foreign, 'this is no database, whatever its name says. '.repeat(100))
+  const cut = freshPath()
+  const dead = open(cut)
+  dead.bury(Array.from({ length: 50 }, (_, i) => letter(`${i} ${'x'.repeat(2000)}`)))
+  dead.close()
+  truncateSync(cut, 8192)
+  for (const path of [foreign, cut]) {
+    const { size } = statSync(path)
+    expect(() => open(path)).toThrow(path)
+    expect(() => open(path)).toThrow(
+      /damaged: .*put a back-up of \d+\.sqlite in its place and delete \d+\.sqlite-wal; .*move/,
+    )
+    expect(statSync(path).size).toBe(size)
+  }
+})
+
+test('the files are closed to others, whatever the directory lets them do and whoever made them', () => {
+  const mask = process.umask(0o000)
+  try {
+    const path = freshPath()
+    const modes = () => ['', '-wal'].map((suffix) => (statSync(path + suffix).mode & 0o777).toString(8))
+    const dead = open(path)
+    dead.bury([letter('r')])
+    expect(modes()).toEqual(['600', '600'])
+    expect(existsSync(`${path}-shm`)).toBe(false) // 32 KiB that a full disk does not have
+    dead.close()
+    chmodSync(path, 0o644)
+    const again = open(path)
+    expect(modes()).toEqual(['600', '600'])
+    again.close()
+  } finally {
+    process.umask(mask)
+  }
+})
+
+test('every change is in the file itself when it returns, so that a damaged log can lose nothing', () => {
+  const path = freshPath()
+  const dead = open(path)
+  const heldByCopy = () => {
+    const copy = freshPath()
+    copyFileSync(path, copy)
+    const copied = open(copy)
+    const held = copied.list('alice', { limit: 10 }).map(({ record }) => record)
+    copied.close()
+    return held
+  }
+  dead.bury([letter('a'), letter('b')])
+  expect(statSync(`${path}-wal`).size).toBe(0)
+  expect(heldByCopy()).toEqual(['b', 'a'])
+  dead.remove('alice', dead.list('alice', { limit: 1 })[0]!.id)
+  expect(heldByCopy()).toEqual(['a'])
+  dead.removeAccount('alice')
+  expect(heldByCopy()).toEqual([])
+  dead.close()
+})
