@@ -13,21 +13,32 @@ export interface Mark extends Common {
   readonly kind: 'start' | 'end'
   /** '' = without uid, which is a group of its own in pairing. */
   readonly uid: string
+  /** An end only: the caller says that this run failed. */
+  readonly failed?: true
 }
 
 /** One request's metrics: they share a stamp. Each item becomes one point or row. */
 export interface Metrics extends Common {
   readonly kind: 'metrics'
+  /** The run that they belong to; absent = unknown, never ''. */
+  readonly uid?: string
   readonly items: readonly (readonly [name: string, value: number])[]
 }
 
 export interface Exception extends Common {
   readonly kind: 'exception'
+  /** The run that raised it; absent = unknown, never ''. */
+  readonly uid?: string
   readonly exception: string
 }
 
 export type Event = Mark | Metrics | Exception
 export type EventKind = Event['kind']
+
+/** What a mark is in the stores. */
+export type MarkName = 'start' | 'end' | 'failed'
+
+export const markName = ({ kind, failed }: Mark): MarkName => (failed === true ? 'failed' : kind)
 
 export const EVENT_KINDS: readonly EventKind[] = ['start', 'end', 'metrics', 'exception']
 

@@ -1,8 +1,8 @@
 // The form in which an event lies in the spool and in the dead letters: one JSON array, its first member the kind.
 // Only ever extended by new kinds or by members at the end: a spool written by an older Stint must stay readable.
-import type { Event, Exception, Mark, Metrics } from './event.ts'
+import { type Event, type Exception, type Mark, type Metrics, markName } from './event.ts'
 
-const MARK = { start: 's', end: 'e' } as const
+const MARK = { start: 's', end: 'e', failed: 'f' } as const
 
 /** One line of text without line breaks; decode with `fromRecord`. */
 export function toRecord(event: Event): string {
@@ -10,27 +10,32 @@ export function toRecord(event: Event): string {
   switch (event.kind) {
     case 'start':
     case 'end':
-      return JSON.stringify([MARK[event.kind], stamp.us, stamp.sub, account, process, meta, event.uid])
+      return JSON.stringify([MARK[markName(event)], stamp.us, stamp.sub, account, process, meta, event.uid])
     case 'metrics':
-      return JSON.stringify(['m', stamp.us, stamp.sub, account, process, meta, event.items])
+      return toJson(['m', stamp.us, stamp.sub, account, process, meta, event.items], event.uid)
     case 'exception':
-      return JSON.stringify(['x', stamp.us, stamp.sub, account, process, meta, event.exception])
+      return toJson(['x', stamp.us, stamp.sub, account, process, meta, event.exception], event.uid)
   }
 }
+
+const toJson = (members: unknown[], uid: string | undefined): string =>
+  JSON.stringify(uid === undefined ? members : [...members, uid])
 
 /** Throws when the record is none that `toRecord` ever wrote. */
 export function fromRecord(record: string): Event {
   const members: unknown = JSON.parse(record)
   if (!Array.isArray(members)) throw new Error('not a record')
-  const [tag, us, sub, account, process, meta, body] = members as unknown[]
+  const [tag, us, sub, account, process, meta, body, run] = members as unknown[]
   if (!isWhole(us) || !isWhole(sub) || !isText(account) || !isText(process) || !isText(meta)) {
     throw new Error('not a record')
   }
   const common = { account, process, meta, stamp: { us, sub } }
-  if (tag === 'm' && isItems(body)) return { kind: 'metrics', ...common, items: body } satisfies Metrics
+  const uid = isText(run) ? { uid: run } : {}
+  if (tag === 'm' && isItems(body)) return { kind: 'metrics', ...common, ...uid, items: body } satisfies Metrics
   if (tag === 's' && isText(body)) return { kind: 'start', ...common, uid: body } satisfies Mark
   if (tag === 'e' && isText(body)) return { kind: 'end', ...common, uid: body } satisfies Mark
-  if (tag === 'x' && isText(body)) return { kind: 'exception', ...common, exception: body } satisfies Exception
+  if (tag === 'f' && isText(body)) return { kind: 'end', ...common, uid: body, failed: true } satisfies Mark
+  if (tag === 'x' && isText(body)) return { kind: 'exception', ...common, ...uid, exception: body } satisfies Exception
   throw new Error('unknown kind of record')
 }
 

@@ -1,11 +1,24 @@
-// A stamp is the event's time and its identity: µs since the epoch × 1000 + 2·NODE_ID + lane, in nanoseconds.
-// The nanoseconds do not fit a JS number, so the µs are kept as the number and the last three digits beside it.
+// A stamp is an event's identity in its store, in nanoseconds since the epoch; the event's time is what is left of it without the digits
+// that only make it unique. The nanoseconds do not fit a JS number, so the µs are kept as the number and the last three digits beside it.
+//
+//   last digit     lane                                         time             unique by
+//   even           0: stamped at arrival                        floor to µs      4·NODE_ID + 2·turn in the last three digits
+//   1, 5, 9        1: own time with µs                          floor to µs      hash in two digits (and in the choice of the last)
+//   3              1: own time of a whole ms                    floor to ms      hash in five digits
+//   7              1: own time of a whole second                floor to s       hash in eight digits
 
 export interface Stamp {
   /** µs since the epoch. */
   readonly us: number
-  /** 2·NODE_ID + lane, 0 … 999; lane 0 = stamped at arrival, lane 1 = the event brought its own time. */
+  /** The last three digits of the nanoseconds, 0 … 999. */
   readonly sub: number
+}
+
+/** The event's time in µs since the epoch: what people see, sort and measure by. Several events may share it. */
+export function timeUs({ us, sub }: Stamp): number {
+  const digit = sub % 10
+  if (digit === 3) return us - (us % 1000)
+  return digit === 7 ? us - (us % 1_000_000) : us
 }
 
 const digits3 = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'))
@@ -36,3 +49,6 @@ export function formatStamp({ us, sub }: Stamp): string {
 
 /** The same for nanoseconds since the epoch. */
 export const formatNs = (ns: bigint): string => formatStamp(parseStampNs(ns))
+
+/** The event's time, RFC 3339 with nine digits. */
+export const formatTime = (stamp: Stamp): string => formatStamp({ us: timeUs(stamp), sub: 0 })
