@@ -1,22 +1,31 @@
-// README.md is held against the code: its tables both ways, and its first requests by sending them to the real process.
+// The READMEs are compared with the code: tables both ways, links, and the first requests by sending them to a real process.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { problemTable } from '../src/problem.ts'
 import { missing } from './support/needs.ts'
 import { createStintProcess } from './support/process.ts'
+import { READMES, ROOT, readRepo, sectionUnder, tableUnder } from './support/readme.ts'
 
-const README = await Bun.file(join(import.meta.dir, '../README.md')).text()
+const README = readRepo('README.md')
 
-/** The rows of the table under a heading, as cells. */
-function tableUnder(heading: string): string[][] {
-  const section = README.split(/^#+ /m).find((part) => part.startsWith(`${heading}\n`))
-  if (section === undefined) throw new Error(`README.md has no section ${heading}`)
-  return [...section.matchAll(/^\| (`.*) \|$/gm)].map(([, row]) => row!.split(' | ').map((cell) => cell.trim()))
-}
+test('has at most 220 lines', () => {
+  expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(220)
+})
 
-test('the table of errors is that of the code', () => {
-  const documented = tableUnder('Errors').map(([code, status, title]) => [
+test('every relative link in a README leads to a file', () => {
+  const missing = READMES.flatMap((path) =>
+    [...readRepo(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+      .map(([, target]) => normalize(join(dirname(path), target!)))
+      .filter((target) => !existsSync(join(ROOT, target)))
+      .map((target) => `${path} -> ${target}`),
+  )
+  expect(missing).toEqual([])
+})
+
+test('the table of errors in src/http/README.md is that of the code', () => {
+  const documented = tableUnder('src/http/README.md', 'Errors').map(([code, status, title]) => [
     code!.replaceAll('`', ''),
     Number(status),
     title,
@@ -47,7 +56,7 @@ describe('the table of settings', () => {
   }
 
   test('names every variable that is read, and no other', () => {
-    const documented = tableUnder('Settings').flatMap(([names]) =>
+    const documented = tableUnder('README.md', 'Settings').flatMap(([names]) =>
       [...names!.matchAll(/`([A-Z_]+)`/g)].map((m) => m[1]!),
     )
     const read = new Set([...variablesOf({}), ...variablesOf(stores)])
@@ -58,7 +67,7 @@ describe('the table of settings', () => {
     const { port, host, dataDir, serviceName, nodeId, signup, retentionDays, rateLimit, logLevel, seriesMax } =
       readConfig({})
     const defaults = Object.fromEntries(
-      tableUnder('Settings').map(([names, value]) => [names, value!.replaceAll('`', '')]),
+      tableUnder('README.md', 'Settings').map(([names, value]) => [names, value!.replaceAll('`', '')]),
     )
     expect(defaults).toMatchObject({
       '`PORT`': String(port),
@@ -97,7 +106,7 @@ describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {
   }
 
   /** Each command with the answer that the README prints under it, if any. */
-  const section = README.slice(README.indexOf('## A first request'), README.indexOf('# Reference'))
+  const section = sectionUnder('README.md', 'The first run') + sectionUnder('src/http/README.md', 'Examples')
   const steps = [...section.matchAll(/```sh\n(.*?)```\n(?:\n```json\n(.*?)```)?/gs)].map(([, command, answer]) => ({
     command: command!,
     answer: answer === undefined ? undefined : JSON.parse(answer),

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import { renderDashboards } from '../../src/deploy/grafana/render-dashboards.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { problemTable } from '../../src/problem.ts'
+import { sectionUnder } from '../support/readme.ts'
 
 const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
 const generated = renderDashboards(BigInt(readConfig({}).maxRunUs) * 1000n)
@@ -175,7 +176,7 @@ describe('the alert rules', () => {
   })
 
   test('are in the README, by the figure that they ask for', () => {
-    const table = /#### Alerts\n\n(.*?)\n\n/s.exec(readFileSync(join(GRAFANA, '../../../README.md'), 'utf8'))![1]!
+    const table = sectionUnder('src/deploy/README.md', 'Alerts')
     const exprs: string[] = rules.flatMap(({ data }) => data[0].model.expr ?? [])
     expect(exprs).toHaveLength(10)
     for (const expr of exprs) {

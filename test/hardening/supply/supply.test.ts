@@ -1,6 +1,7 @@
 // What comes from elsewhere: pinned, with a hash, under a licence that allows what we do, run by nobody at installation, and with a reason.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { sectionUnder } from '../../support/readme.ts'
 import { createSbom } from './create-sbom.ts'
 import { readLock, readPackageJson } from './read-lock.ts'
 
@@ -49,9 +50,8 @@ test('every licence is one that is allowed; what is not installed is for another
   expect(Object.keys(ALLOWED_FOR_TESTS).filter((name) => name in dependencies)).toEqual([])
 })
 
-test('every dependency stands in the README with its reason, and no other', async () => {
-  const readme = await Bun.file(join(ROOT, 'README.md')).text()
-  const section = readme.split(/^#+ /m).find((part) => part.startsWith('Dependencies\n')) ?? ''
+test('every dependency has its reason in src/README.md, and no other', () => {
+  const section = sectionUnder('src/README.md', 'Dependencies')
   const rows = [...section.matchAll(/^\| (`[^|]+`) +\| ([^|]+) \|$/gm)]
   const named = rows.flatMap(([, names]) => [...names!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!))
   expect(named.sort()).toEqual(Object.keys(direct).sort())
