@@ -1,0 +1,49 @@
+// The headline of an exception: the one line of its text that says what happened. CLI and console show it where a whole text has no room.
+
+const PYTHON = /^.*Traceback \(most recent call last\):$/
+const RUST = /^thread '.*' panicked at /
+const GO = /^(?:panic|fatal error): /
+/** A frame as JavaScript, Java and .NET print it. */
+const FRAME = /^\s+at \S/
+const NAMED = /^(?:Uncaught |Unhandled exception\. |Exception in thread ".*" )*([\w$.]+(?: \[\w+\])?(?::.*)?)$/
+/** What Python draws around the parts of an exception group. */
+const MARGIN = /^[\s|+-]*/
+
+/**
+ * One line without its line break, in the text's own characters; empty for a text without any. Python prints the message after the
+ * frames, Rust on a line of its own, and Node puts the source before it; in every other text the message is the first line.
+ */
+export function headlineOf(text: string): string {
+  const lines = text.split(/\r\n|[\n\r]/).map((line) => line.trimEnd())
+  return (
+    afterTraceback(lines) ?? afterPanic(lines) ?? aboveFrames(lines) ?? lines.find((line) => line !== '')?.trim() ?? ''
+  )
+}
+
+/** Of chained exceptions the last is the one that was not caught; of a group it is the group itself. */
+function afterTraceback(lines: readonly string[]): string | undefined {
+  const isTop = (line: string) => PYTHON.test(line) && !line.trimStart().startsWith('|')
+  const start = lines.findLastIndex(isTop)
+  if (start < 0) return undefined
+  const margin = MARGIN.exec(lines[start]!)![0].length
+  for (const line of lines.slice(start + 1)) {
+    const inner = line.slice(margin)
+    if (inner !== '' && !/^\s/.test(inner)) return inner
+  }
+  return undefined
+}
+
+function afterPanic(lines: readonly string[]): string | undefined {
+  const rust = lines.findIndex((line) => RUST.test(line))
+  if (rust >= 0 && lines[rust + 1]) return lines[rust + 1]
+  return lines.find((line) => GO.test(line))
+}
+
+/** The nearest line above the first frame that looks like `Name: message`; a message may have several lines. */
+function aboveFrames(lines: readonly string[]): string | undefined {
+  const frame = lines.findIndex((line) => FRAME.test(line))
+  return lines
+    .slice(0, Math.max(0, frame))
+    .map((line) => NAMED.exec(line)?.[1])
+    .findLast((line) => line !== undefined)
+}
