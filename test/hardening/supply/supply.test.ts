@@ -8,6 +8,7 @@ import { readLock, readPackageJson } from './read-lock.ts'
 const ROOT = join(import.meta.dir, '../../..')
 const ALLOWED = [
   'MIT',
+  'MIT-0',
   'ISC',
   '0BSD',
   'Apache-2.0',
