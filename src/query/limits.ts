@@ -3,6 +3,8 @@ import { Problem } from '../problem.ts'
 import type { Question } from './question.ts'
 
 export const MAX_BUCKETS = 10_000
+/** Timings of all processes that one answer of `latest` holds. */
+export const MAX_LATEST = 10_000
 export const MAX_ROWS = 100_000
 /** Every group has a series of its own. */
 export const MAX_GROUP_BUCKETS = 200

@@ -17,6 +17,8 @@ export interface Parameter<T> {
 
 export const DEFAULT_LIMIT = 100
 export const MAX_LIMIT = 1000
+export const DEFAULT_EACH = 30
+const MAX_EACH = 100
 
 const STATES = ['completed', 'running', 'abandoned', 'orphan'] as const satisfies TimingState[]
 
@@ -105,6 +107,14 @@ const parameters = {
       /^[1-9]\d{0,3}$/.test(text) && Number(text) <= MAX_LIMIT
         ? { value: Number(text) }
         : { detail: `must be a whole number from 1 to ${MAX_LIMIT}` },
+  } satisfies Parameter<number>,
+  each: {
+    description: 'How many timings per process at most.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_EACH, default: DEFAULT_EACH },
+    parse: (text) =>
+      /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_EACH
+        ? { value: Number(text) }
+        : { detail: `must be a whole number from 1 to ${MAX_EACH}` },
   } satisfies Parameter<number>,
   cursor: {
     description:

@@ -4,7 +4,7 @@ import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/marks-window.ts'
 import type { TimingState } from '../store/source.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
-import { DEFAULT_LIMIT, type Given, PARAMETERS, type ParameterName } from './parameters.ts'
+import { DEFAULT_EACH, DEFAULT_LIMIT, type Given, PARAMETERS, type ParameterName } from './parameters.ts'
 
 interface QuestionKindSpec {
   readonly parameters: readonly ParameterName[]
@@ -14,6 +14,7 @@ interface QuestionKindSpec {
 
 export const QUESTIONS = {
   timings: { parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'limit', 'cursor'], place: 'stamp' },
+  latest: { parameters: ['from', 'to', 'process', 'meta', 'each'] },
   summary: { parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every'] },
   metrics: {
     parameters: ['from', 'to', 'process', 'meta', 'name', 'every', 'limit', 'cursor'],
@@ -43,6 +44,8 @@ export interface Question {
   readonly byMeta: boolean
   readonly everyNs?: bigint
   readonly limit: number
+  /** Timings per process. */
+  readonly each: number
   /** On every page but the first: the last item of the page before. */
   readonly place?: readonly string[]
   /** The cursor of the page after that item. */
@@ -88,6 +91,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(cursor !== undefined && { place: cursor.place }),
     byMeta: given.by === 'meta',
     limit: given.limit ?? DEFAULT_LIMIT,
+    each: given.each ?? DEFAULT_EACH,
     next: (place) => encodeCursor({ ...fixed, place, digest }),
   }
 }

@@ -19,7 +19,7 @@ import {
   answerTiming,
 } from './answers.ts'
 import { createQuestionLimit, type QuestionLimits, storeUnavailable } from './limit-questions.ts'
-import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_ROWS } from './limits.ts'
+import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { cutPage, pageOf } from './page.ts'
 import { firstNs } from './pair-marks.ts'
 import { parseQuestion, type Question } from './question.ts'
@@ -71,6 +71,13 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       const found = await ask(points.findTimings(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, (timing) => [String(firstNs(timing))])
       return { timings: items.map(answerTiming), next }
+    }),
+
+    latest: limited(async (asker, search) => {
+      const question = parseQuestion('latest', search, nowNs())
+      const selection = { ...(await selectTimings(asker, question)), each: question.each, maxRows: MAX_LATEST + 1 }
+      const found = await ask(points.findLatest(selection))
+      return { timings: found.slice(0, MAX_LATEST).map(answerTiming), cut: found.length > MAX_LATEST }
     }),
 
     summary: limited(async (asker, search) => {

@@ -123,6 +123,8 @@ export interface ProcessRow {
 export interface PointSource {
   /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `after.ns` is a first mark's stamp. */
   findTimings(q: TimingSelection & { readonly state?: TimingState }, page: Page): Promise<Timing[]>
+  /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
+  findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
   /** By the rule of query/summarize-timings.ts; in any order. */
   summarizeTimings(
     q: TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint },

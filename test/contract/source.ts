@@ -271,6 +271,33 @@ export function pointSourceContract(subject: SourceSubject): void {
       })
     })
 
+    test('the latest timings are the newest of each process, over its metas, and no more than asked for', async () => {
+      const { store, start, end, question } = cast()
+      await store([
+        ...Array.from({ length: 8 }, (_, i) => [
+          start(BigInt(i) * 10n, { meta: i % 2 === 0 ? '' : 'eu' }),
+          end(BigInt(i) * 10n + 5n, { meta: i % 2 === 0 ? '' : 'eu' }),
+        ]).flat(),
+        start(1n, { process: 'rare' }),
+        end(2n, { process: 'orphaned' }),
+      ])
+      const latest = async (each: number, maxRows = 100, q: Partial<TimingSelection> = {}) =>
+        (await trial.source.findLatest({ ...question, ...q, each, maxRows })).map(line)
+      expect(await latest(3)).toEqual([
+        'import|eu|| completed 70→75',
+        'import||| completed 60→65',
+        'import|eu|| completed 50→55',
+        'orphaned||| orphan →2',
+        'rare||| running 1→',
+      ])
+      expect(await latest(1, 2)).toEqual(['import|eu|| completed 70→75', 'orphaned||| orphan →2'])
+      expect(await latest(2, 100, { process: 'import', meta: '' })).toEqual([
+        'import||| completed 60→65',
+        'import||| completed 40→45',
+      ])
+      expect(await latest(2, 100, { account: 'nobody' })).toEqual([])
+    })
+
     describe('a summary of timings', () => {
       test('of no marks has no rows', async () => {
         const { summary } = cast()

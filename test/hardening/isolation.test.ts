@@ -18,6 +18,7 @@ const EMAILS = ['ada@example.com', 'eve@example.com'] as const
 const QUESTIONS = [
   '/api/timings?limit=1000',
   '/api/timings?process=same%20name&meta=both&limit=1000',
+  '/api/timings/latest',
   '/api/timings/summary?by=meta',
   '/api/metrics?limit=1000',
   '/api/metrics?every=1m',

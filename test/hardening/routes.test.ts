@@ -47,6 +47,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'POST /v1/exception': WRITE,
   'POST /v1/batch': WRITE,
   'GET /api/timings': read(200),
+  'GET /api/timings/latest': read(200),
   'GET /api/timings/summary': read(200),
   'GET /api/metrics': read(200),
   'GET /api/exceptions': read(200),

@@ -264,7 +264,7 @@ describe('a store', () => {
       exceptions: { ...exceptions, findExceptions: fail, groupExceptions: fail },
     })
   }
-  const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
+  const kinds = ['timings', 'latest', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
 
   test.each(kinds)('that is away makes %s a refusal that passes, without its message', async (kind) => {
     const problem = await refusal(failing(new StoreError('secret')).ask(kind))

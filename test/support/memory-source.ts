@@ -87,6 +87,11 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           page,
           (timing) => [firstNs(timing), ''],
         ),
+      findLatest: async (q) =>
+        [...Map.groupBy(pairMarks(marks(q), q), ({ process }) => process).values()]
+          .flatMap((same) => same.toSorted((a, b) => compare(firstNs(b), firstNs(a))).slice(0, q.each))
+          .toSorted((a, b) => compare(firstNs(b), firstNs(a)))
+          .slice(0, q.maxRows),
       summarizeTimings: async (q) =>
         summarizeTimings(
           marks(q).filter(({ uid }) => q.uid === undefined || q.uid === uid),

@@ -16,6 +16,25 @@ const object = (properties: Record<string, Schema>, optional: readonly string[] 
 const page = (name: string, item: Schema) =>
   object({ [name]: list(item), next: orNull({ ...text, description: 'The `cursor` of the next page.' }) })
 
+const timing = object({
+  process: text,
+  meta: orNull(text),
+  uid: orNull(text),
+  state: { ...text, enum: ['completed', 'running', 'abandoned', 'orphan'] },
+  started_at: orNull(time),
+  ended_at: orNull(time),
+  duration_ms: orNull(number),
+})
+const aTiming = {
+  process: 'nightly import',
+  meta: 'region eu',
+  uid: '3f2a9c1e',
+  state: 'completed',
+  started_at: '2026-11-20T21:52:42.171920000Z',
+  ended_at: '2026-11-20T21:53:02.421120000Z',
+  duration_ms: 20249.2,
+}
+
 interface Answer {
   readonly summary: string
   readonly description: string
@@ -28,32 +47,18 @@ export const ANSWERS: Readonly<Record<QuestionKind, Answer>> = {
     summary: 'Timings: each start with its end',
     description:
       'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to now, an abandoned start and an orphan end count at their mark.',
-    schema: page(
-      'timings',
-      object({
-        process: text,
-        meta: orNull(text),
-        uid: orNull(text),
-        state: { ...text, enum: ['completed', 'running', 'abandoned', 'orphan'] },
-        started_at: orNull(time),
-        ended_at: orNull(time),
-        duration_ms: orNull(number),
-      }),
-    ),
+    schema: page('timings', timing),
     example: {
-      timings: [
-        {
-          process: 'nightly import',
-          meta: 'region eu',
-          uid: '3f2a9c1e',
-          state: 'completed',
-          started_at: '2026-11-20T21:52:42.171920000Z',
-          ended_at: '2026-11-20T21:53:02.421120000Z',
-          duration_ms: 20249.2,
-        },
-      ],
+      timings: [aTiming],
       next: null,
     },
+  },
+  latest: {
+    summary: 'The newest timings of each process',
+    description:
+      'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says whether older ones were left out.',
+    schema: object({ timings: list(timing), cut: { type: 'boolean' } }),
+    example: { timings: [aTiming], cut: false },
   },
   summary: {
     summary: 'Counts, mean and percentiles of timings',

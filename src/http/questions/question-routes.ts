@@ -13,6 +13,7 @@ export interface QuestionRoutesDeps {
 
 const ROUTES = {
   '/api/timings': 'timings',
+  '/api/timings/latest': 'latest',
   '/api/timings/summary': 'summary',
   '/api/metrics': 'metrics',
   '/api/exceptions': 'exceptions',

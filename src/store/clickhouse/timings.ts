@@ -8,7 +8,7 @@ import { type Ns, type StoredFloat, toFloat } from './rows.ts'
 import type { Schema } from './schema.ts'
 import { type PairingInput, summarySql, timingsSql } from './timings-sql.ts'
 
-export type TimingQuestions = Pick<PointSource, 'findTimings' | 'summarizeTimings' | 'countMarks'>
+export type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
 
 interface StoredTiming {
   readonly state: TimingState
@@ -40,29 +40,43 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(a
     return new Map(rows.map(({ ns, ...name }) => [ns, name]))
   }
 
-  return {
-    async findTimings(q, { limit, after }) {
-      const { input, params } = bindPairing(schema, q, false)
-      const where = ['first < {before:Int64}', ...(q.state === undefined ? [] : ['state = {state:String}'])]
-      const rows = await select<StoredTiming>(
-        `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns
+  /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
+  async function readTimings(q: TimingSelection, tail: string, more: Params): Promise<Timing[]> {
+    const { input, params } = bindPairing(schema, q, false)
+    const rows = await select<StoredTiming>(
+      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns
 FROM (
   ${timingsSql(input)}
 )
-WHERE ${where.join(' AND ')}
-ORDER BY first DESC LIMIT {limit:UInt32}`,
-        { ...params, limit, before: toInt64(after?.ns ?? q.toNs), ...(q.state !== undefined && { state: q.state }) },
-        q,
-      )
-      const names = await findNames(
-        q,
-        rows.map((row) => row.settled_ns),
-      )
-      return rows.flatMap((row) => {
-        const name = names.get(row.settled_ns)
-        return name === undefined ? [] : fromTiming(row, name) // none: its account was erased in between
+${tail}`,
+      { ...params, ...more },
+      q,
+    )
+    const names = await findNames(
+      q,
+      rows.map((row) => row.settled_ns),
+    )
+    return rows.flatMap((row) => {
+      const name = names.get(row.settled_ns)
+      return name === undefined ? [] : fromTiming(row, name) // none: its account was erased in between
+    })
+  }
+
+  return {
+    async findTimings(q, { limit, after }) {
+      const where = ['first < {before:Int64}', ...(q.state === undefined ? [] : ['state = {state:String}'])]
+      return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY first DESC LIMIT {limit:UInt32}`, {
+        limit,
+        before: toInt64(after?.ns ?? q.toNs),
+        ...(q.state !== undefined && { state: q.state }),
       })
     },
+
+    findLatest: ({ each, maxRows, ...q }) =>
+      readTimings(q, 'ORDER BY first DESC LIMIT {each:UInt32} BY process LIMIT {max_rows:UInt32}', {
+        each,
+        max_rows: maxRows,
+      }),
 
     async summarizeTimings({ everyNs, ...q }) {
       const { input, params } = bindPairing(schema, q, q.byMeta)

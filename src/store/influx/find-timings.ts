@@ -3,7 +3,14 @@
 import { marksWindow } from '../marks-window.ts'
 import type { Page, Timing, TimingSelection, TimingState } from '../source.ts'
 import { type FluxText, flux, type GetColumn } from './client.ts'
-import { classifyMarks, highestPlaces, overlapsRange, pairNeighbours, readMarks } from './pairing-flux.ts'
+import {
+  classifyMarks,
+  highestPlaces,
+  highestPlacesOfEach,
+  overlapsRange,
+  pairNeighbours,
+  readMarks,
+} from './pairing-flux.ts'
 import { pairOf } from './points.ts'
 import { fluxNs, fluxTime, whereTags } from './selection-flux.ts'
 
@@ -45,6 +52,17 @@ export function findTimingsFlux(
   const ofState = q.state === undefined ? flux`` : flux` and r.state == ${q.state}`
   return flux`${classifiedMarks(bucket, q, true)}
   |> map(fn: (r) => ({r with place: if ${selected}${ofState} then r.at else -1}))${highestPlaces(limit)}
+  |> keep(columns: ["process", "meta", "uid", "state", "at", "ended"])`
+}
+
+/** The newest timings of each process. */
+export function findLatestFlux(
+  bucket: string,
+  q: TimingSelection & { readonly each: number; readonly maxRows: number },
+): FluxText {
+  const selected = overlapsRange(fluxNs(q.fromNs), fluxNs(q.toNs), q.nowNs >= q.fromNs)
+  return flux`${classifiedMarks(bucket, q, true)}
+  |> map(fn: (r) => ({r with place: if ${selected} then r.at else -1}))${highestPlacesOfEach(q.each)}${highestPlaces(q.maxRows)}
   |> keep(columns: ["process", "meta", "uid", "state", "at", "ended"])`
 }
 

@@ -88,6 +88,16 @@ export const settledInRange = (fromNs: FluxText, toNs: FluxText): FluxText =>
 /** The stamp of the mark that settled a classified mark's timing. */
 export const settledAt: FluxText = flux`(if r.state == "completed" then r.ended else r.at)`
 
+/** Like `highestPlaces`, but the `each` highest of every process. */
+export function highestPlacesOfEach(each: number): FluxText {
+  const highest = flux`
+  |> sort(columns: ["place"], desc: true)
+  |> limit(n: ${each})`
+  return flux`${highest}
+  |> group(columns: ["process"])${highest}
+  |> filter(fn: (r) => r.place >= 0)`
+}
+
 /** Of all tables the `limit` rows with the highest `place`, the highest first; rows with the place −1 are never among them. */
 export function highestPlaces(limit: number): FluxText {
   const highest = flux`

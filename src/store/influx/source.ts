@@ -4,7 +4,7 @@ import { aggregateMetrics } from './aggregate-metrics.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
 import { findMetrics } from './find-metrics.ts'
 import { findProcesses } from './find-processes.ts'
-import { findTimingsFlux, toTiming } from './find-timings.ts'
+import { findLatestFlux, findTimingsFlux, toTiming } from './find-timings.ts'
 import { fluxTime, whereTags } from './selection-flux.ts'
 import { summarizeTimings } from './summarize-timings.ts'
 
@@ -22,6 +22,7 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
   return {
     findTimings: (q, page) =>
       ask(q, [], () => collectRows(client, findTimingsFlux(bucket, q, page), toTiming, q.signal)),
+    findLatest: (q) => ask(q, [], () => collectRows(client, findLatestFlux(bucket, q), toTiming, q.signal)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
     aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),

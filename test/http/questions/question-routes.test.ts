@@ -95,6 +95,7 @@ function open() {
 
 const PATHS: Record<QuestionKind, string> = {
   timings: '/api/timings',
+  latest: '/api/timings/latest',
   summary: '/api/timings/summary',
   metrics: '/api/metrics',
   exceptions: '/api/exceptions',
