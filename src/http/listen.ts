@@ -1,4 +1,5 @@
 // The socket under the app.
+import { lookup } from 'node:dns/promises'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -34,20 +35,34 @@ function pairOf(paths: TlsPaths): TlsPair {
   return read
 }
 
-/** Why there is no listening, by the code of the error; Bun's own words name neither setting. */
+/** By error code, because Bun's own messages name neither setting. */
 const NOT_LISTENING: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EADDRNOTAVAIL: 'the address is none of this machine',
-  EACCES: 'this user may not listen on the port',
-  EINVAL: 'the host is not known here',
+  EADDRINUSE: 'the port is in use; stop the other program or set another PORT',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'this user may not listen on that port; set a PORT above 1023',
 }
 
-/** Throws an Error for the operator when TLS cannot be had, and when HOST and PORT cannot: without `reusePort: false` a second Stint would silently share a port. */
-export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Listener {
+/** Bun reports a name that does not resolve as a port in use, so the name is resolved first. */
+async function resolveHost(host: string): Promise<string> {
+  try {
+    return (await lookup(host)).address
+  } catch (cause) {
+    throw new Error(`HOST=${host}: cannot listen: host name does not resolve; set an address such as 127.0.0.1`, {
+      cause,
+    })
+  }
+}
+
+/**
+ * Rejects with an Error for the operator when the TLS files cannot be used or HOST and PORT cannot be listened on. Without
+ * `reusePort: false` a second Stint would silently share the port.
+ */
+export async function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Promise<Listener> {
   const secured = tls && pairOf(tls)
+  const hostname = await resolveHost(host)
   try {
     app.listen({
-      hostname: host,
+      hostname,
       port,
       reusePort: false,
       development: false,
@@ -61,7 +76,7 @@ export function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions):
     } as Parameters<AnyElysia['listen']>[0])
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException
-    throw new Error(`HOST=${host} PORT=${port}: cannot listen there: ${NOT_LISTENING[code] ?? message}`, { cause })
+    throw new Error(`HOST=${host} PORT=${port}: cannot listen: ${NOT_LISTENING[code] ?? message}`, { cause })
   }
   const server = app.server!
   return {

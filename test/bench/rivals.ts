@@ -70,7 +70,8 @@ function elysia() {
   const gate = {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'bench'),
-    findKey: (secret: string) => (secret === KEY ? { keyId: 'k', account: 'acc_bench', write: true } : undefined),
+    findKey: (secret: string) =>
+      secret === KEY ? { keyId: 'k', account: 'acc_bench', write: true, read: true } : undefined,
     rateLimit: createRateLimit(systemClock, 0),
     refusal: () => undefined,
     stamp: stampClock.next,

@@ -9,29 +9,42 @@ const log = pino({ level: 'silent' })
 const onLoopback = { host: '127.0.0.1', port: 0, tls: undefined, log }
 
 test('a second start on the same port fails instead of sharing it', async () => {
-  const first = listen(new Elysia().get('/', 'first'), onLoopback)
+  const first = await listen(new Elysia().get('/', 'first'), onLoopback)
   const port = Number(new URL(first.url).port)
-  expect(() => listen(new Elysia().get('/', 'second'), { ...onLoopback, port })).toThrow(
-    `HOST=127.0.0.1 PORT=${port}: cannot listen there: the port is in use`,
+  await expect(listen(new Elysia().get('/', 'second'), { ...onLoopback, port })).rejects.toThrow(
+    `HOST=127.0.0.1 PORT=${port}: cannot listen: the port is in use`,
   )
   expect(await (await fetch(first.url)).text()).toBe('first')
   await first.stop()
 })
 
 test.each([
-  ['nope.invalid', 'the host is not known here'],
-  ['192.0.2.1', 'the address is none of this machine'], // of those that are kept for documentation
-])('a HOST that cannot be had is told with its PORT: %s', (host, reason) => {
-  expect(() => listen(new Elysia(), { ...onLoopback, host, port: 7070 })).toThrow(
-    `HOST=${host} PORT=7070: cannot listen there: ${reason}`,
+  ['nope.invalid', 'HOST=nope.invalid: cannot listen: host name does not resolve'],
+  ['192.0.2.1', 'HOST=192.0.2.1 PORT=7070: cannot listen: this machine does not have that address'], // reserved for documentation
+])('names the setting when it cannot listen on HOST=%s', async (host, message) => {
+  await expect(listen(new Elysia(), { ...onLoopback, host, port: 7070 })).rejects.toThrow(message)
+})
+
+test('a host name that does not resolve is not reported as a port in use', async () => {
+  const taken = await listen(new Elysia(), onLoopback)
+  const port = Number(new URL(taken.url).port)
+  await expect(listen(new Elysia(), { ...onLoopback, host: 'nosuch.invalid', port })).rejects.toThrow(
+    'does not resolve',
   )
+  await taken.stop()
+})
+
+test('a host name is listened on by its address', async () => {
+  const listener = await listen(new Elysia().get('/', 'named'), { ...onLoopback, host: 'localhost' })
+  expect(await (await fetch(listener.url)).text()).toBe('named')
+  await listener.stop()
 })
 
 test('a port is free again after the stop', async () => {
-  const first = listen(new Elysia().get('/', 'first'), onLoopback)
+  const first = await listen(new Elysia().get('/', 'first'), onLoopback)
   const port = Number(new URL(first.url).port)
   await first.stop()
-  const second = listen(new Elysia().get('/', 'second'), { ...onLoopback, port })
+  const second = await listen(new Elysia().get('/', 'second'), { ...onLoopback, port })
   expect(await (await fetch(second.url)).text()).toBe('second')
   await second.stop()
 })
@@ -44,7 +57,7 @@ test('a stop lets the requests in flight finish and refuses new ones', async () 
     await gate.promise
     return 'done'
   })
-  const listener = listen(app, onLoopback)
+  const listener = await listen(app, onLoopback)
   const inFlight = fetch(`${listener.url}/slow`).then((response) => response.text())
   await entered.promise
   const stopped = listener.stop()
@@ -71,7 +84,7 @@ test('what rejects outside the app is a problem like any other', async () => {
     .get('/', () => {
       throw new Error('inside')
     })
-  const listener = listen(app, onLoopback)
+  const listener = await listen(app, onLoopback)
   const response = await fetch(listener.url)
   expect(response.status).toBe(500)
   expect(response.headers.get('content-type')).toBe('application/problem+json')
@@ -85,14 +98,14 @@ test('the peer of a request is the address at the other end', async () => {
     peer = listener.peerOf(request)
     return 'ok'
   })
-  const listener = listen(app, onLoopback)
+  const listener = await listen(app, onLoopback)
   await fetch(listener.url)
   expect(peer).toBe('127.0.0.1')
   await listener.stop()
 })
 
 test('an IPv6 address has brackets in the URL', async () => {
-  const listener = listen(new Elysia().get('/', 'six'), { ...onLoopback, host: '::1' })
+  const listener = await listen(new Elysia().get('/', 'six'), { ...onLoopback, host: '::1' })
   expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
   expect(await (await fetch(listener.url)).text()).toBe('six')
   await listener.stop()

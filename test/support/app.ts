@@ -1,52 +1,35 @@
-// The app on a real socket with real spools and real accounts in a directory of its own; only time and, where a test says so, the disk
-// are the test's. A cast of keys is made once for each app.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// The real service (src/service.ts) in this process, on a free port with a DATA_DIR of its own. Replaced are the clock, the stores (one that
+// waits for ever, so that everything accepted stays in the spools) and, where a test says so, the disks or any room.
+// A cast of keys is created once for each app.
 import { join } from 'node:path'
 import pino from 'pino'
-import { openAccounts } from '../../src/account/accounts.ts'
-import { createConsole } from '../../src/console/bundle-console.ts'
-import { CONSOLE_POLICY } from '../../src/console/shell-page.ts'
+import { readConfig } from '../../src/config.ts'
 import type { Destination, Event } from '../../src/event/event.ts'
 import { fromRecord } from '../../src/event/record.ts'
-import { createStampClock } from '../../src/event/stamp-clock.ts'
-import { hasLoopbackHost } from '../../src/http/accounts/own-host.ts'
-import { createFindSession } from '../../src/http/accounts/session-cookie.ts'
-import { createApp } from '../../src/http/app.ts'
-import { clientAddress } from '../../src/http/client-address.ts'
-import type { IntakeDeps } from '../../src/http/intake/accept-event.ts'
-import { createLimitBadKeys } from '../../src/http/intake/bad-keys.ts'
-import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
-import { type Listener, listen } from '../../src/http/listen.ts'
-import type { DeadLetterRoutesDeps } from '../../src/http/questions/dead-letter-routes.ts'
-import { Problem } from '../../src/problem.ts'
-import { createQuestions } from '../../src/query/questions.ts'
+import type { Rooms } from '../../src/service/open-rooms.ts'
+import { type Service, startService } from '../../src/service.ts'
 import type { Disk } from '../../src/spool/disk.ts'
-import { openSpool, type Spool } from '../../src/spool/spool.ts'
-import { openGivenStamps } from '../../src/state/given-stamps.ts'
+import type { Spool } from '../../src/spool/spool.ts'
+import type { Stores } from '../../src/store/open-stores.ts'
+import type { Sink } from '../../src/store/sink.ts'
 import { createMemorySource } from './memory-source.ts'
 import { createStepClock, type StepClock } from './step-clock.ts'
-
-const DAY_US = 86_400_000_000
-const IDLE = { store: 'memory', state: 'idle', sinceUs: 0 }
+import { tempDir } from './temp-dir.ts'
 
 export interface AppOptions {
   readonly serviceName?: string
   readonly signup?: 'first' | 'open'
   readonly nodeId?: number
-  /** Requests a second for each key. */
   readonly rateLimit?: number
-  /** Proxies that are believed. */
+  /** Number of trusted proxies. */
   readonly trustProxy?: number
   readonly tls?: { readonly certPath: string; readonly keyPath: string }
   readonly seriesMax?: number
   /** Of each spool. */
   readonly spoolMaxBytes?: number
-  readonly minFreeBytes?: number
   readonly disk?: Partial<Record<Destination, Disk>>
-  readonly intake?: Partial<IntakeDeps>
-  readonly dead?: Partial<DeadLetterRoutesDeps['dead']>
-  readonly port?: number
+  /** Answers the rooms to run with, given the real ones. */
+  readonly replace?: (rooms: Rooms) => Rooms
 }
 
 export interface Answer {
@@ -62,15 +45,16 @@ export interface TestApp {
   readonly port: number
   readonly clock: StepClock
   readonly account: string
-  /** Secrets. `owner` may write and read; `revoked` could. */
+  /** Secrets. `owner` may write and read; `revoked` no longer works. */
   readonly keys: Readonly<Record<'owner' | 'writer' | 'reader' | 'revoked', string>>
+  readonly rooms: Rooms
   readonly spools: Readonly<Record<Destination, Spool>>
-  /** Every route there is, as the router has it. */
-  readonly routes: readonly { readonly method: string; readonly path: string }[]
-  /** What was refused under /v1, by kind and code. */
-  readonly refused: string[]
-  /** What the log holds, a line each. */
+  /** Every route of the router. */
+  readonly routes: Service['routes']
+  /** The log's lines. */
   readonly log: string[]
+  /** Refusals under /v1 as `kind code`, as often as they were counted. */
+  refused(): Promise<string[]>
   fetch(path: string, init?: RequestInit & { key?: string | undefined }): Promise<Answer>
   /** With the owner's key. `body` is sent as JSON, a string or bytes as they are. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
@@ -80,116 +64,18 @@ export interface TestApp {
 }
 
 export async function startApp(options: AppOptions = {}): Promise<TestApp> {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-app-'))
+  const { serviceName = 'stint', disk, replace } = options
   const clock = createStepClock(Date.now() * 1000)
   const lines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(line) })
-  const accounts = openAccounts({
-    path: join(dir, 'accounts.sqlite'),
-    clock,
-    log,
-    signup: options.signup ?? 'first',
-    seriesMax: options.seriesMax ?? 0,
+  const service = await startService(configOf(options), clock, log, {
+    openStores: async () => waitingStores,
+    ...(disk && { disks: disk }),
+    ...(replace && { replace }),
   })
-  const { account, key } = await accounts.create({
-    email: 'ada@example.com',
-    password: 'a long enough password of a test',
-    address: '127.0.0.1',
-  })
-  const revoked = accounts.keys.create(account.id, 'revoked', ['write', 'read'])
-  accounts.keys.revoke(account.id, revoked.id)
-  const keys = {
-    owner: key.secret,
-    writer: accounts.keys.create(account.id, 'writer', ['write']).secret,
-    reader: accounts.keys.create(account.id, 'reader', ['read']).secret,
-    revoked: revoked.secret,
-  }
-
-  const open = (destination: Destination) =>
-    openSpool({
-      dir: join(dir, 'spool', destination),
-      maxBytes: options.spoolMaxBytes ?? 64 * 2 ** 20,
-      minFreeBytes: options.minFreeBytes ?? 0,
-      log,
-      ...(options.disk?.[destination] && { disk: options.disk[destination] }),
-    })
-  const spools = { points: await open('points'), exceptions: await open('exceptions') }
-  const givenStamps = openGivenStamps({ path: join(dir, 'given.sqlite'), keepUs: 8 * DAY_US, clock, log })
-  const nodeId = options.nodeId ?? 0
-  const stampClock = createStampClock(clock, nodeId, 0)
-  const keyHeader = `x-${options.serviceName ?? 'stint'}-api-key`
-  const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
-  const nowNs = () => BigInt(stampClock.nowUs()) * 1000n
-  const refused: string[] = []
-  const { rateLimit = 0, trustProxy = 0, tls } = options
-  let listener: Listener | undefined
-  const addressOf = (request: Request) => clientAddress(request, listener?.peerOf(request), trustProxy)
-  const app = createApp({
-    log,
-    keyHeader,
-    keyInvalid,
-    findKey: accounts.findKey,
-    findSession: createFindSession(accounts.sessions.find),
-    ...(rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
-    hasTls: tls !== undefined,
-    gate: {
-      keyHeader,
-      keyInvalid,
-      findKey: accounts.findKey,
-      rateLimit: createRateLimit(clock, rateLimit),
-      refusal: (destination) => spools[destination].refusal(),
-      stamp: stampClock.next,
-    },
-    intake: {
-      spools,
-      givenStamps,
-      ownTimeSub: 2 * nodeId + 1,
-      maxAgeUs: 7 * DAY_US,
-      wallUs: clock.wallUs,
-      admitSeries: (event) =>
-        accounts.series.admit(
-          event.account,
-          event.process,
-          event.meta,
-          event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined,
-        ),
-      seriesNoted: accounts.series.noted,
-      countAccepted() {},
-      ...options.intake,
-    },
-    countRefused: (kind, reason) => void refused.push(`${kind} ${reason}`),
-    accounts: {
-      accounts,
-      addressOf,
-      isOwnHost: trustProxy === 0 ? hasLoopbackHost : () => true,
-      isSecure: () => tls !== undefined,
-      onDeleted() {},
-    },
-    questions: createQuestions({
-      ...createMemorySource([]),
-      nowNs,
-      maxRunNs: BigInt(DAY_US) * 1000n,
-      maxMarks: 1_000_000,
-      series: accounts.series.use,
-    }),
-    dead: { list: () => [], remove: () => false, replay: async () => false, ...options.dead },
-    health: {
-      spools: () => ({ points: spools.points.stats(), exceptions: spools.exceptions.stats() }),
-      destinations: () => ({ points: IDLE, exceptions: IDLE }),
-      countDead: () => 0,
-      countAllDead: () => 0,
-      isOperator: (id) => accounts.get(id)?.operator === true,
-      nowUs: stampClock.nowUs,
-    },
-    console: createConsole(keyHeader),
-    consolePolicy: CONSOLE_POLICY,
-    nowNs,
-    unready: () => undefined,
-    renderMetrics: async () => 'stint_events_accepted_total{kind="start"} 1\n',
-  })
-  const listening = listen(app, { host: '127.0.0.1', port: options.port ?? 0, tls, log })
-  listener = listening
-  const { url } = listening
+  const { url, rooms } = service
+  const { account, keys } = await createCast(rooms)
+  const keyHeader = `x-${serviceName}-api-key`
 
   async function call(path: string, init: RequestInit & { key?: string | undefined } = {}): Promise<Answer> {
     const { key: secret, ...rest } = init
@@ -210,12 +96,16 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     url,
     port: Number(new URL(url).port),
     clock,
-    account: account.id,
+    account,
     keys,
-    spools,
-    routes: app.routes.map(({ method, path }) => ({ method, path })),
-    refused,
+    rooms,
+    spools: rooms.spools,
+    routes: service.routes,
     log: lines,
+    async refused() {
+      const { values } = await rooms.metrics.refused.get()
+      return values.flatMap(({ value, labels }) => Array(value).fill(`${labels.kind} ${labels.reason}`))
+    },
     fetch: call,
     post: (path, body, headers = {}) =>
       call(path, {
@@ -225,15 +115,65 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
         body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
       }),
     async events() {
-      const batches = [await spools.points.read(1e6, 1e9), await spools.exceptions.read(1e6, 1e9)]
+      const { points, exceptions } = rooms.spools
+      const batches = [await points.read(1e6, 1e9), await exceptions.read(1e6, 1e9)]
       return batches.flatMap(({ records }) => records.map(fromRecord))
     },
-    async stop() {
-      await listening.stop()
-      await Promise.all([spools.points.close(), spools.exceptions.close()])
-      givenStamps.close()
-      accounts.close()
-      rmSync(dir, { recursive: true })
+    stop: () => service.stop(),
+  }
+}
+
+/** Never contacted: the stores are replaced. Only with InfluxDB is there a limit of series. */
+const SOME_INFLUX = { url: 'http://127.0.0.1:9', token: 't', org: 'o', bucket: 'b' }
+
+function configOf(options: AppOptions) {
+  const { serviceName, signup, nodeId, rateLimit, trustProxy, tls, seriesMax, spoolMaxBytes = 64 * 2 ** 20 } = options
+  return {
+    ...readConfig({ PORT: '0', DATA_DIR: join(tempDir('app'), 'data') }),
+    ...(serviceName !== undefined && { serviceName }),
+    ...(signup !== undefined && { signup }),
+    ...(nodeId !== undefined && { nodeId }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(trustProxy !== undefined && { trustProxy }),
+    ...(tls !== undefined && { tls }),
+    ...(seriesMax !== undefined && { seriesMax, influx: SOME_INFLUX }),
+    spoolMaxBytes: 2 * spoolMaxBytes,
+  }
+}
+
+const waits = async () => ({ kind: 'wait', reason: 'this test keeps its events in the spool' }) as const
+const waitingSink: Sink = {
+  store: 'memory',
+  prepare: waits,
+  write: waits,
+  check: waits,
+  erase: waits,
+  close: async () => {},
+}
+const waitingStores: Stores = {
+  ...createMemorySource([]),
+  sinks: { points: waitingSink, exceptions: waitingSink },
+  close: async () => {},
+}
+
+async function createCast({ accounts, config }: Rooms): Promise<Pick<TestApp, 'account' | 'keys'>> {
+  const setupCode = accounts.setupCode()
+  const { account, key } = await accounts.create({
+    email: 'ada@example.com',
+    password: 'a long enough password of a test',
+    address: config.host,
+    ...(setupCode !== undefined && { setupCode }),
+  })
+  const create = (name: string, scopes: ('write' | 'read')[]) => accounts.keys.create(account.id, name, scopes)
+  const revoked = create('revoked', ['write', 'read'])
+  accounts.keys.revoke(account.id, revoked.id)
+  return {
+    account: account.id,
+    keys: {
+      owner: key.secret,
+      writer: create('writer', ['write']).secret,
+      reader: create('reader', ['read']).secret,
+      revoked: revoked.secret,
     },
   }
 }

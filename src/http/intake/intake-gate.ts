@@ -1,5 +1,6 @@
 // What is judged of a /v1 request before its body is read, in this order: key, rate, room in the spool, path, method, size, content type.
 // Without a valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
+import type { FoundKey } from '../../account/keys.ts'
 import type { Destination } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
@@ -18,17 +19,11 @@ export interface IntakePath {
   readonly codings: readonly string[]
 }
 
-export interface GateKey {
-  readonly keyId: string
-  readonly account: string
-  readonly write: boolean
-}
-
 export interface GateDeps {
   readonly keyHeader: string
   /** The answer to a request without a valid key: one and the same for a missing, malformed, unknown and revoked key. */
   readonly keyInvalid: Problem
-  findKey(secret: string): GateKey | undefined
+  findKey(secret: string): FoundKey | undefined
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
   readonly rateLimit: RateLimit

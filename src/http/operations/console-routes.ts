@@ -1,22 +1,12 @@
 // `/`: the console's page and its files. They hold nothing of anybody's: what they show they ask /api for, as whoever is signed in.
 import { Elysia } from 'elysia'
+import type { Console, ConsoleFile } from '../../console/bundle-console.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import { answerHeaders, pageHeaders } from '../answer-headers.ts'
 
-export interface ConsoleFile {
-  readonly body: string
-  readonly type: string
-  /** Of its content. */
-  readonly hash: string
-}
-
 export interface ConsoleRoutesDeps {
-  /** Both reject when the console cannot be had. */
-  readonly console: {
-    page(): Promise<ConsoleFile>
-    asset(name: string): Promise<ConsoleFile | undefined>
-  }
+  readonly console: Console
   /** The content policy of the page. */
   readonly consolePolicy: string
   readonly log: Logger

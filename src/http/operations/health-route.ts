@@ -1,26 +1,25 @@
 // GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is
 // held up and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
 import { Elysia } from 'elysia'
+import type { Accounts } from '../../account/accounts.ts'
+import type { Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import { assertNoParameters } from '../../query/question.ts'
+import type { Shipper } from '../../ship/shipper.ts'
+import type { Spool } from '../../spool/spool.ts'
+import type { DeadLetters } from '../../state/dead-letters.ts'
+import type { Sink } from '../../store/sink.ts'
 import { jsonAnswer as describeAnswer, problemAnswers } from '../docs/describe-answers.ts'
 import { jsonAnswer } from '../json-answer.ts'
 
-type Both<T> = Readonly<Record<'points' | 'exceptions', T>>
+type Both<T> = Readonly<Record<Destination, T>>
 
 export interface HealthDeps {
-  /** Of each spool; `oldestUs` is the arrival of the oldest record. */
-  spools(): Both<{ readonly records: number; readonly bytes: number; readonly oldestUs: number | undefined }>
-  destinations(): Both<{
-    readonly store: string
-    readonly state: string
-    readonly reason?: string
-    readonly sinceUs: number
-  }>
-  /** How many dead letters the account has. */
-  countDead(account: string): number
-  countAllDead(): number
-  isOperator(account: string): boolean
+  readonly spools: Both<Pick<Spool, 'stats'>>
+  readonly sinks: Both<Pick<Sink, 'store'>>
+  readonly shippers: Both<Pick<Shipper, 'status'>>
+  readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
+  readonly accounts: Pick<Accounts, 'get'>
   nowUs(): number
 }
 
@@ -36,30 +35,35 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
     ({ request }) => {
       const account = accountOf(request)
       assertNoParameters(new URL(request.url).searchParams)
-      const isOperator = health.isOperator(account)
+      const isOperator = health.accounts.get(account)?.operator === true
       const nowUs = health.nowUs()
       return jsonAnswer({
-        spools: eachOf(health.spools(), ({ records, bytes, oldestUs }) => ({
-          records,
-          bytes,
-          oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6),
-        })),
-        destinations: eachOf(health.destinations(), ({ store, state, reason, sinceUs }) => ({
-          store,
-          state,
-          ...(isOperator && reason !== undefined && { reason }),
-          since: formatStamp({ us: sinceUs, sub: 0 }),
-        })),
-        dead: { own: health.countDead(account), ...(isOperator && { total: health.countAllDead() }) },
+        spools: eachOf((destination) => {
+          const { records, bytes, oldestUs } = health.spools[destination].stats()
+          return { records, bytes, oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6) }
+        }),
+        destinations: eachOf((destination) => {
+          const { state, reason, sinceUs } = health.shippers[destination].status()
+          return {
+            store: health.sinks[destination].store,
+            state,
+            ...(isOperator && reason !== undefined && { reason }),
+            since: formatStamp({ us: sinceUs, sub: 0 }),
+          }
+        }),
+        dead: {
+          own: health.deadLetters.count(account),
+          ...(isOperator && { total: health.deadLetters.stats().total }),
+        },
       })
     },
     { detail },
   )
 }
 
-const eachOf = <T, U>({ points, exceptions }: Both<T>, convert: (value: T) => U): Both<U> => ({
-  points: convert(points),
-  exceptions: convert(exceptions),
+const eachOf = <T>(answer: (destination: Destination) => T): Both<T> => ({
+  points: answer('points'),
+  exceptions: answer('exceptions'),
 })
 
 const object = (properties: Record<string, object>, optional: readonly string[] = []) => ({

@@ -6,28 +6,22 @@ import { formatStamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import { cutPage } from '../../query/page.ts'
 import { parseQuestion } from '../../query/question.ts'
+import type { DeadLetter, DeadLetters } from '../../state/dead-letters.ts'
 import { describeDeadLetterAction, describeQuestion } from '../docs/describe-question.ts'
 import { diskProblem } from '../intake/accept-event.ts'
 import { emptyAnswer, jsonAnswer } from '../json-answer.ts'
 
-/** What is read of a dead letter. */
-export interface BuriedEvent {
-  readonly id: string
-  readonly reason: string
-  readonly record: string
-  readonly buriedAtUs: number
-}
+export type BuriedEvent = Pick<DeadLetter, 'id' | 'reason' | 'record' | 'buriedAtUs'>
 
 export interface DeadLetterRoutesDeps {
   /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
   accountOf(request: Request): string
   nowNs(): bigint
-  readonly dead: {
+  readonly dead: Pick<DeadLetters, 'remove'> & {
     /** Newest first; `before` is the last id of the page before. */
-    list(account: string, page: { limit: number; before?: string }): readonly BuriedEvent[]
+    list(...asked: Parameters<DeadLetters['list']>): readonly BuriedEvent[]
     /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. Rejects with SpoolError. */
     replay(account: string, id: string): Promise<boolean>
-    remove(account: string, id: string): boolean
   }
 }
 

@@ -54,7 +54,7 @@ test.each([
     const refused = await untilBatchIs(app, 503)
     expect(refused.json).toMatchObject({ code: 'busy', status: 503 })
     expect(refused.headers.get('retry-after')).toBe('1')
-    expect(app.refused).toContain('other busy')
+    expect(await app.refused()).toContain('other busy')
     expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
     expect((await app.post('/v1/batch', [{ kind: 'start', process: 'p' }])).status).toBe(201)
     for (const connection of connections.splice(0)) connection.close()

@@ -100,7 +100,7 @@ describe('a batch with faults', () => {
     ])
     expect(json.items[1]).toMatchObject({ status: 422, code: 'fields_invalid' })
     expect(await kindsOf(app)).toEqual(['start', 'end'])
-    expect(app.refused).toHaveLength(7)
+    expect(await app.refused()).toHaveLength(7)
   })
 
   test('in a line: the other lines are taken', async () => {

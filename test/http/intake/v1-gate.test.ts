@@ -321,7 +321,7 @@ test('what is refused is counted by kind and code', () =>
     await own.fetch('/v1/end', { method: 'POST' })
     await own.fetch('/v1/nothing', { key: own.keys.owner })
     await own.fetch('/nothing', { key: own.keys.owner })
-    expect(own.refused).toEqual([
+    expect(await own.refused()).toEqual([
       'start fields_invalid',
       'exception json_malformed',
       'end key_invalid',

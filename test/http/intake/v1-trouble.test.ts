@@ -2,6 +2,7 @@
 // nothing of the inside in the answer, and back to work by itself.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Rooms } from '../../../src/service/open-rooms.ts'
 import { systemDisk } from '../../../src/spool/disk.ts'
 import { SpoolError } from '../../../src/spool/spool-error.ts'
 import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
@@ -56,7 +57,7 @@ describe('a full spool', () => {
 
 test('a disk with too little room refuses every kind with 503 and retry-after', () => {
   const full = { ...systemDisk, freeBytes: async () => 1000 }
-  return withApp({ disk: { points: full, exceptions: full }, minFreeBytes: 2000 }, async (app) => {
+  return withApp({ disk: { points: full, exceptions: full } }, async (app) => {
     for (const [path, body] of [
       ['/v1/start', MARK],
       ['/v1/exception', EXCEPTION],
@@ -102,14 +103,15 @@ describe('a broken disk', () => {
   test('also when it is the disk of the given stamps', () =>
     withApp(
       {
-        intake: {
+        replace: (rooms) => ({
+          ...rooms,
           givenStamps: {
+            ...rooms.givenStamps,
             claim: async () => {
               throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
             },
-            close() {},
           },
-        },
+        }),
       },
       async (app) => {
         const answer = await app.post('/v1/start', { ...MARK, at: new Date(app.clock.wallUs() / 1000).toISOString() })
@@ -124,10 +126,13 @@ test.each([
   ['disk_low', 503, '5'],
   ['disk_failed', 500, null],
 ] as const)('a dead letter that cannot be replayed because of %s is told so', (code, status, retryAfter) => {
-  const replay = async () => {
-    throw new SpoolError(code)
+  const replace = (rooms: Rooms): Rooms => {
+    rooms.spools.points.append = () => Promise.reject(new SpoolError(code))
+    return rooms
   }
-  return withApp({ dead: { replay } }, async (app) => {
+  return withApp({ replace }, async (app) => {
+    const record = 'never read'
+    app.rooms.deadLetters.bury([{ destination: 'points', account: app.account, reason: 'refused', record }])
     const answer = await app.fetch('/api/dead/1/replay', { method: 'POST', key: app.keys.owner })
     expect([answer.status, answer.json.code]).toEqual([status, code])
     expect(answer.headers.get('retry-after')).toBe(retryAfter)
@@ -191,8 +196,15 @@ describe('a fault nobody thought of', () => {
       if (process === 'throws') throw thrownNow
       return 'known' as const
     }
-    const spool = { append: () => Promise.reject(thrownNow), refusal: () => undefined, backpressure: () => undefined }
-    app = await startApp({ intake: { admitSeries, spools: { points: spool, exceptions: spool } } })
+    app = await startApp({
+      replace(rooms) {
+        const { accounts, spools } = rooms
+        const admit: typeof accounts.series.admit = (_, process) => admitSeries({ process })
+        const append = () => Promise.reject(thrownNow)
+        spools.points.append = append
+        return { ...rooms, accounts: { ...accounts, series: { ...accounts.series, admit } } }
+      },
+    })
   })
   afterAll(() => app.stop())
 

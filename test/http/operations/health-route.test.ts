@@ -11,17 +11,20 @@ const app = new Elysia().use(
   healthRoute({
     accountOf: (request) => request.headers.get('x-who') ?? '',
     health: {
-      spools: () => ({
-        points: { records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000 },
-        exceptions: { records: 0, bytes: 0, oldestUs: undefined },
-      }),
-      destinations: () => ({
-        points: { store: 'influxdb', state: 'parked', reason: 'it quotes somebody’s event', sinceUs: NOW_US },
-        exceptions: { store: 'clickhouse', state: 'idle', sinceUs: NOW_US },
-      }),
-      countDead: (account) => (account === 'ada' ? 2 : 0),
-      countAllDead: () => 5,
-      isOperator: (account) => account === 'ada',
+      spools: {
+        points: { stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0 }) },
+        exceptions: { stats: () => ({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0 }) },
+      },
+      sinks: { points: { store: 'influxdb' }, exceptions: { store: 'clickhouse' } },
+      shippers: {
+        points: { status: () => ({ state: 'parked', reason: 'it quotes somebody’s event', sinceUs: NOW_US }) },
+        exceptions: { status: () => ({ state: 'idle', sinceUs: NOW_US }) },
+      },
+      deadLetters: {
+        count: (account) => (account === 'ada' ? 2 : 0),
+        stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
+      },
+      accounts: { get: (id) => ({ id, email: `${id}@example.com`, operator: id === 'ada', createdMs: 0 }) },
       nowUs: () => NOW_US,
     },
   }),

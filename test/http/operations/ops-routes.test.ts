@@ -24,7 +24,7 @@ test('/readyz says why no event can be taken', async () => {
   const unready = () => new Problem('disk_low', 'There is too little free space.', { retryAfterS: 5 })
   const routes = new Elysia().use(opsRoutes({ unready, renderMetrics: async () => '' }))
   const log = pino({ level: 'silent' })
-  const listener = listen(routes, { host: '127.0.0.1', port: 0, tls: undefined, log })
+  const listener = await listen(routes, { host: '127.0.0.1', port: 0, tls: undefined, log })
   const response = await fetch(`${listener.url}/readyz`)
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   expect(await response.json()).toMatchObject({ code: 'disk_low', detail: 'There is too little free space.' })

@@ -1,0 +1,112 @@
+// Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
+import { createConsole } from '../console/bundle-console.ts'
+import { CONSOLE_POLICY } from '../console/shell-page.ts'
+import type { Destination, Event } from '../event/event.ts'
+import { hasLoopbackHost } from '../http/accounts/own-host.ts'
+import { createFindSession } from '../http/accounts/session-cookie.ts'
+import { type AppDeps, createApp } from '../http/app.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { createLimitBadKeys } from '../http/intake/bad-keys.ts'
+import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
+import { createRateLimit } from '../http/intake/rate-limit.ts'
+import { Problem } from '../problem.ts'
+import { isLoopback, type Rooms } from './open-rooms.ts'
+import { renderMetrics } from './report.ts'
+
+/** What only the running service knows. */
+export interface Running {
+  /** The address at the other end of a request's connection. */
+  peerOf(request: Request): string | undefined
+  isStopping(): boolean
+}
+
+export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
+  const { config, clock, log, metrics, accounts, deadLetters, spools, stampClock } = rooms
+  const keyHeader = `x-${config.serviceName}-api-key`
+  const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
+  const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
+  return createApp({
+    log,
+    keyHeader,
+    keyInvalid,
+    findKey: accounts.findKey,
+    findSession: createFindSession(accounts.sessions.find),
+    ...(config.rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
+    hasTls: config.tls !== undefined,
+    gate: {
+      keyHeader,
+      keyInvalid,
+      findKey: accounts.findKey,
+      rateLimit: createRateLimit(clock, config.rateLimit),
+      refusal: (destination) => spools[destination].refusal(),
+      stamp: stampClock.next,
+    },
+    intake: intakeOf(rooms),
+    countRefused: (kind, reason) => metrics.refused.labels(kind, reason).inc(),
+    accounts: {
+      accounts,
+      addressOf,
+      isOwnHost: isLoopback(config.host) && config.trustProxy === 0 ? hasLoopbackHost : () => true,
+      isSecure: (request) =>
+        config.tls !== undefined || (config.trustProxy > 0 && request.headers.get('x-forwarded-proto') === 'https'),
+      onDeleted: () => void rooms.eraseAccounts.step(),
+    },
+    questions: rooms.questions,
+    dead: {
+      list: deadLetters.list,
+      remove: deadLetters.remove,
+      replay: (account, id) => replayDeadLetter(rooms, account, id),
+    },
+    health: {
+      spools,
+      sinks: rooms.stores.sinks,
+      shippers: rooms.shippers,
+      deadLetters,
+      accounts,
+      nowUs: stampClock.nowUs,
+    },
+    console: createConsole(keyHeader),
+    consolePolicy: CONSOLE_POLICY,
+    nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
+    unready: () => (isStopping() ? new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }) : unready(rooms)),
+    renderMetrics: () => renderMetrics(rooms),
+  })
+}
+
+function intakeOf({ config, clock, metrics, accounts, spools, givenStamps }: Rooms): AppDeps['intake'] {
+  // Looked up once: finding a counter by its label costs more than counting.
+  const accepted = {
+    start: metrics.accepted.labels('start'),
+    end: metrics.accepted.labels('end'),
+    metrics: metrics.accepted.labels('metrics'),
+    exception: metrics.accepted.labels('exception'),
+  }
+  return {
+    spools,
+    givenStamps,
+    ownTimeSub: 2 * config.nodeId + 1,
+    maxAgeUs: config.maxAgeUs,
+    wallUs: clock.wallUs,
+    admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
+    seriesNoted: accounts.series.noted,
+    countAccepted: (kind, events) => accepted[kind].inc(events),
+  }
+}
+
+/** The names that count towards the series limit; a mark has none. */
+const metricNames = (event: Event): string[] | undefined =>
+  event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined
+
+/** Durable in the spool before it leaves the dead letters: a kill between the two repeats it. False when the account has no such letter. */
+async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, account: string, id: string) {
+  const letter = deadLetters.get(account, id)
+  if (letter === undefined) return false
+  await spools[letter.destination as Destination].append(letter.record, stampClock.next().us)
+  return deadLetters.remove(account, id)
+}
+
+/** A spool that is busy takes events again with its next commit, long before anybody has acted on the answer. */
+function unready({ spools }: Rooms): Problem | undefined {
+  const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
+  return refusal && SPOOL_REFUSALS[refusal]()
+}

@@ -1,0 +1,149 @@
+// Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work of its own.
+import { join } from 'node:path'
+import { type Accounts, openAccounts } from '../account/accounts.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Destination } from '../event/event.ts'
+import { MAX_AHEAD_US } from '../event/own-time.ts'
+import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
+import type { Logger } from '../log.ts'
+import { createMetrics, type Metrics } from '../metrics.ts'
+import { createQuestions, type Questions } from '../query/questions.ts'
+import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
+import { createShipper, type Shipper } from '../ship/shipper.ts'
+import type { Disk } from '../spool/disk.ts'
+import { openSpool, type Spool } from '../spool/spool.ts'
+import { type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
+import { type GivenStamps, openGivenStamps } from '../state/given-stamps.ts'
+import { openStores, type Stores } from '../store/open-stores.ts'
+
+const MIN_FREE_BYTES = 64 * 2 ** 20
+
+/** One for each destination. */
+export type Both<T> = Readonly<Record<Destination, T>>
+
+export interface Rooms {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly lock: DataDirLock
+  readonly accounts: Accounts
+  readonly deadLetters: DeadLetters
+  readonly spools: Both<Spool>
+  readonly givenStamps: GivenStamps
+  readonly stampClock: StampClock
+  readonly stores: Stores
+  readonly shippers: Both<Shipper>
+  readonly eraseAccounts: EraseAccounts
+  readonly questions: Questions
+}
+
+/** The real ones when absent. */
+export interface OpenParts {
+  readonly disks?: Partial<Both<Disk>>
+  readonly openStores?: typeof openStores
+}
+
+/** Throws an Error whose message is for the operator. */
+export async function openRooms(config: Config, clock: Clock, log: Logger, parts: OpenParts): Promise<Rooms> {
+  makeDataDir(config.dataDir)
+  const lock = lockDataDir(config.dataDir)
+  const base: Base = { config, clock, log, metrics: createMetrics() }
+  const files = await openFiles(base, parts)
+  const { points, exceptions } = files.spools
+  const stampClock = createStampClock(clock, config.nodeId, Math.max(points.newestUs, exceptions.newestUs))
+  const stores = await (parts.openStores ?? openStores)({
+    influx: config.influx,
+    clickhouse: config.clickhouse,
+    embeddedPath: join(config.dataDir, 'clickhouse'),
+    retentionDays: config.retentionDays,
+    log,
+  })
+  const opened = { ...base, ...files, lock, stampClock, stores }
+  return {
+    ...opened,
+    shippers: bothOf((destination) => createShipperTo(destination, opened)),
+    eraseAccounts: createEraseAccounts({
+      removals: files.accounts.removals,
+      removed: files.accounts.removed,
+      spools: Object.values(files.spools),
+      sinks: Object.values(stores.sinks),
+      deadLetters: files.deadLetters,
+      nowUs: stampClock.nowUs,
+      log,
+    }),
+    questions: createQuestions({
+      points: stores.points,
+      exceptions: stores.exceptions,
+      nowNs: () => BigInt(Math.max(stampClock.nowUs(), clock.wallUs())) * 1000n,
+      maxRunNs: BigInt(config.maxRunUs) * 1000n,
+      maxMarks: config.queryMaxMarks,
+      series: files.accounts.series.use,
+    }),
+  }
+}
+
+type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
+type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'givenStamps'>
+
+async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts): Promise<Files> {
+  const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
+  const accounts = openAccounts({
+    path: inDataDir('accounts.sqlite'),
+    clock,
+    log,
+    signup: config.signup,
+    setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
+    ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
+    seriesMax: config.influx === undefined ? 0 : config.seriesMax,
+  })
+  const deadLetters = openDeadLetters({ path: inDataDir('dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
+  const openSpoolOf = (destination: Destination) => {
+    const commitSeconds = metrics.commitSeconds.labels(destination)
+    const disk = parts.disks?.[destination]
+    return openSpool({
+      dir: inDataDir('spool', destination),
+      maxBytes: Math.floor(config.spoolMaxBytes / 2),
+      minFreeBytes: MIN_FREE_BYTES,
+      log: log.child({ destination }),
+      onCommit: (_, ms) => commitSeconds.observe(ms / 1000),
+      ...(disk && { disk }),
+    })
+  }
+  const spools = { points: await openSpoolOf('points'), exceptions: await openSpoolOf('exceptions') }
+  const givenStamps = openGivenStamps({
+    path: inDataDir('given-stamps.sqlite'),
+    keepUs: config.maxAgeUs + MAX_AHEAD_US,
+    clock,
+    log,
+  })
+  return { accounts, deadLetters, spools, givenStamps }
+}
+
+type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics'>
+
+function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
+  const { spools, stores, metrics, ...same } = parts
+  return createShipper({
+    ...same,
+    destination,
+    spool: spools[destination],
+    sink: stores.sinks[destination],
+    meter: {
+      delivered: (n) => metrics.delivered.labels(destination).inc(n),
+      expired: (n) => metrics.expired.labels(destination).inc(n),
+      dead: (n) => metrics.dead.labels(destination).inc(n),
+      deliverySeconds: (s) => metrics.deliverySeconds.labels(destination).observe(s),
+      batch: (outcome) => metrics.batches.labels(destination, outcome).inc(),
+    },
+  })
+}
+
+const bothOf = <T>(create: (destination: Destination) => T): Both<T> => ({
+  points: create('points'),
+  exceptions: create('exceptions'),
+})
+
+export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

@@ -1,0 +1,48 @@
+// What the operator is shown: metrics, the lead of the clock, how to make the first account.
+import type { Rooms } from './open-rooms.ts'
+
+const LEAD_LOGGED_US = 1_000_000
+const LEAD_CHECKED_EVERY_MS = 10_000
+
+/** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
+export function renderMetrics({ metrics, spools, deadLetters, shippers, stampClock }: Rooms): Promise<string> {
+  const dead = deadLetters.stats().byDestination
+  for (const destination of ['points', 'exceptions'] as const) {
+    const { records, bytes, oldestUs, damaged } = spools[destination].stats()
+    const oldestS = oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - oldestUs) / 1e6)
+    metrics.spoolRecords.labels(destination).set(records)
+    metrics.spoolBytes.labels(destination).set(bytes)
+    metrics.spoolOldestSeconds.labels(destination).set(oldestS)
+    metrics.spoolDamaged.labels(destination).set(damaged)
+    metrics.deadLetters.labels(destination).set(dead[destination] ?? 0)
+    metrics.parked.labels(destination).set(shippers[destination].status().state === 'parked' ? 1 : 0)
+  }
+  metrics.clockLeadSeconds.set(stampClock.leadUs() / 1e6)
+  return metrics.registry.metrics()
+}
+
+/** Logs when the stamps run ahead of the wall clock by more than a second, and when they no longer do. */
+export function watchLead({ stampClock, log }: Rooms): { stop(): void } {
+  let isAhead = false
+  const check = () => {
+    const leadUs = stampClock.leadUs()
+    if (leadUs > LEAD_LOGGED_US === isAhead) return
+    isAhead = !isAhead
+    if (isAhead) log.warn({ lead_s: leadUs / 1e6 }, 'stamps are ahead of the wall clock, which was set back')
+    else log.info('the wall clock has caught up with the stamps')
+  }
+  check()
+  const timer = setInterval(check, LEAD_CHECKED_EVERY_MS)
+  return { stop: () => clearInterval(timer) }
+}
+
+/** A set-up code that the operator gave is a secret; only a generated one is logged. */
+export function logHowToBegin({ config, log, accounts }: Rooms, url: string): void {
+  if (config.signup === 'closed') {
+    log.warn('no account exists and SIGNUP is closed: set SIGNUP=first to create one')
+    return
+  }
+  const needed = accounts.setupCode()
+  const code = needed === undefined ? '' : ` --setup-code ${config.setupCode === undefined ? needed : '…'}`
+  log.info(`no account yet: create one with \`STINT_URL=${url} bun run stint account create${code}\` or at ${url}/`)
+}
