@@ -1,12 +1,12 @@
 // The arguments of the server's process: it takes none, and says so instead of starting.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempDir } from './support/temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-arguments-'))
+const dir = tempDir('arguments')
 afterAll(() => rmSync(dir, { recursive: true }))
 
 /** In an empty directory, which is to stay so; a server that starts after all is ended. */

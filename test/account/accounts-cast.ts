@@ -1,12 +1,11 @@
 // What the tests of this room share: a clock that only moves when told, a fresh directory, and accounts in it.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { type Accounts, type AccountsOptions, openAccounts } from '../../src/account/accounts.ts'
 import { type AccountDatabase, openDatabase } from '../../src/account/database.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/problem.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 export const silentLog = pino({ level: 'silent' })
 
@@ -25,7 +24,7 @@ export function createManualClock(startUs = Date.UTC(2026, 10, 20) * 1000): Manu
   }
 }
 
-export const freshDir = (): string => mkdtempSync(join(tmpdir(), 'stint-accounts-'))
+export const freshDir = (): string => tempDir('accounts')
 
 export function openFresh(options: Partial<AccountsOptions> = {}): Accounts & { path: string; clock: ManualClock } {
   const clock = (options.clock as ManualClock | undefined) ?? createManualClock()

@@ -2,7 +2,7 @@
 // many accounts and keys? One Stint with a single account beside one with a thousand of ten keys each, measured in turn. Points are bound for
 // an InfluxDB that is away: so the budget of series counts for every account, and nothing but intake is done.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openAccounts } from '../../src/account/accounts.ts'
@@ -10,6 +10,7 @@ import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'
 
 interface Case {
@@ -47,7 +48,7 @@ const BODY = JSON.stringify({
   uid: '3f2a9c1e-1b2c-4d5e-8f90-123456789abc',
 })
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-accounts-'))
+const dir = tempDir('accounts')
 const hasTwoCores = cpus().length > 1
 const pinned = (core: number, command: string[]) =>
   hasTwoCores ? ['taskset', '-c', String(core), ...command] : command

@@ -2,8 +2,7 @@
 // store has grown: the time to the whole answer, the CPU and the peak memory of the real process, with the embedded engine and with InfluxDB.
 // On a machine that is not quiet the time says little; the CPU is hardly touched by what others do.
 // `--beyond` asks again without QUERY_MAX_MARKS what that has refused. `--marks 100000000` works too, and takes its time.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openAccounts } from '../../src/account/accounts.ts'
@@ -12,6 +11,7 @@ import { createLog } from '../../src/log.ts'
 import { type InfluxBucket, influxd, influxdPid } from '../support/influxd.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { DAYS, PROCESSES } from './load-marks.ts'
 import { inWords, surroundings } from './machine.ts'
 
@@ -145,7 +145,7 @@ async function ask(stint: StintProcess, secret: string, path: string, influxPid?
 }
 
 async function measure(store: StoreName, size: number, figures: Figure[], loads: Load[]): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'stint-growth-'))
+  const dataDir = tempDir('growth')
   const influx = store === 'influxdb' ? await (await influxd()).freshBucket() : undefined
   const influxPid = influx && influxdPid(influx)
   const settings: Env = {

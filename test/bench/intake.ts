@@ -1,11 +1,12 @@
 // `bun run bench intake [--seconds N] [--rounds N] [--away] [--json]`: durable intake beside its rivals, all in one run. The server has one core and the load the
 // other, as far as the machine has two. A figure of a noisy machine is worth its ratio to the rivals of the same run, no more.
 // `--away`: the stores do not answer, so that nothing is stored meanwhile and the spool stands alone.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'
 
 interface Target {
@@ -48,7 +49,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds)
 const rounds = Number(values.rounds)
 const say = (text: string) => process.stderr.write(`${text}\n`)
-const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
+const dir = tempDir('bench')
 const hasTwoCores = cpus().length > 1
 const pinned = (core: number, command: string[]) =>
   hasTwoCores ? ['taskset', '-c', String(core), ...command] : command

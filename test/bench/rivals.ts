@@ -3,9 +3,8 @@
 //   synced  the same, and durable in the plainest way: what came in since the last sync is written to one place of a file and synced together
 //   elysia  Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { systemClock } from '../../src/clock.ts'
@@ -15,6 +14,7 @@ import { INTAKE_PATHS } from '../../src/http/intake/intake-paths.ts'
 import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { v1Routes } from '../../src/http/intake/v1-routes.ts'
 import { Problem } from '../../src/problem.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const KEY = process.env.BENCH_KEY!
 const CREATED = { status: 201, headers: { 'content-type': 'application/json' } }
@@ -33,7 +33,7 @@ function bare(append: (body: object) => Promise<void> | undefined = () => undefi
 
 /** Group commit and nothing else: no sequence, no checksum, nothing to read. */
 async function synced() {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
+  const dir = tempDir('bench')
   const file = await open(join(dir, 'log'), 'w+')
   rmSync(dir, { recursive: true }) // the file stays as long as it is open
   await file.write(new Uint8Array(1024 * 1024), 0, 1024 * 1024, 0)

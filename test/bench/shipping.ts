@@ -1,7 +1,6 @@
 // `bun run bench shipping [--events N] [--json]`: how fast a backlog drains from the spool into each store, beside the same batches sent by
 // a plain fetch (InfluxDB) or the engine's own insert (ClickHouse, embedded), one after the other in one run.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../src/clock.ts'
@@ -16,6 +15,7 @@ import { pushLines } from '../../src/store/influx/points.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { influxd } from '../support/influxd.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'
 
 const { values } = parseArgs({
@@ -25,7 +25,7 @@ const { values } = parseArgs({
 const events = Number(values.events)
 const BATCH = 5000
 const log = createLog({ level: 'warn', pretty: false })
-const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
+const dir = tempDir('bench')
 const startUs = systemClock.wallUs() - events * 100
 const rows: { what: string; eventsPerSecond: number; seconds: number; rssMb: number }[] = []
 

@@ -1,7 +1,6 @@
 // `bun run bench timings [--marks N] [--rounds N] [--json]`: what is asked about timings, and every panel of the dashboards, over N marks (1M) of fifty processes
 // in the last day in the real InfluxDB, and ten times as many in the ClickHouse engine. Each question is asked once to warm up; then the median counts, and on a busy machine the store's CPU.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Event } from '../../src/event/event.ts'
@@ -14,6 +13,7 @@ import type { PointSource, TimingSelection } from '../../src/store/source.ts'
 import { askClickHouse, askInflux, type View } from '../deploy/grafana.ts'
 import { influxd, influxdPid } from '../support/influxd.ts'
 import { cpuMs } from '../support/process-figures.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'
 
 const { values } = parseArgs({
@@ -50,7 +50,7 @@ interface Row {
 }
 
 const log = createLog({ level: 'silent', pretty: false })
-const dir = mkdtempSync(join(tmpdir(), 'stint-bench-'))
+const dir = tempDir('bench')
 const rows: Row[] = []
 const before = surroundings()
 const untilMs = Math.floor(Date.now() / 1000) * 1000

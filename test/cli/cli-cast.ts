@@ -1,9 +1,8 @@
 // A person at a command line: runs commands in this process against a real server, with a home of their own.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Io } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 export interface Ran {
   readonly exitCode: number
@@ -22,7 +21,7 @@ interface World {
 }
 
 export function createPerson(url: string) {
-  const home = mkdtempSync(join(tmpdir(), 'stint-cli-'))
+  const home = tempDir('cli')
   const sessionPath = join(home, '.config/stint/session.json')
 
   async function run(

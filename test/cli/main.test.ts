@@ -1,16 +1,16 @@
 // The command line as a process: on a real terminal, and in a pipe.
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ADA } from '../account/accounts-cast.ts'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const server = serveAccounts()
 afterAll(server.stop)
 
 const MAIN = join(import.meta.dir, '../../src/cli/main.ts')
-const env = () => ({ HOME: mkdtempSync(join(tmpdir(), 'stint-cli-')), STINT_URL: server.url, PATH: '/usr/bin:/bin' })
+const env = () => ({ HOME: tempDir('cli'), STINT_URL: server.url, PATH: '/usr/bin:/bin' })
 
 /** Types each answer when its question has come; a question that never comes ends by the time-out of the test. */
 async function onTerminal(args: string[], dialog: [question: string, answer: string][]) {

@@ -1,11 +1,11 @@
 // The one command that works on DATA_DIR itself: against the data of a real server that runs, then stands still, then runs again.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/state/data-dir-lock.ts'
 import { ADA, openFresh } from '../account/accounts-cast.ts'
 import { createStintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { createPerson } from './cli-cast.ts'
 
 const dirs: string[] = []
@@ -14,7 +14,7 @@ afterAll(() => {
 })
 
 async function dirWithAda() {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-reset-'))
+  const dir = tempDir('reset')
   dirs.push(dir)
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   const { account, key } = await accounts.create(ADA)
@@ -51,7 +51,7 @@ test('what cannot be done is said, and nothing is made', async () => {
     stdout: '',
     stderr: 'stint: The new password cannot be used; it must have at least 8 characters\n',
   })
-  const empty = mkdtempSync(join(tmpdir(), 'stint-reset-'))
+  const empty = tempDir('reset')
   dirs.push(empty)
   const nothing = await reset(ADA.email, 'a new beginning', empty)
   expect(nothing.exitCode).toBe(1)

@@ -3,13 +3,12 @@ import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { type BrowserPage, launchBrowser, openPage } from '../support/browser.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 export const PASSWORD = 'a long enough password of a test'
 export const LIGHT = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const
 export const DARK = { ...LIGHT, colorScheme: 'dark' } as const
 export const PHONE = { viewport: { width: 320, height: 640 }, colorScheme: 'light', hasTouch: true } as const
-
-const STORED_WITHIN_MS = 10_000
 
 export interface Visit extends BrowserPage {
   /** To a page by what its address holds after `#/`. */
@@ -46,7 +45,7 @@ export async function startConsole(env: Env = {}): Promise<ConsoleStint> {
       const answer = await post(`${stint.url}/v1/batch`, events, { 'x-stint-api-key': secret })
       const { accepted } = (await answer.json()) as { accepted?: number }
       if (accepted !== events.length) throw new Error(`${accepted} of ${events.length} events were accepted`)
-      await until(() => isStored(stint.url, secret))
+      await until('all events stored', () => isStored(stint.url, secret))
     },
     async close() {
       await browser.close()
@@ -68,15 +67,6 @@ export async function visit(
     ...opened,
     go: async (view) => void (await opened.page.goto(`${url}/#/${view}`)),
     view: () => new URL(opened.page.url()).hash,
-  }
-}
-
-/** Resolves when it is so; rejects when that takes too long. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + STORED_WITHIN_MS
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('it did not become so in time')
-    await Bun.sleep(50)
   }
 }
 

@@ -1,10 +1,10 @@
 // The first visit and everything about who one is: signing up, the key, requests that work when pasted, signing in and out, the password,
 // sessions and keys; each with a real server and a real browser.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { type ConsoleStint, LIGHT, PASSWORD, startConsole, type Visit } from './console-visit.ts'
 
 setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
@@ -233,7 +233,7 @@ describe.skipIf(cannotRun)('a Stint whose sign-up is closed', () => {
 
 /** What it printed to stderr or, when it failed, how. */
 async function runSnippet(text: string, language: 'sh' | 'ts' | 'py'): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-snippet-'))
+  const dir = tempDir('snippet')
   const path = join(dir, `snippet.${language}`)
   await Bun.write(path, text)
   const command = { sh: ['/bin/sh', path], ts: [process.execPath, path], py: ['python3', path] }[language]

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, findBarriers, LIGHT, startConsole, until, type Visit } from './console-visit.ts'
+import { until } from '../support/until.ts'
+import { type ConsoleStint, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
@@ -107,7 +108,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     test('a long name of emoji is cut between two of them', async () => {
       await visit.go('runs')
       await visit.page.getByRole('button', { name: 'Run of report' }).waitFor()
-      await until(async () => (await readCanvases(visit.page)).some((text) => /^😀+…$/u.test(text)))
+      await until('the name is cut', async () => (await readCanvases(visit.page)).some((text) => /^😀+…$/u.test(text)))
       expect((await readCanvases(visit.page)).filter((text) => !text.isWellFormed())).toEqual([])
     })
 
@@ -116,7 +117,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
       await visit.page.getByRole('link', { name: 'TypeError' }).click()
       await visit.page.getByText('1 exception. A point is').waitFor()
       const readCounts = async () => (await readCanvases(visit.page)).filter((text) => /^\d+$/.test(text))
-      await until(async () => (await readCounts()).length > 0)
+      await until('counts are drawn', async () => (await readCounts()).length > 0)
       expect(await readCounts()).toEqual(['0', '1'])
     })
   })

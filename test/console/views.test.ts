@@ -8,16 +8,8 @@ import { systemClock } from '../../src/clock.ts'
 import { toRecord } from '../../src/event/record.ts'
 import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { missing } from '../support/needs.ts'
-import {
-  type ConsoleStint,
-  DARK,
-  findBarriers,
-  LIGHT,
-  PHONE,
-  startConsole,
-  until,
-  type Visit,
-} from './console-visit.ts'
+import { until } from '../support/until.ts'
+import { type ConsoleStint, DARK, findBarriers, LIGHT, PHONE, startConsole, type Visit } from './console-visit.ts'
 import { someDay } from './some-day.ts'
 
 setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
@@ -238,7 +230,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByRole('button', { name: 'Drop: metrics of buried' }).click()
     await page.getByRole('button', { name: 'Drop it' }).click()
     await page.getByText('No dead letters').waitFor()
-    await until(async () => {
+    await until('the timeline shows it', async () => {
       const answer = await fetch(`${stint.stint.url}/api/metrics?process=buried`, {
         headers: { 'x-stint-api-key': ada.secret },
       })

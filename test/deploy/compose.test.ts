@@ -1,10 +1,10 @@
 // docker-compose.yml and what it mounts, as far as they can be judged without a daemon: versions, order, reach, secrets, and every setting known to config.ts.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -187,7 +187,7 @@ describe('settings', () => {
   }
 
   test.each(['stint', 'grant-tokens'])('of %s are known to config.ts, and right', (service) => {
-    const dir = mkdtempSync(join(tmpdir(), 'stint-compose-'))
+    const dir = tempDir('compose')
     const env = settingsOf(service)
     for (const [name, value] of Object.entries(env)) {
       if (

@@ -1,12 +1,12 @@
 // The Dockerfile without a daemon: what its steps do, in a clean directory and with nothing of this one but what .dockerignore lets through; then the program
 // as the image runs it: a user without rights, nothing to be written but DATA_DIR, no chdb.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ClickHouseBridge, startClickHouseBridge } from '../support/clickhouse-bridge.ts'
 import { engineMissing } from '../support/engine.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const NOBODY = 65_534
@@ -20,7 +20,7 @@ const steps = (stage: string, kind: string): string[][] =>
 const json = (stage: string, kind: string): string[] =>
   JSON.parse(new RegExp(`^${kind} (\\[.*\\])$`, 'm').exec(stage)![1]!)
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-image-'))
+const dir = tempDir('image')
 const app = join(dir, 'app')
 const dataDir = join(dir, 'data')
 const tmp = join(dir, 'tmp')

@@ -1,14 +1,14 @@
 // What docker-compose.yml's two short services do: secrets that nobody has to make up, and tokens that can no more than they must.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { influxd, influxdMissing } from '../support/influxd.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const DEPLOY = join(import.meta.dir, '../../src/deploy')
-const dir = mkdtempSync(join(tmpdir(), 'stint-secrets-'))
+const dir = tempDir('secrets')
 afterAll(() => rmSync(dir, { recursive: true }))
 const read = (path: string) => readFileSync(join(dir, path), 'utf8')
 

@@ -1,11 +1,11 @@
 // The real service under a wall clock that jumps an hour, forth and back, also while it is stopped.
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks } from '../support/fault-trial.ts'
 import { readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const ENTRY = join(import.meta.dir, '../support/fault-clock-main.ts')
 const HOUR_US = 3_600_000_000
@@ -14,7 +14,7 @@ const JOB_US = 10_000_000
 const SLACK_MS = 5_000
 const TIMEOUT_MS = 120_000
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-clock-'))
+const dir = tempDir('clock')
 let stint: StintProcess | undefined
 afterEach(async () => {
   await stint?.close()

@@ -4,11 +4,12 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
-import { figure, injectFault, lacks, manyOf, startLoad, until } from '../support/fault-trial.ts'
+import { figure, injectFault, lacks, manyOf, startLoad } from '../support/fault-trial.ts'
 import { influxd } from '../support/influxd.ts'
 import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const CLIENTS = 3
 const WITHIN_MS = 60_000

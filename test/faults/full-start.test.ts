@@ -3,11 +3,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
-import { lacks, manyOf, startLoad, until } from '../support/fault-trial.ts'
+import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
 import { influxd } from '../support/influxd.ts'
 import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const WITHIN_MS = 60_000
 const TIMEOUT_MS = 180_000

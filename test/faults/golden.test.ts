@@ -1,11 +1,11 @@
 // A DATA_DIR as an earlier Stint left it, kept in golden/: it opens, its accounts and keys are known, and what it had accepted is delivered.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks } from '../support/fault-trial.ts'
 import { type Dead, type Point, readStored, untilShipped } from '../support/oracle.ts'
 import { callerOf, createStintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const GOLDEN = join(import.meta.dir, 'golden')
 const TIMEOUT_MS = 120_000
@@ -21,7 +21,7 @@ interface Facts {
   readonly sent: readonly { readonly path: string; readonly uid?: string; readonly at: string }[]
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-golden-'))
+const dir = tempDir('golden')
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(data-dir-\d+)\.json$/.exec(name)?.[1] ?? [])

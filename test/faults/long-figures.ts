@@ -2,10 +2,11 @@
 // fresh one is visible after that, and how much memory a minute of overload takes.
 import { writeBacklog } from '../support/fault-backlog.ts'
 import { startFaultStores } from '../support/fault-stores.ts'
-import { figure, until } from '../support/fault-trial.ts'
+import { figure } from '../support/fault-trial.ts'
 import { countSpooled, readAll, WIDE } from '../support/oracle.ts'
 import { type Caller, createStintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
+import { until } from '../support/until.ts'
 import { overload, RATE_LIMIT } from './overload.ts'
 
 const BACKLOG = 1_000_000

@@ -1,19 +1,19 @@
 // The order of things in the real process, by its system calls: what power loss cannot take back. Every 201 follows the sync of its record; every
 // position follows the sync of the store that has the events.
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks, traceCalls } from '../support/fault-trial.ts'
 import { createOracle, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const EVENTS = 30
 const WITHIN_MS = 60_000
 const TIMEOUT_MS = 120_000
 const CALLS = 'sendto,sendmsg,write,writev,pwrite64,fdatasync,fsync,unlink'
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-order-'))
+const dir = tempDir('order')
 let stint: StintProcess | undefined
 afterEach(async () => {
   await stint?.close()

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPerson } from '../cli/cli-cast.ts'
 import { writeBacklog } from '../support/fault-backlog.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
-import { figure, lacks, until } from '../support/fault-trial.ts'
+import { figure, lacks } from '../support/fault-trial.ts'
 import { countSpooled, type Dead, readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 /** Refused and all events of a batch. */
 const BATCHES = [

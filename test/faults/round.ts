@@ -2,7 +2,7 @@
 // The Stint of a rig lives on from round to round, and so do its stores.
 import { between, type Chance } from '../support/fault-chance.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
-import { injectFault, isKnown, manyOf, rotateKey, startLoad, until } from '../support/fault-trial.ts'
+import { injectFault, isKnown, manyOf, rotateKey, startLoad } from '../support/fault-trial.ts'
 import {
   createOracle,
   type Findings,
@@ -14,6 +14,7 @@ import {
 } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
+import { until } from '../support/until.ts'
 
 const SHIPPED_WITHIN_MS = 300_000
 const STARTED_WITHIN_MS = 30_000

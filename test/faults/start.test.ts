@@ -1,9 +1,9 @@
 // What the real process says when it cannot or must not start: an exit code that is not 0, and one message that tells the operator what to do.
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const TIMEOUT_MS = 120_000
 /** The stores are away: a start does not need them, and none of these tests is about them. */
@@ -15,7 +15,7 @@ const SETTINGS = {
   CLICKHOUSE_URL: 'http://127.0.0.1:1',
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-refused-'))
+const dir = tempDir('refused')
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** The fatal line of a start that must fail. */

@@ -1,7 +1,7 @@
 // One store down for long, the other up, Stint restarted meanwhile: each kind has its own spool, is refused only when that is full, and drains on return.
 import { afterEach, expect, test } from 'bun:test'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
-import { lacks, manyOf, startLoad, until } from '../support/fault-trial.ts'
+import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
 import {
   countSpooled,
   createOracle,
@@ -12,6 +12,7 @@ import {
   WIDE,
 } from '../support/oracle.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const CLIENTS = 4
 const WITHIN_MS = 90_000

@@ -1,12 +1,11 @@
 // The back-up of README.md, done as it says there: the process is frozen while DATA_DIR is copied, under load, and goes on. What was
 // acknowledged before is in the copy, once and as it was; nothing is in it that was never sent; and the copy is a Stint of its own.
 import { expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { engineMissing } from '../support/engine.ts'
 import { untilShipped } from '../support/oracle.ts'
 import { type Caller, createStintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const CLIENTS = 8
 const EVENTS_BEFORE = 600
@@ -44,7 +43,7 @@ async function readAll(
 test.skipIf(engineMissing !== undefined || process.platform !== 'linux')(
   'a copy of the frozen DATA_DIR holds all that was acknowledged',
   async () => {
-    const copy = mkdtempSync(join(tmpdir(), 'stint-backup-'))
+    const copy = tempDir('backup')
     const stint = createStintProcess()
     const restored = createStintProcess({}, { dataDir: copy })
     try {

@@ -1,7 +1,6 @@
 // TLS of Stint's own: a certificate made on the spot, and clear words when there is none to be had.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { Elysia } from 'elysia'
@@ -9,8 +8,9 @@ import pino from 'pino'
 import { listen } from '../../src/http/listen.ts'
 import { startApp } from '../support/app.ts'
 import { createStintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-tls-'))
+const dir = tempDir('tls')
 const certPath = join(dir, 'cert.pem')
 const keyPath = join(dir, 'key.pem')
 

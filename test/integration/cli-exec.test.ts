@@ -1,11 +1,12 @@
 // `stint exec` and the real process: overlapping jobs, one killed, Stint away in between; from the sources and as the one compiled file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createUser, MAIN, until } from '../cli/exec/exec-cast.ts'
+import { createUser, MAIN } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
 
 interface Timing {
   readonly process: string
@@ -20,7 +21,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   let stint: StintProcess
   let caller: Caller
   let user: ReturnType<typeof createUser>
-  const dir = mkdtempSync(join(tmpdir(), 'stint-compiled-'))
+  const dir = tempDir('compiled')
   const compiled = join(dir, 'stint')
 
   beforeAll(async () => {
@@ -127,7 +128,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
     expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --uid [^\n]+\n$/)
-    await until(() => user.pendingFiles().length === 0, 'nothing is kept')
+    await until('nothing is kept', () => user.pendingFiles().length === 0)
   })
 
   describe('as one compiled file', () => {
@@ -220,7 +221,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         () => timings('slow'),
         (all) => all[0]?.state === 'completed',
       )
-      await until(() => user.pendingFiles().length === 0, 'nothing is pending')
+      await until('nothing is pending', () => user.pendingFiles().length === 0)
       isSlow = false
       proxy.stop(true)
     })

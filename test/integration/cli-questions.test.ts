@@ -6,9 +6,10 @@ import { toRecord } from '../../src/event/record.ts'
 import { createLog } from '../../src/log.ts'
 import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createPerson, type Ran } from '../cli/cli-cast.ts'
-import { MAIN, until } from '../cli/exec/exec-cast.ts'
+import { MAIN } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever an answer holds
 type Row = Record<string, any>
@@ -306,12 +307,9 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       })()
       const startedMs = Date.now() - 2000
       await caller.post('/v1/start', { process: 'watched', uid: 'w', at: new Date(startedMs).toISOString() })
-      await until(
-        () => /^\d\d:\d\d:\d\d\.\d{3} {2}running {2}watched {2}w\n$/.test(seen),
-        `one that runs, in:\n${seen}`,
-      )
+      await until('a running one is shown', () => /^\d\d:\d\d:\d\d\.\d{3} {2}running {2}watched {2}w\n$/.test(seen))
       await caller.post('/v1/end', { process: 'watched', uid: 'w', at: new Date(startedMs + 1500).toISOString() })
-      await until(() => seen.includes('  completed after 1.50 s  watched  w\n'), `its end, in:\n${seen}`)
+      await until(`its end, in:\n${seen}`, () => seen.includes('  completed after 1.50 s  watched  w\n'))
       child.kill('SIGINT')
       expect(await child.exited).toBe(0)
       await reading
@@ -331,7 +329,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         },
       })
       const frames = () => screen.split('\u001b[H').length - 1
-      await until(() => frames() >= 2, 'a second frame')
+      await until('a second frame', () => frames() >= 2)
       child.terminal!.write('\u0003')
       expect(await child.exited).toBe(0)
       expect(screen).toContain('2 running')

@@ -6,6 +6,7 @@ import { influxd, influxdMissing } from '../support/influxd.ts'
 import { createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
+import { until } from '../support/until.ts'
 
 const KILLS = 4
 const CLIENTS = 12
@@ -19,14 +20,6 @@ afterEach(async () => {
   await stint?.close()
   stint = undefined
 })
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = performance.now() + WITHIN_MS
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`within ${WITHIN_MS} ms there were never ${what}`)
-    await Bun.sleep(2)
-  }
-}
 
 async function surviveKills(settings: Env): Promise<void> {
   stint = createStintProcess(settings)

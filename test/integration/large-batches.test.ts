@@ -1,8 +1,9 @@
 // Many large batches at once: more than may wait for the disk together. They take turns; nobody is refused, and Stint stays ready.
 import { afterEach, expect, test } from 'bun:test'
-import { lacks, until } from '../support/fault-trial.ts'
+import { lacks } from '../support/fault-trial.ts'
 import { countSpooled } from '../support/oracle.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const BATCHES = 8
 const EVENTS_EACH = 550

@@ -1,7 +1,6 @@
 // Two nodes before the same stores, set up as README.md says: each with a NODE_ID and a DATA_DIR of its own, the account's file copied.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineMissing } from '../support/engine.ts'
 import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
@@ -16,6 +15,8 @@ import {
   untilShipped,
 } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
 
 const CLIENTS = 8
 const ACKNOWLEDGED = 300
@@ -27,14 +28,6 @@ const FIRST = { nodeId: '0', arrival: '000', own: '001' }
 const SECOND = { nodeId: '499', arrival: '998', own: '999' }
 
 const subOf = (at: string): string => at.slice(-4, -1)
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WITHIN_MS
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`within ${WITHIN_MS} ms it was never so that ${what}`)
-    await Bun.sleep(5)
-  }
-}
 
 /** The same key at another node. */
 const callerAt = ({ url }: StintProcess, caller: Caller): Caller => ({
@@ -62,7 +55,7 @@ async function stampOf(answer: Promise<Response>): Promise<string> {
 }
 
 describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('two nodes before the same stores', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-two-nodes-'))
+  const dir = tempDir('two-nodes')
   let clickhouse: FaultServer
   let first: StintProcess
   let second: StintProcess

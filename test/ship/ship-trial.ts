@@ -1,6 +1,5 @@
 // A shipper between the real spool, the real dead letters and a store in memory, in a directory of its own.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pino from 'pino'
 import { systemClock } from '../../src/clock.ts'
@@ -13,6 +12,7 @@ import { openSpool, type Spool } from '../../src/spool/spool.ts'
 import { type DeadLetter, type DeadLetters, openDeadLetters } from '../../src/state/dead-letters.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { createMemoryStore, type MemoryStore, type StoreFaults } from '../support/memory-sink.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 export const ACCOUNT = 'acc'
 export const NOW_US = 1_800_000_000_000_000
@@ -68,7 +68,7 @@ export interface ShipTrialOptions {
 }
 
 export async function openShipTrial(options: ShipTrialOptions = {}): Promise<ShipTrial> {
-  const dir = await mkdtemp(join(tmpdir(), 'stint-ship-'))
+  const dir = tempDir('ship')
   const logged: LogLine[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const store = createMemoryStore(options.faults)
@@ -179,14 +179,4 @@ export async function stepUntilHeld(shipper: Shipper, maxSteps = 1000): Promise<
     if (typeof next === 'object' && (state === 'parked' || state === 'retrying')) return next.pauseMs
   }
   throw new Error('was not held up')
-}
-
-/** Resolves when the condition holds and all that followed from it at once is done; rejects after 5 s. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000
-  for (let held = false; !held; ) {
-    held = condition()
-    if (!held && performance.now() > deadline) throw new Error(`not in time: ${condition}`)
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
 }

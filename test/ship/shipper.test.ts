@@ -4,17 +4,8 @@ import { toRecord } from '../../src/event/record.ts'
 import type { Spool } from '../../src/spool/spool.ts'
 import type { WriteResult } from '../../src/store/sink.ts'
 import type { StoreRequest } from '../support/memory-sink.ts'
-import {
-  ACCOUNT,
-  drain,
-  markAt,
-  marks,
-  NOW_US,
-  openShipTrial,
-  type ShipTrial,
-  stepUntilHeld,
-  until,
-} from './ship-trial.ts'
+import { until } from '../support/until.ts'
+import { ACCOUNT, drain, markAt, marks, NOW_US, openShipTrial, type ShipTrial, stepUntilHeld } from './ship-trial.ts'
 
 let trial: ShipTrial
 beforeEach(async () => {
@@ -485,7 +476,7 @@ describe('the loop', () => {
     for (let i = 0; i < 4; i++) {
       const since = performance.now()
       await trial.append([markAt(i)])
-      await until(() => trial.store.events().length === i + 1)
+      await until('trial.store.events().length === i + 1', () => trial.store.events().length === i + 1)
       expect(performance.now() - since).toBeLessThan(2000)
     }
     await shipper.stop()
@@ -497,7 +488,7 @@ describe('the loop', () => {
     const since = performance.now()
     let sent = 0
     const trickle = setInterval(() => void trial.append([markAt(sent++)]), 4)
-    await until(() => trial.store.events().length >= 150)
+    await until('trial.store.events().length >= 150', () => trial.store.events().length >= 150)
     clearInterval(trickle)
     const elapsedMs = performance.now() - since
     await shipper.stop()
@@ -510,7 +501,7 @@ describe('the loop', () => {
     trial.store.faults.next = ({ kind }) => (kind === 'write' ? { ...BUSY, afterMs: 50_000 } : undefined)
     const shipper = trial.shipper()
     shipper.start()
-    await until(() => shipper.status().state === 'retrying')
+    await until('shipper.status().state === "retrying"', () => shipper.status().state === 'retrying')
     const since = performance.now()
     await shipper.stop()
     expect(performance.now() - since).toBeLessThan(5000)
@@ -520,7 +511,7 @@ describe('the loop', () => {
   test('stops at once while there is nothing to do', async () => {
     const shipper = trial.shipper()
     shipper.start()
-    await until(() => trial.store.requests.length === 1)
+    await until('trial.store.requests.length === 1', () => trial.store.requests.length === 1)
     const since = performance.now()
     await shipper.stop()
     expect(performance.now() - since).toBeLessThan(5000)

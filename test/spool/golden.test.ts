@@ -1,17 +1,17 @@
 // What an earlier Stint left under DATA_DIR stays readable: files of each format, kept as they were written.
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createStepClock } from '../support/step-clock.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { FakeDisk } from './fake-disk.ts'
 import { GOLDEN_DELIVERED, GOLDEN_RECORDS, writeGolden } from './golden.ts'
 import { createLogLines, DIR, drain, openOn, quiet } from './spool-trial.ts'
 
 const FORMAT_1 = join(import.meta.dir, 'golden/format-1')
-const dir = mkdtempSync(join(tmpdir(), 'stint-golden-'))
+const dir = tempDir('golden')
 cpSync(FORMAT_1, dir, { recursive: true })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 

@@ -1,15 +1,15 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync, rmSync } from 'node:fs'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { SpoolError } from '../../src/spool/spool-error.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
 import { appendGroups, createLogLines, DIR, drain, openOn, quiet, recordOf } from './spool-trial.ts'
 
 const made: string[] = []
 const freshDir = () => {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-spool-'))
+  const dir = tempDir('spool')
   made.push(dir)
   return dir
 }
@@ -210,10 +210,10 @@ test('a disk that is almost full refuses, says so once, and accepts again when t
   expect(spool.refusal()).toBe('disk_low')
   expect(spool.append('x', 1)).rejects.toMatchObject({ code: 'disk_low' })
   disk.free = 100
-  await until(() => spool.refusal() === undefined)
+  await until('spool.refusal() === undefined', () => spool.refusal() === undefined)
   await spool.append('y', 1)
   disk.free = 50
-  await until(() => spool.refusal() === 'disk_low')
+  await until('spool.refusal() === "disk_low"', () => spool.refusal() === 'disk_low')
   expect(await drain(spool)).toEqual(['y'])
   expect(lines.filter(({ msg }) => msg.includes('almost full'))).toHaveLength(2)
   await spool.close()
@@ -311,11 +311,3 @@ test('reading and advancing go on while the disk takes nothing new', async () =>
     if (sizes.has(path)) expect(disk.inodes.get(inode)!.length).toBeLessThanOrEqual(sizes.get(path)!)
   }
 })
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5000
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true within 5 s')
-    await Bun.sleep(5)
-  }
-}

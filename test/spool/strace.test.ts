@@ -1,12 +1,12 @@
 // The same promises seen from outside, by the system calls of a real process: nothing is acknowledged, and nothing removed, before
 // what it depends on is on the disk.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-strace-'))
+const dir = tempDir('strace')
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const SCRIPT = `

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/state/data-dir-lock.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const made: string[] = []
 const freshDir = () => {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-lock-'))
+  const dir = tempDir('lock')
   made.push(dir)
   return dir
 }

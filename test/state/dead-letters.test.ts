@@ -1,21 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
 import { createStepClock } from '../support/step-clock.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-dead-'))
+const dir = tempDir('dead')
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 let files = 0

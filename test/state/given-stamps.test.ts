@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import pino from 'pino'
 import { type GivenStamps, openGivenStamps } from '../../src/state/given-stamps.ts'
 import { createStepClock } from '../support/step-clock.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const NOW_US = 1_790_000_000_000_000
 const DAY_US = 86_400_000_000
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 function freshPath(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-given-'))
+  const dir = tempDir('given')
   dirs.push(dir)
   return join(dir, 'given-stamps.sqlite')
 }

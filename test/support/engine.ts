@@ -1,9 +1,8 @@
 // One embedded ClickHouse a test process: a process can hold one directory only. It is opened at the first use and removed with the process; tests keep apart by database.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { EmbeddedAddress } from '../../src/store/clickhouse/client.ts'
 import { missing } from './needs.ts'
+import { tempDir } from './temp-dir.ts'
 
 /** Why the engine cannot be had here; undefined when it can. Throws when STINT_TEST_REQUIRE asks for it. */
 export const engineMissing: string | undefined = missing('chdb')
@@ -13,7 +12,7 @@ let path: string | undefined
 /** The engine's directory in this process, for a test that opens the embedded store. */
 export function enginePath(): string {
   if (path === undefined) {
-    const dir = mkdtempSync(join(tmpdir(), 'stint-engine-'))
+    const dir = tempDir('engine')
     process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
     path = dir
   }

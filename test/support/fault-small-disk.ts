@@ -1,7 +1,7 @@
 // A small file system of a test's own, which can be filled to the last byte and emptied again. Only where `missing('tmpfs')` is undefined.
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempDir } from './temp-dir.ts'
 
 export interface SmallDisk {
   readonly dir: string
@@ -13,7 +13,7 @@ export interface SmallDisk {
 }
 
 /** At `dir`, which is made; at a fresh one when absent. */
-export function mountSmallDisk(megabytes: number, dir = mkdtempSync(join(tmpdir(), 'stint-disk-'))): SmallDisk {
+export function mountSmallDisk(megabytes: number, dir = tempDir('disk')): SmallDisk {
   mkdirSync(dir, { recursive: true })
   run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'none', dir)
   const filler = join(dir, 'filler')

@@ -1,12 +1,12 @@
 // A real influxd and the ClickHouse bridge as processes that can be killed and started again on their data, each behind a lossy proxy;
 // and the settings with which Stint uses them.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFaultServer, type FaultServer, freePort } from './fault-server.ts'
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
 import { findInfluxd } from './needs.ts'
 import type { Env } from './process.ts'
+import { tempDir } from './temp-dir.ts'
 
 const ORG = 'faults'
 const BUCKET = 'faults'
@@ -40,7 +40,7 @@ export interface FaultStoresOptions {
 /** Only to be called where `missing('influxd')` and `missing('chdb')` are undefined. */
 export async function startFaultStores(options: FaultStoresOptions = {}): Promise<FaultStores> {
   const { lose = 0, random = Math.random, retentionSeconds = 0, shardSeconds } = options
-  const dir = mkdtempSync(join(tmpdir(), 'stint-stores-'))
+  const dir = tempDir('stores')
   const influxUrl = `http://127.0.0.1:${freePort()}`
   const influx = createInflux(join(dir, 'influx'), influxUrl)
   const clickhousePort = freePort()

@@ -1,23 +1,10 @@
 // What a trial with faults needs: waiting for conditions, faults in the system calls of a process, keys that are replaced, figures.
 import { missing, type Need } from './needs.ts'
 import type { Caller, StintProcess } from './process.ts'
+import { until } from './until.ts'
 
 /** A loaded machine of two cores keeps to it many times over. */
 export const WITHIN_MS = 60_000
-
-/** Resolves when it is so; rejects with what was waited for. */
-export async function until(
-  what: string,
-  isSo: () => boolean | Promise<boolean>,
-  withinMs = WITHIN_MS,
-  everyMs = 10,
-): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await Bun.sleep(everyMs)
-  }
-}
 
 export const lacks = (...needs: Need[]): boolean => needs.map(missing).some((reason) => reason !== undefined)
 

@@ -1,9 +1,9 @@
 // One real influxd a test process: started at the first use, on a free port with data of its own, gone with the
 // process however that ends. Each test takes a fresh bucket. Where no influxd is installed its tests are skipped, and said to be.
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findInfluxd, missing } from './needs.ts'
+import { tempDir } from './temp-dir.ts'
 
 const STARTUP_MS = 60_000
 const DIES_WITH_US =
@@ -54,7 +54,7 @@ function freePort(): number {
 
 async function start(): Promise<Influxd> {
   if (binary === undefined) throw new Error(influxdMissing)
-  const dir = mkdtempSync(join(tmpdir(), 'stint-influxd-'))
+  const dir = tempDir('influxd')
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
   const args = [

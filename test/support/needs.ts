@@ -1,9 +1,10 @@
 // What some tests need besides this repository and may not find here: a real influxd, a browser, strace, the embedded engine.
 // Such tests skip themselves by `missing(…)` and never silently: the reason is written down for the last lines of a run.
-import { appendFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { appendFileSync, existsSync, rmdirSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { SCHEMATHESIS } from '../hardening/fuzz/find-schemathesis.ts'
+import { tempDir } from './temp-dir.ts'
 
 const INFLUXD = join(homedir(), '.cache/stint/influxd-v2.7.12')
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
@@ -37,7 +38,7 @@ function attaches(): boolean {
 }
 
 function mountsTmpfs(): boolean {
-  const dir = mkdtempSync(join(tmpdir(), 'stint-mount-'))
+  const dir = tempDir('mount')
   const mounted =
     Bun.which('mount') !== null && Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'none', dir]).success
   if (mounted) Bun.spawnSync(['umount', dir])

@@ -1,8 +1,9 @@
 // The real process, `bun src/main.ts`, on a free port with a DATA_DIR of its own: started, killed, started again, asked over HTTP.
 // It dies with the test run however that ends; its directory is removed by `close`.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tempDir } from './temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const READY_WITHIN_MS = 30_000
@@ -58,7 +59,7 @@ export interface ProcessOptions {
 
 /** Not started yet. Nothing of the tests' own environment reaches it but where programs and temporary files are. */
 export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}): StintProcess {
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'stint-process-'))
+  const dataDir = options.dataDir ?? tempDir('process')
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined

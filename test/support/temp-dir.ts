@@ -1,26 +1,30 @@
-// Directories of tests. All lie in one directory of this test process, which is removed when the process ends, however its tests went
-// (test/support/preload.ts); one that a killed process left behind is removed by the next run.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+// Directories of tests. Under `bun test` the preload makes TMPDIR a directory of this run and removes it when the run ends, so whatever a test
+// or a process that it starts leaves there is gone, too. What a killed run left behind is removed by the next one.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const PREFIX = 'stint-tests-'
-let root: string | undefined
 
 /** A new, empty directory. `name` only helps to recognise it. */
-export function tempDir(name = 'dir'): string {
-  root ??= mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
-  mkdirSync(root, { recursive: true }) // an afterAll of the preload may have removed it already
-  return mkdtempSync(join(root, `${name}-`))
+export const tempDir = (name = 'dir'): string => mkdtempSync(join(tmpdir(), `stint-${name}-`))
+
+/** Makes TMPDIR a new directory; answers the function that removes it. */
+export function useOwnTempDir(): () => void {
+  const outer = tmpdir()
+  removeAbandoned(outer)
+  const own = mkdtempSync(join(outer, `${PREFIX}${process.pid}-`))
+  process.env.TMPDIR = own
+  return () => {
+    process.env.TMPDIR = outer
+    rmSync(own, { recursive: true, force: true })
+  }
 }
 
-/** Removes the directories of this process, and those of processes that no longer run. */
-export function removeTempDirs(): void {
-  if (root !== undefined) rmSync(root, { recursive: true, force: true })
-  for (const name of readdirSync(tmpdir())) {
+function removeAbandoned(dir: string): void {
+  for (const name of readdirSync(dir)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]
-    if (pid !== undefined && Number(pid) !== process.pid && !isRunning(Number(pid)))
-      rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dir, name), { recursive: true, force: true })
   }
 }
 

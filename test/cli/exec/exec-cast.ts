@@ -1,7 +1,8 @@
 // What `stint exec` is tried with: the real program, a state directory of its own, and servers that answer as a test needs it.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempDir } from '../../support/temp-dir.ts'
+import { until } from '../../support/until.ts'
 
 export const MAIN = join(import.meta.dir, '../../../src/cli/main.ts')
 export const KEY = 'stint_a-key-that-must-not-be-written-anywhere'
@@ -37,7 +38,7 @@ export function recordEvents(
     events,
     /** Waits for so many different ones: on a machine that is busy the last are sent after the job. */
     async hears(count: number): Promise<Sent[]> {
-      await until(() => distinct().length >= count, `${count} events`)
+      await until(`${count} events`, () => distinct().length >= count)
       return distinct()
     },
     stop: () => server.stop(true),
@@ -75,7 +76,7 @@ export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffe
 
 /** Somebody who runs jobs, from one home. */
 export function createUser(url: string) {
-  const home = mkdtempSync(join(tmpdir(), 'stint-exec-'))
+  const home = tempDir('exec')
   const stateDir = join(home, '.local/state/stint')
   const env: Record<string, string> = {
     PATH: process.env.PATH!,
@@ -135,14 +136,5 @@ export function createUser(url: string) {
           .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string> }),
       ),
     remove: () => rmSync(home, { recursive: true, force: true }),
-  }
-}
-
-/** Waits for a condition. */
-export async function until(isSo: () => boolean, what: string, withinMs = 10_000): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await Bun.sleep(5)
   }
 }

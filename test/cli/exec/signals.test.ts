@@ -1,6 +1,7 @@
 // Signals under `stint exec`: the command gets what was meant for it, once.
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { createUser, MAIN, recordEvents, until } from './exec-cast.ts'
+import { until } from '../../support/until.ts'
+import { createUser, MAIN, recordEvents } from './exec-cast.ts'
 
 const stint = recordEvents()
 const user = createUser(stint.url)
@@ -55,7 +56,7 @@ function onTerminal(command: readonly string[], program: readonly string[] = [pr
   return {
     child,
     type: (keys: string) => child.terminal!.write(keys),
-    shows: (text: string) => until(() => screen.includes(text), `${text} on the screen, where there is:\n${screen}`),
+    shows: (text: string) => until(`${text} on the screen, where there is:\n${screen}`, () => screen.includes(text)),
     heard: () =>
       screen
         .replaceAll('\r', '')
@@ -82,7 +83,7 @@ describe('a signal to stint alone is passed on', () => {
     for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGHUP'] as const) {
       const before = heard().length
       child.kill(signal)
-      await until(() => heard().length > before, `${signal} heard`)
+      await until(`${signal} heard`, () => heard().length > before)
     }
     type('end\n')
     await child.exited
@@ -125,7 +126,7 @@ describe('a signal to the whole group reaches the command once', () => {
     await shows('ready')
     for (const count of [1, 2]) {
       type('\u0003')
-      await until(() => heard().length === count, `${count} signals heard, of ${heard()}`)
+      await until(`${count} signals heard, of ${heard()}`, () => heard().length === count)
     }
     type('end\n')
     expect(await child.exited).toBe(7)

@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createUser, deadUrl, KEY, listenInSilence, recordEvents, type Sent, until } from './exec-cast.ts'
+import { until } from '../../support/until.ts'
+import { createUser, deadUrl, KEY, listenInSilence, recordEvents, type Sent } from './exec-cast.ts'
 
 const cleanUps: (() => void)[] = []
 afterEach(() => {
@@ -111,7 +112,7 @@ describe('the start is sent beside the command', () => {
     const stint = listen()
     const user = userOf(stint.url)
     const child = user.start(['exec', '--', 'sleep', '60'])
-    await until(() => stint.events.length === 1, 'the start')
+    await until('the start', () => stint.events.length === 1)
     expect(child.exitCode).toBeNull()
     child.kill()
     await child.exited
@@ -124,7 +125,7 @@ describe('the start is sent beside the command', () => {
     const user = userOf(silence.url)
     const ran = join(user.home, 'ran')
     const child = user.start(['exec', '--', 'sh', '-c', `echo > ${ran}; exec sleep 60`])
-    await until(() => statSync(ran, { throwIfNoEntry: false }) !== undefined, 'the command')
+    await until('the command', () => statSync(ran, { throwIfNoEntry: false }) !== undefined)
     child.kill()
     await child.exited
   })
@@ -169,9 +170,8 @@ describe('while Stint is away', () => {
     stint.events.length = 0
     const { stderr } = await user.run(['exec', '--process', 'after', 'true'])
     expect(stderr.toString()).toBe('')
-    await until(
-      () => user.pendingFiles().every((name) => readFileSync(join(user.stateDir, name), 'utf8').includes('elsewhere')),
-      'what was kept is sent',
+    await until('what was kept is sent', () =>
+      user.pendingFiles().every((name) => readFileSync(join(user.stateDir, name), 'utf8').includes('elsewhere')),
     )
     expect(new Set(stint.events.map(({ path, body }) => `${path} ${body.process}`))).toEqual(
       new Set(['/v1/start before', '/v1/end before', '/v1/start after', '/v1/end after']),
@@ -218,7 +218,7 @@ describe('while Stint is away', () => {
     // On a busy machine the end is answered too late, and dropped in the background.
     const [line] = stderr.toString().split(/; 1 event kept, sent later|\n/)
     expect(line).toBe(`stint: ${stint.url} answered 422: The data is incorrect; --uid must be of a-z, 0-9, - and _`)
-    await until(() => user.pendingFiles().length === 0, 'nothing is kept')
+    await until('nothing is kept', () => user.pendingFiles().length === 0)
   })
 
   test('and what was kept and is refused later is dropped with a line, the rest is sent', async () => {
@@ -312,7 +312,7 @@ describe('many at once', () => {
     isUp = true
     stint.events.length = 0
     await Promise.all(Array.from({ length: 10 }, (_, i) => user.run(['exec', '--process', `new${i}`, 'true'])))
-    await until(() => user.pendingFiles().length === 0, 'all is sent')
+    await until('all is sent', () => user.pendingFiles().length === 0)
     expect(new Set(stint.events.map(({ path, body }) => `${path} ${body.process}`)).size).toBe(30)
   })
 
@@ -343,7 +343,7 @@ describe('many at once', () => {
     cleanUps.push(silence.stop)
     const user = userOf(silence.url)
     const child = user.start(['exec', '--', 'sleep', '60'])
-    await until(() => user.pending().length === 1, 'the start is kept')
+    await until('the start is kept', () => user.pending().length === 1)
     child.kill('SIGKILL')
     await child.exited
     expect(user.pending().map(({ kind }) => kind)).toEqual(['start'])
@@ -359,7 +359,7 @@ describe('a Stint that is slow', () => {
     const user = userOf(stint.url)
     const { stderr } = await user.exec(['true'])
     expect(stderr.toString()).toBe('')
-    await until(() => user.pendingFiles().length === 0 && stint.events.length >= 2, 'all is sent')
+    await until('all is sent', () => user.pendingFiles().length === 0 && stint.events.length >= 2)
     expect(new Set(paths(stint.events))).toEqual(new Set(['/v1/start', '/v1/end']))
   })
 

@@ -1,11 +1,10 @@
 // The client against what is not ClickHouse, or is not there, or never answers.
 import { afterAll, describe, expect, spyOn, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { EngineUnavailableError, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { ClickHouseFault } from '../../../src/store/clickhouse/fault.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
+import { tempDir } from '../../support/temp-dir.ts'
 import { placeRemote } from './subjects.ts'
 
 const PASSWORD = 'pass-word'
@@ -112,7 +111,7 @@ describe('over HTTP', () => {
 })
 
 describe.skipIf(engineMissing !== undefined)('embedded', () => {
-  const other = mkdtempSync(join(tmpdir(), 'stint-other-'))
+  const other = tempDir('other')
   afterAll(() => rmSync(other, { recursive: true, force: true }))
 
   test('a directory that cannot be opened is an error that names the way out', async () => {

@@ -1,14 +1,14 @@
 // The embedded engine after kill -9 amid inserts, on one directory again and again: it opens, every acknowledged batch is there, and no batch is there in part.
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineMissing } from '../../support/engine.ts'
+import { tempDir } from '../../support/temp-dir.ts'
 
 const ROUNDS = 4
 const BATCH = 100
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-kill-'))
+const dir = tempDir('kill')
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const run = (...args: string[]) =>
