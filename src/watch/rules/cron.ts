@@ -1,0 +1,21 @@
+// Cron expressions by croner: five fields, or six with seconds first; `@daily` and its like. In a time zone with summer time, croner's reading counts.
+import { Cron } from 'croner'
+
+export interface Schedule {
+  /** The first due moment after `us`, in µs; undefined when there is none any more. */
+  nextUs(us: number): number | undefined
+  /** The last due moment before `us`, in µs. */
+  previousUs(us: number): number | undefined
+}
+
+/** Throws an Error when the expression or the time zone is invalid. */
+export function createSchedule(expression: string, timeZone: string): Schedule {
+  new Intl.DateTimeFormat('en', { timeZone }) // croner accepts any zone until it is asked for a time
+  const cron = new Cron(expression, { timezone: timeZone, mode: '5-or-6-parts', paused: true })
+  const toUs = (date: Date | null | undefined) => (date ? date.getTime() * 1000 : undefined)
+  // croner works in whole seconds, and the moment that it is given is never its answer.
+  return {
+    nextUs: (us) => toUs(cron.nextRun(new Date(Math.floor(us / 1e6) * 1000))),
+    previousUs: (us) => toUs(cron.previousRuns(1, new Date(Math.ceil(us / 1e6) * 1000))[0]),
+  }
+}

@@ -1,0 +1,66 @@
+// Marks of one process and meta → its runs, by the pairing rule (query/pair-marks.ts), each with the moment that settled it.
+
+/** A mark as the rules see it. */
+export interface WatchMark {
+  readonly mark: 'start' | 'end' | 'failed'
+  /** '' = without uid. */
+  readonly uid: string
+  readonly atUs: number
+  /** The stamp: the order of marks at the same moment. */
+  readonly stamp: string
+}
+
+export interface Run {
+  readonly uid: string
+  readonly state: 'completed' | 'failed' | 'running' | 'abandoned'
+  readonly startedUs: number
+  /** When its state was certain: its end, the next start, or MAX_RUN after its start. Infinity while it runs. */
+  readonly settledUs: number
+  /** The next mark with the same uid, whatever it is; absent when there is none yet. */
+  readonly nextUs?: number
+  /** Abandoned because another run without uid started, which may simply overlap. */
+  readonly isDoubtful: boolean
+}
+
+const RANK = { start: 0, end: 1, failed: 1 } as const
+
+/** By time, a start before an end, then by stamp. */
+export function compareMarks(a: WatchMark, b: WatchMark): number {
+  if (a.atUs !== b.atUs) return a.atUs - b.atUs
+  if (a.mark !== b.mark && RANK[a.mark] !== RANK[b.mark]) return RANK[a.mark] - RANK[b.mark]
+  return a.stamp < b.stamp ? -1 : a.stamp > b.stamp ? 1 : 0
+}
+
+/** The runs that started at or before `knownUs`, as they were known then. `marks` are in the order of `compareMarks`. Orphans are no runs. */
+export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs: number): Run[] {
+  const runs: Run[] = []
+  const open = new Map<string, WatchMark>()
+  for (const mark of marks) {
+    if (mark.atUs > knownUs) break
+    const start = open.get(mark.uid)
+    if (start !== undefined) runs.push(settle(start, mark, maxRunUs))
+    if (mark.mark === 'start') open.set(mark.uid, mark)
+    else open.delete(mark.uid)
+  }
+  for (const start of open.values()) {
+    const endsUs = start.atUs + maxRunUs
+    const isRunning = knownUs <= endsUs
+    runs.push({
+      uid: start.uid,
+      state: isRunning ? 'running' : 'abandoned',
+      startedUs: start.atUs,
+      settledUs: isRunning ? Number.POSITIVE_INFINITY : endsUs,
+      isDoubtful: false,
+    })
+  }
+  return runs
+}
+
+function settle(start: WatchMark, next: WatchMark, maxRunUs: number): Run {
+  const run = { uid: start.uid, startedUs: start.atUs, nextUs: next.atUs, isDoubtful: false }
+  if (next.atUs - start.atUs > maxRunUs) return { ...run, state: 'abandoned', settledUs: start.atUs + maxRunUs }
+  if (next.mark === 'start') {
+    return { ...run, state: 'abandoned', settledUs: next.atUs, isDoubtful: start.uid === '' }
+  }
+  return { ...run, state: next.mark === 'end' ? 'completed' : 'failed', settledUs: next.atUs }
+}

@@ -1,0 +1,91 @@
+// `failed` against an oracle that counts the row anew for every moment.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { judgeFailed, type WatchException } from '../../../src/watch/rules/failed.ts'
+import { findRuns } from '../../../src/watch/rules/runs.ts'
+import { firesAt, judgementAt, LAST_S, MAX_RUN_S, S, secondMarks, toMarks } from './history.ts'
+
+const judge = (marks: Parameters<typeof toMarks>[0], after: number, t: number, exceptions?: WatchException[]) =>
+  judgeFailed(
+    { after, exceptions: exceptions !== undefined },
+    findRuns(toMarks(marks), t * S, MAX_RUN_S * S),
+    exceptions ?? [],
+    judgementAt(t, -1),
+  )
+
+/** 'good' and 'bad' events settled up to t, in order: straight from the words of the rule. */
+function oracleRow(marks: Parameters<typeof toMarks>[0], t: number): number {
+  const sorted = toMarks(marks).filter(({ atUs }) => atUs <= t * S)
+  const events: { at: number; good: boolean }[] = []
+  for (const [i, mark] of sorted.entries()) {
+    const own = sorted.slice(i + 1).find(({ uid }) => uid === mark.uid)
+    if (mark.mark !== 'start') continue
+    const tooOldAt = mark.atUs + MAX_RUN_S * S
+    if (own === undefined ? tooOldAt < t * S : own.atUs > tooOldAt) events.push({ at: tooOldAt, good: false })
+    else if (own?.mark === 'start' && mark.uid !== '') events.push({ at: own.atUs, good: false })
+    else if (own?.mark === 'failed') events.push({ at: own.atUs, good: false })
+    else if (own?.mark === 'end') events.push({ at: own.atUs, good: true })
+  }
+  events.sort((a, b) => a.at - b.at)
+  return events.length - 1 - events.findLastIndex(({ good }) => good)
+}
+
+/** Two events settled at the same moment have no order that a caller could see. */
+const distinctTimes = secondMarks.map((marks) => marks.map((mark, i) => ({ ...mark, at: mark.at + i * 0.01 })))
+
+test('failed fires exactly while at least n bad runs in a row are the newest ones that settled', () => {
+  fc.assert(
+    fc.property(distinctTimes, fc.integer({ min: 1, max: 3 }), (marks, after) => {
+      const final = judge(marks, after, LAST_S + 50)
+      for (let t = 0.005; t <= LAST_S + 45; t += 2.5) {
+        const expected = oracleRow(marks, t) >= after
+        expect(firesAt(judge(marks, after, t), t)).toBe(expected)
+        expect(firesAt(final, t)).toBe(expected)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a start abandoned by another one without uid does not count, with a uid it does', () => {
+  const twice = (uid: string) => [
+    { mark: 'start' as const, uid, at: 0 },
+    { mark: 'start' as const, uid, at: 5 },
+  ]
+  expect(judge(twice(''), 1, 20)).toEqual([])
+  expect(judge(twice('a'), 1, 20)).toMatchObject([{ sinceUs: 5 * S, cause: 'abandoned' }])
+})
+
+test('a run whose end may have been lost while Stint was down does not count as abandoned', () => {
+  const runs = findRuns(toMarks([{ mark: 'start', uid: 'a', at: 0 }]), 100 * S, MAX_RUN_S * S)
+  const rule = { after: 1, exceptions: false }
+  expect(judgeFailed(rule, runs, [], judgementAt(100, -1))).toHaveLength(1)
+  expect(judgeFailed(rule, runs, [], judgementAt(100, -1, [{ fromUs: 20 * S, toUs: 21 * S }]))).toEqual([])
+})
+
+test('an exception fires, the run that raised it does not resolve it, the next completed run does', () => {
+  const own = [
+    { mark: 'start' as const, uid: '', at: 10 },
+    { mark: 'end' as const, uid: '', at: 20 },
+  ]
+  const next = [
+    { mark: 'start' as const, uid: '', at: 30 },
+    { mark: 'end' as const, uid: '', at: 35 },
+  ]
+  const thrown = [{ atUs: 15 * S }]
+  expect(judge(own, 1, 25, thrown)).toEqual([{ sinceUs: 15 * S, cause: 'exception', figure: 1 }])
+  expect(judge([...own, ...next], 1, 40, thrown)).toMatchObject([{ sinceUs: 15 * S, untilUs: 35 * S }])
+  expect(judge([...own, ...next], 1, 40)).toEqual([])
+})
+
+test('what happened before the watch began does not count', () => {
+  const runs = findRuns(
+    toMarks([
+      { mark: 'start', uid: 'a', at: 0 },
+      { mark: 'failed', uid: 'a', at: 5 },
+    ]),
+    20 * S,
+    MAX_RUN_S * S,
+  )
+  expect(judgeFailed({ after: 1, exceptions: false }, runs, [], judgementAt(20, 10))).toEqual([])
+})

@@ -1,0 +1,40 @@
+// Random histories on a grid of whole seconds, and the question every rule's oracle answers: does the alert fire at second t?
+import fc from 'fast-check'
+import type { Blind } from '../../../src/watch/rules/blind.ts'
+import type { Episode, Judgement } from '../../../src/watch/rules/episode.ts'
+import { compareMarks, type WatchMark } from '../../../src/watch/rules/runs.ts'
+
+export const S = 1_000_000
+export const LAST_S = 120
+export const MAX_RUN_S = 40
+
+export interface SecondMark {
+  readonly mark: WatchMark['mark']
+  readonly uid: string
+  readonly at: number
+}
+
+export const secondMarks = fc.array(
+  fc.record<SecondMark>({
+    mark: fc.constantFrom('start', 'start', 'start', 'end', 'end', 'failed'),
+    uid: fc.constantFrom('', 'a', 'b'),
+    at: fc.nat(LAST_S),
+  }),
+  { maxLength: 25 },
+)
+
+export const toMarks = (marks: readonly SecondMark[]): WatchMark[] =>
+  marks
+    .map(({ mark, uid, at }, i) => ({ mark, uid, atUs: at * S, stamp: String(at * S * 1000 + i).padStart(20, '0') }))
+    .sort(compareMarks)
+
+export const judgementAt = (atS: number, sinceS = 0, blind: readonly Blind[] = []): Judgement => ({
+  knownUs: atS * S,
+  sinceUs: sinceS * S,
+  maxRunUs: MAX_RUN_S * S,
+  blind,
+})
+
+/** Whether one of the episodes covers second t, the moment that begins it not included: an alert fires once its limit is exceeded. */
+export const firesAt = (episodes: readonly Episode[], t: number): boolean =>
+  episodes.some(({ sinceUs, untilUs = Number.POSITIVE_INFINITY }) => sinceUs < t * S && t * S < untilUs)

@@ -1,0 +1,114 @@
+// `late` against an oracle that walks second by second and knows nothing of episodes.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Blind } from '../../../src/watch/rules/blind.ts'
+import { judgeLate } from '../../../src/watch/rules/late.ts'
+import { firesAt, judgementAt, LAST_S, S } from './history.ts'
+
+const starts = fc.array(fc.nat(LAST_S), { maxLength: 12 }).map((list) => list.sort((a, b) => a - b))
+const toUs = (list: readonly number[]) => list.map((s) => s * S)
+
+/** A start within reach of the due moment, else firing since due + grace until a start comes. */
+function oracleEvery(list: readonly number[], every: number, grace: number, since: number, t: number): boolean {
+  const last = Math.max(since, ...list.filter((s) => s <= t))
+  return t > last + every + grace
+}
+
+test('late every N fires exactly while the last start is more than N and the grace ago, at any evaluation time', () => {
+  fc.assert(
+    fc.property(starts, fc.integer({ min: 1, max: 30 }), fc.nat(20), fc.nat(40), (list, every, grace, since) => {
+      const rule = { everyUs: every * S, graceUs: grace * S }
+      const final = judgeLate(rule, toUs(list), judgementAt(LAST_S, since))
+      for (let t = since; t <= LAST_S; t++) {
+        const expected = oracleEvery(list, every, grace, since, t)
+        expect(firesAt(final, t)).toBe(expected)
+        expect(firesAt(judgeLate(rule, toUs(list), judgementAt(t, since)), t)).toBe(expected)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** Due every `step` seconds from `offset` on. */
+const grid = (step: number, offset: number) => ({
+  nextUs: (us: number) => (Math.floor((us / S - offset) / step) + 1) * step * S + offset * S,
+  previousUs: (us: number) => (Math.ceil((us / S - offset) / step) - 1) * step * S + offset * S,
+})
+
+/** Second by second: a due moment whose grace has passed without a start in its window sets the alarm, a start clears it. */
+function oracleSchedule(list: readonly number[], step: number, offset: number, grace: number, since: number) {
+  const early = Math.min(grace, step / 2)
+  const firing: boolean[] = []
+  let alarm = false
+  for (let t = 0; t <= LAST_S + 1; t++) {
+    const due = t - grace - 1 // its grace ended before this second
+    const isDue = due > since && (due - offset) % step === 0
+    if (isDue && !list.some((s) => s >= due - early && s <= due + grace)) alarm = true
+    if (list.includes(t)) alarm = false
+    firing[t] = alarm
+  }
+  return firing
+}
+
+test('late by a schedule fires for each due moment without a start in its window, and a start resolves it', () => {
+  fc.assert(
+    fc.property(
+      starts,
+      fc.integer({ min: 2, max: 30 }),
+      fc.nat(29),
+      fc.nat(15),
+      fc.nat(40),
+      (list, step, offset, grace, since) => {
+        const rule = { schedule: grid(step, offset), graceUs: grace * S }
+        const expected = oracleSchedule(list, step, offset, grace, since)
+        const final = judgeLate(rule, toUs(list), judgementAt(LAST_S + 1, since))
+        for (let t = since + 1; t <= LAST_S; t++) {
+          expect(firesAt(final, t)).toBe(expected[t]!)
+          const then = judgeLate(rule, toUs(list), judgementAt(t, since))
+          expect(firesAt(then, t)).toBe(expected[t]!)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('a job that keeps its schedule never alerts, whatever starts were lost while Stint was down', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 10, max: 40 }),
+      fc.integer({ min: 2, max: 8 }),
+      fc.array(fc.tuple(fc.nat(600), fc.integer({ min: 1, max: 150 })), { maxLength: 4 }),
+      fc.boolean(),
+      (every, grace, stretches, byInterval) => {
+        const blind: Blind[] = []
+        for (const [from, length] of stretches.sort((a, b) => a[0] - b[0])) {
+          if ((blind.at(-1)?.toUs ?? -1) < from * S) blind.push({ fromUs: from * S, toUs: (from + length) * S })
+        }
+        const all = Array.from({ length: Math.floor(900 / every) }, (_, i) => (i + 1) * every * S)
+        const seen = all.filter((us) => !blind.some(({ fromUs, toUs }) => us >= fromUs && us < toUs))
+        const rule = byInterval
+          ? { everyUs: every * S, graceUs: grace * S }
+          : { schedule: grid(every, 0), graceUs: grace * S }
+        for (let t = 0; t < 900; t += 7) expect(judgeLate(rule, seen, judgementAt(t, 0, blind))).toEqual([])
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('a job that died is reported after downtime too, one interval and its grace after Stint is back at the latest', () => {
+  const blind = [{ fromUs: 100 * S, toUs: 500 * S }]
+  expect(judgeLate({ everyUs: 60 * S, graceUs: 5 * S }, [30 * S, 90 * S], judgementAt(600, 0, blind))).toEqual([
+    { sinceUs: 565 * S },
+  ])
+  expect(judgeLate({ schedule: grid(60, 0), graceUs: 5 * S }, [60 * S], judgementAt(600, 0, blind))).toEqual([
+    { sinceUs: 545 * S },
+  ])
+})
+
+test('a start two seconds early counts for the next due moment', () => {
+  const rule = { schedule: grid(60, 0), graceUs: 10 * S }
+  expect(judgeLate(rule, [58 * S, 118 * S], judgementAt(170))).toEqual([])
+  expect(judgeLate(rule, [49 * S], judgementAt(75))).toEqual([{ sinceUs: 70 * S }])
+})

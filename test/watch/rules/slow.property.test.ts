@@ -1,0 +1,86 @@
+// `slow` against an oracle that compares, at each second, every run with the median of those before it.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { findRuns } from '../../../src/watch/rules/runs.ts'
+import { judgeSlow } from '../../../src/watch/rules/slow.ts'
+import { firesAt, judgementAt, S, type SecondMark, toMarks } from './history.ts'
+
+const MAX_RUN = 1000
+interface Plan {
+  readonly at: number
+  readonly took: number
+}
+
+/** Runs that may overlap, each with a uid of its own; no two settle at the same moment. */
+const plans = fc
+  .array(
+    fc.record({ at: fc.nat(300), took: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 20, max: 60 })) }),
+    {
+      maxLength: 30,
+    },
+  )
+  .map((list) => list.map(({ at, took }, i): Plan => ({ at: at + i * 0.01, took: took + i * 0.003 })))
+
+const toSecondMarks = (list: readonly Plan[]): SecondMark[] =>
+  list.flatMap(({ at, took }, i) => [
+    { mark: 'start', uid: `r${i}`, at },
+    { mark: 'end', uid: `r${i}`, at: at + took },
+  ])
+
+function oracle(list: readonly Plan[], factor: number, t: number): boolean {
+  const limitFor = ({ at }: Plan) => {
+    const before = list
+      .filter((it) => it.at + it.took <= at)
+      .sort((a, b) => b.at + b.took - (a.at + a.took))
+      .slice(0, 20)
+      .map(({ took }) => took)
+      .sort((a, b) => a - b)
+    if (before.length < 5) return Number.POSITIVE_INFINITY
+    const mid = (before.length - 1) / 2
+    const usual = (before[Math.floor(mid)]! + before[Math.ceil(mid)]!) / 2
+    return Math.max(usual * factor, usual + 1)
+  }
+  let firing = false
+  const moments = list.flatMap((run) => {
+    const limit = limitFor(run)
+    const isSlow = run.took > limit
+    return [
+      ...(isSlow ? [{ time: run.at + limit, run, what: 'exceeds' as const }] : []),
+      { time: run.at + run.took, run, what: isSlow ? ('ends slow' as const) : ('ends' as const) },
+    ]
+  })
+  const over = new Set<Plan>()
+  for (const { time, run, what } of moments.sort((a, b) => a.time - b.time)) {
+    if (time >= t) break
+    if (what === 'exceeds') {
+      over.add(run)
+      firing = true
+    } else if (what === 'ends slow') over.delete(run)
+    else if (over.size === 0) firing = false
+  }
+  return firing
+}
+
+test('slow fires from the moment a run exceeds its limit until a run that does not', () => {
+  fc.assert(
+    fc.property(plans, fc.constantFrom(1.5, 2, 3), (list, factor) => {
+      const marks = toMarks(toSecondMarks(list))
+      const judge = (t: number) => judgeSlow(factor, findRuns(marks, t * S, MAX_RUN * S), judgementAt(t, -1))
+      const final = judge(500)
+      for (let t = 0.0015; t < 400; t += 3.7) {
+        expect(firesAt(judge(t), t)).toBe(oracle(list, factor, t))
+        expect(firesAt(final, t)).toBe(oracle(list, factor, t))
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('needs five runs and a second of difference', () => {
+  const short = (took: number, n: number): Plan[] => Array.from({ length: n }, (_, i) => ({ at: i * 10, took }))
+  const judge = (list: Plan[]) =>
+    judgeSlow(2, findRuns(toMarks(toSecondMarks(list)), 200 * S, MAX_RUN * S), judgementAt(200, -1))
+  expect(judge([...short(1, 4), { at: 100, took: 50 }])).toEqual([])
+  expect(judge([...short(1, 5), { at: 100, took: 50 }])).toHaveLength(1)
+  expect(judge([...short(0.1, 5), { at: 100, took: 0.9 }])).toEqual([])
+})
