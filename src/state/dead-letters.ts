@@ -1,22 +1,20 @@
 // Events that their store will never take, with the reason, until someone looks at them. One SQLite file for all destinations; small and
 // rarely written. Burying is idempotent by (destination, record), because a kill between burying and the spool's position repeats it.
 // The size is capped by what the letters hold; totals are kept in memory so that asking for them costs nothing.
-// The WAL is empty whenever no write is under way: SQLite silently ignores one with a flipped bit, and the letters in it would be gone.
-// Opening a whole file takes no room on its disk: a start on a full one goes on to deliver what fills it.
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
-import { basename } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import { openSqlite } from './open-sqlite.ts'
 
 /** What a letter takes beside its texts: row, digest and index entries. */
 const OVERHEAD_BYTES = 200
-const FREED_PAGES = 1000
-/** Of `auto_vacuum`. */
-const INCREMENTAL = 2
+/** 'StnD'. */
+const APPLICATION_ID = 0x53746e44
 
-const SCHEMA = `
+/** Step n leads from version n−1 to n; a released step is never edited. */
+const MIGRATIONS = [
+  `
   CREATE TABLE IF NOT EXISTS dead_letter(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     digest BLOB NOT NULL UNIQUE,
@@ -28,7 +26,8 @@ const SCHEMA = `
     bytes INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS dead_letter_account ON dead_letter(account, id);
-  CREATE INDEX IF NOT EXISTS dead_letter_total ON dead_letter(destination, bytes);`
+  CREATE INDEX IF NOT EXISTS dead_letter_total ON dead_letter(destination, bytes);`,
+]
 
 export interface DeadLetter {
   readonly id: string
@@ -85,7 +84,22 @@ interface Total {
 
 /** Throws an Error that names the file when it cannot be opened or is damaged. */
 export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptions): DeadLetters {
-  const { database, totals } = openChecked(path)
+  const {
+    db: database,
+    write,
+    close,
+  } = openSqlite({
+    path,
+    what: 'dead letters',
+    applicationId: APPLICATION_ID,
+    migrations: MIGRATIONS,
+    withoutIt: 'these dead letters',
+    probe: readTotals,
+    shrinks: true,
+    adoptedBy: 'dead_letter',
+    log,
+  })
+  const totals = readTotals(database)
   const held = () => [...totals.values()].reduce((bytes, total) => bytes + total.bytes, 0)
   log.debug({ path, bytes: held() }, 'dead letters opened')
 
@@ -107,18 +121,7 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
     const total = totals.get(destination) ?? { letters: 0, bytes: 0 }
     totals.set(destination, { letters: total.letters + letters, bytes: total.bytes + bytes })
   }
-  const tidy = () => {
-    try {
-      database.run(`PRAGMA incremental_vacuum(${FREED_PAGES})`)
-      database.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    } catch (err) {
-      // What was committed is durable in the WAL all the same; the next change tries again.
-      log.warn({ err, path }, 'the write-ahead log of the dead letters could not be folded in')
-    }
-  }
-  tidy()
-
-  const buryAll = database.transaction((letters: readonly BuriedLetter[]) => {
+  const buryAll = (letters: readonly BuriedLetter[]) => {
     const added: { destination: string; bytes: number }[] = []
     let bytes = held()
     for (const { destination, account, reason, record } of letters) {
@@ -130,12 +133,11 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
       added.push({ destination, bytes: size })
     }
     return added
-  })
+  }
 
   return {
     bury(letters) {
-      for (const { destination, bytes } of buryAll.immediate(letters)) count(destination, 1, bytes)
-      tidy()
+      for (const { destination, bytes } of write(() => buryAll(letters))) count(destination, 1, bytes)
     },
     list: (account, { limit, before }) =>
       page.all(account, before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before), limit).map(toLetter),
@@ -145,17 +147,15 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
     },
     count: (account) => countOf.get(account)!.letters,
     remove(account, id) {
-      const row = drop.get(account, rowId(id))
+      const row = write(() => drop.get(account, rowId(id)))
       if (row === null) return false
       count(row.destination, -1, -row.bytes)
-      tidy()
       return true
     },
     removeAccount(account) {
-      dropAll.run(account)
+      write(() => dropAll.run(account))
       totals.clear()
       for (const [destination, total] of readTotals(database)) totals.set(destination, total)
-      tidy()
     },
     stats() {
       const byDestination: Record<string, number> = {}
@@ -166,50 +166,8 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
       }
       return { total, bytes: held(), byDestination }
     },
-    close: () => database.close(),
+    close,
   }
-}
-
-function openChecked(path: string): { database: Database; totals: Map<string, Total> } {
-  let database: Database | undefined
-  try {
-    closeToOthers(path)
-    database = new Database(path, { readwrite: true, strict: true })
-    prepare(database)
-    return { database, totals: readTotals(database) }
-  } catch (cause) {
-    database?.close()
-    const { message, code = '' } = cause as Error & { code?: string }
-    throw new Error(`the dead letters in ${path} cannot be opened: ${message}${adviceOn(code, path)}`, { cause })
-  }
-}
-
-function adviceOn(code: string, path: string): string {
-  const file = basename(path)
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
-    return (
-      `. The file is damaged: to restore it, put a back-up of ${file} in its place and delete ${file}-wal; ` +
-      `to begin again without these dead letters, move ${file} and ${file}-wal away`
-    )
-  }
-  return /FULL|IOERR|ENOSPC/.test(code) ? '. Is its disk full? Make room there and start again' : ''
-}
-
-function closeToOthers(path: string): void {
-  if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600))
-  // Also those of an earlier Stint, which did not look after it. SQLite gives a new WAL the mode of its file.
-  for (const file of [path, `${path}-wal`]) if (existsSync(file)) chmodSync(file, 0o600)
-}
-
-function prepare(database: Database): void {
-  // The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not have.
-  database.run('PRAGMA locking_mode = EXCLUSIVE')
-  const { auto_vacuum } = database.query<{ auto_vacuum: number }, []>('PRAGMA auto_vacuum').get()!
-  // Setting it writes, even when it is set already.
-  if (auto_vacuum !== INCREMENTAL) database.run(`PRAGMA auto_vacuum = ${INCREMENTAL}`)
-  database.run('PRAGMA journal_mode = WAL')
-  database.run('PRAGMA synchronous = FULL')
-  database.run(SCHEMA)
 }
 
 function readTotals(database: Database): Map<string, Total> {

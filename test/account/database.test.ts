@@ -113,7 +113,7 @@ describe('what is not whole is refused, with the way to restore it', () => {
     }
     return 'it was opened'
   }
-  const RESTORE = /is damaged: .*put a back-up of accounts\.sqlite in its place and delete accounts\.sqlite-wal/
+  const RESTORE = /is damaged: .*put a backup of accounts\.sqlite in its place and delete accounts\.sqlite-wal/
 
   test.each<[string, (path: string) => void]>([
     ['an empty file', (path) => truncateSync(path, 0)],

@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
@@ -173,7 +174,7 @@ test('a damaged file is refused with what to do, never replaced by an empty one'
     const { size } = statSync(path)
     expect(() => open(path)).toThrow(path)
     expect(() => open(path)).toThrow(
-      /damaged: .*put a back-up of \d+\.sqlite in its place and delete \d+\.sqlite-wal; .*move/,
+      /damaged: .*put a backup of \d+\.sqlite in its place and delete \d+\.sqlite-wal\. .*move/,
     )
     expect(statSync(path).size).toBe(size)
   }
@@ -217,4 +218,39 @@ test('every change is in the file itself when it returns, so that a damaged log 
   dead.removeAccount('alice')
   expect(heldByCopy()).toEqual([])
   dead.close()
+})
+
+describe('the version of the file', () => {
+  test('one that was written before files had versions is taken, with its letters', () => {
+    const path = freshPath()
+    const dead = open(path)
+    dead.bury([letter('old')])
+    dead.close()
+    const unversioned = new Database(path)
+    unversioned.run('PRAGMA application_id = 0')
+    unversioned.run('PRAGMA user_version = 0')
+    unversioned.close()
+    for (let start = 0; start < 2; start++) {
+      const again = open(path)
+      expect(again.list('alice', { limit: 10 })).toMatchObject([{ record: 'old' }])
+      again.close()
+    }
+  })
+
+  test('a newer one is refused with what to do', () => {
+    const path = freshPath()
+    open(path).close()
+    const newer = new Database(path)
+    newer.run('PRAGMA user_version = 99')
+    newer.close()
+    expect(() => open(path)).toThrow(/\.sqlite was written by a newer Stint .*start that version/)
+  })
+
+  test('an SQLite file of something else is refused', () => {
+    const path = freshPath()
+    const other = new Database(path)
+    other.run('CREATE TABLE account (id TEXT)')
+    other.close()
+    expect(() => open(path)).toThrow("it does not hold Stint's dead letters")
+  })
 })

@@ -1,0 +1,194 @@
+// The one way to open an SQLite file of DATA_DIR: whole, ours, of a version that this Stint knows, and closed to others. Invariants:
+// * A new file is built beside its place and renamed into it, so a file in place that is empty, foreign or broken is damage, never a fresh start.
+// * The WAL is empty whenever no write is under way: SQLite silently ignores a WAL with one flipped bit, and the rows in it would be gone.
+// * Opening a whole file needs no free space on its disk, so that a start on a full one can deliver what fills it.
+import { Database } from 'bun:sqlite'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import type { Logger } from '../log.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  /** In errors and logs: `accounts`, `dead letters`. */
+  readonly what: string
+  /** Tells this file from any other SQLite file; written into its header. */
+  readonly applicationId: number
+  /** Step n leads from version n−1 to n. A released step is never edited. */
+  readonly migrations: readonly string[]
+  /** What an operator loses who starts over without the file. */
+  readonly withoutIt: string
+  /** Reads what must be readable at each opening. Absent: all of the file and its foreign keys, for files that stay small. */
+  readonly probe?: (db: Database) => unknown
+  /** Freed pages are given back to the disk after each write. */
+  readonly shrinks?: boolean
+  /** A table by which a file is recognised that an unversioned Stint wrote: it counts as version 1. */
+  readonly adoptedBy?: string
+  readonly log: Logger
+}
+
+export interface SqliteFile {
+  readonly db: Database
+  /** Runs `change` in one immediate transaction; durable when it returns. An error thrown inside rolls everything back. */
+  write<T>(change: () => T): T
+  close(): void
+}
+
+/** Pages given back by one write, so that none takes long. */
+const FREED_PAGES = 1000
+
+/** The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not have. */
+const WITHOUT_SHM = 'locking_mode = EXCLUSIVE'
+
+/** Throws an Error whose message names the file, what is wrong with it and what to do. */
+export function openSqlite(options: SqliteOptions): SqliteFile {
+  const { path, what, shrinks, log } = options
+  const db = openOrCreate(options)
+  const tidy = () => {
+    try {
+      if (shrinks) db.run(`PRAGMA incremental_vacuum(${FREED_PAGES})`)
+      db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch (err) {
+      // What was committed is durable in the WAL; the next write tries again.
+      log.warn({ err, path }, `${what}: the WAL checkpoint failed; retrying with the next write`)
+    }
+  }
+  tidy()
+  return {
+    db,
+    write(change) {
+      const result = db.transaction(change).immediate()
+      tidy()
+      return result
+    },
+    close: () => db.close(),
+  }
+}
+
+function openOrCreate(options: SqliteOptions): Database {
+  const { path } = options
+  try {
+    if (!existsSync(path)) createFile(options)
+    return openChecked(options)
+  } catch (cause) {
+    const { message, code = '' } = cause as Error & { code?: string }
+    if (message.includes(path)) throw cause
+    const advice = /FULL|IOERR|ENOSPC/.test(code) ? '. Is its disk full? Free space there and start again' : ''
+    throw new Error(`${path} cannot be opened: ${message}${advice}`, { cause })
+  }
+}
+
+function createFile(options: SqliteOptions): void {
+  const { path, applicationId, migrations, shrinks } = options
+  if (existsSync(`${path}-wal`)) throw damaged(options, 'the file is missing, but its write-ahead log exists')
+  const fresh = `${path}.new`
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(fresh + suffix, { force: true })
+  closeSync(openSync(fresh, 'wx', 0o600))
+  const db = new Database(fresh)
+  db.run('PRAGMA synchronous = FULL')
+  if (shrinks) db.run('PRAGMA auto_vacuum = INCREMENTAL')
+  db.run(`PRAGMA application_id = ${applicationId}`)
+  migrate(db, migrations, 0)
+  db.close()
+  renameSync(fresh, path)
+  const dir = openSync(dirname(path), 'r')
+  fsyncSync(dir)
+  closeSync(dir)
+}
+
+function openChecked(options: SqliteOptions): Database {
+  const { path, migrations } = options
+  // SQLite gives a new WAL the mode of its file.
+  for (const file of [path, `${path}-wal`]) if (existsSync(file)) chmodSync(file, 0o600)
+  const version = checkFile(options)
+  const db = new Database(path, { readwrite: true, strict: true })
+  try {
+    for (const pragma of [
+      WITHOUT_SHM,
+      'busy_timeout = 1000',
+      'journal_mode = WAL',
+      'synchronous = FULL',
+      'foreign_keys = ON',
+      'secure_delete = ON',
+    ]) {
+      db.run(`PRAGMA ${pragma}`)
+    }
+    if (version < migrations.length) migrate(db, migrations, version)
+    return db
+  } catch (cause) {
+    db.close()
+    throw cause
+  }
+}
+
+/** The file's version. On a connection of its own: one that has read the file before it turns to WAL cannot run a checkpoint. */
+function checkFile(options: SqliteOptions): number {
+  const db = new Database(options.path, { readwrite: true })
+  try {
+    db.run(`PRAGMA ${WITHOUT_SHM}`)
+    return check(db, options)
+  } catch (cause) {
+    const code = (cause as { code?: string }).code ?? ''
+    if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB')
+      throw damaged(options, 'SQLite cannot read it', cause)
+    throw cause
+  } finally {
+    db.close()
+  }
+}
+
+function check(db: Database, options: SqliteOptions): number {
+  const { path, what, applicationId, migrations, adoptedBy, probe } = options
+  const pragma = (name: string) => Object.values(db.query(`PRAGMA ${name}`).get() as Record<string, unknown>)[0]
+  const isUnversioned = pragma('application_id') === 0 && pragma('user_version') === 0
+  if (isUnversioned && adoptedBy !== undefined && hasTable(db, adoptedBy)) {
+    probe?.(db)
+    adopt(db, applicationId)
+    return 1
+  }
+  if (pragma('application_id') !== applicationId) throw damaged(options, `it does not hold Stint's ${what}`)
+  const version = pragma('user_version') as number
+  if (version > migrations.length) {
+    throw new Error(
+      `${path} was written by a newer Stint (schema ${version}, this one knows ${migrations.length}): start that version, or restore a backup made before the upgrade`,
+    )
+  }
+  if (version < 1) throw damaged(options, 'its schema has no version')
+  if (probe !== undefined) {
+    probe(db)
+    return version
+  }
+  if (pragma('integrity_check') !== 'ok') throw damaged(options, 'the integrity check failed')
+  if (db.query('PRAGMA foreign_key_check').get() !== null) throw damaged(options, 'rows are missing from it')
+  return version
+}
+
+const hasTable = (db: Database, name: string): boolean =>
+  db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null
+
+/** A full disk is no reason not to start: a later start adopts the file then. */
+function adopt(db: Database, applicationId: number): void {
+  try {
+    db.transaction(() => {
+      db.run(`PRAGMA application_id = ${applicationId}`)
+      db.run('PRAGMA user_version = 1')
+    }).immediate()
+  } catch (error) {
+    if (!/FULL|IOERR/.test((error as { code?: string }).code ?? '')) throw error
+  }
+}
+
+function migrate(db: Database, migrations: readonly string[], from: number): void {
+  db.transaction(() => {
+    for (const step of migrations.slice(from)) db.run(step)
+    db.run(`PRAGMA user_version = ${migrations.length}`)
+  }).immediate()
+}
+
+function damaged({ path, withoutIt }: SqliteOptions, reason: string, cause?: unknown): Error {
+  const file = basename(path)
+  return new Error(
+    `${path} is damaged: ${reason}. To restore it, put a backup of ${file} in its place and delete ${file}-wal. ` +
+      `To start over without ${withoutIt}, move ${file} and ${file}-wal away.`,
+    { cause },
+  )
+}
