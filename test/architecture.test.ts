@@ -65,19 +65,19 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'the environment',
     /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b|\benv\b[^;\n]*=\s*process\b|\bprocess\[/,
-    ['config.ts', 'cli/config.ts'],
+    ['config.ts', 'cli/config.ts', 'client/settings.ts'],
   ],
   [
     'the time',
     /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<!new )\bDate\(|\bperformance\.(now|timeOrigin)\b|\bBun\.nanoseconds\b|\bhrtime\b/,
-    ['clock.ts'],
+    ['clock.ts', 'client/event-times.ts'],
   ],
   ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts', 'demo/main.ts']],
-  ['chance', /\bMath\.random\b/, ['ship/backoff.ts']],
+  ['chance', /\bMath\.random\b/, ['ship/backoff.ts', 'client/outbox.ts']],
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
-    ['account/', 'cli/exec/', 'demo/', 'deploy/'],
+    ['account/', 'cli/exec/', 'client/', 'demo/', 'deploy/'],
   ],
 ]
 

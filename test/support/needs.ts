@@ -18,6 +18,17 @@ export const findChromium = (): string | undefined =>
     ? BROWSERS.map((name) => Bun.which(name)).find((path) => path !== null)
     : existing(process.env.STINT_TEST_CHROMIUM)
 
+const CACHE = join(homedir(), '.cache/stint')
+
+/** Path of the runtime or interpreter, or undefined. */
+export const findNode = (): string | undefined => Bun.which('node') ?? undefined
+export const findDeno = (): string | undefined =>
+  Bun.which('deno') ?? existing(join(CACHE, 'deno/node_modules/.bin/deno'))
+export const findPython = (): string | undefined => Bun.which('python3') ?? undefined
+/** The interpreter that has Celery and OpenTelemetry's SDK. */
+export const findPythonPackages = (): string | undefined =>
+  existing(join(CACHE, 'python/ready')) && existing(join(CACHE, 'python/bin/python'))
+
 const existing = (path: string): string | undefined => (existsSync(path) ? path : undefined)
 
 const resolves = (module: string): boolean => {
@@ -56,6 +67,11 @@ const PROBES = {
   tmpfs: () => (mountsTmpfs() ? undefined : 'only root may mount a small file system'),
   schemathesis: () =>
     existsSync(SCHEMATHESIS) ? undefined : 'no schemathesis in ~/.cache/stint; `bun run test:fuzz` gets it',
+  node: () => (findNode() ? undefined : 'no node in PATH'),
+  deno: () => (findDeno() ? undefined : 'no deno in PATH or ~/.cache/stint; test/support/install-runtimes gets it'),
+  python: () => (findPython() ? undefined : 'no python3 in PATH'),
+  'python-packages': () =>
+    findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
 

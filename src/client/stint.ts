@@ -1,0 +1,224 @@
+// `@stint/client`: times runs of the caller's code and sends marks, metrics and exceptions to Stint in the background. Nothing here throws into
+// the caller or makes it wait; what cannot be sent is retried, kept within bounds, and reported through `onDrop` when it is given up.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Backlog, openBacklog } from './backlog.ts'
+import { describeError } from './describe-error.ts'
+import { createEventTimes, monotonicMs } from './event-times.ts'
+import { sendAtExit } from './exit.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
+import { post } from './post.ts'
+import { type Dropped, type Options, readSettings } from './settings.ts'
+
+export type StintOptions = Options
+export type DroppedEvent = Dropped
+
+/** Of what the event is. Inside a run the fields of that run are the defaults. */
+export interface Subject {
+  readonly process?: string | undefined
+  readonly meta?: string | undefined
+  readonly uid?: string | undefined
+}
+
+export interface MarkOptions {
+  readonly meta?: string | undefined
+  /** `a-z`, `0-9`, `-` and `_`, at most 50; tells runs apart that overlap. */
+  readonly uid?: string | undefined
+}
+
+export type Items = Readonly<Record<string, number>>
+
+/** One run of the caller's code, from its start mark to its end mark. */
+export interface Run extends Disposable {
+  readonly process: string
+  readonly meta: string | undefined
+  readonly uid: string
+  metrics(items: Items): void
+  /** Reports an exception of this run; the run goes on. */
+  exception(error: unknown): void
+  /** Ends the run as failed, with the exception when one is given. */
+  fail(error?: unknown): void
+  /** Ends the run. Only the first end counts. */
+  end(): void
+}
+
+export interface Stint {
+  /**
+   * Runs `work` between a start and an end with a uid of their own. What it throws or rejects with is reported, marks the run as failed, and is
+   * passed on, as its result is.
+   */
+  run<T>(process: string, work: (run: Run) => T): T
+  run<T>(process: string, options: MarkOptions, work: (run: Run) => T): T
+  /** Starts a run that ends with `end()`, `fail()` or its scope: `using run = begin('import')`. */
+  begin(process: string, options?: MarkOptions): Run
+  start(process: string, options?: MarkOptions): void
+  end(process: string, options?: MarkOptions & { readonly failed?: boolean }): void
+  /** Up to 50 finite numbers by name. Needs a process outside of runs. */
+  metrics(items: Items, subject?: Subject): void
+  /** An Error with its stack and causes, or any text. Needs a process outside of runs. */
+  exception(error: unknown, subject?: Subject): void
+  /** Sends at once; resolves within the time (5000 ms) to whether all events so far were settled. Never rejects. */
+  flush(withinMs?: number): Promise<boolean>
+}
+
+const REQUEST_TIMEOUT_MS = 10_000
+const WARN_EVERY_MS = 60_000
+const MAX_PROCESS = 250
+const MAX_META = 500
+const MAX_EXCEPTION = 15_000
+
+/** Reads the environment now; what is missing or wrong makes a client that only reports it. */
+export function createStint(options: StintOptions = {}): Stint {
+  const settings = readSettings(options)
+  const { url, headers, fault, backlogDir, onDrop, exitWaitMs } = settings
+  const nextTime = createEventTimes()
+  const scope = new AsyncLocalStorage<Run>()
+  let warned = Number.NEGATIVE_INFINITY
+  let unwarned = 0
+
+  function warn(text: string): void {
+    unwarned++
+    if (monotonicMs() - warned < WARN_EVERY_MS) return
+    warned = monotonicMs()
+    console.warn(`stint: ${text}${unwarned > 1 ? ` (${unwarned} since the last message)` : ''}`)
+    unwarned = 0
+  }
+
+  function drop(line: string, reason: string): void {
+    try {
+      if (onDrop === undefined) warn(`an event was dropped: ${reason}`)
+      else onDrop(JSON.parse(line) as DroppedEvent, reason)
+    } catch {
+      // the caller's own fault must not end the sending
+    }
+  }
+
+  let backlog: Backlog | undefined
+  let outbox: Outbox | undefined
+
+  /** The first event makes it: a client that is never used opens nothing. */
+  function openOutbox(): Outbox {
+    if (backlogDir !== undefined) backlog = openBacklog(backlogDir, url, warn)
+    const all = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const made = createOutbox(settings, (body) => post(`${url}/v1/batch`, all, body, REQUEST_TIMEOUT_MS), backlog, drop)
+    sendAtExit({ outbox: made, withinMs: exitWaitMs, close: () => backlog?.close() })
+    return made
+  }
+
+  function send(kind: string, read: () => Readonly<Record<string, unknown>>): void {
+    try {
+      const fields = read()
+      const body = JSON.stringify({ ...fields, at: nextTime() })
+      if (fault !== undefined) warn(`${fault}; nothing is sent`)
+      else if (!fields.process) drop(`{"kind":"${kind}",${body.slice(1)}`, 'it has no process')
+      else {
+        outbox ??= openOutbox()
+        outbox.add(kind, body)
+      }
+    } catch (error) {
+      warn(`an event was dropped: ${error}`)
+    }
+  }
+
+  /** Absent fields stay absent in JSON. */
+  const mark = (process: string, options?: MarkOptions) => ({
+    process: fit(process, MAX_PROCESS),
+    meta: fit(options?.meta, MAX_META),
+    uid: options?.uid,
+  })
+
+  /** A subject that names another process than the run's has nothing of the run. */
+  function subjectOf(given?: Subject) {
+    const run = scope.getStore()
+    const process = given?.process ?? run?.process ?? ''
+    return mark(process, process === run?.process ? { ...run, ...given } : given)
+  }
+
+  function begin(process: string, options?: MarkOptions): Run {
+    const uid = options?.uid ?? crypto.randomUUID()
+    const meta = options?.meta
+    const fields = mark(process, { meta, uid })
+    let reported: unknown
+    let isOver = false
+    const finish = (failed?: true) => {
+      if (!isOver) send('end', () => ({ ...fields, failed }))
+      isOver = true
+    }
+    const run: Run = {
+      process,
+      meta,
+      uid,
+      metrics: (items) => send('metrics', () => ({ ...fields, items })),
+      exception(error) {
+        if (error === reported && error !== undefined) return
+        reported = error
+        send('exception', () => ({ ...fields, exception: textOf(error) }))
+      },
+      fail(error) {
+        if (error !== undefined && !isOver) run.exception(error)
+        finish(true)
+      },
+      end: () => finish(),
+      [Symbol.dispose]: () => finish(),
+    }
+    send('start', () => fields)
+    return run
+  }
+
+  return {
+    run<T>(process: string, ...rest: [(run: Run) => T] | [MarkOptions, (run: Run) => T]): T {
+      const work = rest.at(-1) as (run: Run) => T
+      const run = begin(process, rest.length > 1 ? (rest[0] as MarkOptions) : {})
+      const failed = (error: unknown): never => {
+        run.fail(error ?? 'failed without an error')
+        throw error
+      }
+      try {
+        const result = scope.run(run, work, run)
+        if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function')
+          return (result as unknown as PromiseLike<unknown>).then((value) => {
+            run.end()
+            return value
+          }, failed) as T
+        run.end()
+        return result
+      } catch (error) {
+        return failed(error)
+      }
+    },
+    begin,
+    start: (process, options) => send('start', () => mark(process, options)),
+    end: (process, options) => send('end', () => ({ ...mark(process, options), failed: options?.failed || undefined })),
+    metrics: (items, subject) => send('metrics', () => ({ ...subjectOf(subject), items })),
+    exception: (error, subject) => send('exception', () => ({ ...subjectOf(subject), exception: textOf(error) })),
+    flush: (withinMs = 5000) => outbox?.flush(withinMs) ?? Promise.resolve(true),
+  }
+}
+
+/** Getters of an error may throw, too. */
+function textOf(error: unknown) {
+  try {
+    return fit(describeError(error), MAX_EXCEPTION)
+  } catch {
+    return 'an error that cannot be described'
+  }
+}
+
+/** What the server would refuse is cut: a long text is better than none. Lone surrogates are no text. */
+function fit(text: unknown, max: number): string | undefined {
+  if (typeof text !== 'string') return undefined
+  const whole = text.toWellFormed()
+  return whole.length <= max ? whole : [...whole].slice(0, max).join('')
+}
+
+let shared: Stint | undefined
+const stint = () => (shared ??= createStint())
+
+/** As `createStint().run`, with the settings of the environment; so are the others. */
+export const run: Stint['run'] = (...args: [string, ...unknown[]]) =>
+  (stint().run as (...args: unknown[]) => never)(...args)
+export const begin: Stint['begin'] = (...args) => stint().begin(...args)
+export const start: Stint['start'] = (...args) => stint().start(...args)
+export const end: Stint['end'] = (...args) => stint().end(...args)
+export const metrics: Stint['metrics'] = (...args) => stint().metrics(...args)
+export const exception: Stint['exception'] = (...args) => stint().exception(...args)
+export const flush: Stint['flush'] = (...args) => stint().flush(...args)

@@ -1,0 +1,187 @@
+// How the TypeScript client treats each answer of a server: what it sends again, what it gives up and says so, and what it never does.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createStint, type StintOptions } from '../../src/client/stint.ts'
+import { until } from '../support/until.ts'
+import { type Batch, type Receiver, type Reply, startReceiver, taken } from './client-cast.ts'
+
+let receiver: Receiver
+afterEach(() => receiver.stop())
+
+const drops: string[] = []
+const connect = (options: StintOptions = {}) => {
+  drops.length = 0
+  return createStint({
+    url: receiver.url,
+    key: 'secret-key',
+    onDrop: (event, reason) => void drops.push(`${event.kind} ${event.process}: ${reason}`),
+    ...options,
+  })
+}
+
+/** Answers in turn, then accepts. */
+const replies =
+  (...given: ((batch: Batch) => Reply)[]) =>
+  (batch: Batch, n: number) =>
+    (given[n] ?? taken)(batch)
+
+const problem = (status: number, headers: Record<string, string> = {}) =>
+  Response.json({ title: 'no', detail: 'not now' }, { status, headers })
+
+describe('the same bytes are sent again after', () => {
+  test.each([
+    ['429', () => problem(429)],
+    ['503', () => problem(503)],
+    ['500', () => problem(500)],
+    ['408', () => problem(408)],
+  ])('%s', async (_, reply) => {
+    receiver = startReceiver(replies(reply, reply))
+    const stint = connect()
+    stint.start('job')
+    stint.metrics({ rows: 1 }, { process: 'job' })
+    expect(await stint.flush(20_000)).toBe(true)
+    const [first, second, third] = receiver.batches
+    expect(second!.bytes).toEqual(first!.bytes)
+    expect(third!.bytes).toEqual(first!.bytes)
+    expect(receiver.batches).toHaveLength(3)
+    expect(drops).toEqual([])
+  })
+
+  test('no connection', async () => {
+    receiver = startReceiver()
+    const { url } = receiver
+    await receiver.stop()
+    const stint = connect()
+    stint.start('job')
+    expect(await stint.flush(50)).toBe(false)
+    const port = Number(new URL(url).port)
+    const late: number[] = []
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port,
+      fetch: () => {
+        late.push(1)
+        return taken()
+      },
+    })
+    expect(await stint.flush(20_000)).toBe(true)
+    expect(late).toEqual([1])
+    await server.stop(true)
+  })
+})
+
+test('retry-after is waited for', async () => {
+  receiver = startReceiver(replies(() => problem(503, { 'retry-after': '2' })))
+  const stint = connect()
+  stint.start('job')
+  const began = performance.now()
+  await stint.flush(20_000)
+  expect(performance.now() - began).toBeGreaterThan(1_900)
+})
+
+test.each([400, 401, 403, 404, 413, 422, 301])('%i drops the batch and says why', async (status) => {
+  receiver = startReceiver(replies(() => problem(status, { location: 'http://127.0.0.1:1/' })))
+  const stint = connect()
+  stint.start('job')
+  expect(await stint.flush()).toBe(true)
+  expect(drops).toEqual([`start job: the server answered ${status}: not now`])
+  expect(receiver.batches).toHaveLength(1)
+})
+
+test('of a batch that was accepted in part each event goes its own way', async () => {
+  receiver = startReceiver(
+    replies(() =>
+      Response.json(
+        {
+          items: [
+            { at: '2026-01-01T00:00:00.000000000Z' },
+            { status: 422, detail: 'wrong', errors: [{ pointer: '/1/uid', detail: 'may not' }] },
+            { status: 503, detail: 'full' },
+            { at: '2026-01-01T00:00:00.000000000Z' },
+          ],
+        },
+        { status: 207 },
+      ),
+    ),
+  )
+  const stint = connect()
+  for (const process of ['a', 'b', 'c', 'd']) stint.start(process)
+  expect(await stint.flush(20_000)).toBe(true)
+  const [first, second] = receiver.batches
+  expect(second!.events).toEqual([first!.events[2]!])
+  expect(drops).toEqual(['start b: the server answered 422: wrong; uid may not'])
+})
+
+test('of a batch that was refused whole each event has its own reason', async () => {
+  const errors = [0, 10].map((i) => ({ pointer: `/${i}/process`, detail: `bad ${i}` }))
+  receiver = startReceiver(replies(() => Response.json({ detail: 'none', errors }, { status: 422 })))
+  const stint = connect()
+  for (let i = 0; i < 11; i++) stint.start('job')
+  await stint.flush()
+  expect(drops[0]).toBe('start job: the server answered 422: none; process bad 0')
+  expect(drops[1]).toBe('start job: the server answered 422: none')
+  expect(drops[10]).toBe('start job: the server answered 422: none; process bad 10')
+})
+
+test('the request is a gzipped batch of JSON with the key in its header and nowhere else', async () => {
+  receiver = startReceiver()
+  const stint = connect({ service: 'other' })
+  stint.start('job')
+  await stint.flush()
+  const { headers, events } = receiver.batches[0]!
+  expect(headers.get('x-other-api-key')).toBe('secret-key')
+  expect(headers.get('content-encoding')).toBe('gzip')
+  expect(headers.get('content-type')).toBe('application/json')
+  expect(JSON.stringify(events)).not.toContain('secret-key')
+})
+
+test('many events share a request, and none waits longer than flushMs', async () => {
+  receiver = startReceiver()
+  const stint = connect({ flushMs: 5 })
+  for (let i = 0; i < 2500; i++) stint.metrics({ i }, { process: 'job' })
+  await until('all have arrived', () => receiver.events().length === 2500)
+  expect(receiver.batches.map(({ events }) => events.length)).toEqual([1000, 1000, 500])
+  expect(receiver.events().map(({ items }) => (items as { i: number }).i)).toEqual(
+    Array.from({ length: 2500 }, (_, i) => i),
+  )
+})
+
+test('memory is bounded while the server is away: the newest events are dropped and reported', async () => {
+  let isAway = true
+  receiver = startReceiver(() => (isAway ? problem(503) : taken()))
+  const stint = connect({ maxBytes: 10_000 })
+  for (let i = 0; i < 1000; i++) stint.metrics({ i }, { process: 'job' })
+  expect(drops.length).toBeGreaterThan(800)
+  expect(drops[0]).toBe('metrics job: too many events are waiting')
+  isAway = false
+  expect(await stint.flush(20_000)).toBe(true)
+  expect(receiver.events().length + drops.length).toBe(1000)
+  stint.start('later')
+  expect(await stint.flush()).toBe(true)
+  expect(drops.length + receiver.events().length).toBe(1001)
+})
+
+test('flush gives up at its deadline and the sending goes on', async () => {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  receiver = startReceiver(() => opened.then(taken))
+  const stint = connect()
+  stint.start('job')
+  const began = performance.now()
+  expect(await stint.flush(100)).toBe(false)
+  expect(performance.now() - began).toBeLessThan(2_000)
+  open()
+  expect(await stint.flush()).toBe(true)
+})
+
+test('what onDrop throws does not reach anybody', async () => {
+  receiver = startReceiver(() => problem(422))
+  const stint = connect({
+    onDrop() {
+      throw new Error('of the caller')
+    },
+  })
+  stint.start('job')
+  expect(await stint.flush()).toBe(true)
+})
