@@ -1,5 +1,76 @@
-// The server's entry: makes sure of the threads it needs, which can only be set before a process starts, then runs it.
-import { ensureThreads } from './ensure-threads.ts'
+// The process: arguments (it takes none) → config → service → signals. The only place that ends it.
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { type Service, startService } from './service.ts'
 
-ensureThreads(import.meta.path)
-await import('./run-server.ts')
+/** Stopping takes at most this long, whatever the stores and clients do; what is acknowledged is on disk long before. */
+const STOP_WITHIN_MS = 9_500
+
+/** One Ctrl-C comes twice: by the terminal, and passed on by `bun run`. */
+const SAME_REQUEST_US = 1_000_000
+
+const USAGE = `Usage: bun run start
+
+Starts the Stint server. Its settings are environment variables, such as PORT=8080; README.md describes them under "Settings".
+For the command line: bun run stint --help`
+
+/** Before anything is read or made: whoever asks for help, or expects an option to work, wants no server. */
+function exitOnArguments([argument]: readonly string[]): void {
+  if (argument === undefined) return
+  if (argument === '--help' || argument === '-h') {
+    console.log(USAGE)
+    process.exit(0)
+  }
+  console.error('The Stint server takes no arguments; --help says how it is set up.')
+  process.exit(2)
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exit(2)
+  }
+}
+
+exitOnArguments(process.argv.slice(2))
+const config = configOrExit()
+const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+
+// Nothing that arrives may end the process: what no one caught is a fault to mend, told loudly, while everything else goes on.
+process.on('uncaughtException', (err) => log.error({ err }, 'uncaught exception'))
+process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'))
+
+let service: Service
+try {
+  service = await startService(config, systemClock, log)
+} catch (error) {
+  log.fatal(error instanceof Error ? error.message : String(error))
+  log.debug({ err: error }, 'why the start failed')
+  process.exit(1)
+}
+
+let stoppingSinceUs: number | undefined
+async function stop(signal: string) {
+  const nowUs = systemClock.monotonicUs()
+  if (stoppingSinceUs !== undefined) {
+    if (nowUs - stoppingSinceUs < SAME_REQUEST_US) return
+    log.warn({ signal }, 'asked again: stopping at once')
+    process.exit(1)
+  }
+  stoppingSinceUs = nowUs
+  log.info({ signal }, 'stopping')
+  const late = setTimeout(() => {
+    log.warn('stopping took too long: ending now; what is not stored yet is in the spools')
+    process.exit(0)
+  }, STOP_WITHIN_MS)
+  await service.stop()
+  clearTimeout(late)
+  log.info('stopped')
+  process.exit(0)
+}
+process.on('SIGTERM', () => void stop('SIGTERM'))
+process.on('SIGINT', () => void stop('SIGINT'))

@@ -1,9 +1,8 @@
 // The rules for e-mail addresses and passwords, in one place for sign-up, sign-in and the command line.
 import { type Fault, Problem } from '../problem.ts'
+import { PASSWORD_MAX, PASSWORD_MIN } from '../wire/accounts.ts'
 
 const EMAIL_MAX = 254
-export const PASSWORD_MIN = 8
-export const PASSWORD_MAX = 1024
 
 /** Dot-separated atoms (RFC 5322, and letters beyond ASCII by RFC 6531). */
 const LOCAL_PART = /^(?=.{1,64}$)[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u

@@ -5,6 +5,7 @@
 // * Opening writes nothing, so that a start on a full disk succeeds: keys that ended long ago are removed by `flush`, too.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
+import type { Scope } from '../wire/keys.ts'
 import type { AccountDatabase } from './database.ts'
 import { createId, createKeySecret, hashSecret, looksLikeKey, visiblePrefix } from './secret.ts'
 
@@ -12,10 +13,6 @@ const KEYS_MAX = 10_000
 /** So long a key that has ended is still listed. */
 const ENDED_LISTED_MS = 30 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
-export const OVERLAP_MAX_S = 30 * 86_400
-
-export type Scope = 'write' | 'read'
-
 /** What a request may do by its key. */
 export interface FoundKey {
   readonly keyId: string

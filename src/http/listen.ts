@@ -4,7 +4,7 @@ import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { readTls, type TlsPair, type TlsPaths } from '../read-tls.ts'
-import { problemResponse } from './problem-response.ts'
+import { problemResponse } from './answers.ts'
 
 export interface ListenOptions {
   readonly host: string

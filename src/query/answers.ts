@@ -11,6 +11,10 @@ import type {
   Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
+import type * as exceptions from '../wire/exceptions.ts'
+import type * as metrics from '../wire/metrics.ts'
+import { PROCESS_KINDS, type ProcessEntry } from '../wire/processes.ts'
+import type * as timings from '../wire/timings.ts'
 
 const NS_PER_MS = 1_000_000n
 const MAX_METAS = 100
@@ -21,7 +25,7 @@ const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined 
 /** The number nearest to ns / 10⁶: read from its decimal digits, as a quotient of two numbers would round twice beyond 2⁵³ ns (104 days). */
 export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(ns % NS_PER_MS).padStart(6, '0')}`)
 
-export const answerTiming = ({ process, meta, uid, state, startedNs, endedNs }: Timing) => ({
+export const answerTiming = ({ process, meta, uid, state, startedNs, endedNs }: Timing): timings.Timing => ({
   process,
   meta: orNull(meta),
   uid: orNull(uid),
@@ -29,10 +33,11 @@ export const answerTiming = ({ process, meta, uid, state, startedNs, endedNs }: 
   started_at: timeOrNull(startedNs),
   ended_at: timeOrNull(endedNs),
   duration_ms: startedNs === undefined || endedNs === undefined ? null : toMs(endedNs - startedNs),
+  exceptions: null,
 })
 
 /** Oldest bucket first, within it by process and meta. */
-export const answerSummary = (rows: readonly TimingSummaryRow[]) =>
+export const answerSummary = (rows: readonly TimingSummaryRow[]): timings.SummaryRow[] =>
   rows
     .toSorted(
       (a, b) =>
@@ -48,12 +53,13 @@ export const answerSummary = (rows: readonly TimingSummaryRow[]) =>
       p95_ms: row.p95Ms,
       p99_ms: row.p99Ms,
       max_ms: row.maxMs,
+      failed: 0,
       running: row.running,
       abandoned: row.abandoned,
       orphan: row.orphan,
     }))
 
-export const answerMetric = ({ atNs, process, meta, name, value }: MetricPoint) => ({
+export const answerMetric = ({ atNs, process, meta, name, value }: MetricPoint): metrics.MetricPoint => ({
   at: formatNs(atNs),
   process,
   meta: orNull(meta),
@@ -62,7 +68,7 @@ export const answerMetric = ({ atNs, process, meta, name, value }: MetricPoint) 
 })
 
 /** Oldest bucket first, within it by process and name. */
-export const answerMetricRows = (rows: readonly MetricRow[]) =>
+export const answerMetricRows = (rows: readonly MetricRow[]): metrics.MetricRow[] =>
   rows
     .toSorted((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
     .map(({ atNs, process, name, count, mean, min, max, sum, last }) => ({
@@ -77,7 +83,13 @@ export const answerMetricRows = (rows: readonly MetricRow[]) =>
       last,
     }))
 
-export const answerException = ({ atNs, process, meta, exception, fingerprint }: ExceptionRow) => ({
+export const answerException = ({
+  atNs,
+  process,
+  meta,
+  exception,
+  fingerprint,
+}: ExceptionRow): exceptions.ExceptionText => ({
   at: formatNs(atNs),
   process,
   meta: orNull(meta),
@@ -86,7 +98,7 @@ export const answerException = ({ atNs, process, meta, exception, fingerprint }:
 })
 
 /** Most recent first, then by process and fingerprint. */
-export const answerGroups = (groups: readonly ExceptionGroup[]) =>
+export const answerGroups = (groups: readonly ExceptionGroup[]): exceptions.ExceptionGroup[] =>
   groups
     .toSorted(
       (a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process) || compare(a.fingerprint, b.fingerprint),
@@ -101,10 +113,8 @@ export const answerGroups = (groups: readonly ExceptionGroup[]) =>
       ...(counts !== undefined && { counts: counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
     }))
 
-const KINDS = ['mark', 'metric', 'exception'] as const satisfies ProcessRow['kinds'][number][]
-
 /** One entry a process, whatever it sent: most recent first, then by name. Metas in order, at most 100. */
-export const answerProcesses = (rows: readonly ProcessRow[]) =>
+export const answerProcesses = (rows: readonly ProcessRow[]): ProcessEntry[] =>
   [...Map.groupBy(rows, ({ process }) => process)]
     .map(([process, same]) => ({
       process,
@@ -113,7 +123,7 @@ export const answerProcesses = (rows: readonly ProcessRow[]) =>
         .map(({ lastNs }) => lastNs)
         .toSorted(compare)
         .at(-1)!,
-      kinds: KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
+      kinds: PROCESS_KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
     }))
     .toSorted((a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process))
     .map(({ process, metas, lastNs, kinds }) => ({ process, metas, last_at: formatNs(lastNs), kinds }))

@@ -2,32 +2,37 @@
 import { escapePointer } from '../event/fields.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/marks-window.ts'
-import type { TimingState } from '../store/source.ts'
+import { FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
+import { FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
+import { FIND_METRICS } from '../wire/metrics.ts'
+import { DEFAULT_EACH, DEFAULT_LIMIT, type ParameterName } from '../wire/parameters.ts'
+import { COUNT_SERIES, FIND_PROCESSES } from '../wire/processes.ts'
+import type { Route } from '../wire/route.ts'
+import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
-import { DEFAULT_EACH, DEFAULT_LIMIT, type Given, PARAMETERS, type ParameterName } from './parameters.ts'
+import { type Given, PARSERS, type StateFilter } from './parameters.ts'
 
-interface QuestionKindSpec {
-  readonly parameters: readonly ParameterName[]
-  /** What an item is found by again on the next page; absent where there are no pages. */
-  readonly place?: 'stamp' | 'stamp and name' | 'id'
+export const QUESTION_ROUTES = {
+  timings: FIND_TIMINGS,
+  latest: FIND_LATEST_TIMINGS,
+  summary: SUMMARIZE_TIMINGS,
+  metrics: FIND_METRICS,
+  exceptions: FIND_EXCEPTIONS,
+  groups: GROUP_EXCEPTIONS,
+  processes: FIND_PROCESSES,
+  series: COUNT_SERIES,
+  dead: FIND_DEAD_LETTERS,
+} as const satisfies Record<string, Route>
+
+export type QuestionKind = keyof typeof QUESTION_ROUTES
+
+/** How the next page finds the last item of this one again, for the questions that have pages. */
+const PLACES: { readonly [K in QuestionKind]?: 'stamp' | 'stamp and name' | 'id' } = {
+  timings: 'stamp',
+  metrics: 'stamp and name',
+  exceptions: 'stamp',
+  dead: 'id',
 }
-
-export const QUESTIONS = {
-  timings: { parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'limit', 'cursor'], place: 'stamp' },
-  latest: { parameters: ['from', 'to', 'process', 'meta', 'each'] },
-  summary: { parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every'] },
-  metrics: {
-    parameters: ['from', 'to', 'process', 'meta', 'name', 'every', 'limit', 'cursor'],
-    place: 'stamp and name',
-  },
-  exceptions: { parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'limit', 'cursor'], place: 'stamp' },
-  groups: { parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'limit'] },
-  processes: { parameters: ['from', 'to', 'process', 'meta', 'limit'] },
-  series: { parameters: [] },
-  dead: { parameters: ['limit', 'cursor'], place: 'id' },
-} as const satisfies Record<string, QuestionKindSpec>
-
-export type QuestionKind = keyof typeof QUESTIONS
 
 export interface Question {
   /** The range [fromNs, toNs), not empty and within what a store can hold. */
@@ -38,7 +43,7 @@ export interface Question {
   readonly process?: string
   readonly meta?: string
   readonly uid?: string
-  readonly state?: TimingState
+  readonly state?: StateFilter
   readonly name?: string
   readonly fingerprint?: string
   readonly byMeta: boolean
@@ -57,7 +62,7 @@ const HOUR_NS = 3_600_000_000_000n
 
 /** Throws Problem `question_invalid`. */
 export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs: bigint): Question {
-  const { given, texts, faults } = readParameters(QUESTIONS[kind].parameters, search, nowNs)
+  const { given, texts, faults } = readParameters(QUESTION_ROUTES[kind].parameters, search, nowNs)
   const { cursor } = given
   const digest = digestQuestion(
     kind,
@@ -117,7 +122,7 @@ function readParameters(allowed: readonly string[], search: URLSearchParams, now
     else if (others.length > 0) fault('may be given only once')
     else {
       texts.set(name, text)
-      const parsed = PARAMETERS[name as ParameterName].parse(text, nowNs)
+      const parsed = PARSERS[name as ParameterName](text, nowNs)
       if ('detail' in parsed) fault(parsed.detail)
       else given[name] = parsed.value
     }
@@ -132,10 +137,9 @@ const unknownDetail = (allowed: readonly string[]) =>
 
 /** A cursor can be made up: what it says must fit the question before anything relies on it. */
 function isCursorOf(kind: QuestionKind, { digest, place }: Cursor, expected: string): boolean {
-  const spec: QuestionKindSpec = QUESTIONS[kind]
   if (digest !== expected) return false
-  if (spec.place === 'id') return place.length === 1
-  return place.length === (spec.place === 'stamp' ? 1 : 2) && parseStamp(place[0]!) !== undefined
+  if (PLACES[kind] === 'id') return place.length === 1
+  return place.length === (PLACES[kind] === 'stamp' ? 1 : 2) && parseStamp(place[0]!) !== undefined
 }
 
 /** No event lies outside what the stores can hold, so cutting a range to it changes no answer. Never empty: Flux refuses that. */

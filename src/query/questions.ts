@@ -8,6 +8,7 @@ import {
   type Selection,
   StoreError,
   type TimingSelection,
+  type TimingState,
 } from '../store/source.ts'
 import {
   answerException,
@@ -67,7 +68,10 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     timings: limited(async (asker, search) => {
       const question = parseQuestion('timings', search, nowNs())
       const { state } = question
-      const selection = { ...(await selectTimings(asker, question)), ...(state !== undefined && { state }) }
+      const selection = {
+        ...(await selectTimings(asker, question)),
+        ...(state !== undefined && { state: state as TimingState }),
+      }
       const found = await ask(points.findTimings(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, (timing) => [String(firstNs(timing))])
       return { timings: items.map(answerTiming), next }

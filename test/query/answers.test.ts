@@ -35,6 +35,7 @@ describe('a timing', () => {
       started_at: '2025-11-20T21:20:00.000000042Z',
       ended_at: '2025-11-20T21:20:00.001500042Z',
       duration_ms: 1.5,
+      exceptions: null,
     })
   })
   test('that is not has null for what it lacks', () => {
@@ -46,6 +47,7 @@ describe('a timing', () => {
       started_at: '2025-11-20T21:20:00.000000000Z',
       ended_at: null,
       duration_ms: null,
+      exceptions: null,
     })
     expect(answerTiming({ ...common, state: 'orphan', endedNs: T })).toMatchObject({
       started_at: null,
@@ -77,6 +79,7 @@ describe('a summary', () => {
       p95_ms: 1.5,
       p99_ms: 1.5,
       max_ms: 1.5,
+      failed: 0,
       running: 1,
       abandoned: 2,
       orphan: 3,

@@ -76,6 +76,8 @@ describe('filters', () => {
 
   test('of each kind are understood', () => {
     expect(ask('state=orphan&uid=a-b_1&limit=1000')).toMatchObject({ state: 'orphan', uid: 'a-b_1', limit: 1000 })
+    expect(ask('state=trouble')).toMatchObject({ state: 'trouble' })
+    expect(ask('uid=', 'exceptions')).toMatchObject({ uid: '' })
     expect(ask('by=meta&every=5m', 'summary')).toMatchObject({ byMeta: true, everyNs: 300n * S })
     expect(ask('name=a%20b&every=1d', 'metrics')).toMatchObject({ name: 'a b', everyNs: 86_400n * S })
     expect(ask('fingerprint=v1:0123456789abcdef', 'exceptions')).toMatchObject({ fingerprint: 'v1:0123456789abcdef' })
@@ -123,7 +125,8 @@ describe('a question is refused with a pointer to', () => {
     ['summary', 'limit=5', '/limit'],
     ['metrics', 'name=', '/name'],
     ['metrics', 'name=it%27s', '/name'],
-    ['metrics', 'uid=a', '/uid'],
+    ['metrics', 'uid=A', '/uid'],
+    ['summary', 'state=failed', '/state'],
     ['metrics', 'every=1m&limit=5', '/limit'],
     ['exceptions', 'fingerprint=', '/fingerprint'],
     ['exceptions', 'fingerprint=abc', '/fingerprint'],

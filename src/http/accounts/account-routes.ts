@@ -1,13 +1,15 @@
-// Accounts, sessions and keys over HTTP. All but sign-up and sign-in need the session cookie; none takes an API key.
-// Order of checks: own name and own site (403) → session (401) → size, content type, JSON, fields (413, 422) → what is asked for.
-import type { TObject } from '@sinclair/typebox'
+// Accounts, sessions and keys over HTTP. All routes but sign-up and sign-in need the session cookie; none takes an API key.
+// Order of checks: own host name and own site (403) → session (401) → size, content type, JSON, fields (413, 422) → the request itself.
 import { Elysia } from 'elysia'
 import type { Account, Accounts } from '../../account/accounts.ts'
+import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import type { IssuedKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
-import { accountDetails as details } from '../docs/describe-accounts.ts'
-import { emptyAnswer, jsonAnswer } from '../json-answer.ts'
-import { type AccountBody, createAccountSchemas, readAccountBody } from './account-bodies.ts'
+import * as wire from '../../wire/accounts.ts'
+import * as keyWire from '../../wire/keys.ts'
+import { emptyAnswer, jsonAnswer } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
+import { type Rules, readJson } from '../read-json.ts'
 import {
   clearedSessionCookie,
   createFindSession,
@@ -20,13 +22,13 @@ import {
 
 export interface AccountRoutesDeps {
   readonly accounts: Accounts
-  /** Whose attempts these are; the address is resolved behind trusted proxies. */
+  /** The client's address, resolved behind trusted proxies. */
   addressOf(request: Request): string
   /** Did the browser reach Stint by TLS, directly or by a trusted proxy? */
   isSecure(request: Request): boolean
-  /** Is the name by which the request asked for Stint one of its own? */
+  /** Is the host name of the request one of Stint's own? */
   isOwnHost(request: Request): boolean
-  /** Called after an account is gone: its data elsewhere has to go too. What fails here is tried again at the next start. */
+  /** Called after an account is deleted: its data in spools and stores must go too. What fails here is tried again at the next start. */
   onDeleted(account: string): void
 }
 
@@ -38,18 +40,29 @@ function withCookie(response: Response, cookie: string): Response {
 const time = (ms: number): string => new Date(ms).toISOString()
 const maybeTime = (ms: number | null): string | null => (ms === null ? null : time(ms))
 
-const toAccountJson = ({ id, email, createdMs, operator }: Account) => ({
+const answerAccount = ({ id, email, createdMs, operator }: Account): wire.Account => ({
   id,
   email,
   created_at: time(createdMs),
   operator,
 })
-const toIssuedKeyJson = ({ id, name, prefix, scopes, secret }: IssuedKey) => ({ id, name, prefix, scopes, secret })
+const answerIssuedKey = ({ id, name, prefix, scopes, secret }: IssuedKey): keyWire.IssuedKey => ({
+  id,
+  name,
+  prefix,
+  scopes: [...scopes],
+  secret,
+})
+
+const SIGN_UP_RULES: Rules<wire.SignUp> = {
+  email: (email) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
+  password: (password) => passwordFault(password)?.detail,
+}
+const PASSWORD_RULES: Rules<wire.ChangePassword> = { new_password: (password) => passwordFault(password)?.detail }
 
 export function accountRoutes(deps: AccountRoutesDeps) {
   const { accounts, addressOf, isSecure } = deps
   const { keys, sessions } = accounts
-  const schemas = createAccountSchemas()
   const findSession = createFindSession(sessions.find)
 
   function refuseStrangers(request: Request): void {
@@ -65,22 +78,6 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     return session
   }
 
-  /** For routes without a session: own site, then the body. */
-  const openBody = <T extends TObject>(schema: T) => ({
-    parse: ({ request }: { request: Request }) => {
-      refuseStrangers(request)
-      return readAccountBody(request, schema)
-    },
-    body: schema,
-  })
-  const sessionBody = <T extends TObject>(schema: T) => ({
-    parse: ({ request }: { request: Request }) => {
-      requireSession(request)
-      return readAccountBody(request, schema)
-    },
-    body: schema,
-  })
-
   const signedIn = (request: Request, account: string) => {
     const token = sessions.create(account, request.headers.get('user-agent') ?? '', sessionToken(request))
     return sessionCookie(token, isSecure(request))
@@ -88,44 +85,46 @@ export function accountRoutes(deps: AccountRoutesDeps) {
 
   return new Elysia({ normalize: false })
     .get(
-      '/api/sign-up',
+      wire.SHOW_SIGN_UP.path,
       ({ request }) => {
         refuseStrangers(request)
         return jsonAnswer({
           open: accounts.signUpOpen(),
           setup_code_required: accounts.setupCode() !== undefined,
           signed_in: findSession(request) !== undefined,
-        })
+        } satisfies wire.SignUpState)
       },
-      { detail: details.signUpState },
+      describeRoute(wire.SHOW_SIGN_UP),
     )
     .post(
-      '/api/accounts',
-      async ({ request, body }) => {
-        const { email, password, setup_code } = body as AccountBody<'signUp'>
+      wire.CREATE_ACCOUNT.path,
+      async ({ request }) => {
+        refuseStrangers(request)
+        const { email, password, setup_code } = await readJson(request, wire.SignUp, SIGN_UP_RULES)
         const address = addressOf(request)
         const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
         const { account, key } = await accounts.create({ email, password, address, ...setupCode })
-        const made = { account: toAccountJson(account), key: toIssuedKeyJson(key) }
-        return withCookie(jsonAnswer(made, 201), signedIn(request, account.id))
+        const created: wire.NewAccount = { account: answerAccount(account), key: answerIssuedKey(key) }
+        return withCookie(jsonAnswer(created, 201), signedIn(request, account.id))
       },
-      { ...openBody(schemas.signUp), detail: details.signUp },
+      describeRoute(wire.CREATE_ACCOUNT),
     )
     .delete(
-      '/api/account',
+      wire.DELETE_ACCOUNT.path,
       ({ request }) => {
         const { account } = requireSession(request)
         accounts.delete(account)
         deps.onDeleted(account)
         return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
       },
-      { detail: details.deleteAccount },
+      describeRoute(wire.DELETE_ACCOUNT),
     )
     .post(
-      '/api/password',
-      async ({ request, body }) => {
-        const { current_password, new_password } = body as AccountBody<'password'>
-        const { account, id } = requireSession(request)
+      wire.CHANGE_PASSWORD.path,
+      async ({ request }) => {
+        requireSession(request)
+        const { current_password, new_password } = await readJson(request, wire.ChangePassword, PASSWORD_RULES)
+        const { account, id } = requireSession(request) // again: it may have ended while the body arrived
         await accounts.changePassword(account, {
           currentPassword: current_password,
           newPassword: new_password,
@@ -134,33 +133,38 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         })
         return emptyAnswer()
       },
-      { ...sessionBody(schemas.password), detail: details.changePassword },
+      describeRoute(wire.CHANGE_PASSWORD),
     )
     .post(
-      '/api/session',
-      async ({ request, body }) => {
-        const { email, password } = body as AccountBody<'signIn'>
+      wire.SIGN_IN.path,
+      async ({ request }) => {
+        refuseStrangers(request)
+        const { email, password } = await readJson(request, wire.SignIn)
         const account = await accounts.signIn({ email, password, address: addressOf(request) })
-        return withCookie(jsonAnswer({ account: toAccountJson(account) }, 201), signedIn(request, account.id))
+        const answer: wire.SignedIn = { account: answerAccount(account) }
+        return withCookie(jsonAnswer(answer, 201), signedIn(request, account.id))
       },
-      { ...openBody(schemas.signIn), detail: details.signIn },
+      describeRoute(wire.SIGN_IN),
     )
     .get(
-      '/api/session',
-      ({ request }) => jsonAnswer({ account: toAccountJson(accounts.get(requireSession(request).account)!) }),
-      { detail: details.whoAmI },
+      wire.SHOW_SESSION.path,
+      ({ request }) => {
+        const account = accounts.get(requireSession(request).account)!
+        return jsonAnswer({ account: answerAccount(account) } satisfies wire.SignedIn)
+      },
+      describeRoute(wire.SHOW_SESSION),
     )
     .delete(
-      '/api/session',
+      wire.SIGN_OUT.path,
       ({ request }) => {
         const { account, id } = requireSession(request)
         sessions.revoke(account, id)
         return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
       },
-      { detail: details.signOut },
+      describeRoute(wire.SIGN_OUT),
     )
     .get(
-      '/api/sessions',
+      wire.LIST_SESSIONS.path,
       ({ request }) => {
         const { account, id: current } = requireSession(request)
         const list = sessions.list(account).map(({ id, userAgent, createdMs, seenMs, expiresMs }) => ({
@@ -171,58 +175,63 @@ export function accountRoutes(deps: AccountRoutesDeps) {
           last_seen_at: time(seenMs),
           expires_at: time(expiresMs),
         }))
-        return jsonAnswer({ sessions: list })
+        return jsonAnswer({ sessions: list } satisfies wire.Sessions)
       },
-      { detail: details.listSessions },
+      describeRoute(wire.LIST_SESSIONS),
     )
     .delete(
-      '/api/sessions/:id',
+      wire.END_SESSION.path,
       ({ request, params }) => {
         const { account, id } = requireSession(request)
         sessions.revoke(account, params.id)
         return params.id === id ? withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request))) : emptyAnswer()
       },
-      { detail: details.revokeSession },
+      describeRoute(wire.END_SESSION),
     )
     .get(
-      '/api/keys',
+      keyWire.LIST_KEYS.path,
       ({ request }) => {
         const { account } = requireSession(request)
-        const list = keys.list(account).map(({ createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
+        const list = keys.list(account).map(({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
           ...key,
+          scopes: [...scopes],
           created_at: time(createdMs),
           last_used_at: maybeTime(lastUsedMs),
           expires_at: maybeTime(expiresMs),
           revoked_at: maybeTime(revokedMs),
         }))
-        return jsonAnswer({ keys: list })
+        return jsonAnswer({ keys: list } satisfies keyWire.Keys)
       },
-      { detail: details.listKeys },
+      describeRoute(keyWire.LIST_KEYS),
     )
     .post(
-      '/api/keys',
-      ({ request, body }) => {
+      keyWire.CREATE_KEY.path,
+      async ({ request }) => {
+        requireSession(request)
+        const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
         const { account } = requireSession(request)
-        const { name, scopes = ['write'] } = body as AccountBody<'createKey'>
-        return jsonAnswer({ key: toIssuedKeyJson(keys.create(account, name.trim(), scopes)) }, 201)
+        const key = keys.create(account, name.trim(), scopes)
+        return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
       },
-      { ...sessionBody(schemas.createKey), detail: details.createKey },
+      describeRoute(keyWire.CREATE_KEY),
     )
     .delete(
-      '/api/keys/:id',
+      keyWire.REVOKE_KEY.path,
       ({ request, params }) => {
         keys.revoke(requireSession(request).account, params.id)
         return emptyAnswer()
       },
-      { detail: details.revokeKey },
+      describeRoute(keyWire.REVOKE_KEY),
     )
     .post(
-      '/api/keys/:id/rotate',
-      ({ request, params, body }) => {
+      keyWire.ROTATE_KEY.path,
+      async ({ request, params }) => {
+        requireSession(request)
+        const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
         const { account } = requireSession(request)
-        const { overlap_seconds = 0 } = body as AccountBody<'rotateKey'>
-        return jsonAnswer({ key: toIssuedKeyJson(keys.rotate(account, params.id, overlap_seconds)) }, 201)
+        const key = keys.rotate(account, params.id, overlap_seconds)
+        return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
       },
-      { ...sessionBody(schemas.rotateKey), detail: details.rotateKey },
+      describeRoute(keyWire.ROTATE_KEY),
     )
 }

@@ -1,11 +1,13 @@
 // /swagger: the page, its files, and the document they show. Needs no key and no internet.
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia, NotFoundError } from 'elysia'
+import { ProblemBody } from '../../wire/problem.ts'
+import { TAGS } from '../../wire/route.ts'
 import { SESSION_COOKIE } from '../accounts/session-cookie.ts'
-import { answerHeaders, pageHeaders } from '../answer-headers.ts'
-import { correctOpenApi } from './correct-openapi.ts'
-import { PROBLEM_SCHEMA } from './describe-answers.ts'
+import { answerHeaders, pageHeaders } from '../answers.ts'
+import { type OpenApiDocument, restoreBodies } from './describe-route.ts'
 import { SWAGGER_PAGE, SWAGGER_POLICY, SWAGGER_SCRIPT } from './swagger-page.ts'
+import { toOpenApi } from './to-open-api.ts'
 
 export interface SwaggerDeps {
   /** The routes to describe. */
@@ -14,15 +16,6 @@ export interface SwaggerDeps {
 }
 
 const API_VERSION = '1.0.0'
-
-const TAGS = [
-  { name: 'events', description: 'Write: start and end marks, metrics, exceptions' },
-  { name: 'questions', description: 'Read back what was sent' },
-  { name: 'account', description: 'The account; signing up gives the first key' },
-  { name: 'session', description: 'Signing in and out' },
-  { name: 'keys', description: 'API keys: make, rotate, revoke' },
-  { name: 'operations', description: 'For those who run Stint; no key' },
-]
 
 const asset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
 
@@ -48,9 +41,9 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
           description: "Times any part of anyone's code: marks, metrics and exceptions over four HTTP calls.",
         },
         servers: [{ url: '/' }],
-        tags: TAGS,
+        tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
         components: {
-          schemas: { Problem: PROBLEM_SCHEMA },
+          schemas: { Problem: toOpenApi(ProblemBody) },
           securitySchemes: {
             apiKey: { type: 'apiKey', in: 'header', name: keyHeader, description: 'Received on making an account.' },
             session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by signing in.' },
@@ -62,7 +55,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
   let document: Promise<string> | undefined
   const describe = async () => {
     const answer = await plugin.handle(new Request('http://localhost/swagger/json'))
-    return JSON.stringify(correctOpenApi((await answer.json()) as object))
+    return JSON.stringify(restoreBodies((await answer.json()) as OpenApiDocument))
   }
 
   return (

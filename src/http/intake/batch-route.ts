@@ -6,13 +6,14 @@ import { EVENT_KINDS, type Event, type EventKind, isEventKind } from '../../even
 import { type EventBody, eventFromBody } from '../../event/from-body.ts'
 import { formatStamp, type Stamp } from '../../event/stamp.ts'
 import { type Fault, Problem } from '../../problem.ts'
-import { uncachedHeaders } from '../answer-headers.ts'
-import { describeBatch } from '../docs/describe-batch.ts'
+import { MAX_BATCH_BYTES, SEND_BATCH } from '../../wire/events.ts'
+import { uncachedHeaders } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
 import { type BodyBudget, bytesToHold } from './body-budget.ts'
 import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
 import { findEventFaults } from './event-faults.ts'
-import { isPacked, MAX_BATCH_BYTES, readBatch, UnreadableLine } from './read-batch.ts'
+import { isPacked, readBatch, UnreadableLine } from './read-batch.ts'
 import type { Admitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
@@ -115,7 +116,7 @@ export function batchRoute(deps: BatchDeps) {
   }
 
   return new Elysia({ normalize: false }).post(
-    '/v1/batch',
+    SEND_BATCH.path,
     (c) => {
       const { request } = c
       return deps.bodies.during(bytesToHold(request, MAX_BATCH_BYTES, isPacked(request)), () =>
@@ -126,7 +127,7 @@ export function batchRoute(deps: BatchDeps) {
       /** The handler reads the body, so that its room is held until the answer. */
       parse: 'none',
       body: t.Array(t.Unknown()),
-      detail: describeBatch(schemas),
+      ...describeRoute(SEND_BATCH),
     },
   )
 }

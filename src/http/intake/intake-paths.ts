@@ -1,7 +1,8 @@
 // What the gate must know of each path below /v1 before it reads a body.
+
+import { JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import type { IntakePath } from './intake-gate.ts'
-import { CODINGS, JSON_LINES, MAX_BATCH_BYTES } from './read-batch.ts'
-import { MAX_BODY_BYTES } from './read-body.ts'
+import { CODINGS } from './read-batch.ts'
 
 const single = { maxBodyBytes: MAX_BODY_BYTES, contentTypes: ['application/json'], codings: [] }
 

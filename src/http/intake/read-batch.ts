@@ -1,11 +1,9 @@
 // The body of a batch becomes a list: a JSON array, or JSON lines (one object a line), plain or compressed.
 // What it grows to when it is unpacked is bounded, so that a small body cannot fill the memory.
 import { Problem } from '../../problem.ts'
+import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../wire/events.ts'
 import { collectBytes, jsonMalformed, parseJson, readBytes } from './read-body.ts'
 
-export const MAX_BATCH_BYTES = 8 * 1024 * 1024
-export const MAX_BATCH_EVENTS = 10_000
-export const JSON_LINES = 'application/x-ndjson'
 export const CODINGS = ['gzip', 'zstd']
 
 /** A line that is not JSON stands in the list as this, so that the others of its batch can be taken. */

@@ -1,8 +1,6 @@
 // Reads a JSON body within a bound. A body without Content-Length is counted while it arrives and given up when it grows too large.
 import { Problem } from '../../problem.ts'
 
-export const MAX_BODY_BYTES = 256 * 1024
-
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)

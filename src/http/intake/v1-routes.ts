@@ -4,8 +4,9 @@ import type { Event, EventKind } from '../../event/event.ts'
 import { type EventBody, eventFromBody } from '../../event/from-body.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
-import { uncachedHeaders } from '../answer-headers.ts'
-import { describeIntake } from '../docs/describe-intake.ts'
+import { EVENT_ROUTES } from '../../wire/events.ts'
+import { uncachedHeaders } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
 import { createBodySchemas } from './body-fields.ts'
 import type { Admission } from './intake-gate.ts'
@@ -61,7 +62,7 @@ export function v1Routes(deps: IntakeDeps) {
           c.body = parseJson(c.body as unknown as ArrayBuffer) as typeof c.body
         },
         body: schemaOf[kind],
-        detail: describeIntake(kind),
+        ...describeRoute(EVENT_ROUTES[kind]),
       },
     )
   }

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Console, ConsoleFile } from '../../console/bundle-console.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
-import { answerHeaders, pageHeaders } from '../answer-headers.ts'
+import { answerHeaders, pageHeaders } from '../answers.ts'
 
 export interface ConsoleRoutesDeps {
   readonly console: Console

@@ -9,8 +9,9 @@ import type { Shipper } from '../../ship/shipper.ts'
 import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
 import type { Sink } from '../../store/sink.ts'
-import { jsonAnswer as describeAnswer, problemAnswers } from '../docs/describe-answers.ts'
-import { jsonAnswer } from '../json-answer.ts'
+import { type Health, SHOW_HEALTH } from '../../wire/operations.ts'
+import { jsonAnswer } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 
 type Both<T> = Readonly<Record<Destination, T>>
 
@@ -31,7 +32,7 @@ export interface HealthRouteDeps {
 
 export function healthRoute({ accountOf, health }: HealthRouteDeps) {
   return new Elysia({ normalize: false }).get(
-    '/api/health',
+    SHOW_HEALTH.path,
     ({ request }) => {
       const account = accountOf(request)
       assertNoParameters(new URL(request.url).searchParams)
@@ -55,9 +56,9 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
           own: health.deadLetters.count(account),
           ...(isOperator && { total: health.deadLetters.stats().total }),
         },
-      })
+      } satisfies Health)
     },
-    { detail },
+    describeRoute(SHOW_HEALTH),
   )
 }
 
@@ -65,48 +66,3 @@ const eachOf = <T>(answer: (destination: Destination) => T): Both<T> => ({
   points: answer('points'),
   exceptions: answer('exceptions'),
 })
-
-const object = (properties: Record<string, object>, optional: readonly string[] = []) => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-})
-const both = (schema: object) => object({ points: schema, exceptions: schema })
-const count = { type: 'integer' }
-
-const SPOOL = { records: 3, bytes: 4096, oldest_s: 0.4 }
-const DESTINATION = { store: 'influxdb', state: 'shipping', since: '2026-11-20T21:52:42.171920000Z' }
-
-const detail = {
-  tags: ['questions'],
-  summary: 'How delivery to the stores is getting on',
-  description:
-    '`spools` holds what is accepted and not yet stored. `reason` (of a delivery that is held up) and `dead.total` are for the operator.',
-  security: [{ apiKey: [] }, { session: [] }],
-  responses: {
-    200: describeAnswer(
-      'The answer',
-      object({
-        spools: both(object({ records: count, bytes: count, oldest_s: { type: 'number' } })),
-        destinations: both(
-          object(
-            {
-              store: { type: 'string' },
-              state: { type: 'string', enum: ['idle', 'shipping', 'retrying', 'parked'] },
-              reason: { type: 'string' },
-              since: { type: 'string', format: 'date-time' },
-            },
-            ['reason'],
-          ),
-        ),
-        dead: object({ own: count, total: count }, ['total']),
-      }),
-      {
-        spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },
-        destinations: { points: DESTINATION, exceptions: { ...DESTINATION, store: 'clickhouse', state: 'idle' } },
-        dead: { own: 0, total: 2 },
-      },
-    ),
-    ...problemAnswers('key_invalid', 'scope_missing', 'rate_limited', 'question_invalid', 'internal'),
-  },
-}

@@ -1,14 +1,12 @@
 // For those who run Stint: alive, ready, figures. No key, and nothing by account.
 import { Elysia } from 'elysia'
 import type { Problem } from '../../problem.ts'
-import { uncachedHeaders } from '../answer-headers.ts'
-import { problemAnswers, textAnswer } from '../docs/describe-answers.ts'
-import { problemResponse } from '../problem-response.ts'
+import { LIVEZ, READYZ, SHOW_METRICS } from '../../wire/operations.ts'
+import { problemResponse, uncachedHeaders } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 
 const METRICS = { headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) }
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
-
-const OPERATIONS = { tags: ['operations'], security: [] }
 
 export interface OpsDeps {
   /** The figures as Prometheus text, as they are now. */
@@ -19,34 +17,14 @@ export interface OpsDeps {
 
 export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
   return new Elysia({ normalize: false })
-    .get('/livez', () => new Response('ok\n', TEXT), {
-      detail: { ...OPERATIONS, summary: 'Is the process alive', responses: { 200: textAnswer('It is', 'ok\n') } },
-    })
+    .get(LIVEZ.path, () => new Response('ok\n', TEXT), describeRoute(LIVEZ))
     .get(
-      '/readyz',
+      READYZ.path,
       () => {
         const problem = unready()
         return problem === undefined ? new Response('ready\n', TEXT) : problemResponse(problem)
       },
-      {
-        detail: {
-          ...OPERATIONS,
-          summary: 'Can the spools take an event',
-          responses: {
-            200: textAnswer('They can', 'ready\n'),
-            ...problemAnswers('spool_full', 'disk_low', 'stopping', 'internal'),
-          },
-        },
-      },
+      describeRoute(READYZ),
     )
-    .get('/metrics', async () => new Response(await renderMetrics(), METRICS), {
-      detail: {
-        ...OPERATIONS,
-        summary: 'Figures for Prometheus',
-        responses: {
-          200: textAnswer('Prometheus text format', 'stint_events_accepted_total{kind="start"} 12\n'),
-          ...problemAnswers('internal'),
-        },
-      },
-    })
+    .get(SHOW_METRICS.path, async () => new Response(await renderMetrics(), METRICS), describeRoute(SHOW_METRICS))
 }

@@ -1,4 +1,4 @@
-// /api/dead: the account's own events that a store will never take, each with the reason; to look at, to replay, to throw away.
+// /api/dead: the account's own events that a store will never take, each with the reason: list, replay, delete.
 import { Elysia } from 'elysia'
 import type { Event } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
@@ -7,9 +7,15 @@ import { Problem } from '../../problem.ts'
 import { cutPage } from '../../query/page.ts'
 import { parseQuestion } from '../../query/question.ts'
 import type { DeadLetter, DeadLetters } from '../../state/dead-letters.ts'
-import { describeDeadLetterAction, describeQuestion } from '../docs/describe-question.ts'
+import {
+  type DeadLetterPage,
+  DROP_DEAD_LETTER,
+  FIND_DEAD_LETTERS,
+  REPLAY_DEAD_LETTER,
+} from '../../wire/dead-letters.ts'
+import { emptyAnswer, jsonAnswer } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 import { diskProblem } from '../intake/accept-event.ts'
-import { emptyAnswer, jsonAnswer } from '../json-answer.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'reason' | 'record' | 'buriedAtUs'>
 
@@ -30,19 +36,19 @@ const unknownId = () => new Problem('not_found', 'The account has no dead letter
 export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDeps) {
   return new Elysia({ normalize: false })
     .get(
-      '/api/dead',
+      FIND_DEAD_LETTERS.path,
       ({ request }) => {
         const account = accountOf(request)
         const question = parseQuestion('dead', new URL(request.url).searchParams, nowNs())
         const before = question.place?.[0]
         const found = dead.list(account, { limit: question.limit + 1, ...(before !== undefined && { before }) })
         const { items, next } = cutPage(found, question, ({ id }) => [id])
-        return jsonAnswer({ dead: items.map(answerBuried), next })
+        return jsonAnswer({ dead: items.map(answerBuried), next } satisfies DeadLetterPage)
       },
-      { detail: describeQuestion('dead') },
+      describeRoute(FIND_DEAD_LETTERS),
     )
     .post(
-      '/api/dead/:id/replay',
+      REPLAY_DEAD_LETTER.path,
       async ({ request, params }) => {
         const account = accountOf(request)
         const isReplayed = await dead.replay(account, params.id).catch((cause: unknown) => {
@@ -51,24 +57,15 @@ export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDep
         if (!isReplayed) throw unknownId()
         return emptyAnswer()
       },
-      {
-        detail: describeDeadLetterAction(
-          'Send a dead letter to its store again',
-          'It is back in its spool',
-          'spool_full',
-          'disk_low',
-          'busy',
-          'disk_failed',
-        ),
-      },
+      describeRoute(REPLAY_DEAD_LETTER),
     )
     .delete(
-      '/api/dead/:id',
+      DROP_DEAD_LETTER.path,
       ({ request, params }) => {
         if (!dead.remove(accountOf(request), params.id)) throw unknownId()
         return emptyAnswer()
       },
-      { detail: describeDeadLetterAction('Throw a dead letter away', 'It is gone') },
+      describeRoute(DROP_DEAD_LETTER),
     )
 }
 

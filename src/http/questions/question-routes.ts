@@ -1,9 +1,9 @@
 // GET /api/…: what callers ask about their own events. The key or session is judged before the question is read.
 import { Elysia } from 'elysia'
-import type { QuestionKind } from '../../query/question.ts'
+import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
-import { describeQuestion } from '../docs/describe-question.ts'
-import { jsonAnswer } from '../json-answer.ts'
+import { jsonAnswer } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 
 export interface QuestionRoutesDeps {
   /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
@@ -11,22 +11,13 @@ export interface QuestionRoutesDeps {
   readonly questions: Questions
 }
 
-const ROUTES = {
-  '/api/timings': 'timings',
-  '/api/timings/latest': 'latest',
-  '/api/timings/summary': 'summary',
-  '/api/metrics': 'metrics',
-  '/api/exceptions': 'exceptions',
-  '/api/exceptions/groups': 'groups',
-  '/api/processes': 'processes',
-  '/api/series': 'series',
-} as const satisfies Record<string, QuestionKind>
+const KINDS = ['timings', 'latest', 'summary', 'metrics', 'exceptions', 'groups', 'processes', 'series'] as const
 
 export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
-  for (const [path, kind] of Object.entries(ROUTES)) {
+  for (const kind of KINDS) {
     routes.get(
-      path,
+      QUESTION_ROUTES[kind].path,
       async ({ request }) => {
         const account = accountOf(request)
         try {
@@ -36,7 +27,7 @@ export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
           throw error
         }
       },
-      { detail: describeQuestion(kind) },
+      describeRoute(QUESTION_ROUTES[kind]),
     )
   }
   return routes

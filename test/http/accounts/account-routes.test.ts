@@ -314,7 +314,7 @@ describe('keys', () => {
     [{ name: 'x'.repeat(101) }, ['/name']],
     [{ name: 'a\nb' }, ['/name']],
     [{ name: 5, scopes: [] }, ['/name', '/scopes']],
-    [{ name: 'x', scopes: ['admin'] }, ['/scopes']],
+    [{ name: 'x', scopes: ['admin'] }, ['/scopes/0']],
     [{ name: 'x', scopes: ['read', 'read'] }, ['/scopes']],
     [{ name: 'x', scopes: 'read' }, ['/scopes']],
     [{ name: 'x', scopes: null }, ['/scopes']],

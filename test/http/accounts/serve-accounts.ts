@@ -1,8 +1,8 @@
 // The account routes on a real socket, behind the same mapping of errors as in the app.
 import { Elysia } from 'elysia'
 import { accountRoutes } from '../../../src/http/accounts/account-routes.ts'
+import { problemResponse } from '../../../src/http/answers.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
-import { problemResponse } from '../../../src/http/problem-response.ts'
 import { Problem } from '../../../src/problem.ts'
 import { type ADA, openFresh } from '../../account/accounts-cast.ts'
 

@@ -3,14 +3,14 @@ import { Elysia } from 'elysia'
 import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
-import { describeQuestion } from '../../../src/http/docs/describe-question.ts'
+import { problemResponse } from '../../../src/http/answers.ts'
+import { describeRoute } from '../../../src/http/docs/describe-route.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
-import { problemResponse } from '../../../src/http/problem-response.ts'
 import { authorizeRead } from '../../../src/http/questions/authorize-read.ts'
 import { type BuriedEvent, deadLetterRoutes } from '../../../src/http/questions/dead-letter-routes.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { Problem } from '../../../src/problem.ts'
-import { QUESTIONS, type QuestionKind } from '../../../src/query/question.ts'
+import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 
@@ -153,8 +153,8 @@ describe.each(kinds)('%s', (kind) => {
   })
 
   test('has a description of each parameter it takes', () => {
-    const described = describeQuestion(kind).parameters as { name: string; in: string; description: string }[]
-    expect(described.map(({ name }) => name)).toEqual([...QUESTIONS[kind].parameters])
+    const described = (describeQuestion(kind).parameters ?? []) as { name: string; in: string; description: string }[]
+    expect(described.map(({ name }) => name)).toEqual([...QUESTION_ROUTES[kind].parameters])
     for (const parameter of described) {
       expect(parameter.in).toBe('query')
       expect(parameter.description).toEndWith('.')
@@ -186,6 +186,7 @@ test('the answers say what was sent', async () => {
         started_at: at(30),
         ended_at: at(20),
         duration_ms: 10_000,
+        exceptions: null,
       },
     ],
     next: null,
@@ -273,6 +274,8 @@ describe('a dead letter', () => {
   })
 })
 
+const describeQuestion = (kind: QuestionKind) => describeRoute(QUESTION_ROUTES[kind]).detail
+
 function describedAnswer(kind: QuestionKind) {
   const answer = describeQuestion(kind).responses!['200'] as { content?: unknown }
   return (answer.content as { 'application/json': { schema: Schema; example: unknown } })['application/json']
@@ -282,7 +285,7 @@ interface Schema {
   readonly type?: string
   readonly nullable?: boolean
   readonly enum?: readonly unknown[]
-  readonly oneOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Record<string, Schema>
   readonly required?: readonly string[]
@@ -291,8 +294,8 @@ interface Schema {
 
 /** Where a value is not of its schema: a member that is undescribed, missing or of another type. */
 function misfits(schema: Schema, value: unknown, at = ''): string[] {
-  if (schema.oneOf !== undefined) {
-    const tries = schema.oneOf.map((one) => misfits(one, value, at))
+  if (schema.anyOf !== undefined) {
+    const tries = schema.anyOf.map((one) => misfits(one, value, at))
     return tries.find((found) => found.length === 0) ?? tries.flat()
   }
   if (value === null) return schema.nullable ? [] : [`${at} is null`]

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { problemResponse } from '../../src/http/problem-response.ts'
+import { problemResponse } from '../../src/http/answers.ts'
 import { Problem, type ProblemCode, problemTable } from '../../src/problem.ts'
 
 test.each(Object.keys(problemTable) as ProblemCode[])(

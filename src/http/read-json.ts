@@ -1,0 +1,127 @@
+// Reads a JSON body of /api and checks it against its schema from src/wire. All faults are reported at once, each with a JSON pointer.
+// Elysia's own validation is not used: its messages may repeat values, and it runs before a handler can decide who may ask.
+import type { Static, TObject } from '@sinclair/typebox'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import { type Fault, Problem } from '../problem.ts'
+import { bodyTooLarge, parseJson, readBytes } from './intake/read-body.ts'
+
+const MAX_BODY_BYTES = 16 * 1024
+const MAX_FAULTS = 100
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i
+
+/** A rule that a schema cannot say: what is wrong with the value of a member, or undefined. */
+export type Rules<T> = { readonly [Name in keyof T]?: (value: NonNullable<T[Name]>) => string | undefined }
+
+/**
+ * The body; `{}` when there is none and every member is optional. `rules` are asked about members that fit the schema.
+ * Throws Problem `body_too_large`, `content_type_unsupported`, `json_malformed` or `fields_invalid`.
+ */
+export async function readJson<T extends TObject>(
+  request: Request,
+  schema: T,
+  rules: Rules<Static<T>> = {},
+): Promise<Static<T>> {
+  const { headers } = request
+  if (request.body === null && schema.required === undefined) return {} as Static<T>
+  if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
+  if (
+    !JSON_TYPE.test(headers.get('content-type') ?? '') ||
+    (headers.get('content-encoding') ?? 'identity') !== 'identity'
+  ) {
+    throw new Problem('content_type_unsupported', 'The content type of the body is not supported.', {
+      errors: [{ pointer: '', detail: 'must be application/json, in UTF-8' }],
+    })
+  }
+  const body = parseJson(await readBytes(request, MAX_BODY_BYTES))
+  const errors = findFaults(schema, body, rules)
+  if (errors.length > 0) {
+    const count = errors.length === 1 ? 'a fault' : `${errors.length} faults`
+    throw new Problem('fields_invalid', `The body has ${count}.`, { errors })
+  }
+  return body as Static<T>
+}
+
+/** One fault per pointer, at most 100; unknown members last. */
+export function findFaults<T extends TObject>(schema: T, body: unknown, rules: Rules<Static<T>> = {}): Fault[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return [{ pointer: '', detail: 'must be a JSON object' }]
+  const faults = new Map<string, string>()
+  const unknown = new Map<string, string>()
+  for (const error of Value.Errors(schema, body)) {
+    if (faults.size + unknown.size >= MAX_FAULTS) break
+    const found = error.type === ValueErrorType.ObjectAdditionalProperties ? unknown : faults
+    const detail = found.has(error.path) ? undefined : wordFault(error)
+    if (detail !== undefined) found.set(error.path, detail)
+  }
+  for (const [name, value] of Object.entries(body)) {
+    const pointer = `/${name}`
+    if (faults.has(pointer) || !Object.hasOwn(schema.properties, name)) continue
+    const rule = rules[name as keyof Static<T>]
+    const detail = isWellFormed(value) ? rule?.(value as never) : 'must be well-formed Unicode'
+    if (detail !== undefined) faults.set(pointer, detail)
+  }
+  return [...faults, ...unknown].map(([pointer, detail]) => ({ pointer, detail }))
+}
+
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.isWellFormed()
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed)
+}
+
+/** In words without the value; undefined = no fault. A schema may bring its own words as `fault`. */
+function wordFault({ type, schema, value }: ValueError): string | undefined {
+  switch (type) {
+    case ValueErrorType.StringFormatUnknown:
+      return undefined // a format is documentation here; `rules` check it
+    case ValueErrorType.StringMaxLength: // counted in UTF-16 units by TypeBox, in code points by JSON Schema
+      return [...(value as string)].length > schema.maxLength
+        ? `must have at most ${schema.maxLength} characters`
+        : undefined
+    case ValueErrorType.StringMinLength:
+      return (
+        schema.fault ??
+        (schema.minLength === 1 ? 'must not be empty' : `must have at least ${schema.minLength} characters`)
+      )
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'is required'
+    case ValueErrorType.ObjectAdditionalProperties:
+      return 'is not a field of this endpoint'
+    case ValueErrorType.String:
+      return 'must be a string'
+    case ValueErrorType.Boolean:
+      return 'must be true or false'
+    case ValueErrorType.Object:
+      return schema.fault ?? 'must be a JSON object'
+    case ValueErrorType.Array:
+      return schema.fault ?? 'must be a list'
+    case ValueErrorType.ArrayUniqueItems:
+      return 'must not name an item twice'
+    case ValueErrorType.ArrayMinItems:
+      return schema.fault ?? `must have at least ${schema.minItems} items`
+    case ValueErrorType.ArrayMaxItems:
+      return schema.fault ?? `must have at most ${schema.maxItems} items`
+    case ValueErrorType.Integer:
+    case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.IntegerMaximum:
+      return schema.fault ?? `must be a whole number${rangeOf(schema)}`
+    case ValueErrorType.Number:
+    case ValueErrorType.NumberMinimum:
+    case ValueErrorType.NumberMaximum:
+      return schema.fault ?? `must be a number${rangeOf(schema)}`
+    case ValueErrorType.Union:
+      return schema.fault ?? choicesOf(schema)
+    default:
+      return schema.fault ?? 'is not valid'
+  }
+}
+
+const rangeOf = ({ minimum, maximum }: Record<string, unknown>): string => {
+  if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`
+  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`
+}
+
+function choicesOf({ anyOf }: Record<string, unknown>): string {
+  const values = (anyOf as { const?: unknown }[]).map((member) => member.const)
+  return values.every((value) => typeof value === 'string') ? `must be one of ${values.join(', ')}` : 'is not valid'
+}

@@ -1,0 +1,71 @@
+// Dead letters: events that their store will never take, each with the reason.
+import { type Static, Type } from '@sinclair/typebox'
+import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { orNull, pageOf, Time } from './shapes.ts'
+
+export const DeadLetter = Type.Object({
+  id: Type.String(),
+  kind: Type.String({ description: 'start, end, metrics or exception.' }),
+  process: Type.String(),
+  meta: orNull(Type.String()),
+  at: Time,
+  reason: Type.String(),
+  buried_at: Time,
+  event: Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it was sent.' }),
+})
+export type DeadLetter = Static<typeof DeadLetter>
+
+export const DeadLetterPage = pageOf('dead', DeadLetter)
+export type DeadLetterPage = Static<typeof DeadLetterPage>
+
+export const FIND_DEAD_LETTERS = defineRoute({
+  method: 'GET',
+  path: '/api/dead',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'List dead letters',
+  description: 'Events that their store will never take, with the reason, newest first.',
+  parameters: ['limit', 'cursor'],
+  answers: {
+    200: json('The dead letters', DeadLetterPage, {
+      dead: [
+        {
+          id: '17',
+          kind: 'metrics',
+          process: 'nightly import',
+          meta: null,
+          at: '2026-11-20T21:52:42.171920000Z',
+          reason: 'field type conflict',
+          buried_at: '2026-11-20T21:52:43.000000000Z',
+          event: { process: 'nightly import', meta: null, items: { rows: 1 }, at: '2026-11-20T21:52:42.171920000Z' },
+        },
+      ],
+      next: null,
+    }),
+  },
+  problems: LOCAL_QUESTION_PROBLEMS,
+})
+
+const ACTION_PROBLEMS = ['key_invalid', 'scope_missing', 'rate_limited', 'internal', 'not_found'] as const
+
+export const REPLAY_DEAD_LETTER = defineRoute({
+  method: 'POST',
+  path: '/api/dead/:id/replay',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Replay a dead letter',
+  description: 'Puts the event back into its spool.',
+  answers: { 204: { description: 'It is back in its spool' } },
+  problems: [...ACTION_PROBLEMS, 'spool_full', 'disk_low', 'busy', 'disk_failed'],
+})
+
+export const DROP_DEAD_LETTER = defineRoute({
+  method: 'DELETE',
+  path: '/api/dead/:id',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Delete a dead letter',
+  answers: { 204: { description: 'It is deleted' } },
+  problems: ACTION_PROBLEMS,
+})

@@ -1,0 +1,90 @@
+// Exceptions, and their groups by fingerprint.
+import { type Static, Type } from '@sinclair/typebox'
+import { QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { Count, orNull, pageOf, Time } from './shapes.ts'
+
+export const ExceptionText = Type.Object({
+  at: Time,
+  process: Type.String(),
+  meta: orNull(Type.String()),
+  exception: Type.String(),
+  fingerprint: Type.String(),
+})
+export type ExceptionText = Static<typeof ExceptionText>
+
+export const ExceptionPage = pageOf('exceptions', ExceptionText)
+export type ExceptionPage = Static<typeof ExceptionPage>
+
+export const ExceptionGroup = Type.Object({
+  fingerprint: Type.String(),
+  process: Type.String(),
+  count: Count,
+  first_at: Time,
+  last_at: Time,
+  example: Type.String({ description: 'The newest text.' }),
+  counts: Type.Optional(
+    Type.Array(Type.Object({ at: Time, count: Count }), {
+      description: 'With `every`: oldest bucket first, without empty ones.',
+    }),
+  ),
+  normalized: Type.Optional(
+    Type.String({ description: 'With `fingerprint`: the text that the fingerprint is computed from.' }),
+  ),
+})
+export type ExceptionGroup = Static<typeof ExceptionGroup>
+
+export const ExceptionGroups = Type.Object({ groups: Type.Array(ExceptionGroup) })
+export type ExceptionGroups = Static<typeof ExceptionGroups>
+
+const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
+
+export const FIND_EXCEPTIONS = defineRoute({
+  method: 'GET',
+  path: '/api/exceptions',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'List exceptions',
+  description: 'Newest first.',
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'limit', 'cursor'],
+  answers: {
+    200: json('The exceptions', ExceptionPage, {
+      exceptions: [
+        {
+          at: '2026-11-20T21:52:42.171920000Z',
+          process: 'nightly import',
+          meta: null,
+          exception: EXAMPLE,
+          fingerprint: 'v1:5f0c1e2d3b4a6978',
+        },
+      ],
+      next: null,
+    }),
+  },
+  problems: QUESTION_PROBLEMS,
+})
+
+export const GROUP_EXCEPTIONS = defineRoute({
+  method: 'GET',
+  path: '/api/exceptions/groups',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Group exceptions by fingerprint',
+  description: 'Most recent first.',
+  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'limit'],
+  answers: {
+    200: json('The groups', ExceptionGroups, {
+      groups: [
+        {
+          fingerprint: 'v1:5f0c1e2d3b4a6978',
+          process: 'nightly import',
+          count: 12,
+          first_at: '2026-11-20T20:10:00.000000000Z',
+          last_at: '2026-11-20T21:52:42.171920000Z',
+          example: EXAMPLE,
+        },
+      ],
+    }),
+  },
+  problems: QUESTION_PROBLEMS,
+})

@@ -1,0 +1,130 @@
+// API keys: what may be done with one, how it is shown, and the routes that create, rotate and revoke it.
+import { type Static, Type } from '@sinclair/typebox'
+import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { choice, closed, orNull, TimeMs } from './shapes.ts'
+
+export const SCOPES = ['write', 'read'] as const
+export type Scope = (typeof SCOPES)[number]
+
+const KEY_NAME_MAX = 100
+/** How long an old key may stay valid after a rotation. */
+export const OVERLAP_MAX_S = 30 * 86_400
+
+const Common = { id: Type.String(), name: Type.String(), prefix: Type.String(), scopes: Type.Array(choice(SCOPES)) }
+
+export const IssuedKey = Type.Object({ ...Common, secret: Type.String({ description: 'Shown this once.' }) })
+export type IssuedKey = Static<typeof IssuedKey>
+
+export const Key = Type.Object({
+  ...Common,
+  created_at: TimeMs,
+  last_used_at: orNull(TimeMs),
+  expires_at: orNull(TimeMs),
+  revoked_at: orNull(TimeMs),
+})
+export type Key = Static<typeof Key>
+
+export const KeyAnswer = Type.Object({ key: IssuedKey })
+export type KeyAnswer = Static<typeof KeyAnswer>
+
+export const Keys = Type.Object({ keys: Type.Array(Key) })
+export type Keys = Static<typeof Keys>
+
+export const CreateKey = closed({
+  name: Type.String({
+    minLength: 1,
+    maxLength: KEY_NAME_MAX,
+    pattern:
+      '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    fault: 'must not be empty, nor contain control characters',
+    description: 'A name to recognise the key by.',
+    examples: ['nightly import'],
+  }),
+  scopes: Type.Optional(
+    Type.Array(choice(SCOPES), {
+      minItems: 1,
+      uniqueItems: true,
+      default: ['write'],
+      description: '`write` for /v1, `read` for questions under /api.',
+    }),
+  ),
+})
+export type CreateKey = Static<typeof CreateKey>
+
+export const RotateKey = closed({
+  overlap_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_MAX_S,
+      default: 0,
+      description: 'Keep the old key valid for this long.',
+    }),
+  ),
+})
+export type RotateKey = Static<typeof RotateKey>
+
+const SHOWN = {
+  id: 'key_8r1n4t0zp6hs2bqe',
+  name: 'first key',
+  prefix: 'stint_SVVgM7',
+  scopes: [...SCOPES],
+}
+/** An example. */
+export const NEW_KEY: IssuedKey = { ...SHOWN, secret: 'stint_ shown this once' }
+
+const CHANGE_PROBLEMS = [...SESSION_PROBLEMS, ...WRITE_PROBLEMS] as const
+
+export const LIST_KEYS = defineRoute({
+  method: 'GET',
+  path: '/api/keys',
+  tag: 'keys',
+  access: 'session',
+  summary: 'List the keys, including those that ended in the last 30 days',
+  answers: {
+    200: json('Keys, newest first', Keys, {
+      keys: [
+        {
+          ...SHOWN,
+          created_at: '2026-11-20T21:52:42.171Z',
+          last_used_at: '2026-11-21T06:00:00.004Z',
+          expires_at: null,
+          revoked_at: null,
+        },
+      ],
+    }),
+  },
+  problems: SESSION_PROBLEMS,
+})
+
+export const CREATE_KEY = defineRoute({
+  method: 'POST',
+  path: '/api/keys',
+  tag: 'keys',
+  access: 'session',
+  summary: 'Create a key',
+  body: CreateKey,
+  answers: { 201: json('The key; its secret is shown this once', KeyAnswer, { key: NEW_KEY }) },
+  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS],
+})
+
+export const REVOKE_KEY = defineRoute({
+  method: 'DELETE',
+  path: '/api/keys/:id',
+  tag: 'keys',
+  access: 'session',
+  summary: 'Revoke a key immediately',
+  answers: { 204: { description: 'The key is revoked' } },
+  problems: [...CHANGE_PROBLEMS, 'not_found'],
+})
+
+export const ROTATE_KEY = defineRoute({
+  method: 'POST',
+  path: '/api/keys/:id/rotate',
+  tag: 'keys',
+  access: 'session',
+  summary: 'Replace a key by a new one with the same name and scopes',
+  body: RotateKey,
+  answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer, { key: NEW_KEY }) },
+  problems: [...CHANGE_PROBLEMS, 'not_found', ...BODY_PROBLEMS],
+})

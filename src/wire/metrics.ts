@@ -1,0 +1,54 @@
+// Metrics, as sent or aggregated by interval.
+import { type Static, Type } from '@sinclair/typebox'
+import { QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { Count, orNull, pageOf, Time } from './shapes.ts'
+
+export const MetricPoint = Type.Object({
+  at: Time,
+  process: Type.String(),
+  meta: orNull(Type.String()),
+  name: Type.String(),
+  value: Type.Number(),
+})
+export type MetricPoint = Static<typeof MetricPoint>
+
+/** Figures of one bucket. A sum or mean beyond the largest double is null. */
+export const MetricRow = Type.Object({
+  at: Time,
+  process: Type.String(),
+  name: Type.String(),
+  count: Count,
+  mean: orNull(Type.Number()),
+  min: Type.Number(),
+  max: Type.Number(),
+  sum: orNull(Type.Number()),
+  last: Type.Number(),
+})
+export type MetricRow = Static<typeof MetricRow>
+
+export const MetricPage = pageOf('points', MetricPoint)
+export type MetricPage = Static<typeof MetricPage>
+
+export const MetricSeries = Type.Object({ rows: Type.Array(MetricRow) })
+export type MetricSeries = Static<typeof MetricSeries>
+
+export const FIND_METRICS = defineRoute({
+  method: 'GET',
+  path: '/api/metrics',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'List metrics, as sent or aggregated by interval',
+  description:
+    'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, name and bucket; `limit` and `cursor` cannot be combined with it.',
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'every', 'limit', 'cursor'],
+  answers: {
+    200: json('The metrics', Type.Union([MetricPage, MetricSeries]), {
+      points: [
+        { at: '2026-11-20T21:52:42.171920000Z', process: 'nightly import', meta: null, name: 'rows', value: 120412 },
+      ],
+      next: null,
+    }),
+  },
+  problems: QUESTION_PROBLEMS,
+})

@@ -1,0 +1,81 @@
+// Liveness, readiness, metrics for Prometheus, and the health of delivery.
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { Count, choice, Time } from './shapes.ts'
+
+export const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
+export type SpoolHealth = Static<typeof SpoolHealth>
+
+export const DELIVERY_STATES = ['idle', 'shipping', 'retrying', 'parked'] as const
+
+export const DestinationHealth = Type.Object({
+  store: Type.String(),
+  state: choice(DELIVERY_STATES),
+  reason: Type.Optional(Type.String({ description: 'Why delivery is paused; only the operator sees it.' })),
+  since: Time,
+})
+export type DestinationHealth = Static<typeof DestinationHealth>
+
+const both = <T extends TSchema>(schema: T) => Type.Object({ points: schema, exceptions: schema })
+
+export const Health = Type.Object({
+  spools: both(SpoolHealth),
+  destinations: both(DestinationHealth),
+  dead: Type.Object({
+    own: Count,
+    total: Type.Optional(Type.Integer({ minimum: 0, description: 'Of all accounts; only the operator sees it.' })),
+  }),
+})
+export type Health = Static<typeof Health>
+
+const SPOOL: SpoolHealth = { records: 3, bytes: 4096, oldest_s: 0.4 }
+const DESTINATION: DestinationHealth = { store: 'influxdb', state: 'shipping', since: '2026-11-20T21:52:42.171920000Z' }
+
+export const SHOW_HEALTH = defineRoute({
+  method: 'GET',
+  path: '/api/health',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Show the state of delivery to the stores',
+  description: '`spools` holds what is accepted and not yet stored.',
+  parameters: [],
+  answers: {
+    200: json('The health', Health, {
+      spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },
+      destinations: { points: DESTINATION, exceptions: { ...DESTINATION, store: 'clickhouse', state: 'idle' } },
+      dead: { own: 0, total: 2 },
+    }),
+  },
+  problems: LOCAL_QUESTION_PROBLEMS,
+})
+
+export const LIVEZ = defineRoute({
+  method: 'GET',
+  path: '/livez',
+  tag: 'operations',
+  access: 'anyone',
+  summary: 'Is the process alive?',
+  answers: { 200: { description: 'It is', body: 'ok\n' } },
+  problems: [],
+})
+
+export const READYZ = defineRoute({
+  method: 'GET',
+  path: '/readyz',
+  tag: 'operations',
+  access: 'anyone',
+  summary: 'Can the spools take an event?',
+  answers: { 200: { description: 'They can', body: 'ready\n' } },
+  problems: ['spool_full', 'disk_low', 'stopping', 'internal'],
+})
+
+export const SHOW_METRICS = defineRoute({
+  method: 'GET',
+  path: '/metrics',
+  tag: 'operations',
+  access: 'anyone',
+  summary: 'Metrics for Prometheus',
+  answers: { 200: { description: 'Prometheus text format', body: 'stint_events_accepted_total{kind="start"} 12\n' } },
+  problems: ['internal'],
+})

@@ -1,0 +1,83 @@
+// The query parameters, each once: schema and description. How each is read is in query/parameters.ts.
+import { type TSchema, Type } from '@sinclair/typebox'
+import { choice, TIMING_STATES } from './shapes.ts'
+
+export const DEFAULT_LIMIT = 100
+export const MAX_LIMIT = 1000
+export const DEFAULT_EACH = 30
+export const MAX_EACH = 100
+
+/** A pattern cannot say that a month has no 31st day. */
+const TIME =
+  '^(-[0-9]{1,10}[smhdw]|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$'
+
+const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
+
+const time = (description: string) =>
+  Type.String({
+    description: `${description}: RFC 3339 with up to nine digits of a second, or a time ago such as \`-90m\` (s, m, h, d, w).`,
+    pattern: TIME,
+    examples: ['-90m'],
+  })
+
+/** `state=trouble` selects failed and abandoned timings and those with exceptions. */
+export const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
+
+export const PARAMETERS = {
+  from: time('Start of the range, inclusive; an hour ago by default'),
+  to: time('End of the range, exclusive; now by default'),
+  process: Type.String({
+    description: 'Only this process. Stripped as in events.',
+    minLength: 1,
+    maxLength: 250,
+    pattern: `[^${STRIPPED}\\\\]`,
+  }),
+  meta: Type.String({
+    description: 'Only this meta; empty (`meta=`) means without meta. Stripped as in events.',
+    maxLength: 500,
+  }),
+  uid: Type.String({
+    description: 'Only this uid; empty (`uid=`) means without uid.',
+    maxLength: 50,
+    pattern: '^[a-z0-9_-]*$',
+  }),
+  state: choice(STATE_FILTERS, {
+    description:
+      'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions.',
+  }),
+  name: Type.String({
+    description: 'Only the metric with this name.',
+    minLength: 1,
+    maxLength: 250,
+    pattern: `^[^${STRIPPED}]*[^${STRIPPED}\\\\]$`,
+  }),
+  fingerprint: Type.String({
+    description: 'Only exceptions of this group, as `/api/exceptions/groups` names it.',
+    pattern: '^v[0-9]{1,4}:[0-9a-f]{1,64}$',
+  }),
+  by: choice(['meta'], { description: 'Returns one row per meta.' }),
+  every: Type.String({
+    description:
+      'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h` or `1d`; buckets are aligned to the epoch (UTC).',
+    pattern: '^[1-9][0-9]{0,8}[smhd]$',
+  }),
+  limit: Type.Integer({
+    description: 'Maximum number of items.',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+  }),
+  each: Type.Integer({
+    description: 'Maximum number of timings per process.',
+    minimum: 1,
+    maximum: MAX_EACH,
+    default: DEFAULT_EACH,
+  }),
+  cursor: Type.String({
+    description:
+      'The `next` of the previous page; the other parameters must stay the same. It fixes the range and the moment of the first page: nothing is skipped or repeated.',
+    minLength: 1,
+  }),
+} as const satisfies Record<string, TSchema>
+
+export type ParameterName = keyof typeof PARAMETERS

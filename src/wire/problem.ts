@@ -1,0 +1,52 @@
+// Problems (RFC 9457): the body of every answer that refuses or fails, and the problems that many routes share.
+import { type Static, Type } from '@sinclair/typebox'
+import { Problem, type ProblemCode, problemTable } from '../problem.ts'
+import { choice } from './shapes.ts'
+
+export const Fault = Type.Object({
+  pointer: Type.String({ description: 'JSON pointer into the body, or `/name` of a query parameter.' }),
+  detail: Type.String(),
+})
+export type Fault = Static<typeof Fault>
+
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String({ format: 'uri' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: choice(Object.keys(problemTable) as ProblemCode[]),
+    detail: Type.String(),
+    errors: Type.Optional(Type.Array(Fault)),
+  },
+  { description: 'A problem (RFC 9457). `code` is permanent; `errors` names every fault with a JSON pointer.' },
+)
+export type ProblemBody = Static<typeof ProblemBody>
+
+/** Problems of a question that asks no store. */
+export const LOCAL_QUESTION_PROBLEMS = [
+  'key_invalid',
+  'scope_missing',
+  'rate_limited',
+  new Problem('question_invalid', 'The parameters of the question are incorrect.', {
+    errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],
+  }),
+  'internal',
+] as const
+
+export const QUESTION_PROBLEMS = [
+  ...LOCAL_QUESTION_PROBLEMS,
+  new Problem(
+    'question_too_large',
+    'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one process.',
+  ),
+  'store_unavailable',
+] as const
+
+/** Problems of a route that needs the session. */
+export const SESSION_PROBLEMS = ['session_invalid', 'cross_site', 'internal'] as const
+
+/** Problems of a route that takes a JSON body. */
+export const BODY_PROBLEMS = ['body_too_large', 'content_type_unsupported', 'json_malformed', 'fields_invalid'] as const
+
+/** Problems of a route that writes to the disk. */
+export const WRITE_PROBLEMS = ['disk_failed', 'disk_low'] as const

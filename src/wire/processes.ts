@@ -1,0 +1,63 @@
+// The processes that sent anything, and how many series they use.
+import { type Static, Type } from '@sinclair/typebox'
+import { LOCAL_QUESTION_PROBLEMS, QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { Count, choice, orNull, Time } from './shapes.ts'
+
+export const PROCESS_KINDS = ['mark', 'metric', 'exception'] as const
+
+export const ProcessEntry = Type.Object({
+  process: Type.String(),
+  metas: Type.Array(orNull(Type.String()), {
+    description: 'Sorted, at most 100; null stands for events without a meta.',
+  }),
+  last_at: Time,
+  kinds: Type.Array(choice(PROCESS_KINDS)),
+})
+export type ProcessEntry = Static<typeof ProcessEntry>
+
+export const Processes = Type.Object({ processes: Type.Array(ProcessEntry) })
+export type Processes = Static<typeof Processes>
+
+export const FIND_PROCESSES = defineRoute({
+  method: 'GET',
+  path: '/api/processes',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'List processes that sent anything',
+  description: 'Most recent first.',
+  parameters: ['from', 'to', 'process', 'meta', 'limit'],
+  answers: {
+    200: json('The processes', Processes, {
+      processes: [
+        {
+          process: 'nightly import',
+          metas: [null, 'region eu'],
+          last_at: '2026-11-20T21:52:42.171920000Z',
+          kinds: ['mark', 'exception'],
+        },
+      ],
+    }),
+  },
+  problems: QUESTION_PROBLEMS,
+})
+
+export const SeriesUse = Type.Object({
+  used: Count,
+  max: Type.Integer({ minimum: 0, description: '0: no limit.' }),
+  warning: Type.Boolean({ description: '80 % or more are used.' }),
+})
+export type SeriesUse = Static<typeof SeriesUse>
+
+export const COUNT_SERIES = defineRoute({
+  method: 'GET',
+  path: '/api/series',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Show the series limit and how much of it is used',
+  description:
+    'A series is a distinct (process, meta, metric name). Beyond the limit, events that would create a new series are refused.',
+  parameters: [],
+  answers: { 200: json('The series', SeriesUse, { used: 42, max: 10000, warning: false }) },
+  problems: LOCAL_QUESTION_PROBLEMS,
+})

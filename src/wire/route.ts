@@ -1,0 +1,59 @@
+// How a route is described: who may call it, what it takes, what it answers. The HTTP layer builds the OpenAPI document from it.
+//
+// Everything that goes over the wire is declared in this folder, once. To add a resource:
+//  1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, and export the type of each beside it under the
+//     same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof Watch>`.
+//  2. In the same file describe each route by `defineRoute({…})`: path, access, body, answers with an example, possible problems.
+//  3. In `src/http` mount it: `.post(CREATE_WATCH.path, handler, describeRoute(CREATE_WATCH))`; read its body by `readJson(request, CreateWatch)`.
+//  4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import type` is required in
+//     the console: TypeBox stays out of the browser's bundle.
+// A query parameter goes into parameters.ts, an error code into src/problem.ts.
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Problem, ProblemCode } from '../problem.ts'
+import type { ParameterName } from './parameters.ts'
+
+/** An answer other than a problem. */
+export interface Answer {
+  readonly description: string
+  /** Absent: no content. A string stands for plain text, with this example. */
+  readonly body?: { readonly schema: TSchema; readonly example: unknown } | string
+}
+
+/** One content type of a request body. */
+export interface RequestBody {
+  readonly schema: TSchema
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Parameters of the path as `:name`. */
+  readonly path: string
+  readonly tag: keyof typeof TAGS
+  readonly access: 'anyone' | 'key' | 'session' | 'key or session'
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly ParameterName[]
+  /** A schema for JSON, or one for each content type. */
+  readonly body?: TObject | Readonly<Record<string, RequestBody>>
+  readonly answers: Readonly<Record<number, Answer>>
+  /** Every problem that it may answer with; a Problem where the example says more than the title of its code. */
+  readonly problems: readonly (ProblemCode | Problem)[]
+}
+
+export const TAGS = {
+  events: 'Send start and end marks, metrics and exceptions',
+  questions: 'Read back what was sent',
+  account: 'The account; signing up issues the first key',
+  session: 'Sign in and out',
+  keys: 'Create, rotate and revoke API keys',
+  operations: 'Health and metrics for operators; no key needed',
+} as const
+
+export const defineRoute = <const R extends Route>(route: R): R => route
+
+/** An answer with JSON; the example must be of the schema's type. */
+export const json = <T extends TSchema>(description: string, schema: T, example: Static<T>): Answer => ({
+  description,
+  body: { schema, example },
+})

@@ -1,0 +1,33 @@
+// The pieces that the schemas of this folder are made of.
+import { type TLiteral, type TProperties, type TSchema, type TUnion, Type } from '@sinclair/typebox'
+
+/** An event's time. */
+export const Time = Type.String({ format: 'date-time', description: 'RFC 3339 with nine digits of a second.' })
+
+/** A time of the account routes. */
+export const TimeMs = Type.String({ format: 'date-time', description: 'RFC 3339 with milliseconds.' })
+
+export const Count = Type.Integer({ minimum: 0 })
+
+export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+type Literals<T extends readonly string[]> = { -readonly [K in keyof T]: TLiteral<T[K] & string> }
+
+/** One of these strings. */
+export const choice = <const T extends readonly string[]>(values: T, options = {}) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    options,
+  ) as unknown as TUnion<Literals<T>>
+
+/** `{[name]: [item, …], next}` */
+export const pageOf = <N extends string, T extends TSchema>(name: N, item: T) =>
+  Type.Object({
+    ...({ [name]: Type.Array(item) } as Record<N, ReturnType<typeof Type.Array<T>>>),
+    next: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last.' })),
+  })
+
+/** An object that takes no members but these. */
+export const closed = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false })
+
+export const TIMING_STATES = ['completed', 'failed', 'running', 'abandoned', 'orphan'] as const

@@ -1,0 +1,124 @@
+// Timings: each start with its end, and the figures over them.
+import { type Static, Type } from '@sinclair/typebox'
+import { QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { Count, choice, orNull, pageOf, TIMING_STATES, Time } from './shapes.ts'
+
+export const Timing = Type.Object({
+  process: Type.String(),
+  meta: orNull(Type.String()),
+  uid: orNull(Type.String()),
+  state: choice(TIMING_STATES),
+  started_at: orNull(Time),
+  ended_at: orNull(Time),
+  duration_ms: orNull(Type.Number()),
+  exceptions: orNull(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Exceptions between start and end (of a running timing: until now) that belong to this run or may belong to it; null for abandoned starts, for orphan ends, and when unknown.',
+    }),
+  ),
+})
+export type Timing = Static<typeof Timing>
+
+export const TimingPage = pageOf('timings', Timing)
+export type TimingPage = Static<typeof TimingPage>
+
+export const LatestTimings = Type.Object({ timings: Type.Array(Timing), cut: Type.Boolean() })
+export type LatestTimings = Static<typeof LatestTimings>
+
+const EXAMPLE: Timing = {
+  process: 'nightly import',
+  meta: 'region eu',
+  uid: '3f2a9c1e',
+  state: 'completed',
+  started_at: '2026-11-20T21:52:42.171920000Z',
+  ended_at: '2026-11-20T21:53:02.421120000Z',
+  duration_ms: 20249.2,
+  exceptions: 0,
+}
+
+const Figure = orNull(Type.Number())
+
+export const SummaryRow = Type.Object({
+  process: Type.String(),
+  meta: Type.Optional(orNull(Type.String())),
+  at: Type.Optional(Time),
+  count: Count,
+  mean_ms: Figure,
+  p50_ms: Figure,
+  p95_ms: Figure,
+  p99_ms: Figure,
+  max_ms: Figure,
+  failed: Count,
+  running: Count,
+  abandoned: Count,
+  orphan: Count,
+})
+export type SummaryRow = Static<typeof SummaryRow>
+
+export const Summary = Type.Object({ rows: Type.Array(SummaryRow) })
+export type Summary = Static<typeof Summary>
+
+export const FIND_TIMINGS = defineRoute({
+  method: 'GET',
+  path: '/api/timings',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'List timings: each start with its end',
+  description:
+    'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to now, an abandoned start and an orphan end count at their mark.',
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'limit', 'cursor'],
+  answers: {
+    200: json('The timings', TimingPage, {
+      timings: [EXAMPLE],
+      next: null,
+    }),
+  },
+  problems: QUESTION_PROBLEMS,
+})
+
+export const FIND_LATEST_TIMINGS = defineRoute({
+  method: 'GET',
+  path: '/api/timings/latest',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'List the newest timings of each process',
+  description:
+    'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says whether older ones were left out.',
+  parameters: ['from', 'to', 'process', 'meta', 'each'],
+  answers: { 200: json('The timings', LatestTimings, { timings: [EXAMPLE], cut: false }) },
+  problems: QUESTION_PROBLEMS,
+})
+
+export const SUMMARIZE_TIMINGS = defineRoute({
+  method: 'GET',
+  path: '/api/timings/summary',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Count timings and compute mean and percentiles',
+  description:
+    '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, one row per bucket too, which counts what was settled in it: a completed or failed timing at its end, any other at its mark.',
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every'],
+  answers: {
+    200: json('The rows', Summary, {
+      rows: [
+        {
+          process: 'nightly import',
+          count: 3,
+          mean_ms: 20,
+          p50_ms: 20,
+          p95_ms: 29,
+          p99_ms: 29.8,
+          max_ms: 30,
+          failed: 0,
+          running: 1,
+          abandoned: 0,
+          orphan: 0,
+        },
+      ],
+    }),
+  },
+  problems: QUESTION_PROBLEMS,
+})

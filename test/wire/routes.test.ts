@@ -1,0 +1,47 @@
+// Every route of src/wire is served as described, and nothing else is; examples are of their own schemas.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { FormatRegistry, type TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { Glob } from 'bun'
+import type { Route } from '../../src/wire/route.ts'
+import { startApp, type TestApp } from '../support/app.ts'
+
+const WIRE = join(import.meta.dir, '../../src/wire')
+const isRoute = (value: unknown): value is Route =>
+  typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'answers' in value
+
+const modules = await Promise.all(
+  [...new Glob('*.ts').scanSync(WIRE)].map((file) => import(join(WIRE, file)) as Promise<Record<string, unknown>>),
+)
+const routes = modules
+  .flatMap((module) => Object.values(module))
+  .flatMap((value) => (isRoute(value) ? [value] : Object.values(value ?? {}).filter(isRoute)))
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+describe('the routes', () => {
+  let app: TestApp
+  beforeAll(async () => {
+    app = await startApp()
+  })
+  afterAll(() => app.stop())
+
+  test('are served, and no other under /api and /v1 is', () => {
+    const served = app.routes.filter(({ path }) => /^\/(api|v1|livez|readyz|metrics)/.test(path)).map(nameOf)
+    expect(routes.map(nameOf).sort()).toEqual(served.sort())
+  })
+})
+
+describe('the examples are of their schemas:', () => {
+  for (const format of ['date-time', 'email', 'password', 'uri'])
+    if (!FormatRegistry.Has(format)) FormatRegistry.Set(format, () => true)
+  const misfits = (schema: TSchema, value: unknown) => [...Value.Errors(schema, value)].map(({ path }) => path)
+
+  test.each(routes.map((route) => [nameOf(route), route] as const))('%s', (_, { answers, body }) => {
+    for (const { body: answer } of Object.values(answers))
+      if (typeof answer === 'object') expect(misfits(answer.schema, answer.example)).toEqual([])
+    if (body === undefined || 'type' in body) return
+    for (const { schema, examples = {} } of Object.values(body) as { schema: TSchema; examples?: object }[])
+      for (const { value } of Object.values(examples)) expect(misfits(schema, value)).toEqual([])
+  })
+})
