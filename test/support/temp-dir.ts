@@ -1,6 +1,6 @@
 // Directories of tests. Under `bun test` the preload makes TMPDIR a directory of this run and removes it when the run ends, so whatever a test
 // or a process that it starts leaves there is gone, too. What a killed run left behind is removed by the next one.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,6 +14,7 @@ export function useOwnTempDir(): () => void {
   const outer = tmpdir()
   removeAbandoned(outer)
   const own = mkdtempSync(join(outer, `${PREFIX}${process.pid}-`))
+  chmodSync(own, 0o711) // some tests start processes as a user without rights
   process.env.TMPDIR = own
   return () => {
     process.env.TMPDIR = outer
