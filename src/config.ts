@@ -153,7 +153,7 @@ export function readConfig(env: Env = process.env): Config {
       (text) => (/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(text) ? text : undefined),
       'lower-case letters, digits and - (at most 40)',
     ),
-    nodeId: integer('NODE_ID', 0, 0, 499),
+    nodeId: integer('NODE_ID', 0, 0, 249),
     signup: oneOf('SIGNUP', 'first', ['first', 'open', 'closed']),
     setupCode: secret('SETUP_CODE'),
     maxRunUs: span('MAX_RUN', '24h'),

@@ -1,43 +1,76 @@
 // Stamps events at arrival (lane 0). Invariants, over clock steps in either direction and over restarts:
-//   1. each stamp is later than every earlier one, and than the floor (the newest one of an earlier run);
-//   2. the difference of two stamps is the time that passed: the clock runs at the monotonic rate from its anchor,
-//      and is moved only forward, when the wall clock is more than 100 ms ahead of it.
+//   1. each stamp is new: within a turn it is later than every earlier one and than the turn's floor, the newest one of earlier runs;
+//   2. the difference of two stamps of a turn is the time that passed: the clock runs at the monotonic rate from its anchor, and is moved only
+//      forward, when the wall clock is more than 100 ms ahead of it.
+// A wall clock that was far ahead for a moment must not be followed for ever. So there are two turns, told apart by a digit of the stamp: when
+// the stamps lead the wall clock by more than a minute and the other turn's floor is behind the wall clock, the clock continues in that turn
+// from the wall clock. Otherwise it stays ahead. A run that is open across the return shows as abandoned, plus an end without a start.
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
 
 const MAX_LAG_US = 100_000
+/** A smaller step back is waited out, so that a ten-second job still measures ten seconds. */
+const MAX_LEAD_US = 60_000_000
+
+type Turn = 0 | 1
+
+/** The µs of the newest stamp ever given in each turn on this node, 0 when none. */
+export type Floors = readonly [number, number]
 
 export interface StampClock {
   next(): Stamp
-  /** µs since the epoch; no earlier than any stamp given so far. */
+  /** µs since the epoch; no earlier than any stamp given in this turn. */
   nowUs(): number
   /** How far the stamps are ahead of the wall clock, in µs; negative when behind. */
   leadUs(): number
 }
 
-/** `floorUs`: the µs of the newest stamp ever given on this node, 0 when none. */
-export function createStampClock(clock: Clock, nodeId: number, floorUs: number): StampClock {
-  const sub = 2 * nodeId
-  let anchorMonotonicUs = clock.monotonicUs()
-  let anchorUs = Math.max(clock.wallUs(), floorUs)
-  let lastUs = floorUs
+/** The turn of a stamp of lane 0. */
+export const turnOf = ({ sub }: Stamp): Turn => (sub % 4 === 2 ? 1 : 0)
 
+/** `nodeId` 0 … 249. */
+export function createStampClock(clock: Clock, nodeId: number, floors: Floors): StampClock {
+  const newest: [number, number] = [...floors]
+  let turn = turnToStart(floors, clock.wallUs())
+  let anchorMonotonicUs = clock.monotonicUs()
+  let anchorUs = Math.max(clock.wallUs(), newest[turn])
+
+  const anchor = (us: number, monotonicUs: number) => {
+    anchorUs = us
+    anchorMonotonicUs = monotonicUs
+    return us
+  }
   const nowUs = () => {
     const monotonicUs = clock.monotonicUs()
     const wallUs = clock.wallUs()
     const us = anchorUs + (monotonicUs - anchorMonotonicUs)
-    if (wallUs - us <= MAX_LAG_US) return us
-    anchorUs = wallUs
-    anchorMonotonicUs = monotonicUs
-    return wallUs
+    if (wallUs - us > MAX_LAG_US) return anchor(wallUs, monotonicUs)
+    const other = turn === 0 ? 1 : 0
+    if (us - wallUs <= MAX_LEAD_US || newest[other] >= wallUs) return us
+    turn = other
+    return anchor(wallUs, monotonicUs)
   }
 
   return {
     next() {
-      lastUs = Math.max(Math.floor(nowUs()), lastUs + 1)
-      return { us: lastUs, sub }
+      const us = Math.floor(nowUs())
+      newest[turn] = Math.max(us, newest[turn] + 1)
+      return { us: newest[turn], sub: 4 * nodeId + 2 * turn }
     },
-    nowUs: () => Math.max(Math.ceil(nowUs()), lastUs),
-    leadUs: () => Math.max(nowUs(), lastUs) - clock.wallUs(),
+    nowUs() {
+      const us = Math.ceil(nowUs())
+      return Math.max(us, newest[turn])
+    },
+    leadUs() {
+      const us = nowUs()
+      return Math.max(us, newest[turn]) - clock.wallUs()
+    },
   }
+}
+
+/** The one that was used last, unless it is far ahead and the other one is not. */
+function turnToStart([first, second]: Floors, wallUs: number): Turn {
+  const last = second > first ? 1 : 0
+  const isFarAhead = Math.max(first, second) - wallUs > MAX_LEAD_US
+  return isFarAhead ? (last === 1 ? 0 : 1) : last
 }

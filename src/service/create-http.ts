@@ -2,6 +2,7 @@
 import { createConsole } from '../console/bundle-console.ts'
 import { CONSOLE_POLICY } from '../console/shell-page.ts'
 import type { Destination, Event } from '../event/event.ts'
+import { turnOf } from '../event/stamp-clock.ts'
 import { hasLoopbackHost } from '../http/accounts/own-host.ts'
 import { createFindSession } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
@@ -101,7 +102,8 @@ const metricNames = (event: Event): string[] | undefined =>
 async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, account: string, id: string) {
   const letter = deadLetters.get(account, id)
   if (letter === undefined) return false
-  await spools[letter.destination as Destination].append(letter.record, stampClock.next().us)
+  const stamp = stampClock.next()
+  await spools[letter.destination as Destination].append(letter.record, stamp.us, turnOf(stamp))
   return deadLetters.remove(account, id)
 }
 

@@ -52,8 +52,9 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const lock = lockDataDir(config.dataDir)
   const base: Base = { config, clock, log, metrics: createMetrics() }
   const files = await openFiles(base, parts)
-  const { points, exceptions } = files.spools
-  const stampClock = createStampClock(clock, config.nodeId, Math.max(points.newestUs, exceptions.newestUs))
+  const [points, exceptions] = [files.spools.points.floors, files.spools.exceptions.floors]
+  const floors = [Math.max(points[0], exceptions[0]), Math.max(points[1], exceptions[1])] as const
+  const stampClock = createStampClock(clock, config.nodeId, floors)
   const stores = await (parts.openStores ?? openStores)({
     influx: config.influx,
     clickhouse: config.clickhouse,

@@ -1,6 +1,6 @@
 // The records that one write and one fdatasync will make durable together. They are encoded as they arrive, into one growing buffer;
 // sequences are given when the group is sealed, so that a group that failed leaves no gap in them.
-import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame } from './frame.ts'
+import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame, type Turn } from './frame.ts'
 
 const START_BYTES = 256 * 1024
 
@@ -17,11 +17,11 @@ export class Group {
     return this.#settled.promise
   }
 
-  add(record: string, us: number): void {
+  add(record: string, us: number, turn: Turn): void {
     const worst = this.length + FRAME_HEAD_BYTES + 3 * record.length
     if (worst > this.#bytes.buffer.length) this.#grow(worst)
     if (this.records === 0) this.firstUs = us
-    this.length += putFrame(this.#bytes, this.length, record, us)
+    this.length += putFrame(this.#bytes, this.length, record, us, turn)
     this.records++
   }
 

@@ -1,12 +1,12 @@
 // How far the spool is read. Two slots in one file of fixed size, written in turn: a torn write damages the older knowledge only, and
 // no space is needed while the disk is full. The slot with the higher generation counts.
 import { join } from 'node:path'
-import type { Position } from './chain.ts'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
-import { blockBytes, fromBlock, toBlock } from './sealed-block.ts'
+import { type Floors, fromBlock, toBlock } from './frame.ts'
+import type { Position } from './segment.ts'
 
 const MAGIC = 'STINTPOS'
-const NUMBERS = 6
+const NUMBERS = 5
 /** Slots lie in different pages, so that one bad page or sector never takes both. */
 const SLOT_STRIDE = 4096
 const FILE_BYTES = 2 * SLOT_STRIDE
@@ -14,7 +14,7 @@ const FILE_BYTES = 2 * SLOT_STRIDE
 export interface Bookmark extends Position {
   /** All records below it were acknowledged when this was written: one that is missing is damage, not a torn tail. */
   readonly endSeq: number
-  readonly newestUs: number
+  readonly floors: Floors
 }
 
 export class PositionFile {
@@ -38,28 +38,21 @@ export class PositionFile {
     const bytes = Buffer.alloc(FILE_BYTES)
     await this.#file.read(bytes, 0)
     const slots = [0, SLOT_STRIDE]
-      .map((at) => fromBlock(MAGIC, NUMBERS, bytes.subarray(at, at + blockBytes(NUMBERS)), this.#path))
-      .filter((numbers) => numbers !== undefined)
-      .sort((a, b) => b[0]! - a[0]!)
+      .map((at) => fromBlock(MAGIC, NUMBERS, bytes.subarray(at, at + SLOT_STRIDE), this.#path))
+      .filter((slot) => slot !== undefined)
+      .sort((a, b) => b.numbers[0]! - a.numbers[0]!)
     const newest = slots[0]
     if (newest === undefined) return { bookmark: undefined, damaged: true }
-    const [generation, segment, offset, seq, endSeq, newestUs] = newest as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
+    const [generation, segment, offset, seq, endSeq] = newest.numbers as [number, number, number, number, number]
     this.#generation = generation
     const damaged = slots.length < 2 && generation > 1
-    return { bookmark: { segment, offset, seq, endSeq, newestUs }, damaged }
+    return { bookmark: { segment, offset, seq, endSeq, floors: newest.floors }, damaged }
   }
 
-  /** Durable when it resolves. After a rejection the next start may find the old or the new one; the next write mends that. */
-  async write({ segment, offset, seq, endSeq, newestUs }: Bookmark): Promise<void> {
+  /** Durable when it resolves. After a rejection the next start may find the old or the new one; the next write fixes that. */
+  async write({ segment, offset, seq, endSeq, floors }: Bookmark): Promise<void> {
     const generation = this.#generation + 1
-    const slot = toBlock(MAGIC, [generation, segment, offset, seq, endSeq, newestUs])
+    const slot = toBlock(MAGIC, [generation, segment, offset, seq, endSeq], floors)
     const at = (generation % 2) * SLOT_STRIDE
     if (this.#file === undefined) {
       this.#file = await this.#create(slot, at)

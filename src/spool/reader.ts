@@ -2,7 +2,6 @@
 // missing between two good records, or between the last one of a segment and the next segment, is known to be missing and is counted.
 // Damage never stops it: it sets the bytes aside, finds the next good record and goes on.
 import type { Logger } from '../log.ts'
-import { boundOf, type Chain, type Position } from './chain.ts'
 import type { DamageShelf } from './damage-shelf.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import {
@@ -15,8 +14,15 @@ import {
   frameUs,
   isFrame,
 } from './frame.ts'
-import { readAll } from './scan-segment.ts'
-import { SEGMENT_HEADER_BYTES, type Segment, segmentPath } from './segment.ts'
+import {
+  boundOf,
+  type Chain,
+  type Position,
+  readAll,
+  SEGMENT_HEADER_BYTES,
+  type Segment,
+  segmentPath,
+} from './segment.ts'
 
 const CHUNK_BYTES = 4 * 1024 * 1024
 

@@ -1,11 +1,20 @@
 // Opening: finds the end of the log from the headers and the last segment alone, so that it takes as long for 10 records as for 10 million.
 // The segment written to last is cut after its last good record and never written to again; new records go into a new one.
 import type { Logger } from '../log.ts'
-import type { Chain, Position } from './chain.ts'
 import type { Disk } from './disk.ts'
 import type { Bookmark } from './position-file.ts'
-import { readAll, scanSegment } from './scan-segment.ts'
-import { fromHeader, SEGMENT_HEADER_BYTES, type Segment, segmentIndex, segmentPath } from './segment.ts'
+import {
+  type Chain,
+  fromHeader,
+  type Position,
+  raiseFloors,
+  readAll,
+  SEGMENT_HEADER_BYTES,
+  type Segment,
+  scanSegment,
+  segmentIndex,
+  segmentPath,
+} from './segment.ts'
 
 export interface Recovered {
   readonly chain: Chain
@@ -26,7 +35,8 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
   const indexes = (await disk.list(dir)).map(segmentIndex).filter((index) => index !== undefined)
   indexes.sort((a, b) => a - b)
   const nextIndex = Math.max(bookmark?.segment ?? 0, indexes.at(-1) ?? 0) + 1
-  const chain: Chain = { segments: [], nextSeq: bookmark?.endSeq ?? 1, newestUs: bookmark?.newestUs ?? 0 }
+  const chain: Chain = { segments: [], nextSeq: bookmark?.endSeq ?? 1, floors: [0, 0] }
+  if (bookmark !== undefined) raiseFloors(chain.floors, bookmark.floors)
   const useless: number[] = []
 
   for (const index of indexes) {
@@ -57,14 +67,15 @@ async function openSegment({ disk, dir, log }: RecoverOptions, chain: Chain, ind
   try {
     const end = await file.size()
     const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
-    const header = fromHeader(bytes.subarray(0, await file.read(bytes, 0)), index, path)
+    const found = fromHeader(bytes.subarray(0, await file.read(bytes, 0)), path)
+    const header = found?.index === index ? found : undefined
     let firstSeq = header?.firstSeq
     if (header === undefined) {
       firstSeq = scanSegment(await readAll(file, 0, end), 1).firstSeq
       if (firstSeq !== undefined)
         log.warn({ dir, segment: index }, 'a segment header is damaged: its records are read without it')
     }
-    chain.newestUs = Math.max(chain.newestUs, header?.newestUs ?? 0)
+    if (header !== undefined) raiseFloors(chain.floors, header.floors)
     chain.nextSeq = Math.max(chain.nextSeq, firstSeq ?? 0)
     return { index, firstSeq, end }
   } finally {
@@ -87,7 +98,7 @@ async function closeLast({ disk, dir, log }: RecoverOptions, chain: Chain): Prom
     const firstMissing = found.lastSeq === undefined ? (segment.firstSeq ?? chain.nextSeq) : found.lastSeq + 1
     const damaged = chain.nextSeq > firstMissing || found.tail === 'damaged'
     chain.nextSeq = Math.max(chain.nextSeq, found.tail === 'damaged' ? firstMissing + 1 : firstMissing)
-    chain.newestUs = Math.max(chain.newestUs, found.newestUs)
+    raiseFloors(chain.floors, found.floors)
     if (!damaged && found.lastSeq === undefined) return false
     if (!damaged && found.tail === 'torn') {
       log.warn({ dir, segment: segment.index, offset: found.end }, 'the last record was not written to its end: cut')

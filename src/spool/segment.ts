@@ -5,11 +5,26 @@
 // It is filled with zeros, synced and entered in the directory before the first record goes in, so that an fdatasync touches no metadata
 // and a full disk is met before a record depends on it. The header is written with the first records. Indexes only ever rise.
 import { join } from 'node:path'
+import type { Logger } from '../log.ts'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
-import { blockBytes, fromBlock, toBlock } from './sealed-block.ts'
+import {
+  allocBytes,
+  type Bytes,
+  type Floors,
+  FRAME_HEAD_BYTES,
+  findFrame,
+  frameBytes,
+  frameSeq,
+  frameTurn,
+  frameUs,
+  fromBlock,
+  isFrame,
+  type Turn,
+  toBlock,
+} from './frame.ts'
 
 const MAGIC = 'STINTSEG'
-const HEADER_NUMBERS = 3
+const HEADER_NUMBERS = 2
 const SUFFIX = '.segment'
 /** Filled and synced in pieces: behind a sync of all of it, commits to the segment in use would wait for tens of ms. */
 const ZEROS = new Uint8Array(256 * 1024)
@@ -30,8 +45,8 @@ export interface Segment {
 export interface SegmentHeader {
   readonly index: number
   readonly firstSeq: number
-  /** The newest arrival of all that came before, µs since the epoch. */
-  readonly newestUs: number
+  /** Of all records before it. */
+  readonly floors: Floors
 }
 
 export const segmentPath = (dir: string, index: number): string => join(dir, String(index).padStart(16, '0') + SUFFIX)
@@ -41,17 +56,16 @@ export function segmentIndex(name: string): number | undefined {
   return /^\d{16}\.segment$/.test(name) ? Number(name.slice(0, -SUFFIX.length)) : undefined
 }
 
-export function toHeader({ index, firstSeq, newestUs }: SegmentHeader): Uint8Array {
+export function toHeader({ index, firstSeq, floors }: SegmentHeader): Uint8Array {
   const header = new Uint8Array(SEGMENT_HEADER_BYTES)
-  header.set(toBlock(MAGIC, [index, firstSeq, newestUs]))
+  header.set(toBlock(MAGIC, [index, firstSeq], floors))
   return header
 }
 
-/** Undefined when it is damaged, empty or another segment's. Throws NewerFormat. */
-export function fromHeader(header: Uint8Array, index: number, path: string): SegmentHeader | undefined {
-  const block = header.subarray(0, blockBytes(HEADER_NUMBERS))
-  const [at, firstSeq, newestUs] = fromBlock(MAGIC, HEADER_NUMBERS, block, path) ?? []
-  return at === index ? { index, firstSeq: firstSeq!, newestUs: newestUs! } : undefined
+/** Undefined when it is damaged or empty. `index` is the one it was written for. Throws NewerFormat. */
+export function fromHeader(header: Uint8Array, path: string): SegmentHeader | undefined {
+  const block = fromBlock(MAGIC, HEADER_NUMBERS, header, path)
+  return block && { index: block.numbers[0]!, firstSeq: block.numbers[1]!, floors: block.floors }
 }
 
 /** A file made ready for records. */
@@ -76,5 +90,125 @@ export async function allocateSegment(disk: Disk, dir: string, index: number, by
     await file.close().catch(() => {})
     await disk.unlink(path).catch(() => {})
     throw error
+  }
+}
+
+/**
+ * What writer and reader share: the segments that may still hold records, oldest first. Only the writer adds segments and raises `end` and
+ * `nextSeq`, in one step after the fdatasync: the reader never sees what is not durable.
+ */
+export interface Chain {
+  segments: Segment[]
+  /** The sequence of the next record to be acknowledged; all below it are or were in the log. Starts at 1. */
+  nextSeq: number
+  /** The newest arrivals ever seen. */
+  floors: [number, number]
+}
+
+/** Up to here the reader has delivered: the place of the next record, and its sequence. */
+export interface Position {
+  readonly segment: number
+  readonly offset: number
+  readonly seq: number
+}
+
+/**
+ * Records of a segment lie below this sequence: where a later segment begins, or the log ends. The lowest of the later ones counts: one
+ * that was begun by a group that then failed may lie between.
+ */
+export function boundOf(chain: Chain, segment: Segment): number {
+  let bound = chain.nextSeq
+  for (const { index, firstSeq } of chain.segments) {
+    if (index > segment.index && firstSeq !== undefined && firstSeq < bound) bound = firstSeq
+  }
+  return bound
+}
+
+export function raiseFloor(floors: [number, number], turn: Turn, us: number): void {
+  if (us > floors[turn]) floors[turn] = us
+}
+
+export function raiseFloors(floors: [number, number], [first, second]: Floors): void {
+  raiseFloor(floors, 0, first)
+  raiseFloor(floors, 1, second)
+}
+
+/** What a walk over a whole segment in memory finds, over damage too. */
+export interface Scan {
+  readonly firstSeq: number | undefined
+  readonly lastSeq: number | undefined
+  readonly floors: Floors
+  /** After the last good frame. */
+  readonly end: number
+  /** What follows `end`: zeros only; the beginning of a frame that was not written out; or more than that can be. */
+  readonly tail: 'empty' | 'torn' | 'damaged'
+}
+
+/** The bytes [from, to) of a file, or as many as there are. */
+export async function readAll(file: DiskFile, from: number, to: number): Promise<Bytes> {
+  const bytes = allocBytes(Math.max(0, to - from))
+  const n = await file.read(bytes.buffer, from)
+  return n === bytes.buffer.length ? bytes : { buffer: bytes.buffer.subarray(0, n), view: bytes.view }
+}
+
+/** `bytes` is the segment from its header on; frames below `minSeq` are passed over. */
+export function scanSegment(bytes: Bytes, minSeq: number): Scan {
+  const size = bytes.buffer.length
+  let firstSeq: number | undefined
+  let lastSeq: number | undefined
+  const floors: [number, number] = [0, 0]
+  let end = SEGMENT_HEADER_BYTES
+  for (let at = end; ; at = end) {
+    const next = (lastSeq ?? minSeq - 1) + 1
+    if (!isFrame(bytes, at, size) || frameSeq(bytes, at) < next) {
+      at = findFrame(bytes, at, size, next, Number.MAX_SAFE_INTEGER)
+      if (at < 0) break
+    }
+    lastSeq = frameSeq(bytes, at)
+    firstSeq ??= lastSeq
+    raiseFloor(floors, frameTurn(bytes, at), frameUs(bytes, at))
+    end = at + frameBytes(bytes, at)
+  }
+  return { firstSeq, lastSeq, floors, end: Math.min(end, size), tail: judgeTail(bytes, end) }
+}
+
+/**
+ * A write that was interrupted leaves zeros where it did not get to, so a frame that is there to its last byte and yet fails its checksum,
+ * or has something behind it, was damaged afterwards. (A record is text: its last byte is not zero.)
+ */
+function judgeTail(bytes: Bytes, end: number): Scan['tail'] {
+  let used = bytes.buffer.length
+  while (used > end && bytes.buffer[used - 1] === 0) used--
+  if (used <= end) return 'empty'
+  if (used < end + FRAME_HEAD_BYTES) return 'torn'
+  return used < end + frameBytes(bytes, end) ? 'torn' : 'damaged'
+}
+
+/** Segments that the position has passed, while they are on the disk. One that cannot be removed is tried again with the next. */
+export class PassedSegments {
+  #indexes: number[] = []
+
+  constructor(
+    readonly disk: Disk,
+    readonly dir: string,
+    readonly log: Logger,
+  ) {}
+
+  add(index: number): void {
+    this.#indexes.push(index)
+  }
+
+  /** Never rejects. */
+  async remove(): Promise<void> {
+    if (this.#indexes.length === 0) return
+    try {
+      while (this.#indexes.length > 0) {
+        await this.disk.unlink(segmentPath(this.dir, this.#indexes[0]!))
+        this.#indexes.shift()
+      }
+      await this.disk.syncDir(this.dir)
+    } catch (error) {
+      this.log.warn({ err: error, dir: this.dir }, 'a delivered segment could not be removed yet')
+    }
   }
 }

@@ -8,15 +8,14 @@
 // * Nothing a disk does ends the process: appends are rejected until it recovers, and reading goes on while it is full.
 import { type Clock, systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
-import type { Chain, Position } from './chain.ts'
 import { DamageShelf } from './damage-shelf.ts'
 import { type Disk, systemDisk } from './disk.ts'
+import type { Floors, Turn } from './frame.ts'
 import { type FreeSpace, watchFreeSpace } from './free-space.ts'
-import { PassedSegments } from './passed-segments.ts'
 import { PositionFile } from './position-file.ts'
 import { type Batch, Reader } from './reader.ts'
 import { recover } from './recover.ts'
-import { SEGMENT_HEADER_BYTES } from './segment.ts'
+import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
 import { SpoolError, type SpoolRefusal } from './spool-error.ts'
 import { Writer } from './writer.ts'
 
@@ -57,16 +56,16 @@ export interface SpoolStats {
 
 export interface Spool {
   /**
-   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch.
+   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so.
    * Rejects with SpoolError: `spool_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
    */
-  append(record: string, us: number): Promise<void>
+  append(record: string, us: number, turn?: Turn): Promise<void>
   /** Why an append would be refused right now. Synchronous and free; clears by itself. */
   refusal(): SpoolRefusal | undefined
   /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
   backpressure(): Promise<void> | undefined
-  /** The newest `us` it has ever held, 0 when none: survives delivery and restarts. */
-  readonly newestUs: number
+  /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */
+  readonly floors: Floors
   /**
    * The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size.
    * Rejects with SpoolError `disk_failed`; then ask again.
@@ -166,13 +165,13 @@ class LogSpool implements Spool {
     }
   }
 
-  get newestUs(): number {
-    return this.#chain.newestUs
+  get floors(): Floors {
+    return this.#chain.floors
   }
 
-  append(record: string, us: number): Promise<void> {
+  append(record: string, us: number, turn: Turn = 0): Promise<void> {
     const refusal = this.refusal()
-    return refusal === undefined ? this.#writer.append(record, us) : Promise.reject(new SpoolError(refusal))
+    return refusal === undefined ? this.#writer.append(record, us, turn) : Promise.reject(new SpoolError(refusal))
   }
 
   refusal(): SpoolRefusal | undefined {
@@ -266,8 +265,8 @@ class LogSpool implements Spool {
   }
 
   #bookmark(position: Position): Promise<void> {
-    const { nextSeq: endSeq, newestUs } = this.#chain
-    return this.#positionFile.write({ ...position, endSeq, newestUs })
+    const { nextSeq: endSeq, floors } = this.#chain
+    return this.#positionFile.write({ ...position, endSeq, floors })
   }
 
   async #removePassed(): Promise<void> {

@@ -7,12 +7,14 @@
 // written to again: the next group begins a new segment, whose header says where acknowledged records go on and thereby voids the rest.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
-import type { Chain } from './chain.ts'
 import { type Disk, writeAll } from './disk.ts'
+import type { Turn } from './frame.ts'
 import { Group } from './group.ts'
 import {
   allocateSegment,
   type BlankSegment,
+  type Chain,
+  raiseFloor,
   SEGMENT_HEADER_BYTES,
   type Segment,
   segmentPath,
@@ -74,11 +76,11 @@ export class Writer {
     return this.#filling.settled.catch(() => {})
   }
 
-  append(record: string, us: number): Promise<void> {
+  append(record: string, us: number, turn: Turn): Promise<void> {
     if (this.#closed) return Promise.reject(new SpoolError('disk_failed', new Error('the spool is closed')))
     const group = this.#filling
-    group.add(record, us)
-    if (us > this.#chain.newestUs) this.#chain.newestUs = us
+    group.add(record, us, turn)
+    raiseFloor(this.#chain.floors, turn, us)
     // One turn of the event loop for the requests that arrived together with this one.
     this.#working ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#work())
     return group.settled
@@ -175,7 +177,7 @@ export class Writer {
     const current = { ...blank, segment, written: SEGMENT_HEADER_BYTES }
     touched.push(current)
     this.#current = current
-    await writeAll(blank.file, toHeader({ index: blank.index, firstSeq, newestUs: this.#chain.newestUs }), 0)
+    await writeAll(blank.file, toHeader({ index: blank.index, firstSeq, floors: this.#chain.floors }), 0)
     return current
   }
 

@@ -1,56 +1,63 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createStampClock } from '../../src/event/stamp-clock.ts'
+import { createStampClock, type Floors, turnOf } from '../../src/event/stamp-clock.ts'
 import { createStepClock } from '../support/step-clock.ts'
 
 const HOUR_US = 3_600_000_000
+const MINUTE_US = 60_000_000
 const SECOND_US = 1_000_000
 
 test('stamps follow the wall clock when nothing steps', () => {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, 0)
+  const stamps = createStampClock(clock, 0, [0, 0])
   expect(stamps.next().us).toBe(clock.wallUs())
   clock.pass(10 * SECOND_US)
   expect(stamps.next().us).toBe(clock.wallUs())
   expect(stamps.leadUs()).toBe(0)
 })
 
-test('a node stamps in its own even digits, lane 0', () => {
-  expect(createStampClock(createStepClock(), 0, 0).next().sub).toBe(0)
-  expect(createStampClock(createStepClock(), 21, 0).next().sub).toBe(42)
-  expect(createStampClock(createStepClock(), 499, 0).next().sub).toBe(998)
+test('a node stamps in its own even digits, lane 0, two for each turn', () => {
+  for (const nodeId of [0, 21, 249]) {
+    const clock = createStepClock()
+    const stamps = createStampClock(clock, nodeId, [0, 0])
+    const first = stamps.next()
+    expect([first.sub, turnOf(first)]).toEqual([4 * nodeId, 0])
+    clock.step(-HOUR_US)
+    const second = stamps.next()
+    expect([second.sub, turnOf(second)]).toEqual([4 * nodeId + 2, 1])
+  }
 })
 
 test('stamps of one and the same moment are a µs apart', () => {
-  const stamps = createStampClock(createStepClock(), 0, 0)
+  const stamps = createStampClock(createStepClock(), 0, [0, 0])
   const first = stamps.next().us
   expect([stamps.next().us, stamps.next().us, stamps.next().us]).toEqual([first + 1, first + 2, first + 3])
 })
 
-test('a ten-second job measures ten seconds although the wall clock goes back an hour in between', () => {
+test('a ten-second job measures ten seconds although the wall clock goes back a minute in between', () => {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, 0)
+  const stamps = createStampClock(clock, 0, [0, 0])
   const start = stamps.next().us
   clock.pass(4 * SECOND_US)
-  clock.step(-HOUR_US)
+  clock.step(-MINUTE_US)
   clock.pass(6 * SECOND_US)
   expect(stamps.next().us - start).toBe(10 * SECOND_US)
-  expect(stamps.leadUs()).toBe(HOUR_US)
+  expect(stamps.leadUs()).toBe(MINUTE_US)
 })
 
 test('the lead after a step back shrinks only as far as the wall clock catches up', () => {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, 0)
-  clock.step(-HOUR_US)
+  const stamps = createStampClock(clock, 0, [0, 0])
+  clock.step(-MINUTE_US)
   clock.pass(HOUR_US)
-  expect(stamps.leadUs()).toBe(HOUR_US)
-  clock.step(HOUR_US)
+  expect(stamps.leadUs()).toBe(MINUTE_US)
+  clock.step(MINUTE_US)
   expect(stamps.leadUs()).toBe(0)
 })
 
 test('a wall clock that is set forward is followed', () => {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, 0)
+  const stamps = createStampClock(clock, 0, [0, 0])
   stamps.next()
   clock.step(HOUR_US)
   expect(stamps.next().us).toBe(clock.wallUs())
@@ -58,7 +65,7 @@ test('a wall clock that is set forward is followed', () => {
 
 test('a wall clock that is at most 100 ms ahead is not followed: durations stay exact', () => {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, 0)
+  const stamps = createStampClock(clock, 0, [0, 0])
   const start = stamps.next().us
   clock.step(100_000)
   clock.pass(SECOND_US)
@@ -70,11 +77,11 @@ test('a wall clock that is at most 100 ms ahead is not followed: durations stay 
 
 test('after a restart the first stamp is later than the newest of the run before, also when the wall clock went back', () => {
   const clock = createStepClock()
-  const before = createStampClock(clock, 0, 0)
+  const before = createStampClock(clock, 0, [0, 0])
   clock.pass(SECOND_US)
   const newest = before.next().us
-  clock.step(-HOUR_US)
-  const after = createStampClock(clock, 0, newest)
+  clock.step(-MINUTE_US)
+  const after = createStampClock(clock, 0, [newest, 0])
   const first = after.next().us
   expect(first).toBe(newest + 1)
   clock.pass(10 * SECOND_US)
@@ -83,7 +90,7 @@ test('after a restart the first stamp is later than the newest of the run before
 
 test('now is no earlier than any stamp given and no stamp is spent on asking', () => {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, 0)
+  const stamps = createStampClock(clock, 0, [0, 0])
   let last = 0
   for (let i = 0; i < 50; i++) last = stamps.next().us
   expect(stamps.nowUs()).toBe(last)
@@ -98,32 +105,93 @@ const STEPS = fc.oneof(
   fc.record({ do: fc.constant('restart' as const) }),
 )
 
-test('stamps strictly increase over any steps of the clock and any restarts', () => {
+test('stamps are unique, and increase within a turn, over any steps of the clock and any restarts', () => {
   fc.assert(
     fc.property(fc.array(STEPS, { maxLength: 60 }), (steps) => {
       const clock = createStepClock()
-      let stamps = createStampClock(clock, 0, 0)
-      let last = 0
+      const floors: [number, number] = [0, 0]
+      let stamps = createStampClock(clock, 0, floors)
       for (const step of steps) {
         if (step.do === 'pass') clock.pass(step.us)
         else if (step.do === 'step') clock.step(step.us)
-        else if (step.do === 'restart') stamps = createStampClock(clock, 0, last)
+        else if (step.do === 'restart') stamps = createStampClock(clock, 0, floors)
         else {
-          const { us } = stamps.next()
-          expect(us).toBeGreaterThan(last)
-          expect(Number.isSafeInteger(us)).toBe(true)
-          last = us
+          const stamp = stamps.next()
+          const turn = turnOf(stamp)
+          expect(stamp.us).toBeGreaterThan(floors[turn])
+          expect(Number.isSafeInteger(stamp.us)).toBe(true)
+          floors[turn] = stamp.us
         }
       }
     }),
   )
 })
 
+describe('a wall clock that was far ahead', () => {
+  const aheadForFiveSeconds = () => {
+    const clock = createStepClock()
+    const stamps = createStampClock(clock, 0, [0, 0])
+    stamps.next()
+    clock.step(HOUR_US)
+    const ahead = stamps.next()
+    clock.pass(5 * SECOND_US)
+    clock.step(-HOUR_US)
+    return { clock, stamps, ahead }
+  }
+
+  test('is not followed for ever: the other turn continues from the wall clock', () => {
+    const { clock, stamps, ahead } = aheadForFiveSeconds()
+    const back = stamps.next()
+    expect([turnOf(ahead), turnOf(back)]).toEqual([0, 1])
+    expect(back.us).toBe(clock.wallUs())
+    expect(stamps.leadUs()).toBe(0)
+  })
+
+  test('neither after a restart, nor thirty days later', () => {
+    const { clock, stamps, ahead } = aheadForFiveSeconds()
+    const floors: Floors = [ahead.us, stamps.next().us]
+    for (const pass of [0, 30 * 24 * HOUR_US]) {
+      clock.pass(pass)
+      const after = createStampClock(clock, 0, floors)
+      expect(after.next().us).toBe(Math.max(clock.wallUs(), floors[1] + 1))
+    }
+  })
+
+  test('nor when it was so only before the restart', () => {
+    const { clock, ahead } = aheadForFiveSeconds()
+    const after = createStampClock(clock, 0, [ahead.us, 0])
+    const stamp = after.next()
+    expect([stamp.us, turnOf(stamp)]).toEqual([clock.wallUs(), 1])
+  })
+
+  test('is followed when both turns are ahead: stamps stay unique', () => {
+    const { clock, stamps, ahead } = aheadForFiveSeconds()
+    stamps.next()
+    clock.step(2 * HOUR_US)
+    const second = stamps.next()
+    expect(turnOf(second)).toBe(1)
+    clock.step(-2 * HOUR_US)
+    expect(stamps.next().us).toBeGreaterThan(second.us)
+    expect(stamps.leadUs()).toBeGreaterThan(HOUR_US)
+    clock.pass(HOUR_US) // the floor of the first turn is passed
+    const third = stamps.next()
+    expect([third.us, turnOf(third)]).toEqual([clock.wallUs(), 0])
+    expect(third.us).toBeGreaterThan(ahead.us)
+  })
+})
+
+/** All of them together take the wall clock back by less than a minute. */
+const WITHIN_A_TURN = fc.oneof(
+  fc.record({ do: fc.constant('stamp' as const) }),
+  fc.record({ do: fc.constant('pass' as const), us: fc.nat(20 * SECOND_US) }),
+  fc.record({ do: fc.constant('step' as const), us: fc.integer({ min: -900_000, max: HOUR_US }) }),
+)
+
 test('a duration is never shorter than the time that passed, and longer only by a step forward or a crowd of stamps', () => {
   fc.assert(
-    fc.property(fc.array(STEPS, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(WITHIN_A_TURN, { maxLength: 60 }), (steps) => {
       const clock = createStepClock()
-      const stamps = createStampClock(clock, 0, 0)
+      const stamps = createStampClock(clock, 0, [0, 0])
       const first = stamps.next().us
       let passed = 0
       let forward = 0

@@ -1,5 +1,5 @@
-// The real service under a wall clock that jumps an hour, forth and back, also while it is stopped.
-import { afterEach, expect, test } from 'bun:test'
+// The real service under a wall clock that jumps, forth and back, also while it is stopped.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks } from '../support/fault-trial.ts'
@@ -9,12 +9,17 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const ENTRY = join(import.meta.dir, '../support/fault-clock-main.ts')
 const HOUR_US = 3_600_000_000
+/** Less than the lead at which the clock returns to the wall clock. */
+const STEP_US = 50_000_000
 const JOB_US = 10_000_000
 /** What the requests themselves may take on a busy machine. */
 const SLACK_MS = 5_000
 const TIMEOUT_MS = 120_000
 
-const dir = tempDir('clock')
+let dir: string
+beforeEach(() => {
+  dir = tempDir('clock')
+})
 let stint: StintProcess | undefined
 afterEach(async () => {
   await stint?.close()
@@ -68,20 +73,20 @@ test.skipIf(lacks('chdb'))(
     }
 
     await job('still', () => {})
-    await job('back', () => step(-HOUR_US))
-    await job('forth-again', () => step(HOUR_US))
+    await job('back', () => step(-STEP_US))
+    await job('forth-again', () => step(STEP_US))
     await job('back-and-forth', () => {
-      step(-HOUR_US)
-      step(HOUR_US)
+      step(-STEP_US)
+      step(STEP_US)
     })
-    for (const us of [-HOUR_US, HOUR_US]) {
+    for (const us of [-STEP_US, STEP_US]) {
       await mark('start', `seen-${us < 0 ? 'back' : 'forth'}`)
       await restart(us, () => stint!.kill())
       await job('after-a-kill', () => {})
       await restart(-us, () => stint!.terminate())
       await job('after-a-stop', () => {})
     }
-    step(HOUR_US)
+    step(STEP_US)
     await mark('start', 'ahead')
     await job('after-a-step-forth', () => {})
 
@@ -97,6 +102,45 @@ test.skipIf(lacks('chdb'))(
         isTenSeconds: true,
       })
     }
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(lacks('chdb'))(
+  'a clock that was an hour ahead for five seconds is not followed for ever, and nothing is lost or doubled',
+  async () => {
+    Object.assign(time, { stepUs: 0, passUs: 0 })
+    setTime()
+    stint = createStintProcess({ CLOCK_FILE: join(dir, 'time') }, { entry: ENTRY })
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    let sent = 0
+    /** How far the stamp of a new event is ahead of the wall clock, in seconds. */
+    const lead = async () => {
+      const wallMs = () => Date.now() + (time.stepUs + time.passUs) / 1000
+      const response = await caller.post('/v1/start', { process: 'p', uid: `u${++sent}` })
+      expect(response.status).toBe(201)
+      return Math.abs(Math.round((Date.parse(((await response.json()) as { at: string }).at) - wallMs()) / 10_000) * 10)
+    }
+    expect(await lead()).toBe(0)
+    time.stepUs = HOUR_US
+    setTime()
+    expect(await lead()).toBe(0)
+    time.passUs = 5_000_000
+    time.stepUs = 0
+    setTime()
+    expect(await lead()).toBe(0)
+    await stint.kill()
+    await stint.start()
+    expect(await lead()).toBe(0)
+    await stint.terminate()
+    time.passUs += 30 * 24 * HOUR_US
+    setTime()
+    await stint.start()
+    expect(await lead()).toBe(0)
+    await untilShipped(stint.url, 60_000)
+    const timings = await readTimings(caller)
+    expect(timings.map(({ uid }) => uid).sort()).toEqual(Array.from({ length: sent }, (_, i) => `u${i + 1}`))
   },
   TIMEOUT_MS,
 )

@@ -23,9 +23,9 @@ const ACKNOWLEDGED = 300
 const SAME_TIME = 60
 const WITHIN_MS = 30_000
 const TIMEOUT_MS = 120_000
-/** The last three digits of a stamp: 2·NODE_ID, and 1 more when the event brought its own time. */
+/** The last three digits of a stamp: 4·NODE_ID, or 2·NODE_ID + 1 when the event brought its own time. */
 const FIRST = { nodeId: '0', arrival: '000', own: '001' }
-const SECOND = { nodeId: '499', arrival: '998', own: '999' }
+const SECOND = { nodeId: '249', arrival: '996', own: '499' }
 
 const subOf = (at: string): string => at.slice(-4, -1)
 

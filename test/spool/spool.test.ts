@@ -130,20 +130,40 @@ test('passed segments are removed, and the files stay few however much goes thro
   await spool.close()
 })
 
-test('newestUs survives delivery and restarts', async () => {
+test('the floors of both turns survive delivery, kills and restarts, each by itself', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
-  expect(spool.newestUs).toBe(0)
+  await spool.append('ahead', 1_800_000_000_000_009, 0)
+  await spool.append('back', 1_700_000_000_000_001, 1)
+  const floors = [1_800_000_000_000_009, 1_700_000_000_000_001] as const
+  expect(spool.floors).toEqual(floors)
+  expect((await openOn(disk.clone())).floors).toEqual(floors)
+  const { next, records } = await spool.read(10, 1e6)
+  expect(records).toEqual(['ahead', 'back'])
+  expect(spool.stats().oldestUs).toBe(floors[0])
+  await spool.advance(next)
+  expect((await openOn(disk.clone())).floors).toEqual(floors)
+  await spool.close()
+  const again = await openOn(disk)
+  expect(again.floors).toEqual(floors)
+  await again.append('third', 1_700_000_000_000_002, 1)
+  expect((await openOn(disk.clone())).floors).toEqual([floors[0], floors[1] + 1])
+})
+
+test('the floor of a turn survives delivery and restarts', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  expect(spool.floors[0]).toBe(0)
   await spool.append('newer', 1_800_000_000_000_001)
   await spool.append('older', 1_700_000_000_000_000)
-  expect(spool.newestUs).toBe(1_800_000_000_000_001)
-  expect((await openOn(disk.clone())).newestUs).toBe(1_800_000_000_000_001)
+  expect(spool.floors[0]).toBe(1_800_000_000_000_001)
+  expect((await openOn(disk.clone())).floors[0]).toBe(1_800_000_000_000_001)
   await drain(spool)
-  expect((await openOn(disk.clone())).newestUs).toBe(1_800_000_000_000_001)
+  expect((await openOn(disk.clone())).floors[0]).toBe(1_800_000_000_000_001)
   await spool.close()
   const again = await openOn(disk.clone())
   await again.append('1', 3)
-  expect(again.newestUs).toBe(1_800_000_000_000_001)
+  expect(again.floors[0]).toBe(1_800_000_000_000_001)
 })
 
 test('the arrival of the oldest record is known after appending, reading, advancing and reopening', async () => {
@@ -288,12 +308,12 @@ test('a spool of a newer format is refused and left as it is', async () => {
     const newer = disk.clone()
     const bytes = newer.contents(`${DIR}/${name}`)
     const slots = name === 'position' ? [0, 4096] : [0]
-    for (const at of slots) bytes.set([2, 0, 0, 0, 253, 255, 255, 255], at + 8)
+    for (const at of slots) bytes.set([3, 0, 0, 0, 252, 255, 255, 255], at + 8)
     const before = newer.clone()
     const error = await openOn(newer).catch((e) => e)
     expect(error).toMatchObject({ name: 'NewerFormat' })
     expect(error.message).toContain(name)
-    expect(error.message).toContain('newer Stint (format 2')
+    expect(error.message).toContain('newer Stint (format 3')
     expect([...newer.names.keys()].sort()).toEqual([...before.names.keys()].sort())
     expect(newer.changes).toEqual([])
   }
