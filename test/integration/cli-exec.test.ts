@@ -134,7 +134,9 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   describe('as one compiled file', () => {
     beforeAll(async () => {
       const scripts = (await Bun.file(join(ROOT, 'package.json')).json()).scripts as Record<string, string>
-      const build = scripts['build:cli']!.replace('dist/stint', compiled).replace(/^bun /, '').split(' ')
+      const build = scripts['build:cli']!.replace('dist/stint', compiled)
+        .replace(/^.* && bun /, '')
+        .split(' ')
       const child = Bun.spawn([process.execPath, ...build], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
       const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
       if (child.exitCode !== 0) throw new Error(said)
@@ -159,6 +161,11 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       for (const command of [
         'exec',
         'flush',
+        'start',
+        'end',
+        'metric',
+        'exception',
+        'health',
         'timings',
         'running',
         'summary',

@@ -1,13 +1,17 @@
-// One event to /v1. What the answer means: stored, never to be stored, or to be kept and sent again.
-import { describeFetchFault } from '../fetch-fault.ts'
-import type { OutgoingEvent } from './job-events.ts'
+// Sends one event to /v1 and judges the answer: stored, refused for good, or kept to be sent again.
+
+/** One request to /v1: its path there and its body. */
+export interface OutgoingEvent {
+  readonly kind: 'start' | 'end' | 'metrics' | 'exception'
+  readonly body: Readonly<Record<string, unknown>>
+}
 
 export interface Target {
-  /** Where Stint is, without a trailing slash. */
+  /** Stint's address, without a trailing slash. */
   readonly url: string
   readonly keyHeader: string
   readonly key: string | undefined
-  /** Why there is no key, when one was given. */
+  /** Why the given key cannot be used. */
   readonly keyFault?: string
 }
 
@@ -18,13 +22,14 @@ export type Outcome =
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Only these say that the event itself is at fault; everything else may be different the next time. */
+/** Only these mean that the event itself is at fault; any other answer may differ the next time. */
 const NEVER = new Set([413, 422])
+export const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
 
 /** Never rejects. Pass `signal` to give up. */
 export async function sendEvent(
   { kind, body }: OutgoingEvent,
-  { url, keyHeader, key, keyFault = 'there is no STINT_API_KEY' }: Target,
+  { url, keyHeader, key, keyFault = NO_KEY }: Target,
   fetch: Fetch,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -42,8 +47,16 @@ export async function sendEvent(
     const why = `${url} answered ${response.status}${describeProblem(text)}`
     return { is: NEVER.has(response.status) ? 'refused' : 'kept', why }
   } catch (error) {
-    return { is: 'kept', why: `${url} did not answer (${describeFetchFault(error)})` }
+    return { is: 'kept', why: `cannot reach Stint at ${url} (${describeFetchFault(error)})` }
   }
+}
+
+/** Why a request got no answer, in a few words. */
+export function describeFetchFault(error: unknown): string {
+  const { name, code, message } = error as { name?: string; code?: string; message?: string }
+  if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time'
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'connection refused'
+  return code ?? message ?? 'unknown'
 }
 
 interface Problem {
@@ -51,7 +64,7 @@ interface Problem {
   readonly errors?: readonly { readonly pointer?: unknown; readonly detail?: unknown }[]
 }
 
-/** The server's own words, with a field named as the flag that gave it. */
+/** The server's own words, with each field named as the flag that set it. */
 function describeProblem(text: string): string {
   let problem: Problem
   try {

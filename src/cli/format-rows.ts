@@ -1,18 +1,29 @@
-// Rows in columns, for people. What came from elsewhere is made one-line; widths are those of a terminal (CJK and emoji take two cells).
-import { oneLine } from './one-line.ts'
-import type { Paint, Style } from './paint.ts'
+// Rows as text: a table for people, CSV for programs. Table cells are escaped, and widths are those of a terminal (CJK and emoji take two
+// cells). CSV cells are exact, including those that a spreadsheet would take for a formula: a changed cell would be a wrong one.
+import { oneLine, type Paint, type Style } from './safe-text.ts'
+
+export type CsvValue = string | number | boolean | null | undefined | readonly unknown[] | object
+
+/** One RFC 4180 line with its CRLF. Absent values are empty; lists and objects are JSON. */
+export const formatCsvLine = (values: readonly CsvValue[]): string => `${values.map(formatCell).join(',')}\r\n`
+
+function formatCell(value: CsvValue): string {
+  const text =
+    value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
 
 export interface Column {
   readonly title: string
   readonly align?: 'right'
-  /** May be cut when the line is too long. */
+  /** May be cut if the line is too long. */
   readonly cut?: boolean
 }
 
 export type Cell = string | { readonly text: string; readonly style: Style }
 
 export interface Look {
-  /** Cells of the terminal; without it nothing is cut. */
+  /** Width of the terminal in cells; without it nothing is cut. */
   readonly width?: number
   readonly paint?: Paint
 }
@@ -21,7 +32,7 @@ const GAP = '  '
 const MIN_CUT_WIDTH = 8
 const segments = new Intl.Segmenter()
 
-/** With a heading; ends with a line break. */
+/** Includes a heading; ends with a line break. */
 export function formatTable(
   columns: readonly (string | Column)[],
   rows: readonly (readonly Cell[])[],
@@ -47,7 +58,7 @@ export function formatTable(
   return lines.map((line) => `${line.map(layOut).join(GAP).trimEnd()}\n`).join('')
 }
 
-/** Takes from the widest of the columns that may be cut, until the line fits or they are as narrow as they may be. */
+/** Narrows the widest of the columns that may be cut until the line fits or all of them have the least width. */
 function shrink(widths: number[], heads: readonly Column[], width: number): void {
   let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width
   while (excess > 0) {
@@ -58,7 +69,7 @@ function shrink(widths: number[], heads: readonly Column[], width: number): void
   }
 }
 
-/** At most so many cells wide; `…` stands for the rest. */
+/** At most `width` cells; `…` replaces the rest. */
 export function cutToWidth(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text
   let kept = ''

@@ -1,6 +1,7 @@
-// Text that came from elsewhere, made fit for a terminal: it cannot move the cursor, colour anything, begin a line or turn the order of letters.
+// Text for a terminal. Text from elsewhere is escaped, so that it cannot move the cursor, set colours, start a line or reverse the order of letters.
+import type { Io } from './io.ts'
 
-/** Everything that is not printed, but the two joiners that emoji and some scripts are written with. */
+/** Every character that is not printed, except the two joiners that emoji and some scripts need. */
 const UNPRINTABLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
@@ -12,10 +13,10 @@ const escapeCharacter = (character: string): string => {
 
 const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
 
-/** On one line: `\n`, `\t`, `\x1b`, `\u{202e}` stand for what is not printed. */
+/** On one line, with unprintable characters as `\n`, `\t`, `\x1b`, `\u{202e}`. */
 export const oneLine = (text: string): string => text.toWellFormed().replace(UNPRINTABLE, escapeCharacter)
 
-/** Line breaks and tabs stay. */
+/** Keeps line breaks and tabs. */
 export const manyLines = (text: string): string =>
   text
     .toWellFormed()
@@ -24,7 +25,7 @@ export const manyLines = (text: string): string =>
       character === '\n' || character === '\t' ? character : escapeCharacter(character),
     )
 
-/** JSON on one line, or indented: what is not printed is escaped beyond what JSON asks for, which changes nothing of what it says. */
+/** JSON on one line, or indented. Unprintable characters are escaped as JSON allows, which does not change the value. */
 export const safeJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(UNPRINTABLE, (character) =>
     character === '\n' ? character : escapeUnits(character),
@@ -32,3 +33,16 @@ export const safeJson = (value: unknown, indent?: number): string =>
 
 const escapeUnits = (character: string): string =>
   Array.from({ length: character.length }, (_, i) => `\\u${hex(character.charCodeAt(i), 4)}`).join('')
+
+const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+
+export type Style = keyof typeof STYLES
+
+/** `text` is already escaped. */
+export type Paint = (text: string, style: Style) => string
+
+/** Colours on a terminal that has them, unless NO_COLOR is set. */
+export function createPaint({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Paint {
+  const hasColour = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+  return hasColour ? (text, style) => `\u001b[${STYLES[style]}m${text}\u001b[0m` : (text) => text
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { manyLines, oneLine, safeJson } from '../../src/cli/one-line.ts'
+import { manyLines, oneLine, safeJson } from '../../src/cli/safe-text.ts'
 
 /** Any code point, half of the surrogate pairs too; fast-check's own `binary` takes seconds to set up. */
 const anyCharacter = fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point))
