@@ -7,16 +7,15 @@ import {
   answerQuestion,
   type FilterName,
   type QuestionOptions,
-  type Row,
   toParameters,
   type View,
   type ViewColumn,
 } from './ask-question.ts'
-import type { Cell } from './format-rows.ts'
-import { formatDuration, formatLocalTime } from './format-time.ts'
+import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
-import { createPaint, manyLines, oneLine, type Style } from './safe-text.ts'
+import { createPaint, manyLines, oneLine } from './safe-text.ts'
+import { count, duration, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
 
 interface Options extends QuestionOptions {
   readonly watch?: boolean
@@ -37,25 +36,6 @@ interface Question {
   view(options: Options, io: Io): View
 }
 
-const NONE: Cell = { text: '–', style: 'dim' }
-const orNone = (value: unknown, show: (value: never) => Cell): Cell => (value == null ? NONE : show(value as never))
-const time = (title: string, field: string): ViewColumn => ({
-  title,
-  cell: (row) => orNone(row[field], formatLocalTime),
-})
-const text = (title: string, field: string): ViewColumn => ({
-  title,
-  cut: true,
-  cell: (row) => orNone(row[field], (value: string) => value),
-})
-const right = (title: string, cell: ViewColumn['cell']): ViewColumn => ({ title, align: 'right', cell })
-const duration = (title: string, field: string) => right(title, (row) => orNone(row[field], formatDuration))
-const count = (title: string, field: string, style?: Style) => right(title, (row) => countCell(row[field], style))
-const countCell = (n: number | undefined, style?: Style): Cell =>
-  orNone(n, (value: number) => {
-    if (value === 0) return { text: '0', style: 'dim' }
-    return style === undefined ? String(value) : { text: String(value), style }
-  })
 /** Limits a mean to the digits that mean something. */
 const figure = (title: string, field: string) =>
   right(title, (row) => orNone(row[field], (value: number) => String(Number(value.toPrecision(9)))))
@@ -64,49 +44,6 @@ const headline = (title: string, field: string): ViewColumn => ({
   cut: true,
   cell: (row) => shorten(row[field]),
 })
-
-const PROCESS = text('PROCESS', 'process')
-const META = text('META', 'meta')
-const RUN = [PROCESS, META, text('UID', 'uid')]
-
-const STATES: Readonly<Record<string, Style>> = {
-  completed: 'green',
-  failed: 'red',
-  running: 'cyan',
-  abandoned: 'yellow',
-  orphan: 'yellow',
-}
-
-/** A completed run with exceptions is red too: its caller may not report failures. */
-export const stateCell = ({ state, exceptions }: Row): Cell => {
-  const style = state === 'completed' && exceptions > 0 ? 'red' : STATES[state]
-  return style === undefined ? String(state) : { text: state, style }
-}
-
-const TIMINGS: View = {
-  path: '/api/timings',
-  list: 'timings',
-  fields: ['process', 'meta', 'uid', 'state', 'started_at', 'ended_at', 'duration_ms', 'exceptions'],
-  columns: [
-    time('STARTED', 'started_at'),
-    time('ENDED', 'ended_at'),
-    duration('DURATION', 'duration_ms'),
-    { title: 'STATE', cell: stateCell },
-    count('EXCEPTIONS', 'exceptions', 'red'),
-    ...RUN,
-  ],
-  empty: 'No timings in this range.',
-}
-
-/** `nowMs` is this machine's clock, so a running time is right to about a second. */
-export const runningView = (nowMs: () => number): View => ({
-  ...TIMINGS,
-  columns: [time('STARTED', 'started_at'), right('RUNNING FOR', (row) => runningFor(row, nowMs())), ...RUN],
-  empty: 'No runs are in progress.',
-})
-
-const runningFor = ({ started_at }: Row, nowMs: number): Cell =>
-  orNone(started_at, (at: string) => formatDuration(Math.max(0, Math.round(nowMs - Date.parse(at)))))
 
 function summaryView({ by, every }: Options): View {
   const split = [...(by === undefined ? [] : ['meta']), ...(every === undefined ? [] : ['at'])]

@@ -1,4 +1,5 @@
 // `stint health` and `stint series`: whether Stint takes and delivers events, and how much of the series limit is used.
+import type { Health } from '../wire/operations.ts'
 import { createApi } from './api.ts'
 import { CSV_FLAG, checkFormat, type OutputOptions } from './ask-question.ts'
 import { readCliConfig } from './config.ts'
@@ -8,15 +9,7 @@ import { CliError, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, safeJson } from './safe-text.ts'
 
-interface Health {
-  readonly spools: Readonly<Record<string, { readonly records: number; readonly oldest_s: number }>>
-  readonly destinations: Readonly<
-    Record<string, { readonly store: string; readonly state: string; readonly reason?: string }>
-  >
-  readonly dead: { readonly own: number }
-}
-
-const TROUBLE = new Set(['retrying', 'parked'])
+const KINDS = ['points', 'exceptions'] as const
 
 export function register(program: Program, io: Io): void {
   const open = () => createApi(readCliConfig(io.env), io)
@@ -29,9 +22,9 @@ export function register(program: Program, io: Io): void {
       const api = open()
       await api.checkReady()
       const health = (await api.askWithKey('GET', '/api/health')).body as Health
-      const failing = Object.entries(health.destinations).filter(([, { state }]) => TROUBLE.has(state))
+      const failing = KINDS.filter((kind) => ['retrying', 'parked'].includes(health.destinations[kind].state))
       io.stdout.write(json ? `${safeJson(health)}\n` : describeHealth(health))
-      if (failing.length > 0) throw new CliError(`delivery paused: ${failing.map(([name]) => name).join(', ')}`)
+      if (failing.length > 0) throw new CliError(`delivery paused: ${failing.join(', ')}`)
     })
 
   program
@@ -55,10 +48,10 @@ export function register(program: Program, io: Io): void {
 }
 
 function describeHealth({ spools, destinations, dead }: Health): string {
-  const rows = Object.entries(destinations).map(([name, { store, state, reason }]) => {
-    const { records = 0, oldest_s = 0 } = spools[name] ?? {}
+  const rows = KINDS.map((kind) => {
+    const [{ store, state, reason }, { records, oldest_s }] = [destinations[kind], spools[kind]]
     const waiting = records === 0 ? '0' : `${records}, oldest ${formatDuration(oldest_s * 1000)}`
-    return [name, store, reason === undefined ? state : `${state}: ${reason}`, waiting]
+    return [kind, store, reason === undefined ? state : `${state}: ${reason}`, waiting]
   })
   const letters =
     dead.own === 0 ? '' : `${dead.own} dead ${dead.own === 1 ? 'letter' : 'letters'}; see stint dead list.\n`

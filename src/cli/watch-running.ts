@@ -1,19 +1,20 @@
 // `stint running --watch`: asks again and again. A terminal shows the latest answer in place; any other output gets a line per change.
+import type { Timing } from '../wire/timings.ts'
 import { createApi } from './api.ts'
-import { checkFormat, eachRow, type OutputOptions, type Row, tableOf } from './ask-question.ts'
+import { checkFormat, eachRow, type OutputOptions, tableOf } from './ask-question.ts'
 import { readCliConfig } from './config.ts'
 import { cutToWidth } from './format-rows.ts'
 import { formatDuration, formatLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
-import { runningView, stateCell } from './questions.ts'
 import { createPaint, oneLine, safeJson } from './safe-text.ts'
+import { runningView, stateCell } from './timing-view.ts'
 
 interface Watch {
   readonly io: Io
   /** All runs in progress. Throws CliError. */
-  findRunning(): Promise<readonly Row[]>
+  findRunning(): Promise<readonly Timing[]>
   /** The settled form of a run that is no longer in progress; undefined if it is not found. Throws CliError. */
-  findSettled(timing: Row): Promise<Row | undefined>
+  findSettled(timing: Timing): Promise<Timing | undefined>
   nowMs(): number
   /** Aborts the watch. */
   readonly signal: AbortSignal
@@ -35,7 +36,8 @@ export async function watchRunning(
 ): Promise<void> {
   checkFormat(options)
   const api = createApi(readCliConfig(io.env), io)
-  const find = (query: URLSearchParams) => Array.fromAsync(eachRow(api, '/api/timings', 'timings', query))
+  const find = async (query: URLSearchParams) =>
+    (await Array.fromAsync(eachRow(api, '/api/timings', 'timings', query))) as unknown as Timing[]
   const interrupted = new AbortController()
   const { signal } = interrupted
   const end = () => interrupted.abort()
@@ -79,7 +81,7 @@ async function watchOnTerminal(watch: Watch): Promise<void> {
 }
 
 /** Never larger than the screen, so that nothing scrolls. */
-function frame(io: Io, running: readonly Row[], trouble: string, nowMs: number): string {
+function frame(io: Io, running: readonly Timing[], trouble: string, nowMs: number): string {
   const { columns: width = 80, rows: height = 24 } = io.stdout
   const state = trouble === '' ? `${running.length} running` : oneLine(trouble)
   const head = cutToWidth(`${timeOfDay(nowMs).slice(0, 8)}  ${state}`, width)
@@ -92,10 +94,10 @@ function frame(io: Io, running: readonly Row[], trouble: string, nowMs: number):
 
 /** Prints a line when a run begins and when it settles; with `isJson` the timing itself. */
 async function watchChanges({ io, findRunning, findSettled, nowMs, signal }: Watch, isJson: boolean): Promise<void> {
-  const known = new Map<string, Row>()
+  const known = new Map<string, Timing>()
   let isFirst = true
   let trouble = ''
-  const print = (timing: Row) => io.stdout.write(`${isJson ? safeJson(timing) : describe(io, timing, nowMs())}\n`)
+  const print = (timing: Timing) => io.stdout.write(`${isJson ? safeJson(timing) : describe(io, timing, nowMs())}\n`)
 
   async function look(): Promise<void> {
     const running = new Map((await findRunning()).map((timing) => [keyOf(timing), timing]))
@@ -124,17 +126,15 @@ async function watchChanges({ io, findRunning, findSettled, nowMs, signal }: Wat
   } while (!signal.aborted && (await pause(signal)))
 }
 
-const keyOf = ({ process, meta, uid, started_at }: Row) => JSON.stringify([process, meta, uid, started_at])
+const keyOf = ({ process, meta, uid, started_at }: Timing) => JSON.stringify([process, meta, uid, started_at])
 const timeOfDay = (ms: number) => formatLocalTime(new Date(ms).toISOString()).slice(11)
 
 /** `21:52:42.171  failed after 1.24 s · 1 exception  nightly import  region eu  3f2a9c1e` */
-function describe(io: Io, timing: Row, nowMs: number): string {
-  const { process, meta, uid, state, duration_ms, exceptions = 0 } = timing
+function describe(io: Io, timing: Timing, nowMs: number): string {
+  const { process, meta, uid, state, duration_ms, exceptions } = timing
   const length = duration_ms === null ? '' : ` after ${formatDuration(duration_ms)}`
-  const raised = exceptions === 0 ? '' : ` · ${exceptions} ${exceptions === 1 ? 'exception' : 'exceptions'}`
-  const cell = stateCell(timing)
-  const what = oneLine(`${state}${length}${raised}`)
-  const shown = typeof cell === 'string' ? what : createPaint(io)(what, cell.style)
+  const raised = exceptions ? ` · ${exceptions} ${exceptions === 1 ? 'exception' : 'exceptions'}` : ''
+  const shown = createPaint(io)(oneLine(`${state}${length}${raised}`), stateCell(timing).style)
   const who = [process, meta, uid].filter((text) => text !== null).map(oneLine)
   return [timeOfDay(nowMs), shown, ...who].join('  ')
 }

@@ -28,11 +28,13 @@ export const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/st
 
 /** Never rejects. Pass `signal` to give up. */
 export async function sendEvent(
-  { kind, body }: OutgoingEvent,
-  { url, keyHeader, key, keyFault = NO_KEY }: Target,
+  event: OutgoingEvent,
+  target: Target,
   fetch: Fetch,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const { kind, body } = event
+  const { url, keyHeader, key, keyFault = NO_KEY } = target
   if (key === undefined) return { is: 'kept', why: keyFault }
   try {
     const response = await fetch(`${url}/v1/${kind}`, {
@@ -44,7 +46,10 @@ export async function sendEvent(
     })
     const text = await response.text()
     if (response.status === 201) return { is: 'stored' }
-    const why = `${url} answered ${response.status}${describeProblem(text)}`
+    const problem = parseProblem(text)
+    const older = withoutRefused(event, problem)
+    if (older !== undefined) return sendEvent(older, target, fetch, signal)
+    const why = `${url} answered ${response.status}${describeProblem(problem)}`
     return { is: NEVER.has(response.status) ? 'refused' : 'kept', why }
   } catch (error) {
     return { is: 'kept', why: `cannot reach Stint at ${url} (${describeFetchFault(error)})` }
@@ -60,20 +65,35 @@ export function describeFetchFault(error: unknown): string {
 }
 
 interface Problem {
-  readonly title?: unknown
-  readonly errors?: readonly { readonly pointer?: unknown; readonly detail?: unknown }[]
+  readonly title: string
+  readonly errors: readonly { readonly pointer?: unknown; readonly detail?: unknown }[]
+}
+
+function parseProblem(text: string): Problem | undefined {
+  try {
+    const { title, errors } = JSON.parse(text)
+    return typeof title === 'string' ? { title, errors: Array.isArray(errors) ? errors : [] } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Version 1.0 of the server refuses `failed`, and a uid except on marks. Without them it stores the event, so the run ends there too.
+ * Undefined unless the problem is about one of them.
+ */
+function withoutRefused({ kind, body }: OutgoingEvent, problem: Problem | undefined): OutgoingEvent | undefined {
+  const names = kind === 'start' || kind === 'end' ? ['failed'] : ['uid']
+  const refused = names.filter((name) => name in body && problem?.errors.some(({ pointer }) => pointer === `/${name}`))
+  if (refused.length === 0) return undefined
+  return { kind, body: Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name))) }
 }
 
 /** The server's own words, with each field named as the flag that set it. */
-function describeProblem(text: string): string {
-  let problem: Problem
-  try {
-    problem = JSON.parse(text)
-  } catch {
-    return ''
-  }
-  if (typeof problem?.title !== 'string') return ''
-  const errors = Array.isArray(problem.errors) ? problem.errors : []
-  const faults = errors.map(({ pointer, detail }) => `${String(pointer).replace(/^\//, '--')} ${String(detail)}`.trim())
+function describeProblem(problem: Problem | undefined): string {
+  if (problem === undefined) return ''
+  const faults = problem.errors.map(({ pointer, detail }) =>
+    `${String(pointer).replace(/^\//, '--')} ${String(detail)}`.trim(),
+  )
   return `: ${[problem.title, ...faults].join('; ')}`
 }
