@@ -8,6 +8,7 @@ import {
   type Selection,
   StoreError,
   type TimingSelection,
+  type TimingState,
 } from '../store/source.ts'
 import {
   answerException,
@@ -20,7 +21,8 @@ import {
 } from './answers.ts'
 import { createQuestionLimit, type QuestionLimits, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { cutPage, pageOf, placeOf } from './page.ts'
+import { cutPage, pageOf } from './page.ts'
+import { firstNs } from './pair-marks.ts'
 import { parseQuestion, type Question } from './question.ts'
 
 export interface QuestionDeps {
@@ -68,10 +70,10 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       const { state } = question
       const selection = {
         ...(await selectTimings(asker, question)),
-        ...(state !== undefined && { states: state === 'trouble' ? (['failed', 'abandoned'] as const) : [state] }),
+        ...(state !== undefined && { state: state as TimingState }),
       }
       const found = await ask(points.findTimings(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, placeOf)
+      const { items, next } = cutPage(found, question, (timing) => [String(firstNs(timing))])
       return { timings: items.map(answerTiming), next }
     }),
 
@@ -99,32 +101,24 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     metrics: limited(async (asker, search) => {
       const question = parseQuestion('metrics', search, nowNs())
       assertBuckets(question)
-      const { name, uid, everyNs } = question
-      const selection = {
-        ...select(asker, question),
-        ...(name !== undefined && { name }),
-        ...(uid !== undefined && { uid }),
-      }
+      const { name, everyNs } = question
+      const selection = { ...select(asker, question), ...(name !== undefined && { name }) }
       if (everyNs !== undefined) {
         const rows = await ask(points.aggregateMetrics({ ...selection, everyNs, maxRows: MAX_ROWS + 1 }))
         assertRows(rows.length, question)
         return { rows: answerMetricRows(rows) }
       }
       const found = await ask(points.findMetrics(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, placeOf)
+      const { items, next } = cutPage(found, question, (point) => [String(point.atNs), point.name])
       return { points: items.map(answerMetric), next }
     }),
 
     exceptions: limited(async (asker, search) => {
       const question = parseQuestion('exceptions', search, nowNs())
-      const { fingerprint, uid } = question
-      const selection = {
-        ...select(asker, question),
-        ...(fingerprint !== undefined && { fingerprint }),
-        ...(uid !== undefined && { uid }),
-      }
+      const { fingerprint } = question
+      const selection = { ...select(asker, question), ...(fingerprint !== undefined && { fingerprint }) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, placeOf)
+      const { items, next } = cutPage(found, question, (row) => [String(row.atNs)])
       return { exceptions: items.map(answerException), next }
     }),
 

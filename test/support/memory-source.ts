@@ -1,28 +1,21 @@
-// A source that holds its events in memory and answers by the pure rules: the tests' store where no store is the subject.
-import { type Event, markName } from '../../src/event/event.ts'
+// A source that holds its events in memory and answers by the pure rules: what the stores' answers must be equal to, and the tests' store where no store is the subject.
+import type { Event } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
-import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
-import { pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
+import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
+import { firstNs, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
 import { bucketNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
-import { compare, comparePlaces } from '../../src/store/compare.ts'
+import { compare } from '../../src/store/compare.ts'
 import type {
   ExceptionRow,
-  ExceptionSelection,
   ExceptionSource,
   MetricPoint,
-  MetricSelection,
   Page,
-  Place,
   PointSource,
   ProcessRow,
   Selection,
 } from '../../src/store/source.ts'
 
-const timeNs = (stamp: Stamp): bigint => BigInt(timeUs(stamp)) * 1000n
-const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({
-  ns: timeNs(stamp),
-  tie: [formatStampNs(stamp), own, process, meta].join('\0'),
-})
+const stampNs = (stamp: Stamp): bigint => BigInt(formatStampNs(stamp))
 
 /** Reads `events` anew for every question: push to it and the next answer has it. */
 export function createMemorySource(events: readonly Event[]): { points: PointSource; exceptions: ExceptionSource } {
@@ -35,50 +28,38 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         (meta === undefined || event.meta === meta),
     )
   const within = (q: Selection, kinds: readonly Event['kind'][]) =>
-    select(q, kinds).filter((event) => timeNs(event.stamp) >= q.fromNs && timeNs(event.stamp) < q.toNs)
+    select(q, kinds).filter((event) => stampNs(event.stamp) >= q.fromNs && stampNs(event.stamp) < q.toNs)
   const marks = (q: Selection): StoredMark[] =>
     select(q, ['start', 'end']).flatMap((event) =>
       event.kind === 'start' || event.kind === 'end'
-        ? [
-            {
-              process: event.process,
-              meta: event.meta,
-              uid: event.uid,
-              mark: markName(event),
-              ns: timeNs(event.stamp),
-              stamp: BigInt(formatStampNs(event.stamp)),
-            },
-          ]
+        ? [{ process: event.process, meta: event.meta, uid: event.uid, mark: event.kind, ns: stampNs(event.stamp) }]
         : [],
     )
-  const metrics = (q: MetricSelection): MetricPoint[] =>
+  const metrics = (q: Selection & { readonly name?: string }): MetricPoint[] =>
     within(q, ['metrics']).flatMap((event) =>
-      event.kind !== 'metrics' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
+      event.kind !== 'metrics'
         ? []
         : event.items
             .filter(([name]) => q.name === undefined || q.name === name)
             .map(([name, value]) => ({
-              atNs: timeNs(event.stamp),
+              atNs: stampNs(event.stamp),
               process: event.process,
               meta: event.meta,
               name,
               value,
-              place: placeOf(event, name),
             })),
     )
-  const texts = (q: ExceptionSelection): ExceptionRow[] =>
+  const texts = (q: Selection): ExceptionRow[] =>
     within(q, ['exception']).flatMap((event) =>
-      event.kind !== 'exception' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
+      event.kind !== 'exception'
         ? []
         : [
             {
-              atNs: timeNs(event.stamp),
+              atNs: stampNs(event.stamp),
               process: event.process,
               meta: event.meta,
-              uid: event.uid ?? '',
               exception: event.exception,
               fingerprint: fingerprint(event.exception),
-              place: placeOf(event, event.exception),
             },
           ],
     )
@@ -88,7 +69,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         process,
         metas: [...new Set(same.map(({ meta }) => meta))].sort().slice(0, 100),
         lastNs: same
-          .map(({ stamp }) => timeNs(stamp))
+          .map(({ stamp }) => stampNs(stamp))
           .toSorted(compare)
           .at(-1)!,
         kinds: [...new Set(same.map(({ kind }) => KINDS[kind]))],
@@ -102,13 +83,14 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         cut(
           pairMarks(marks(q), q)
             .filter(({ uid }) => q.uid === undefined || q.uid === uid)
-            .filter(({ state }) => q.states === undefined || q.states.includes(state)),
+            .filter(({ state }) => q.state === undefined || q.state === state),
           page,
+          (timing) => [firstNs(timing), ''],
         ),
       findLatest: async (q) =>
         [...Map.groupBy(pairMarks(marks(q), q), ({ process }) => process).values()]
-          .flatMap((same) => same.slice(0, q.each))
-          .toSorted((a, b) => comparePlaces(a.place, b.place))
+          .flatMap((same) => same.toSorted((a, b) => compare(firstNs(b), firstNs(a))).slice(0, q.each))
+          .toSorted((a, b) => compare(firstNs(b), firstNs(a)))
           .slice(0, q.maxRows),
       summarizeTimings: async (q) =>
         summarizeTimings(
@@ -116,7 +98,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           q,
         ).slice(0, q.maxRows),
       countMarks: async (q) => within(q, ['start', 'end']).length,
-      findMetrics: async (q, page) => cut(metrics(q), page),
+      findMetrics: async (q, page) => cut(metrics(q), page, ({ atNs, name }) => [atNs, name]),
       aggregateMetrics: async (q) =>
         [
           ...Map.groupBy(metrics(q), ({ atNs, process, name }) =>
@@ -148,20 +130,8 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         cut(
           texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
           page,
+          ({ atNs }) => [atNs, ''],
         ),
-      findMoments: async ({ subjects, limitEach, limit, ...q }) => {
-        const taken = new Map<string, number>()
-        return texts(q)
-          .toSorted((a, b) => comparePlaces(a.place, b.place))
-          .filter(({ process, meta }) => {
-            const key = JSON.stringify([process, meta])
-            const count = (taken.get(key) ?? 0) + 1
-            taken.set(key, count)
-            return count <= limitEach && subjects.some((of) => of.process === process && of.meta === meta)
-          })
-          .slice(0, limit)
-          .map(({ atNs, process, meta, uid }) => ({ atNs, process, meta, uid }))
-      },
       groupExceptions: async (q, limit) =>
         [
           ...Map.groupBy(
@@ -193,9 +163,18 @@ const countBuckets = (rows: readonly ExceptionRow[], everyNs: bigint) =>
 
 const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception' } as const
 
-/** Newest first; after the place. */
-const cut = <T extends { readonly place: Place }>(items: readonly T[], { limit, after }: Page): T[] =>
-  items
-    .filter(({ place }) => after === undefined || comparePlaces(after, place) < 0)
-    .toSorted((a, b) => comparePlaces(a.place, b.place))
+/** Newest first, within a stamp by name; after the place. */
+function cut<T>(items: readonly T[], { limit, after }: Page, placeOf: (item: T) => readonly [bigint, string]): T[] {
+  const isAfter = (item: T) => {
+    if (after === undefined) return true
+    const [ns, name] = placeOf(item)
+    return ns < after.ns || (ns === after.ns && name > (after.name ?? ''))
+  }
+  return items
+    .filter(isAfter)
+    .toSorted((a, b) => {
+      const [placeA, placeB] = [placeOf(a), placeOf(b)]
+      return compare(placeB[0], placeA[0]) || compare(placeA[1], placeB[1])
+    })
     .slice(0, limit)
+}
