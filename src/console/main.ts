@@ -1,7 +1,9 @@
 // The browser's half of the console begins here: who is signed in decides between the door and the pages behind it.
 import { systemClock } from '../clock.ts'
+import { openHomePage } from './home/home-page.ts'
 import type { Account, IssuedKey, SignUpState } from './kit/answers.ts'
 import { createApi } from './kit/api.ts'
+import { createAskProcesses } from './kit/ask-processes.ts'
 import { fill, h } from './kit/dom.ts'
 import { createFrame } from './kit/frame.ts'
 import type { App, OpenPage, Page } from './kit/page.ts'
@@ -13,21 +15,20 @@ import { openExceptionsPage } from './pages/exceptions-page.ts'
 import { openHealthPage } from './pages/health-page.ts'
 import { openKeysPage } from './pages/keys-page.ts'
 import { openMetricsPage } from './pages/metrics-page.ts'
-import { openProcessesPage } from './pages/processes-page.ts'
-import { openRunsPage } from './pages/runs-page.ts'
 import { openWelcomePage } from './pages/welcome-page.ts'
+import { openRunsPage } from './runs/runs-page.ts'
 
 const PAGES: Readonly<Record<string, { readonly title: string; readonly open: OpenPage; readonly entry?: string }>> = {
+  home: { title: 'Home', open: openHomePage },
   runs: { title: 'Runs', open: openRunsPage },
   metrics: { title: 'Metrics', open: openMetricsPage },
   exceptions: { title: 'Exceptions', open: openExceptionsPage },
-  processes: { title: 'Processes', open: openProcessesPage },
   keys: { title: 'Keys', open: openKeysPage },
   health: { title: 'Health', open: openHealthPage },
   account: { title: 'Account', open: openAccountPage },
   welcome: { title: 'Welcome', open: openWelcomePage, entry: 'keys' },
 }
-const HOME = 'runs'
+const HOME = 'home'
 
 const root = document.getElementById('app')!
 const live = h('div', { class: 'hidden', role: 'status' })
@@ -81,6 +82,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
 
   const app: App = {
     api,
+    askProcesses: createAskProcesses(api, nowMs),
     nowMs,
     keyHeader,
     baseUrl,

@@ -73,7 +73,7 @@ describe('lanes', () => {
 describe('a point of the picture', () => {
   const given = [run(100, 100), run(400, 200), run(450, null), run(300, 50, 'q')]
   const layout = placeBands(layRuns(given, () => 0))
-  const scale = { fromMs: 0, toMs: 1000, widthPx: 1000 }
+  const scale = { fromMs: 0, toMs: 1000, leftPx: 0, widthPx: 1000 }
   const [p, q] = layout.bands
 
   test('is on the run that is drawn there', () => {
@@ -97,8 +97,8 @@ describe('a point of the picture', () => {
   })
 
   test('is a moment, and back', () => {
-    const zoomed = { fromMs: 1_000, toMs: 3_000, widthPx: 500 }
-    expect(toMs(zoomed, 250)).toBe(2_000)
+    const zoomed = { fromMs: 1_000, toMs: 3_000, leftPx: 100, widthPx: 500 }
+    expect(toMs(zoomed, 300)).toBe(2_000)
     expect(toPx(zoomed, toMs(zoomed, 123))).toBeCloseTo(123)
   })
 })
@@ -110,7 +110,7 @@ test('what ends before the left edge is passed over', () => {
 
 test('ticks are round moments, far enough apart', () => {
   const hour = placeTicks(
-    { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3), widthPx: 900 },
+    { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3), leftPx: 0, widthPx: 900 },
     90,
   )
   expect(hour.stepMs).toBe(600_000)

@@ -56,11 +56,11 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.go('runs?from=-1h')
     await page.getByRole('button', { name: 'Completed 80' }).waitFor()
     await page.getByRole('button', { name: 'Running 1' }).waitFor()
-    await page.getByRole('button', { name: 'Abandoned 1' }).waitFor()
-    await page.getByRole('button', { name: 'Orphan end 1' }).click()
+    await page.getByRole('button', { name: 'Never finished 1' }).waitFor()
+    await page.getByRole('button', { name: 'End without start 1' }).click()
     await page.getByText('1–1 of 1').waitFor()
     expect(visit.view()).toBe('#/runs?from=-1h&state=orphan')
-    await page.getByRole('button', { name: 'Orphan end 1' }).click()
+    await page.getByRole('button', { name: 'End without start 1' }).click()
     await page.getByLabel('Process').selectOption({ label: 'nightly import' })
     await page.getByLabel('Meta').selectOption({ label: 'region eu' })
     await page.getByText('1–20 of 20').waitFor()
@@ -121,7 +121,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText('1–20 of 20').waitFor()
     const canvas = page.locator('.timeline-canvas')
     const box = (await canvas.boundingBox())!
-    await canvas.click({ position: { x: await findRunX(visit, box.width), y: 60 } })
+    await canvas.click({ position: { x: await findRunX(visit, box.width), y: 38 } })
     const panel = page.getByRole('complementary', { name: 'The chosen run' })
     await panel.getByRole('heading', { name: 'nightly import' }).waitFor()
     expect(visit.view()).toContain('run=20')
@@ -197,23 +197,24 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('processes: each with what it did, and the way to it', async () => {
+  test('home: each process with its state, its last runs and the way to them', async () => {
     const { page } = visit
-    await visit.go('processes')
+    await visit.go('home')
+    await page.getByText('1 with exceptions, 2 fine.').waitFor()
     const row = page.getByRole('row').filter({ hasText: 'nightly import' })
     await row.getByText('region eu, region us').waitFor()
-    await row.getByRole('img', { name: /^p95 by the hour/ }).waitFor()
+    await row.getByRole('img', { name: 'Last 30 runs, 0 with trouble' }).waitFor()
     await row.getByRole('link', { name: 'nightly import' }).click()
     await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
-    expect(visit.view()).toBe('#/runs?process=nightly+import&from=-24h')
+    expect(visit.view()).toBe('#/runs?process=nightly+import&from=-1h')
     expectQuiet(visit)
   })
 
   test.each(['nonsense', 'constructor'])('%p is no page: the address becomes that of the first', async (name) => {
     await visit.go(name)
     await visit.page.reload()
-    await visit.page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
-    expect(visit.view()).toBe('#/runs')
+    await visit.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+    expect(visit.view()).toBe('#/home')
     expectQuiet(visit)
   })
 
@@ -241,8 +242,8 @@ describe.skipIf(cannotRun)('the console', () => {
 
   test('somebody else sees nothing of it, and no totals', async () => {
     const other = await stint.visit(LIGHT, (await stint.signUp('mallory@example.com')).cookie)
-    await other.go('processes')
-    await other.page.getByText('No process yet').waitFor()
+    await other.go('home')
+    await other.page.getByText('No processes yet').waitFor()
     await other.go('exceptions')
     await other.page.getByText('No exceptions in this range').waitFor()
     await other.go('metrics')
@@ -263,7 +264,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(await page.getByRole('complementary').getByLabel('Exception').textContent()).toBe(HOSTILE.exception)
     await other.go('metrics')
     await page.getByRole('heading', { name: '<b>x</b>' }).waitFor()
-    await other.go('processes')
+    await other.go('home')
     await page.getByRole('link', { name: '<img src=x' }).waitFor()
     await other.go('exceptions')
     await page.getByRole('link', { name: /^<svg onload/ }).click()
@@ -274,7 +275,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await other.close()
   })
 
-  const VIEWS = ['runs?from=-1h', 'metrics?by=meta', 'exceptions', 'processes', 'keys', 'health', 'account', 'welcome']
+  const VIEWS = ['home', 'runs?from=-1h', 'metrics?by=meta', 'exceptions', 'keys', 'health', 'account', 'welcome']
 
   /** Opens every view there is, dialogs and panels too, and tells of each what is wrong with it. */
   async function inspect(options: typeof LIGHT | typeof DARK | typeof PHONE, look: (page: Page) => Promise<string[]>) {
@@ -405,8 +406,8 @@ function buryMetric(dataDir: string, account: string): void {
 const findRunX = ({ page }: Visit, widthPx: number): Promise<number> =>
   page.evaluate((width) => {
     const canvas = document.querySelector('canvas')!
-    const row = canvas.getContext('2d')!.getImageData(0, 60, canvas.width, 1).data
-    const [r, g, b] = [0x7f, 0xb9, 0xae] // --run-completed in light
+    const row = canvas.getContext('2d')!.getImageData(0, 38, canvas.width, 1).data
+    const [r, g, b] = [0x7d, 0x93, 0x8a] // --run-completed in light
     for (let x = Math.floor(width / 3); x < width; x++)
       if (row[4 * x] === r && row[4 * x + 1] === g && row[4 * x + 2] === b) return x + 2
     throw new Error('no run is drawn there')

@@ -1,6 +1,6 @@
 // What /api answers, as far as the console reads it (DESIGN.md 9). Times are RFC 3339 with nine digits of a second.
 
-export type RunState = 'completed' | 'running' | 'abandoned' | 'orphan'
+export type RunState = 'completed' | 'failed' | 'running' | 'abandoned' | 'orphan'
 
 export interface Timing {
   readonly process: string
@@ -10,6 +10,8 @@ export interface Timing {
   readonly started_at: string | null
   readonly ended_at: string | null
   readonly duration_ms: number | null
+  /** Null: unknown; absent: from a server that does not count them. */
+  readonly exceptions?: number | null
 }
 
 export interface SummaryRow {
@@ -22,6 +24,7 @@ export interface SummaryRow {
   readonly p95_ms: number | null
   readonly p99_ms: number | null
   readonly max_ms: number | null
+  readonly failed?: number
   readonly running: number
   readonly abandoned: number
   readonly orphan: number
@@ -33,6 +36,7 @@ export interface MetricPoint {
   readonly meta: string | null
   readonly name: string
   readonly value: number
+  readonly uid?: string | null
 }
 
 /** Of one bucket. */
@@ -55,6 +59,7 @@ export interface ExceptionText {
   readonly meta: string | null
   readonly exception: string
   readonly fingerprint: string
+  readonly uid?: string | null
 }
 
 export interface ExceptionGroup {

@@ -1,18 +1,26 @@
-// Which processes and metas there are to choose from, for the filters.
+// Which processes and metas there are to choose from, for the filters. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from './answers.ts'
 import type { Api } from './api.ts'
 import type { Option } from './choice.ts'
 
 const ALL = 1_000
 
-/** Of the last 30 days, by name. Throws ApiError. */
-export async function askProcesses(api: Api, signal?: AbortSignal): Promise<ProcessEntry[]> {
-  const { processes } = await api.get<{ processes: ProcessEntry[] }>(
-    'api/processes',
-    { from: '-30d', limit: ALL },
-    signal,
-  )
-  return processes.toSorted((a, b) => a.process.localeCompare(b.process))
+const FRESH_MS = 60_000
+
+/** Processes of the last 30 days, by name. Throws ApiError. */
+export type AskProcesses = (signal?: AbortSignal) => Promise<readonly ProcessEntry[]>
+
+export function createAskProcesses(api: Api, nowMs: () => number): AskProcesses {
+  let held: readonly ProcessEntry[] = []
+  let heldAtMs = Number.NEGATIVE_INFINITY
+  return async (signal) => {
+    if (nowMs() - heldAtMs < FRESH_MS) return held
+    const query = { from: '-30d', limit: ALL }
+    const { processes } = await api.get<{ processes: ProcessEntry[] }>('api/processes', query, signal)
+    held = processes.toSorted((a, b) => a.process.localeCompare(b.process))
+    if (held.length > 0) heldAtMs = nowMs() // the first process shows at once
+    return held
+  }
 }
 
 /** `undefined` stands for any; one that is chosen is among them even when nothing came from it. */

@@ -5,8 +5,14 @@ import { icon } from './icons.ts'
 const TOLD_MS = 2_000
 
 /** `what` is what the button says it copies: `Copy key`. */
-export function copyButton(what: string, text: () => string): HTMLButtonElement {
-  const label = h('span', { 'aria-live': 'polite' }, what)
+export const copyButton = (what: string, text: () => string, look = ''): HTMLButtonElement =>
+  createButton(what, text, h('span', { 'aria-live': 'polite' }, what), `button ${look}`)
+
+/** The same as a small picture behind a text. */
+export const copyIcon = (what: string, text: () => string): HTMLButtonElement =>
+  createButton(what, text, h('span', { class: 'hidden', 'aria-live': 'polite' }, what), 'button-copy')
+
+function createButton(what: string, text: () => string, label: HTMLElement, look: string): HTMLButtonElement {
   const picture = h('span', { class: 'button-icon' }, icon('copy'))
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -23,7 +29,8 @@ export function copyButton(what: string, text: () => string): HTMLButtonElement 
     'button',
     {
       type: 'button',
-      class: 'button',
+      class: look.trim(),
+      title: what,
       onclick: async () => ((await copy(text())) ? tell('Copied', true) : tell('Select and copy it', false)),
     },
     picture,

@@ -1,5 +1,5 @@
 // Tables with real headers. Rows are kept by key, so that a table that is updated keeps its focus and its place.
-import { type Child, h, keepFocus } from './dom.ts'
+import { type Child, h, keepFocus, nameText } from './dom.ts'
 
 export interface Column<Row> {
   readonly label: string
@@ -83,7 +83,7 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
 }
 
 /** What stands below a name; its whole text is its title where it is cut. */
-export const subLine = (text: string): HTMLElement => h('span', { class: 'sub clip', title: text }, text)
+export const subLine = (text: string): HTMLElement => h('span', { class: 'sub clip', title: text }, nameText(text))
 
 /** In this order, moving only what is out of place: an element that is taken out loses its focus. */
 function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {

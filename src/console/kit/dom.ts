@@ -16,6 +16,9 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** A caller's text in its own direction: one written from right to left must not turn what stands beside it. */
+export const nameText = (text: string): HTMLElement => h('bdi', {}, text)
+
 const SVG = 'http://www.w3.org/2000/svg'
 
 /** Like `h`, for pictures. */

@@ -1,33 +1,39 @@
-// Times as people read them: in the browser's zone, with the day only where it is not today's.
+// Times as people read them: in the chosen zone, with the day only where it is not today's.
 import { h } from './dom.ts'
+import { currentZone, timeZone } from './zone.ts'
 
-const clock = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
-const shortClock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
-const fullDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const FORMATS = {
+  clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  shortClock: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  day: { day: 'numeric', month: 'short' },
+  fullDay: { day: 'numeric', month: 'short', year: 'numeric' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+/** Made once per format and zone: making one takes longer than a hundred uses. */
+function format(name: keyof typeof FORMATS, ms: number): string {
+  const key = name + currentZone()
+  const held = formatters.get(key) ?? new Intl.DateTimeFormat(undefined, { ...FORMATS[name], timeZone: timeZone() })
+  formatters.set(key, held)
+  return held.format(ms)
+}
 
 /** `21:52:42` */
-export const formatClock = (ms: number): string => clock.format(ms)
+export const formatClock = (ms: number): string => format('clock', ms)
 /** `21:52` */
-export const formatShortClock = (ms: number): string => shortClock.format(ms)
+export const formatShortClock = (ms: number): string => format('shortClock', ms)
 /** `20 Nov` */
-export const formatDay = (ms: number): string => day.format(ms)
+export const formatDay = (ms: number): string => format('day', ms)
 /** `20 Nov 2026` */
-export const formatFullDay = (ms: number): string => fullDay.format(ms)
+export const formatFullDay = (ms: number): string => format('fullDay', ms)
 
 /** RFC 3339 of any precision → ms since the epoch. */
 export const parseTime = (at: string): number => Date.parse(at)
 
-const localDay = (ms: number): string => fullDay.format(ms)
-
 /** `21:52:42` today, `19 Nov 21:52:42` on another day. */
 export const formatMoment = (ms: number, nowMs: number): string =>
-  localDay(ms) === localDay(nowMs) ? formatClock(ms) : `${formatDay(ms)} ${formatClock(ms)}`
+  formatFullDay(ms) === formatFullDay(nowMs) ? formatClock(ms) : `${formatDay(ms)} ${formatClock(ms)}`
 
 /** `just now`, `5 min ago`, `3 h ago`, `12 d ago`. */
 export function formatAgo(ms: number, nowMs: number): string {
@@ -45,13 +51,6 @@ function formatSpan(s: number): string {
 
 /** A `<time>` that shows `text` and holds the whole moment, to its last digit, for machines and for a pointer that rests on it. */
 export const timeElement = (at: string, text: string): HTMLTimeElement => h('time', { datetime: at, title: at }, text)
-
-/** The start of the local day, ms since the epoch. */
-export function startOfDay(ms: number): number {
-  const date = new Date(ms)
-  date.setHours(0, 0, 0, 0)
-  return date.getTime()
-}
 
 /** The moment one ns later, as RFC 3339 with nine digits: with it as `to`, a range holds just this moment. */
 export function afterNs(at: string): string {

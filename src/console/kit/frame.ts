@@ -5,10 +5,10 @@ import { type IconName, icon, logo } from './icons.ts'
 import { formatRoute } from './route.ts'
 
 const ENTRIES: readonly (readonly [page: string, label: string])[] = [
+  ['home', 'Home'],
   ['runs', 'Runs'],
   ['metrics', 'Metrics'],
   ['exceptions', 'Exceptions'],
-  ['processes', 'Processes'],
   ['keys', 'Keys'],
   ['health', 'Health'],
 ]

@@ -1,13 +1,19 @@
-// Lines over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
+// Lines and dots over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
 import uPlot from 'uplot'
-import { fill, h } from './dom.ts'
+import type { Crosshair } from './crosshair.ts'
+import { fill, h, nameText } from './dom.ts'
 import { formatClock, formatDay, formatMoment, formatShortClock } from './format-time.ts'
 import { onSchemeChange } from './scheme.ts'
+import { timeZone } from './zone.ts'
 
 export interface Line {
   readonly label: string
   /** One a moment of `ChartData.atMs`; null where there is nothing. */
   readonly values: readonly (number | null)[]
+  /** A line when absent. */
+  readonly look?: 'dots' | 'dashes'
+  /** A name of the style sheet; the colour of its place in order when absent. */
+  readonly colour?: string
 }
 
 export interface ChartData {
@@ -16,6 +22,8 @@ export interface ChartData {
   readonly lines: readonly Line[]
   readonly fromMs: number
   readonly toMs: number
+  /** Values that are usual, as a band behind the lines. */
+  readonly band?: { readonly low: number; readonly high: number }
 }
 
 export interface Steps {
@@ -36,11 +44,18 @@ export interface LineChartOptions {
   formatValue(value: number): string
   /** Of the axis of values; decimal ones when absent. */
   readonly steps?: Steps
+  /** Width of the axis of values, px, in a chart of this width. */
+  axisPx?(widthPx: number): number
+  readonly crosshair?: Crosshair
   /** Dragging across chooses a range. */
   zoom(fromMs: number, toMs: number): void
+  /** A click near a dot; `line` and `index` as in the data. */
+  pick?(line: number, index: number): void
 }
 
 const HEIGHT_PX = 240
+const AXIS_PX = 76
+const REACH_PX = 14
 const SECOND_MS = 1000
 /** Round lengths of time, for an axis of durations in ms. */
 export const DURATION_STEPS: Steps = {
@@ -58,7 +73,7 @@ export const COUNT_STEPS: Steps = { even: TENS.flatMap((n) => [n, 2 * n, 5 * n])
 const LINES_MAX = 8
 
 export function createLineChart(options: LineChartOptions): LineChart {
-  const { title, formatValue } = options
+  const { title, formatValue, crosshair, pick } = options
   const plot = h('div', { class: 'plot', 'aria-hidden': 'true' })
   const caption = h('figcaption', { class: 'muted' })
   const table = h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': `${title} as a table` })
@@ -72,14 +87,26 @@ export function createLineChart(options: LineChartOptions): LineChart {
     if (shown === undefined || plot.clientWidth === 0) return
     const { data } = shown
     const rows = [data.atMs.map((ms) => ms / 1000), ...data.lines.map(({ values }) => [...values])] as uPlot.AlignedData
-    const nextShape = JSON.stringify([isWide(data), data.lines.map(({ label }) => label)])
+    const nextShape = JSON.stringify([isWide(data), data.band, data.lines.map(({ label, look }) => [label, look])])
     if (chart === undefined || nextShape !== shape) {
       chart?.destroy()
-      chart = new uPlot(optionsOf(data, plot, options), rows, plot)
+      chart = new uPlot(optionsOf(data, plot, { ...options, ...(pick !== undefined && { pick }), moved }), rows, plot)
       shape = nextShape
     } else chart.setData(rows, false)
     chart.setScale('x', { min: data.fromMs / 1000, max: data.toMs / 1000 })
   }
+  let isLed = false
+  /** The pointer is over this chart; what leads it from elsewhere is not sent back. */
+  function moved(ms: number | undefined): void {
+    if (!isLed) crosshair?.move(ms, element)
+  }
+  crosshair?.follow(element, (ms) => {
+    if (chart === undefined) return
+    isLed = true
+    const left = ms === undefined ? -10 : chart.valToPos(ms / 1000, 'x')
+    chart.setCursor({ left, top: left < 0 ? -10 : 10 })
+    isLed = false
+  })
   function renew(): void {
     shape = ''
     draw()
@@ -101,6 +128,8 @@ export function createLineChart(options: LineChartOptions): LineChart {
     show(data, summary, nowMs) {
       shown = { data: { ...data, lines: data.lines.slice(0, LINES_MAX) }, nowMs }
       caption.textContent = summary
+      plot.hidden = data.lines.every(({ values }) => values.every((value) => value === null))
+      details.hidden = plot.hidden
       draw()
       fillTable()
     },
@@ -112,7 +141,18 @@ export function createLineChart(options: LineChartOptions): LineChart {
   }
 }
 
-function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zoom }: LineChartOptions): uPlot.Options {
+function optionsOf(
+  data: ChartData,
+  place: HTMLElement,
+  {
+    formatValue,
+    steps,
+    zoom,
+    pick,
+    axisPx = () => AXIS_PX,
+    moved,
+  }: LineChartOptions & { moved(ms: number | undefined): void },
+): uPlot.Options {
   const style = getComputedStyle(place)
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const axis = {
@@ -121,9 +161,23 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
     grid: { stroke: colour('--line-soft'), width: 1 },
     ticks: { show: false },
   }
+  function pickAt(chart: uPlot, x: number, y: number): void {
+    if (pick === undefined) return
+    let best = { px: REACH_PX, line: -1, index: -1 }
+    chart.data.slice(1).forEach((values, line) => {
+      values.forEach((value, index) => {
+        if (value === null || value === undefined) return
+        const px = Math.hypot(chart.valToPos(chart.data[0][index]!, 'x') - x, chart.valToPos(value, 'y') - y)
+        if (px < best.px) best = { px, line, index }
+      })
+    })
+    if (best.line >= 0) pick(best.line, best.index)
+  }
   return {
     width: place.clientWidth,
     height: HEIGHT_PX,
+    padding: [8, 0, 0, 0],
+    ...(timeZone() === 'UTC' && { tzDate: (s) => uPlot.tzDate(new Date(s * 1000), 'Etc/UTC') }),
     cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 }, y: false },
     scales: {
       x: { time: true },
@@ -140,7 +194,7 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
       },
       {
         ...axis,
-        size: 76,
+        size: axisPx(place.clientWidth),
         ...(steps &&
           (isWide(data)
             ? {
@@ -153,16 +207,38 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
     ],
     series: [
       { label: 'Time', value: (_, s) => (s === null ? '–' : formatMoment(s * 1000, data.toMs)) },
-      ...data.lines.map(({ label }, i) => ({
+      ...data.lines.map(({ label, look, colour: own }, i) => ({
         label,
-        stroke: colour(`--series-${i + 1}`),
+        stroke: colour(own ?? `--series-${i + 1}`),
+        ...(look === 'dots' && { paths: () => null }),
+        ...(look === 'dashes' && { dash: [6, 4] }),
         width: 2,
-        points: { show: true, size: 5 },
+        points:
+          look === 'dots'
+            ? { show: true, size: 9, fill: colour(own ?? `--series-${i + 1}`) }
+            : { show: look === undefined, size: 5 },
         spanGaps: true,
         value: (_: uPlot, value: number | null) => (value === null ? '–' : formatValue(value)),
       })),
     ],
     hooks: {
+      drawClear: [
+        (chart) => {
+          if (data.band === undefined) return
+          const [low, high] = [chart.valToPos(data.band.low, 'y', true), chart.valToPos(data.band.high, 'y', true)]
+          chart.ctx.fillStyle = colour('--band')
+          chart.ctx.fillRect(chart.bbox.left, high, chart.bbox.width, Math.max(2, low - high))
+        },
+      ],
+      setCursor: [
+        (chart) => {
+          const { left = -1 } = chart.cursor
+          moved(left < 0 ? undefined : chart.posToVal(left, 'x') * 1000)
+        },
+      ],
+      ready: [
+        (chart) => chart.over.addEventListener('click', ({ offsetX, offsetY }) => pickAt(chart, offsetX, offsetY)),
+      ],
       setSelect: [
         (chart) => {
           const { left, width } = chart.select
@@ -176,7 +252,7 @@ function optionsOf(data: ChartData, place: HTMLElement, { formatValue, steps, zo
   }
 }
 
-/** Of an even axis: nought and all values, with a little room beyond them. uPlot has no least and greatest where there are no values. */
+/** Range of an even axis: zero and all values, with a little room beyond them. uPlot has no minimum and maximum without values. */
 export function evenRange(min: number | null, max: number | null): [number, number] {
   const low = Math.min(min ?? 0, 0) * 1.08
   const high = Math.max(max ?? 0, 0) * 1.08
@@ -204,7 +280,7 @@ function tableOf(
   nowMs: number,
 ): HTMLElement {
   const head = lines.map(({ label }) =>
-    h('th', { scope: 'col', class: 'number' }, h('span', { class: 'clip', title: label }, label)),
+    h('th', { scope: 'col', class: 'number' }, h('span', { class: 'clip', title: label }, nameText(label))),
   )
   const rows = atMs.map((ms, i) =>
     h(

@@ -1,6 +1,7 @@
 // What a page is to the frame around it, and what it is handed.
 import type { Account, IssuedKey } from './answers.ts'
 import type { Api } from './api.ts'
+import type { AskProcesses } from './ask-processes.ts'
 import { type Child, h } from './dom.ts'
 import type { Params } from './route.ts'
 
@@ -14,6 +15,7 @@ export interface Page {
 
 export interface App {
   readonly api: Api
+  readonly askProcesses: AskProcesses
   nowMs(): number
   /** The header that carries an API key. */
   readonly keyHeader: string
@@ -33,7 +35,7 @@ export interface App {
 export type OpenPage = (app: App) => Page
 
 /** The name of the page, what it is about, and what can be done with all of it. */
-export const pageHeader = (title: string, lead: string, ...actions: readonly Child[]): HTMLElement =>
+export const pageHeader = (title: string, lead: Child, ...actions: readonly Child[]): HTMLElement =>
   h(
     'header',
     { class: 'page-header' },

@@ -16,7 +16,12 @@ export const PRESETS = [
   { from: '-6h', label: '6 hours' },
   { from: '-24h', label: '24 hours' },
   { from: '-7d', label: '7 days' },
+  { from: '-30d', label: '30 days' },
 ] as const
+
+/** The shortest preset that reaches so far back, with a tenth to spare; `-30d` beyond it. */
+export const presetFor = (agoMs: number): string =>
+  PRESETS.find(({ from }) => parseAgo(from)! >= agoMs * 1.1)?.from ?? '-30d'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 }
 const SHORTEST_MS = 1

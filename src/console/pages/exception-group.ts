@@ -10,13 +10,12 @@ import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
 import { chooseEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { EMPTY_TEXT } from './headline.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60
 const TEXTS = 10
 const RANGE = '-24h'
-/** What is shown of an exception that was sent without a text. */
-export const EMPTY_TEXT = '(empty text)'
 
 interface Found {
   readonly group: ExceptionGroup | undefined

@@ -1,8 +1,7 @@
 // Exceptions: groups of the same fault, told apart by fingerprint; or, when the address names a group, that group.
 import type { ExceptionGroup, ProcessEntry } from '../kit/answers.ts'
-import { askProcesses, metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
-import { cutText } from '../kit/cut-text.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
@@ -15,14 +14,13 @@ import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
 import { sparkline } from '../kit/sparkline.ts'
 import { chooseEvery, readRange } from '../kit/time-range.ts'
-import { createGroupView, EMPTY_TEXT } from './exception-group.ts'
+import { createGroupView } from './exception-group.ts'
+import { headline } from './headline.ts'
 
 const EVERY_MS = 5_000
 const BARS_MAX = 40
 const GROUPS_MAX = 200
-const LOOKED_AT = 15_000
 const DEFAULT_RANGE = '-24h'
-const HEADLINE_MAX = 300
 
 interface Found {
   readonly groups: readonly ExceptionGroup[]
@@ -98,7 +96,7 @@ export function openExceptionsPage(app: App): Page {
       }
       const [{ groups }, processes] = await Promise.all([
         api.get<{ groups: ExceptionGroup[] }>('api/exceptions/groups', query, signal),
-        askProcesses(api, signal),
+        app.askProcesses(signal),
       ])
       return { groups, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
     },
@@ -151,15 +149,4 @@ export function openExceptionsPage(app: App): Page {
       view.close()
     },
   }
-}
-
-const PYTHON = /^Traceback \(most recent call last\):/m
-
-/** What a text says first; a Python trace says it last. */
-function headline(text: string): string {
-  const lines = text.slice(0, LOOKED_AT).split('\n')
-  const trace = lines.findIndex((line) => PYTHON.test(line))
-  const after = trace < 0 ? lines : lines.slice(trace + 1).filter((line) => /^\S/.test(line))
-  const said = after.find((line) => line.trim() !== '') ?? lines.find((line) => line.trim() !== '')
-  return said === undefined ? EMPTY_TEXT : cutText(said.trim(), HEADLINE_MAX)
 }

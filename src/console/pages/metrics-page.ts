@@ -1,6 +1,6 @@
 // Metrics: of one process, the names that were chosen, aggregated by interval; metas are compared line beside line.
 import type { MetricRow, ProcessEntry } from '../kit/answers.ts'
-import { askProcesses, metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
 import { fill, h } from '../kit/dom.ts'
 import { formatCompact, formatValue, plural } from '../kit/format-number.ts'
@@ -70,7 +70,7 @@ export function openMetricsPage(app: App): Page {
 
   async function ask(signal: AbortSignal): Promise<Found> {
     const range = readRange(params, nowMs())
-    const processes = (await askProcesses(api, signal)).filter(({ kinds }) => kinds.includes('metric'))
+    const processes = (await app.askProcesses(signal)).filter(({ kinds }) => kinds.includes('metric'))
     const chosen = params.get('process') ?? processes[0]?.process
     const every = INTERVALS.find((known) => known === params.get('every')) ?? chooseEvery(range, POINTS_MAX)
     if (chosen === undefined) return { processes, process: undefined, every, groups: [] }

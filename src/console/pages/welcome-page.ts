@@ -149,5 +149,10 @@ async function findArrivals({ api }: App, from: string, signal: AbortSignal): Pr
 
 function tellTiming({ state, duration_ms }: Timing): string {
   if (state === 'completed') return `took ${formatDuration(duration_ms)}`
-  return { running: 'started', abandoned: 'started', orphan: 'ended without a start' }[state]
+  return {
+    failed: `failed after ${formatDuration(duration_ms)}`,
+    running: 'started',
+    abandoned: 'started',
+    orphan: 'ended without a start',
+  }[state]
 }

@@ -1,49 +1,70 @@
 // Where bands, lanes and moments are on the picture, and what is under a point of it. In CSS pixels, from the top left of all lanes.
+//
+//   gutter │ lanes                      Names stand in a gutter at the left, or above their lanes where the picture is narrow.
+//   name 3 │ ▬▬  ▬▬▬   ▬▬               A process with many runs at once is one density strip instead of lanes.
+import { zoneOffsetMs } from '../kit/zone.ts'
 import type { Band, Lane } from './lay-runs.ts'
 import type { Run } from './run.ts'
 
 export const AXIS_PX = 26
+/** Of the gutter where there is one; the charts below have their axis of values in the same width. */
+export const GUTTER_PX = 168
+const NARROW_PX = 640
 const HEADER_PX = 24
-const GAP_PX = 8
+const BAND_PX = 26
+const STRIP_PX = 40
+const GAP_PX = 6
 export const TOUCH_PX = 4
+/** More lanes than this collapse into a density strip; a process on its own may take more room. */
+const LANES_MAX = 6
+const LANES_MAX_ALONE = 24
+
+export const gutterPxFor = (widthPx: number): number => (widthPx < NARROW_PX ? 0 : GUTTER_PX)
 
 export interface PlacedBand extends Band {
   readonly topPx: number
   readonly lanesPx: number
   readonly bottomPx: number
+  readonly isStrip: boolean
 }
 
 export interface Layout {
   readonly bands: readonly PlacedBand[]
+  readonly gutterPx: number
   readonly lanePx: number
   readonly heightPx: number
 }
 
 /** The more lanes there are, the flatter they get. */
-export function placeBands(bands: readonly Band[]): Layout {
-  const lanes = bands.reduce((sum, band) => sum + band.lanes.length, 0)
-  const lanePx = lanes <= 30 ? 20 : lanes <= 100 ? 14 : lanes <= 400 ? 9 : 6
+export function placeBands(bands: readonly Band[], gutterPx = 0): Layout {
+  const lanesMax = bands.length === 1 ? LANES_MAX_ALONE : LANES_MAX
+  const lanes = bands.reduce((sum, band) => sum + (band.lanes.length > lanesMax ? 2 : band.lanes.length), 0)
+  const lanePx = lanes <= 40 ? 20 : lanes <= 120 ? 14 : 9
   let topPx = AXIS_PX
   const placed = bands.map((band): PlacedBand => {
-    const lanesPx = topPx + HEADER_PX
-    const bottomPx = lanesPx + band.lanes.length * lanePx
-    const at = { ...band, topPx, lanesPx, bottomPx }
+    const isStrip = band.lanes.length > lanesMax
+    const lanesPx = topPx + (gutterPx === 0 ? HEADER_PX : GAP_PX / 2)
+    const filledPx = isStrip ? STRIP_PX : band.lanes.length * lanePx
+    const bottomPx = lanesPx + (gutterPx === 0 ? filledPx : Math.max(filledPx, BAND_PX - GAP_PX))
+    const at = { ...band, topPx, lanesPx, bottomPx, isStrip }
     topPx = bottomPx + GAP_PX
     return at
   })
-  return { bands: placed, lanePx, heightPx: topPx + GAP_PX }
+  return { bands: placed, gutterPx, lanePx, heightPx: topPx + GAP_PX }
 }
 
-/** Moments ↔ places across. */
+/** Moments ↔ places across; moments are between `leftPx` and `widthPx`. */
 export interface Scale {
   readonly fromMs: number
   readonly toMs: number
+  readonly leftPx: number
   readonly widthPx: number
 }
 
-export const toPx = ({ fromMs, toMs, widthPx }: Scale, ms: number): number =>
-  ((ms - fromMs) / (toMs - fromMs)) * widthPx
-export const toMs = ({ fromMs, toMs, widthPx }: Scale, px: number): number => fromMs + (px / widthPx) * (toMs - fromMs)
+export const toPx = ({ fromMs, toMs, leftPx, widthPx }: Scale, ms: number): number =>
+  leftPx + ((ms - fromMs) / (toMs - fromMs)) * (widthPx - leftPx)
+export const toMs = ({ fromMs, toMs, leftPx, widthPx }: Scale, px: number): number =>
+  fromMs + ((px - leftPx) / (widthPx - leftPx)) * (toMs - fromMs)
 
 /** The first run of a lane that ends at or after a moment: everything before it is out of sight. */
 export function firstVisible(lane: Lane, ms: number): number {
@@ -57,15 +78,19 @@ export function firstVisible(lane: Lane, ms: number): number {
   return low
 }
 
-/** The run at a point, or the nearest within a finger's breadth. */
+export const findBandAt = ({ bands }: Layout, yPx: number): PlacedBand | undefined =>
+  bands.find(({ topPx, bottomPx }) => yPx >= topPx && yPx < bottomPx)
+
+/** The run at a point, or the nearest within a finger's breadth; in a density strip only runs with trouble can be hit. */
 export function findRunAt(layout: Layout, scale: Scale, xPx: number, yPx: number): Run | undefined {
+  if (xPx < scale.leftPx) return undefined
   const band = layout.bands.find(({ lanesPx, bottomPx }) => yPx >= lanesPx && yPx < bottomPx)
-  const lane = band?.lanes[Math.floor((yPx - band.lanesPx) / layout.lanePx)]
+  if (band === undefined) return undefined
+  const lane = band.isStrip ? band.troubles : band.lanes[Math.floor((yPx - band.lanesPx) / layout.lanePx)]
   if (lane === undefined) return undefined
-  const first = firstVisible(lane, toMs(scale, xPx - TOUCH_PX))
-  const run = lane[first]
-  const reachPx = (candidate: Run) => toPx(scale, candidate.startMs) - TOUCH_PX
-  return run !== undefined && reachPx(run) <= xPx ? run : undefined
+  if (band.isStrip) return lane.find((run) => Math.abs(toPx(scale, run.startMs) - xPx) <= TOUCH_PX)
+  const run = lane[firstVisible(lane, toMs(scale, xPx - TOUCH_PX))]
+  return run !== undefined && toPx(scale, run.startMs) - TOUCH_PX <= xPx ? run : undefined
 }
 
 const TICKS_MS = [
@@ -78,12 +103,12 @@ export interface Ticks {
   readonly atMs: readonly number[]
 }
 
-/** Round moments of local time, far enough apart for their labels. */
-export function placeTicks({ fromMs, toMs, widthPx }: Scale, apartPx: number): Ticks {
-  const least = ((toMs - fromMs) / widthPx) * apartPx
+/** Round moments of the time shown, far enough apart for their labels. */
+export function placeTicks({ fromMs, toMs, leftPx, widthPx }: Scale, apartPx: number): Ticks {
+  const least = ((toMs - fromMs) / Math.max(1, widthPx - leftPx)) * apartPx
   const stepMs = TICKS_MS.find((step) => step >= least) ?? Math.ceil(least / 604800e3) * 604800e3
-  const offsetMs = new Date(fromMs).getTimezoneOffset() * 60e3
+  const offsetMs = zoneOffsetMs(fromMs)
   const atMs: number[] = []
-  for (let at = Math.ceil((fromMs - offsetMs) / stepMs) * stepMs + offsetMs; at < toMs; at += stepMs) atMs.push(at)
+  for (let at = Math.ceil((fromMs + offsetMs) / stepMs) * stepMs - offsetMs; at < toMs; at += stepMs) atMs.push(at)
   return { stepMs, atMs }
 }

@@ -1,6 +1,6 @@
 // Runs → bands (one a process) → lanes (in which nothing overlaps): each run goes into the topmost lane that is free at its start.
 // A tree of minima over the lanes' ends finds that lane in logarithmic time, so that 10,000 runs at once are no trouble.
-import type { Run } from './run.ts'
+import { isTrouble, type Run } from './run.ts'
 
 /** Oldest first; no two overlap. */
 export type Lane = readonly Run[]
@@ -9,6 +9,8 @@ export interface Band {
   readonly process: string
   readonly lanes: readonly Lane[]
   readonly count: number
+  /** Failed, never finished or with exceptions; oldest first. */
+  readonly troubles: Lane
 }
 
 /** How much room a run takes beyond its end, so that what is short, or has no length at all, can be seen and hit. */
@@ -18,7 +20,12 @@ export type PadOf = (run: Run) => number
 export function layRuns(runs: readonly Run[], padOf: PadOf): Band[] {
   return [...Map.groupBy(runs, ({ process }) => process)]
     .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([process, same]) => ({ process, lanes: layLanes(same, padOf), count: same.length }))
+    .map(([process, same]) => ({
+      process,
+      lanes: layLanes(same, padOf),
+      count: same.length,
+      troubles: same.filter(isTrouble).toSorted((a, b) => a.startMs - b.startMs),
+    }))
 }
 
 function layLanes(runs: readonly Run[], padOf: PadOf): Run[][] {

@@ -1,9 +1,9 @@
 // The runs of a view, up to 10,000, kept up to date: all of them are asked for once and again every minute; in between only what changed
 // of late. A running one that such an answer lacks has been abandoned meanwhile.
-import type { RunState, Timing } from '../kit/answers.ts'
+import type { Timing } from '../kit/answers.ts'
 import type { Api, Query } from '../kit/api.ts'
 import type { TimeRange } from '../kit/time-range.ts'
-import { type Run, toRun } from './run.ts'
+import { byNewest, type Run, type StateFilter, toRun } from './run.ts'
 
 export const MAX_RUNS = 10_000
 const PAGE = 1_000
@@ -15,7 +15,7 @@ export interface RunQuery {
   readonly process: string | undefined
   readonly meta: string | undefined
   readonly uid: string | undefined
-  readonly state: RunState | undefined
+  readonly state: StateFilter | undefined
 }
 
 export interface RunsFound {
@@ -23,6 +23,8 @@ export interface RunsFound {
   readonly runs: readonly Run[]
   /** There are more than can be shown: the oldest are missing. */
   readonly isCut: boolean
+  /** More of them are still arriving. */
+  readonly isPartial: boolean
 }
 
 interface TimingPage {
@@ -58,7 +60,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
     return { runs, isCut: cursor !== null }
   }
 
-  async function readNews(query: Query, state: RunState | undefined, signal: AbortSignal): Promise<boolean> {
+  async function readNews(query: Query, state: StateFilter | undefined, signal: AbortSignal): Promise<boolean> {
     const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000)}s` // ago, by the server's clock
     const page: TimingPage = await api.get('api/timings', { ...query, from, limit: PAGE }, signal)
     if (page.next !== null) return false
@@ -73,7 +75,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
     return held.size <= MAX_RUNS
   }
 
-  const newestFirst = (): RunsFound => ({ runs: [...held.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1)), isCut })
+  const newestFirst = (): RunsFound => ({ runs: [...held.values()].toSorted(byNewest), isCut, isPartial: false })
 
   return {
     /** Throws ApiError. */
@@ -90,7 +92,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
       const mayAddTo = key === asked && range.isLive && startedMs - allAtMs < ALL_EVERY_MS
       if (!mayAddTo || !(await readNews({ process, meta, uid, state }, state, signal))) {
         const all = await readAll(query, signal, (runs) => {
-          if (key !== asked) arrived({ runs, isCut: true })
+          if (key !== asked) arrived({ runs: runs.toSorted(byNewest), isCut: true, isPartial: true })
         })
         held = new Map(all.runs.map((run) => [run.id, run]))
         isCut = all.isCut

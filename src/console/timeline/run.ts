@@ -1,28 +1,57 @@
-// A timing as the timeline needs it: numbers to draw by, and the stamp of its first mark, which names it (no two marks share one).
+// A timing as the console shows it: numbers to draw by, and an identity. Several runs may start at the same time, so the identity is the
+// time of the first mark together with process, meta and uid.
 import type { RunState, Timing } from '../kit/answers.ts'
+import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 
 export interface Run {
-  /** The stamp of the first mark, as the API writes it. */
+  /** Names this run in the address; read by `parseRunId`. */
   readonly id: string
   readonly process: string
   readonly meta: string | null
   readonly uid: string | null
   readonly state: RunState
-  /** Of the first mark; an orphan's is its end. */
+  /** Time of the first mark; for an end without start, of that end. */
   readonly startMs: number
-  /** Infinity while it runs; abandoned ones and orphans have no length. */
+  /** Infinity while it runs; equal to `startMs` when it never finished or has no start. */
   readonly endMs: number
+  /** null: unknown. */
+  readonly exceptions: number | null
   readonly timing: Timing
 }
 
 export function toRun(timing: Timing): Run {
-  const { process, meta, uid, state, started_at, ended_at, duration_ms } = timing
-  const id = started_at ?? ended_at ?? ''
-  const startMs = parseTime(id)
+  const { process, meta, uid, state, started_at, ended_at, duration_ms, exceptions = null } = timing
+  const at = started_at ?? ended_at ?? ''
+  const startMs = parseTime(at)
   const endMs = state === 'running' ? Number.POSITIVE_INFINITY : startMs + (duration_ms ?? 0)
-  return { id, process, meta, uid, state, startMs, endMs, timing }
+  return { id: formatRunId({ at, process, meta, uid }), process, meta, uid, state, startMs, endMs, exceptions, timing }
 }
+
+export interface RunIdentity {
+  /** RFC 3339 with nine digits. */
+  readonly at: string
+  readonly process: string
+  readonly meta: string | null
+  readonly uid: string | null
+}
+
+export const formatRunId = ({ at, process, meta, uid }: RunIdentity): string =>
+  [at, process, meta ?? '', uid ?? ''].map(encodeURIComponent).join('/')
+
+/** undefined for an id that this console did not write. */
+export function parseRunId(id: string): RunIdentity | undefined {
+  try {
+    const [at = '', process = '', meta = '', uid = ''] = id.split('/').map(decodeURIComponent)
+    if (Number.isNaN(parseTime(at)) || process === '') return undefined
+    return { at, process, meta: meta || null, uid: uid || null }
+  } catch {
+    return undefined // a malformed escape
+  }
+}
+
+/** Newest first; runs that start together by identity, so that the order is stable. */
+export const byNewest = (a: Run, b: Run): number => b.startMs - a.startMs || (a.id < b.id ? 1 : -1)
 
 /** `import · eu · 3f2a`: process, meta and uid, as far as there are any. */
 export const nameOf = ({ process, meta, uid }: Pick<Run, 'process' | 'meta' | 'uid'>): string =>
@@ -30,7 +59,23 @@ export const nameOf = ({ process, meta, uid }: Pick<Run, 'process' | 'meta' | 'u
 
 export const STATE_TEXT: Readonly<Record<RunState, string>> = {
   completed: 'Completed',
+  failed: 'Failed',
   running: 'Running',
-  abandoned: 'Abandoned',
-  orphan: 'Orphan end',
+  abandoned: 'Never finished',
+  orphan: 'End without start',
 }
+
+/** `Completed · 1 exception`. */
+export const describeState = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): string =>
+  exceptions ? `${STATE_TEXT[state]} · ${plural(exceptions, 'exception')}` : STATE_TEXT[state]
+
+/** What a list of runs can be narrowed to; `trouble` is what `isTrouble` says. */
+export type StateFilter = RunState | 'trouble'
+
+/** Shown in red: it failed, never finished, or raised an exception. */
+export const isTrouble = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): boolean =>
+  state === 'failed' || state === 'abandoned' || (exceptions ?? 0) > 0
+
+/** How long it took, or has been running, in ms; null without a known length. */
+export const lengthMs = ({ state, startMs, timing }: Run, nowMs: number): number | null =>
+  state === 'running' ? Math.max(0, nowMs - startMs) : timing.duration_ms

@@ -1,23 +1,33 @@
-// The timeline of runs: a canvas as large as what can be seen of it, in a box that scrolls through all lanes. Dragging across chooses a
-// range, a click chooses a run. Frames are drawn when something changed, and as now moves on while the view is live.
-import { fill, h } from '../kit/dom.ts'
+// The timeline of runs: a canvas as large as what can be seen of it, in a box that scrolls through all processes. Dragging across chooses a
+// range; a click opens a run, a process by its name, or a closer look at a density strip; arrow keys and Enter do the same without a pointer.
+// Frames are drawn when something changed, and as now moves on while the view is live.
+import type { Crosshair } from '../kit/crosshair.ts'
+import { fill, h, nameText, setText } from '../kit/dom.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { onSchemeChange } from '../kit/scheme.ts'
 import { drawTimeline } from './draw-timeline.ts'
-import { findRunAt, type Layout, placeBands, type Scale, toMs } from './geometry.ts'
+import { findBandAt, findRunAt, gutterPxFor, type Layout, placeBands, type Scale, toMs, toPx } from './geometry.ts'
 import { layRuns } from './lay-runs.ts'
 import { readPalette } from './palette.ts'
-import { nameOf, type Run, STATE_TEXT } from './run.ts'
+import { type ExceptionMark, placeExceptions, type Tick } from './place-exceptions.ts'
+import { describeState, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
+import { isStepKey, stepRun } from './step-run.ts'
+import { isOverdue } from './usual.ts'
 
 const DRAG_PX = 6
 /** A stub or a diamond is wider than it is long. */
 const POINT_PAD_PX = 18
+/** A click on a density strip shows this share of the range around it. */
+const CLOSER = 1 / 12
 
 export interface TimelineOptions {
+  readonly crosshair: Crosshair
   nowMs(): number
   choose(run: Run): void
-  zoom(fromMs: number, toMs: number): void
+  chooseProcess(process: string): void
+  /** `process` where the closer look is at one process's density strip. */
+  zoom(fromMs: number, toMs: number, process?: string): void
 }
 
 export interface TimelineView {
@@ -26,6 +36,9 @@ export interface TimelineView {
   /** The right edge is now. */
   readonly isLive: boolean
   readonly chosenId: string | undefined
+  readonly exceptions: readonly ExceptionMark[]
+  /** Usual durations, for what is overdue. */
+  usualMs(run: Run): number | undefined
 }
 
 export interface Timeline {
@@ -34,45 +47,59 @@ export interface Timeline {
   close(): void
 }
 
-export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeline {
+export function createTimeline(options: TimelineOptions): Timeline {
+  const { nowMs, choose, zoom, crosshair } = options
   const canvas = h('canvas', { class: 'timeline-canvas', 'aria-hidden': 'true' })
   const space = h('div', { class: 'timeline-space' }, canvas)
   const tip = h('div', { class: 'tip', 'aria-hidden': 'true' })
+  const spoken = h('p', { class: 'hidden', 'aria-live': 'polite' })
   tip.hidden = true
   const scroller = h(
     'div',
     {
       class: 'timeline',
       tabindex: 0,
-      role: 'region',
-      'aria-label': 'Timeline of runs; the table below lists the same runs',
+      role: 'application',
+      'aria-label':
+        'Timeline of runs. Arrow keys move between runs, Enter opens one; the table below lists the same runs.',
     },
     space,
   )
-  const element = h('div', { class: 'timeline-box' }, scroller, tip)
+  const element = h('div', { class: 'timeline-box' }, scroller, tip, spoken)
   const ctx = canvas.getContext('2d')!
 
   let palette = readPalette(document.body)
-  let view: TimelineView = { fromMs: 0, toMs: 1, isLive: false, chosenId: undefined }
+  let view: TimelineView = {
+    ...{ fromMs: 0, toMs: 1, isLive: false, chosenId: undefined, exceptions: [] },
+    usualMs: () => undefined,
+  }
+  let runs: readonly Run[] = []
   let layout: Layout = placeBands([])
+  let ticks: readonly Tick[] = []
   let [widthPx, heightPx] = [0, 0]
   let hovered: Run | undefined
+  let crosshairMs: number | undefined
   let drag: { readonly fromPx: number; toPx: number } | undefined
   let frame = 0
   let drawnNowMs = 0
 
-  const scaleAt = (now: number): Scale =>
-    view.isLive ? { fromMs: now - (view.toMs - view.fromMs), toMs: now, widthPx } : { ...view, widthPx }
+  function scaleAt(now: number): Scale {
+    const { fromMs, toMs } = view
+    const leftPx = layout.gutterPx
+    return view.isLive
+      ? { fromMs: now - (toMs - fromMs), toMs: now, leftPx, widthPx }
+      : { fromMs, toMs, leftPx, widthPx }
+  }
 
   function draw(): void {
     frame = 0
     if (widthPx === 0) return
     drawnNowMs = nowMs()
+    const { chosenId, usualMs } = view
+    const common = { layout, heightPx, palette, hovered, chosenId, usualMs, crosshairMs, exceptions: ticks }
     const selection = drag === undefined ? undefined : ([drag.fromPx, drag.toPx] as const)
     const scale = scaleAt(drawnNowMs)
-    const { chosenId } = view
-    const scrollPx = scroller.scrollTop
-    drawTimeline(ctx, { layout, scale, heightPx, scrollPx, nowMs: drawnNowMs, palette, hovered, chosenId, selection })
+    drawTimeline(ctx, { ...common, scale, selection, scrollPx: scroller.scrollTop, nowMs: drawnNowMs })
     if (view.isLive) frame = requestAnimationFrame(follow)
   }
   /** Draws again once now has moved on by half a pixel. */
@@ -86,8 +113,17 @@ export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeli
     cancelAnimationFrame(frame)
     frame = requestAnimationFrame(draw)
   }
+  function layOut(): void {
+    const gutterPx = gutterPxFor(widthPx)
+    const msPerPx = (view.toMs - view.fromMs) / Math.max(1, widthPx - gutterPx)
+    const padOf = ({ startMs, endMs }: Run) => (endMs > startMs ? 0 : POINT_PAD_PX * msPerPx)
+    layout = placeBands(layRuns(runs, padOf), gutterPx)
+    ticks = placeExceptions(layout, view.exceptions)
+    space.style.height = `${layout.heightPx}px`
+  }
 
   function resize(): void {
+    const hadGutter = layout.gutterPx
     widthPx = scroller.clientWidth
     heightPx = scroller.clientHeight
     const ratio = devicePixelRatio
@@ -96,27 +132,46 @@ export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeli
     canvas.style.width = `${widthPx}px`
     canvas.style.height = `${heightPx}px`
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
+    if (gutterPxFor(widthPx) !== hadGutter) layOut()
     draw()
   }
 
   const placeOf = (event: PointerEvent) => {
     const box = canvas.getBoundingClientRect()
-    return { x: event.clientX - box.left, y: event.clientY - box.top }
+    return { x: event.clientX - box.left, y: event.clientY - box.top + scroller.scrollTop }
   }
-  const runAt = (event: PointerEvent): Run | undefined => {
-    const { x, y } = placeOf(event)
-    return findRunAt(layout, scaleAt(drawnNowMs), x, y + scroller.scrollTop)
+  const isInGutter = (x: number, y: number): boolean => {
+    const band = findBandAt(layout, y)
+    return band !== undefined && (layout.gutterPx > 0 ? x < layout.gutterPx : y < band.lanesPx)
   }
-  function hover(run: Run | undefined, event: PointerEvent): void {
+  const momentAt = (x: number): number => toMs(scaleAt(drawnNowMs), x)
+
+  function showTip(run: Run | undefined, x: number, y: number): void {
     if (run !== hovered) redraw()
     hovered = run
-    canvas.style.cursor = run === undefined ? 'crosshair' : 'pointer'
     tip.hidden = run === undefined
     if (run === undefined) return
-    fill(tip, ...tipLines(run, nowMs()))
-    const { x, y } = placeOf(event)
+    fill(tip, ...tipLines(run, view.usualMs(run), nowMs()))
     tip.style.left = `${Math.max(0, Math.min(x + 12, widthPx - tip.offsetWidth))}px`
-    tip.style.top = `${y + 18}px`
+    tip.style.top = `${y - scroller.scrollTop + 18}px`
+  }
+  function hover(event: PointerEvent): void {
+    const { x, y } = placeOf(event)
+    const run = findRunAt(layout, scaleAt(drawnNowMs), x, y)
+    const isStrip = findBandAt(layout, y)?.isStrip ?? false
+    canvas.style.cursor = run !== undefined || isInGutter(x, y) ? 'pointer' : isStrip ? 'zoom-in' : 'crosshair'
+    showTip(run, x, y)
+    crosshairMs = x < layout.gutterPx ? undefined : momentAt(x)
+    crosshair.move(crosshairMs, element)
+    redraw()
+  }
+  function click(x: number, y: number): void {
+    const band = findBandAt(layout, y)
+    const run = findRunAt(layout, scaleAt(drawnNowMs), x, y)
+    const halfMs = ((view.toMs - view.fromMs) * CLOSER) / 2
+    if (band !== undefined && isInGutter(x, y)) options.chooseProcess(band.process)
+    else if (run !== undefined) choose(run)
+    else if (band?.isStrip) zoom(momentAt(x) - halfMs, momentAt(x) + halfMs, band.process)
   }
 
   canvas.addEventListener('pointerdown', (event) => {
@@ -126,8 +181,8 @@ export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeli
     drag = { fromPx: x, toPx: x }
   })
   canvas.addEventListener('pointermove', (event) => {
-    if (drag === undefined) return hover(runAt(event), event)
-    drag.toPx = Math.max(0, Math.min(widthPx, placeOf(event).x))
+    if (drag === undefined) return hover(event)
+    drag.toPx = Math.max(layout.gutterPx, Math.min(widthPx, placeOf(event).x))
     tip.hidden = true
     redraw()
   })
@@ -136,20 +191,42 @@ export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeli
     const [a, b] = [Math.min(drag.fromPx, drag.toPx), Math.max(drag.fromPx, drag.toPx)]
     drag = undefined
     redraw()
-    if (b - a >= DRAG_PX) return zoom(toMs(scaleAt(drawnNowMs), a), toMs(scaleAt(drawnNowMs), b))
-    const run = runAt(event)
-    if (run !== undefined) choose(run)
+    const { x, y } = placeOf(event)
+    if (b - a < DRAG_PX) click(x, y)
+    else zoom(momentAt(Math.max(a, layout.gutterPx)), momentAt(b))
   })
-  const letGo = (event: PointerEvent) => {
+  function letGo(): void {
     drag = undefined
-    hover(undefined, event)
+    crosshairMs = undefined
+    crosshair.move(undefined, element)
+    showTip(undefined, 0, 0)
     redraw()
   }
   canvas.addEventListener('pointercancel', letGo)
-  canvas.addEventListener('pointerleave', (event) => {
-    if (drag === undefined) letGo(event)
+  canvas.addEventListener('pointerleave', () => {
+    if (drag === undefined) letGo()
   })
+  scroller.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && hovered !== undefined) choose(hovered)
+    if (!isStepKey(event.key)) return
+    const run = stepRun(layout, hovered, event.key)
+    if (run === undefined) return
+    event.preventDefault()
+    const band = layout.bands.find(({ process }) => process === run.process)!
+    if (band.topPx < scroller.scrollTop || band.bottomPx > scroller.scrollTop + heightPx)
+      scroller.scrollTop = band.topPx - heightPx / 2
+    showTip(run, Math.max(layout.gutterPx, toPx(scaleAt(nowMs()), run.startMs)), band.lanesPx)
+    setText(
+      spoken,
+      `${nameOf(run)}. ${describeState(run)}, ${formatDuration(lengthMs(run, nowMs()))}, started ${formatMoment(run.startMs, nowMs())}`,
+    )
+  })
+  scroller.addEventListener('blur', letGo)
   scroller.addEventListener('scroll', redraw, { passive: true })
+  crosshair.follow(element, (ms) => {
+    crosshairMs = ms
+    redraw()
+  })
   const resizing = new ResizeObserver(resize)
   resizing.observe(scroller)
   const endScheme = onSchemeChange(() => {
@@ -159,11 +236,10 @@ export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeli
 
   return {
     element,
-    show(runs, next) {
-      view = next
-      const msPerPx = (view.toMs - view.fromMs) / Math.max(1, widthPx || 1000)
-      layout = placeBands(layRuns(runs, ({ startMs, endMs }) => (endMs > startMs ? 0 : POINT_PAD_PX * msPerPx)))
-      space.style.height = `${layout.heightPx}px`
+    show(next, nextView) {
+      view = nextView
+      runs = next
+      layOut()
       if (hovered !== undefined) hovered = runs.find(({ id }) => id === hovered?.id)
       if (hovered === undefined) tip.hidden = true
       redraw()
@@ -176,15 +252,16 @@ export function createTimeline({ nowMs, choose, zoom }: TimelineOptions): Timeli
   }
 }
 
-function tipLines(run: Run, now: number): HTMLElement[] {
-  const { state, timing } = run
-  const length =
-    state === 'completed' || state === 'running'
-      ? formatDuration(timing.duration_ms ?? Math.max(0, now - run.startMs))
-      : ''
+function tipLines(run: Run, usual: number | undefined, now: number): HTMLElement[] {
+  const ms = lengthMs(run, now)
+  const overdue = isOverdue(run, usual, now) ? ' · overdue' : ''
   return [
-    h('strong', {}, nameOf(run)),
-    h('span', {}, `${STATE_TEXT[state]} ${length}`),
-    h('span', { class: 'muted' }, `${state === 'orphan' ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`),
+    h('strong', {}, nameText(nameOf(run))),
+    h(
+      'span',
+      { class: isTrouble(run) ? 'bad' : undefined },
+      `${describeState(run)}${overdue} ${ms === null ? '' : formatDuration(ms)}`,
+    ),
+    h('span', { class: 'muted' }, `${run.state === 'orphan' ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`),
   ]
 }

@@ -1,9 +1,9 @@
 // The runs as a table, a page at a time: the same ones that the timeline shows, for those who read, search or listen.
 import { createDataTable, subLine } from '../kit/data-table.ts'
-import { fill, h } from '../kit/dom.ts'
+import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount, formatDuration } from '../kit/format-number.ts'
 import { formatMoment, timeElement } from '../kit/format-time.ts'
-import { nameOf, type Run, STATE_TEXT } from '../timeline/run.ts'
+import { describeState, isTrouble, lengthMs, nameOf, type Run } from '../timeline/run.ts'
 import { MAX_RUNS, type RunsFound } from '../timeline/run-feed.ts'
 
 const PAGE = 25
@@ -24,7 +24,8 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
   const table = createDataTable<Run>({
     caption: 'Runs',
     keyOf: ({ id }) => id,
-    signatureOf: (run) => run.state + (run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs),
+    signatureOf: (run) =>
+      `${run.state} ${run.exceptions} ${run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs}`,
     isChosen: ({ id }) => id === chosen,
     columns: [
       {
@@ -39,19 +40,19 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
               'aria-label': `Run of ${nameOf(run)}, ${formatMoment(run.startMs, nowMs())}`,
               onclick: () => choose(run),
             },
-            run.process,
+            nameText(run.process),
           ),
           subLine([run.meta, run.uid].filter((part) => part !== null).join(' · ')),
         ],
       },
       {
         label: 'State',
-        cell: ({ state }) =>
+        cell: (run) =>
           h(
             'span',
-            { class: `state state-${state}` },
-            h('i', { class: `mark mark-${state}` }),
-            h('span', { class: 'state-text' }, STATE_TEXT[state]),
+            { class: isTrouble(run) ? 'state state-failed' : `state state-${run.state}` },
+            h('i', { class: `mark mark-${run.state}` }),
+            h('span', { class: 'state-text' }, describeState(run)),
           ),
       },
       {
@@ -68,8 +69,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
       {
         label: 'Duration',
         isNumber: true,
-        cell: (run) =>
-          formatDuration(run.state === 'running' ? Math.max(0, nowMs() - run.startMs) : run.timing.duration_ms),
+        cell: (run) => formatDuration(lengthMs(run, nowMs())),
       },
     ],
   })

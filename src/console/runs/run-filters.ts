@@ -5,10 +5,11 @@ import { createChoice } from '../kit/choice.ts'
 import { h } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
-import { STATE_TEXT } from '../timeline/run.ts'
+import { STATE_TEXT, type StateFilter } from '../timeline/run.ts'
 import type { RunQuery } from '../timeline/run-feed.ts'
 
-const STATES: readonly RunState[] = ['completed', 'running', 'abandoned', 'orphan']
+const STATES: readonly RunState[] = ['failed', 'running', 'completed', 'abandoned', 'orphan']
+const FILTERS: readonly StateFilter[] = [...STATES, 'trouble']
 
 export function readRunQuery(params: URLSearchParams): RunQuery {
   const state = params.get('state')
@@ -16,7 +17,7 @@ export function readRunQuery(params: URLSearchParams): RunQuery {
     process: params.get('process') || undefined,
     meta: params.get('meta') ?? undefined,
     uid: params.get('uid') || undefined,
-    state: STATES.find((known) => known === state),
+    state: FILTERS.find((known) => known === state),
   }
 }
 
@@ -57,7 +58,7 @@ export function createRunFilters(change: (changes: Params) => void): RunFilters 
 
 export interface StateChips {
   readonly element: HTMLElement
-  show(chosen: RunState | undefined, totals: readonly SummaryRow[] | undefined): void
+  show(chosen: StateFilter | undefined, totals: readonly SummaryRow[] | undefined): void
 }
 
 /** A chip a state, with how many there are; it is legend and filter in one. */
@@ -82,9 +83,12 @@ export function createStateChips(change: (changes: Params) => void): StateChips 
     show(chosen, totals) {
       for (const { state, button, count } of chips) {
         button.setAttribute('aria-pressed', String(chosen === state))
-        const n = totals?.reduce((sum, row) => sum + (state === 'completed' ? row.count : row[state]), 0)
+        const n = totals?.reduce((sum, row) => sum + countOf(row, state), 0)
         count.textContent = n === undefined ? '–' : formatCount(n)
       }
     },
   }
 }
+
+export const countOf = (row: SummaryRow, state: RunState): number =>
+  state === 'completed' ? row.count : (row[state] ?? 0)

@@ -1,0 +1,89 @@
+// What of the processes Home shows: search, state and order, as the address holds them.
+import { createChoice } from '../kit/choice.ts'
+import { h, setText } from '../kit/dom.ts'
+import { formatCount } from '../kit/format-number.ts'
+import type { Params } from '../kit/route.ts'
+import { type HomeRow, type HomeView, SORTS, type Sort } from './home-rows.ts'
+import { VERDICTS, type Verdict } from './judge-process.ts'
+
+export const VERDICT_TEXT: Readonly<Record<Verdict, string>> = {
+  failed: 'Failed',
+  unfinished: 'Never finished',
+  exceptions: 'With exceptions',
+  overdue: 'Overdue',
+  running: 'Running',
+  fine: 'Fine',
+  quiet: 'No runs',
+}
+const SORT_TEXT: Readonly<Record<Sort, string>> = {
+  trouble: 'Trouble first',
+  name: 'Name',
+  recent: 'Last seen',
+  slow: 'Slowest against usual',
+  failures: 'Most failures',
+}
+
+export const readHomeView = (params: URLSearchParams): HomeView => ({
+  search: (params.get('q') ?? '').trim().toLocaleLowerCase(),
+  sort: SORTS.find((known) => known === params.get('sort')) ?? 'trouble',
+  verdict: VERDICTS.find((known) => known === params.get('state')),
+})
+
+export interface HomeFilters {
+  readonly element: HTMLElement
+  show(view: HomeView, rows: readonly HomeRow[]): void
+}
+
+/** `change` is called with what to change in the address. */
+export function createHomeFilters(change: (changes: Params) => void): HomeFilters {
+  const search = h('input', {
+    id: 'home-search',
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'Name or meta',
+    oninput: () => change({ q: search.value || undefined }),
+  })
+  const sort = createChoice<Sort>('Sort by', (value) => change({ sort: value === 'trouble' ? undefined : value }))
+  const chips = VERDICTS.map((verdict) => {
+    const count = h('span', { class: 'chip-count' })
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'chip',
+        onclick: () => change({ state: button.getAttribute('aria-pressed') === 'true' ? undefined : verdict }),
+      },
+      h('i', { class: `mark mark-${verdict}` }),
+      VERDICT_TEXT[verdict],
+      count,
+    )
+    return { verdict, button, count }
+  })
+  return {
+    element: h(
+      'div',
+      { class: 'toolbar' },
+      h('div', { class: 'chips', role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button)),
+      h(
+        'div',
+        { class: 'filters', role: 'group', 'aria-label': 'Filter' },
+        h('div', { class: 'field' }, h('label', { for: 'home-search' }, 'Search'), search),
+        sort.element,
+      ),
+    ),
+    show(view, rows) {
+      if (document.activeElement !== search) search.value = view.search
+      sort.show(
+        SORTS.map((value) => ({ value, label: SORT_TEXT[value] })),
+        view.sort,
+      )
+      for (const { verdict, button, count } of chips) {
+        const n = rows.filter((row) => row.verdict === verdict).length
+        button.hidden = n === 0 && view.verdict !== verdict
+        button.setAttribute('aria-pressed', String(view.verdict === verdict))
+        setText(count, formatCount(n))
+      }
+    },
+  }
+}

@@ -1,0 +1,164 @@
+// Home answers "is everything all right?": one sentence, then every process, those with trouble first. The address holds search, sort order
+// and state.
+import type { ExceptionGroup, ProcessEntry, SummaryRow } from '../kit/answers.ts'
+import { fill, h, setText } from '../kit/dom.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
+import { type App, type Page, pageHeader } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRegion } from '../kit/region.ts'
+import { changeParams, formatRoute, type Params } from '../kit/route.ts'
+import { createHomeFilters, readHomeView } from './home-filters.ts'
+import { type DayFigures, type HomeRow, selectRows, toRows } from './home-rows.ts'
+import { createHomeTable } from './home-table.ts'
+import { VERDICTS, type Verdict } from './judge-process.ts'
+import { createLatestFeed, type Latest } from './latest-feed.ts'
+
+const LATEST_EVERY_MS = 5_000
+const DAY_EVERY_MS = 60_000
+const DAY = '-24h'
+const GROUPS_MAX = 1_000
+
+export function openHomePage(app: App): Page {
+  const { api, nowMs } = app
+  let params = new URLSearchParams()
+  let latest: Latest | undefined
+  let day: DayFigures | undefined
+  let entries: readonly ProcessEntry[] = []
+
+  const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
+  const feed = createLatestFeed(api, nowMs)
+  const region = createRegion()
+  const sentence = h('p', { class: 'answer', role: 'status' })
+  const dayLine = h('p', { class: 'day-line' })
+  const filters = createHomeFilters(change)
+  const table = createHomeTable(nowMs)
+  const card = h('div', { class: 'card card-table' }, filters.element, table.element)
+
+  const latestPoll = createPoll<Latest>({
+    everyMs: () => LATEST_EVERY_MS,
+    async ask(signal) {
+      const [found, processes] = await Promise.all([feed.refresh(signal), app.askProcesses(signal)])
+      entries = processes
+      return found
+    },
+    show(found) {
+      latest = found
+      show()
+    },
+    fail: (error) => region.fail(error, () => latestPoll.now()),
+  })
+  const dayPoll = createPoll<DayFigures>({
+    everyMs: () => DAY_EVERY_MS,
+    async ask(signal) {
+      const [{ rows }, { groups }] = await Promise.all([
+        api.get<{ rows: SummaryRow[] }>('api/timings/summary', { from: DAY }, signal),
+        api.get<{ groups: ExceptionGroup[] }>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
+      ])
+      return { totals: rows, groups }
+    },
+    show(answer) {
+      day = answer
+      show()
+    },
+    fail() {}, // the runs beside it are asked for too and report the failure
+  })
+
+  function show(): void {
+    if (latest === undefined) return
+    const rows = toRows(latest, entries, day, nowMs())
+    if (rows.length === 0) {
+      showNone()
+      return
+    }
+    const view = readHomeView(params)
+    showSentence(rows)
+    showDay(rows)
+    filters.show(view, rows)
+    table.show(selectRows(rows, view, nowMs()))
+    region.ready(nowMs(), sentence, dayLine, card)
+  }
+
+  function showSentence(rows: readonly HomeRow[]): void {
+    const text = describeAll(rows)
+    if (sentence.textContent === text) return
+    const worst = rows.some(({ verdict }) => isBad(verdict))
+      ? 'bad'
+      : rows.some(({ verdict }) => verdict === 'overdue')
+        ? 'warn'
+        : 'good'
+    sentence.className = `answer answer-${worst}`
+    setText(sentence, text)
+  }
+
+  function showDay(rows: readonly HomeRow[]): void {
+    if (day === undefined) return
+    const sum = (of: (row: HomeRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+    const [failed, unfinished, exceptions] = [
+      sum((row) => row.failed),
+      sum((row) => row.unfinished),
+      sum((row) => row.exceptions),
+    ]
+    const link = (page: string, more: Params, text: string) =>
+      h('a', { href: formatRoute(page, { from: DAY, ...more }) }, text)
+    const links = [
+      link('runs', { state: 'failed' }, `${plural(failed, 'run')} failed`),
+      ...(unfinished > 0 ? [link('runs', { state: 'abandoned' }, `${formatCount(unfinished)} never finished`)] : []),
+      ...(exceptions > 0 ? [link('exceptions', {}, plural(exceptions, 'exception'))] : []),
+    ]
+    fill(dayLine, h('span', { class: 'muted' }, 'Last 24 hours:'), ...links)
+  }
+
+  function showNone(): void {
+    region.empty(
+      nowMs(),
+      'No processes yet',
+      h('p', { class: 'muted' }, 'A process appears as soon as your code sends its first event.'),
+      h('a', { class: 'button button-main', href: formatRoute('welcome') }, 'Send the first event'),
+    )
+  }
+
+  region.loading()
+  return {
+    element: h(
+      'div',
+      { class: 'page' },
+      pageHeader('Home', 'Every process that sent something in the last 30 days.'),
+      region.element,
+    ),
+    show(next) {
+      const isFirst = latest === undefined
+      params = next
+      show()
+      if (!isFirst) return
+      latestPoll.now()
+      dayPoll.now()
+    },
+    close() {
+      latestPoll.stop()
+      dayPoll.stop()
+    },
+  }
+}
+
+const isBad = (verdict: Verdict): boolean =>
+  verdict === 'failed' || verdict === 'unfinished' || verdict === 'exceptions'
+
+const WORDS: Readonly<Partial<Record<Verdict, string>>> = {
+  failed: 'failed',
+  unfinished: 'never finished',
+  exceptions: 'with exceptions',
+  overdue: 'overdue',
+}
+
+/** `3 failed, 1 overdue, 196 fine.` */
+export function describeAll(rows: readonly Pick<HomeRow, 'verdict'>[]): string {
+  const count = (of: Verdict) => rows.filter(({ verdict }) => verdict === of).length
+  const troubles = VERDICTS.flatMap((verdict) => {
+    const [n, word] = [count(verdict), WORDS[verdict]]
+    return n > 0 && word !== undefined ? [`${formatCount(n)} ${word}`] : []
+  })
+  const fine = count('fine') + count('running') + count('quiet')
+  if (troubles.length === 0)
+    return `All ${plural(fine, 'process', 'processes')} fine.`.replace('All 1 process', 'The only process is')
+  return `${[...troubles, `${formatCount(fine)} fine`].join(', ')}.`
+}

@@ -1,0 +1,77 @@
+// The newest runs of every process, kept up to date: all of them are asked for rarely, because the answer is long; in between only what
+// changed of late, which is short. A held run that is missing from the news has settled unseen: the next whole answer corrects it.
+import type { Timing } from '../kit/answers.ts'
+import { type Api, ApiError } from '../kit/api.ts'
+import { byNewest, type Run, toRun } from '../timeline/run.ts'
+
+/** Runs per process. */
+export const STRIP = 30
+const WHOLE_EVERY_MS = 60_000
+/** A slow store is asked for the whole answer less often: it spends at most this share of its time on it. */
+const WHOLE_SHARE = 1 / 20
+/** An event is stored within 2 s; this much more is asked for again. */
+const OVERLAP_MS = 15_000
+const NEWS_MAX = 1_000
+/** A store that would have to read too much is asked for less. */
+const RANGES = ['-30d', '-7d', '-24h', '-6h']
+
+export interface Latest {
+  /** Newest first, at most `STRIP` per process. */
+  readonly byProcess: ReadonlyMap<string, readonly Run[]>
+  /** How far back the runs reach: `-30d`. */
+  readonly from: string
+}
+
+export function createLatestFeed(api: Api, nowMs: () => number) {
+  let byProcess = new Map<string, readonly Run[]>()
+  let from = RANGES[0]!
+  let wholeAtMs = Number.NEGATIVE_INFINITY
+  let wholeTookMs = 0
+  let newsAtMs = 0
+
+  async function readWhole(signal: AbortSignal): Promise<readonly Timing[]> {
+    for (;;) {
+      try {
+        const query = { from, each: STRIP }
+        return (await api.get<{ timings: Timing[] }>('api/timings/latest', query, signal)).timings
+      } catch (error) {
+        const shorter = RANGES[RANGES.indexOf(from) + 1]
+        if (!(error instanceof ApiError) || error.code !== 'question_too_large' || shorter === undefined) throw error
+        from = shorter
+      }
+    }
+  }
+
+  /** undefined: too much happened for one page. */
+  async function readNews(signal: AbortSignal): Promise<readonly Timing[] | undefined> {
+    const ago = `-${Math.ceil((nowMs() - newsAtMs + OVERLAP_MS) / 1000)}s`
+    const query = { from: ago, limit: NEWS_MAX }
+    const page = await api.get<{ timings: Timing[]; next: string | null }>('api/timings', query, signal)
+    return page.next === null ? page.timings : undefined
+  }
+
+  function merge(news: readonly Run[]): void {
+    for (const [process, runs] of Map.groupBy(news, ({ process }) => process)) {
+      const ids = new Set(runs.map(({ id }) => id))
+      const kept = (byProcess.get(process) ?? []).filter(({ id }) => !ids.has(id))
+      byProcess.set(process, [...runs, ...kept].toSorted(byNewest).slice(0, STRIP))
+    }
+  }
+
+  return {
+    /** Throws ApiError. */
+    async refresh(signal: AbortSignal): Promise<Latest> {
+      const startedMs = nowMs()
+      const isDue = startedMs - wholeAtMs >= Math.max(WHOLE_EVERY_MS, wholeTookMs / WHOLE_SHARE)
+      const news = isDue ? undefined : await readNews(signal)
+      if (news === undefined) {
+        const runs = (await readWhole(signal)).map(toRun)
+        byProcess = new Map(Map.groupBy(runs, ({ process }) => process))
+        wholeAtMs = startedMs
+        wholeTookMs = nowMs() - startedMs
+      } else merge(news.map(toRun))
+      newsAtMs = startedMs
+      return { byProcess, from }
+    },
+  }
+}

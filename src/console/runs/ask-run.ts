@@ -1,0 +1,84 @@
+// Everything about one run: the run itself, the runs before and after it, and what was sent during it.
+import type { ExceptionText, MetricPoint, Timing } from '../kit/answers.ts'
+import { ApiError, type Query } from '../kit/api.ts'
+import { afterNs, parseTime } from '../kit/format-time.ts'
+import type { App } from '../kit/page.ts'
+import { belongsTo, LATE_MS } from '../timeline/place-exceptions.ts'
+import { byNewest, formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
+import { usualMs } from '../timeline/usual.ts'
+
+export interface RunContext {
+  readonly run: Run
+  /** Median of the 20 completed runs before it, ms; undefined below five. */
+  readonly usualMs: number | undefined
+  /** The completed run before it. */
+  readonly previous: Run | undefined
+  /** Newest first, the run itself among them. */
+  readonly neighbours: readonly Run[]
+  /** Newest first. */
+  readonly metrics: readonly MetricPoint[]
+  readonly exceptions: readonly ExceptionText[]
+  /** Other runs of its process and meta were open at the same time: what came without a uid may be theirs. */
+  readonly overlaps: boolean
+}
+
+const DAY_MS = 86_400_000
+/** Before the run; a store that would read too much is asked for less. */
+const REACHES_MS = [30 * DAY_MS, 7 * DAY_MS, DAY_MS]
+const BEFORE = 20
+const BESIDE = 3
+const SENT_MAX = 100
+
+/** undefined when there is no such run. Throws ApiError. */
+export async function askRun({ api, nowMs }: App, id: string, signal: AbortSignal): Promise<RunContext | undefined> {
+  const askTimings = async (query: Query) =>
+    (await api.get<{ timings: Timing[] }>('api/timings', query, signal)).timings.map(toRun)
+
+  const identity = parseRunId(id)
+  if (identity === undefined) return undefined
+  const { at, process } = identity
+  const same = { process, meta: identity.meta ?? '' }
+  const exact = { ...same, uid: identity.uid ?? '', from: at, to: afterNs(at), limit: 10 }
+  const run = (await askTimings(exact)).find((found) => found.id === formatRunId(identity))
+  if (run === undefined) return undefined
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const endMs = Math.min(run.endMs, nowMs())
+  const during = { ...same, from: at, to: iso(endMs + LATE_MS), limit: SENT_MAX }
+  const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
+
+  const [before, beside, after, open, { points }, { exceptions }] = await Promise.all([
+    askBefore(askTimings, { ...same, to: at, state: 'completed', limit: BEFORE }, run.startMs),
+    askTimings({ ...same, from: iso(run.startMs - DAY_MS), to: at, limit: BESIDE }),
+    askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
+    askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
+    api.get<{ points: MetricPoint[] }>('api/metrics', during, signal),
+    api.get<{ exceptions: ExceptionText[] }>('api/exceptions', during, signal),
+  ])
+  const isOwn = ({ at, process, meta, uid = null }: ExceptionText | MetricPoint) =>
+    belongsTo({ atMs: parseTime(at), process, meta, uid }, run)
+  const isBefore = (other: Run) => other.id !== run.id && other.startMs <= run.startMs
+  return {
+    run,
+    usualMs: usualMs(before.filter(isBefore)),
+    previous: before.find(isBefore),
+    neighbours: [
+      ...after.filter((other) => other.startMs > run.startMs).slice(-BESIDE),
+      run,
+      ...beside.filter(isBefore),
+    ].toSorted(byNewest),
+    metrics: points.filter(isOwn),
+    exceptions: exceptions.filter(isOwn),
+    overlaps: open.some((other) => other.id !== run.id),
+  }
+}
+
+async function askBefore(ask: (query: Query) => Promise<Run[]>, query: Query, startMs: number): Promise<Run[]> {
+  for (const reachMs of REACHES_MS) {
+    try {
+      return await ask({ ...query, from: new Date(startMs - reachMs).toISOString() })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'question_too_large') throw error
+    }
+  }
+  return []
+}

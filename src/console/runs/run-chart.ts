@@ -1,0 +1,217 @@
+// Durations over time. Of one process and up to 200 runs, a dot per run over the usual band; beyond that median, p95 and longest by bucket;
+// of several processes one of these, a line for each of those that ran most. One process can be compared with the week before.
+import type { SummaryRow } from '../kit/answers.ts'
+import type { Api } from '../kit/api.ts'
+import type { Crosshair } from '../kit/crosshair.ts'
+import { h } from '../kit/dom.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
+import { type ChartData, createLineChart, DURATION_STEPS } from '../kit/line-chart.ts'
+import { createPoll } from '../kit/poll.ts'
+import type { Params } from '../kit/route.ts'
+import { bucketsOf, toLine } from '../kit/series.ts'
+import type { TimeRange } from '../kit/time-range.ts'
+import { gutterPxFor } from '../timeline/geometry.ts'
+import type { Run } from '../timeline/run.ts'
+import { quantile } from '../timeline/usual.ts'
+import { askPast, describePast, type Past, shiftFor } from './compare-weeks.ts'
+import { DOTS_MAX, dotsOf } from './run-dots.ts'
+
+const STATS = ['p50', 'p95', 'max'] as const
+type Stat = (typeof STATS)[number]
+const STAT_TEXT: Readonly<Record<Stat, string>> = { p50: 'Median', p95: 'p95', max: 'Longest' }
+const LINES_MAX = 6
+const AXIS_PX = 76
+
+export interface RunChartView {
+  readonly range: TimeRange
+  readonly every: string
+  readonly filter: Readonly<Record<'process' | 'meta' | 'uid', string | undefined>>
+  readonly stat: string | null
+  readonly compares: boolean
+  /** All runs of the range, newest first; undefined while they are incomplete or narrowed to a state. */
+  readonly runs: readonly Run[] | undefined
+  /** Of the whole range, a row per process. */
+  readonly totals: readonly SummaryRow[]
+  /** A row per process and bucket. */
+  readonly rows: readonly SummaryRow[]
+  readonly nowMs: number
+}
+
+export interface RunChartOptions {
+  readonly api: Api
+  readonly crosshair: Crosshair
+  change(changes: Params): void
+  choose(run: Run): void
+  zoom(fromMs: number, toMs: number): void
+}
+
+export interface RunChart {
+  readonly element: HTMLElement
+  show(view: RunChartView): void
+  close(): void
+}
+
+const figureOf = (row: SummaryRow, stat: Stat): number | null => row[`${stat}_ms`]
+
+export function createRunChart({ api, crosshair, change, choose, zoom }: RunChartOptions): RunChart {
+  let view: RunChartView | undefined
+  let dots: readonly (Run | undefined)[] = []
+  let past: Past | undefined
+  let compared = ''
+  const chart = createLineChart({
+    title: 'Duration',
+    formatValue: formatDuration,
+    steps: DURATION_STEPS,
+    axisPx: (widthPx) => gutterPxFor(widthPx) || AXIS_PX,
+    crosshair,
+    zoom,
+    pick(_, index) {
+      const run = dots[index]
+      if (run !== undefined) choose(run)
+    },
+  })
+  const buttons = STATS.map((stat) => ({
+    stat,
+    button: h(
+      'button',
+      { type: 'button', onclick: () => change({ stat: stat === 'p95' ? undefined : stat }) },
+      STAT_TEXT[stat],
+    ),
+  }))
+  const choice = h(
+    'div',
+    { class: 'segments', role: 'group', 'aria-label': 'Figure' },
+    ...buttons.map(({ button }) => button),
+  )
+  const compare = h(
+    'button',
+    {
+      type: 'button',
+      class: 'button',
+      onclick: () => change({ compare: compare.getAttribute('aria-pressed') === 'true' ? undefined : 'week' }),
+    },
+    'Compare with last week',
+  )
+  const verdict = h('p', { class: 'verdict', role: 'status' })
+
+  const poll = createPoll<Past>({
+    everyMs: () => 0,
+    ask: (signal) => askPast(api, view!.range, view!.every, view!.filter, signal),
+    show(answer) {
+      past = answer
+      draw()
+    },
+    fail() {
+      verdict.hidden = false
+      verdict.textContent = 'The earlier runs could not be loaded. Try again later.'
+    },
+  })
+
+  function showCompare({ compares, filter, range }: RunChartView): void {
+    compare.hidden = filter.process === undefined
+    compare.setAttribute('aria-pressed', String(compares))
+    const asks = compares && filter.process !== undefined ? JSON.stringify([range.query, filter]) : ''
+    if (asks === compared) return
+    compared = asks
+    past = undefined
+    if (asks === '') poll.pause()
+    else poll.now()
+  }
+
+  function draw(): void {
+    if (view === undefined) return
+    const { range, totals, filter, nowMs, every, runs } = view
+    const most = totals.toSorted((a, b) => b.count - a.count).filter(({ count }) => count > 0)
+    verdict.hidden = past === undefined || compared === ''
+    if (past !== undefined) verdict.textContent = describePast(most[0], past.total, shiftFor(range))
+    const isOne = filter.process !== undefined
+    const hasDots = isOne && runs !== undefined && runs.length <= DOTS_MAX
+    if (!hasDots) dots = []
+    if (hasDots) {
+      const made = dotsOf(runs, past)
+      dots = made.runs
+      chart.show({ ...made.data, fromMs: range.fromMs, toMs: range.toMs }, describeDots(runs, most[0]), nowMs)
+    } else
+      chart.show(
+        linesOf(view, most),
+        isOne ? describeOne(most[0], every) : describeMany(most, statOf(view), every),
+        nowMs,
+      )
+  }
+
+  function linesOf({ range, every, filter, rows, ...rest }: RunChartView, most: readonly SummaryRow[]): ChartData {
+    const atMs = bucketsOf(range, every)
+    const { fromMs, toMs } = range
+    const stat = statOf(rest)
+    if (filter.process === undefined) {
+      const lines = most.slice(0, LINES_MAX).map((total) => {
+        const own = rows.filter((row) => row.process === total.process)
+        return toLine(total.process, own, atMs, (row) => figureOf(row, stat))
+      })
+      return { atMs, lines, fromMs, toMs }
+    }
+    const earlier =
+      past === undefined
+        ? []
+        : [
+            {
+              ...toLine('Median earlier', past.rows, atMs, (row) => row.p50_ms),
+              look: 'dashes' as const,
+              colour: '--muted',
+            },
+          ]
+    const lines = [...STATS.map((of) => toLine(STAT_TEXT[of], rows, atMs, (row) => figureOf(row, of))), ...earlier]
+    return { atMs, lines, fromMs, toMs }
+  }
+
+  return {
+    element: h('div', { class: 'card' }, h('div', { class: 'card-header' }, choice, compare), verdict, chart.element),
+    show(next) {
+      view = next
+      const stat = statOf(next)
+      choice.hidden = next.filter.process !== undefined
+      for (const { stat: of, button } of buttons) button.setAttribute('aria-pressed', String(of === stat))
+      showCompare(next)
+      draw()
+    },
+    close() {
+      poll.stop()
+      chart.close()
+    },
+  }
+}
+
+const statOf = ({ stat }: Pick<RunChartView, 'stat'>): Stat => STATS.find((known) => known === stat) ?? 'p95'
+
+const NONE = 'No run was completed in this range.'
+
+function describeDots(runs: readonly Run[], total: SummaryRow | undefined): string {
+  const failed = runs.filter(({ state }) => state === 'failed').length
+  const failures = failed > 0 ? ` ${plural(failed, 'failed run')}.` : ''
+  const lengths = runs.flatMap(({ state, timing }) => (state === 'completed' ? [timing.duration_ms ?? 0] : []))
+  if (total === undefined || lengths.length === 0) return `${NONE}${failures}`
+  const [low, high] = [quantile(lengths, 0.1), quantile(lengths, 0.9)]
+  return `${describeFigures(total)}. Eight in ten took ${formatDuration(low)} to ${formatDuration(high)}.${failures}`
+}
+
+const describeFigures = ({ count, p50_ms, p95_ms, max_ms }: SummaryRow): string =>
+  `${plural(count, 'completed run')}: median ${formatDuration(p50_ms)}, p95 ${formatDuration(p95_ms)}, longest ${formatDuration(max_ms)}`
+
+const describeOne = (total: SummaryRow | undefined, every: string): string =>
+  total === undefined ? NONE : `${describeFigures(total)}. ${describeEvery(every)}`
+
+function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string): string {
+  const slowest = totals.toSorted((a, b) => (figureOf(b, stat) ?? 0) - (figureOf(a, stat) ?? 0))[0]
+  if (slowest === undefined) return NONE
+  const shown =
+    totals.length > LINES_MAX
+      ? `, the ${LINES_MAX} with the most runs of ${plural(totals.length, 'process', 'processes')}`
+      : ''
+  return `${STAT_TEXT[stat]} by process${shown}. Highest: ${slowest.process}, ${formatDuration(figureOf(slowest, stat))}. ${describeEvery(every)}`
+}
+
+const UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' }
+
+/** `30-minute buckets.` */
+export const describeEvery = (every: string): string =>
+  `${every.slice(0, -1)}-${UNITS[every.slice(-1)] ?? every} buckets.`

@@ -1,0 +1,242 @@
+// One run beside the timeline: its marks, how it compares with the runs before it, and what was sent during it.
+import type { ExceptionText, MetricPoint } from '../kit/answers.ts'
+import { copyButton, copyIcon } from '../kit/copy-button.ts'
+import { type Child, fill, h, nameText } from '../kit/dom.ts'
+import { formatDuration, formatValue } from '../kit/format-number.ts'
+import { formatClock, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
+import { icon } from '../kit/icons.ts'
+import type { App } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRegion } from '../kit/region.ts'
+import { formatRoute } from '../kit/route.ts'
+import { fixRange } from '../kit/time-range.ts'
+import { EMPTY_TEXT, headline } from '../pages/headline.ts'
+import { describeState, isTrouble, lengthMs, type Run } from '../timeline/run.ts'
+import { describeRatio } from '../timeline/usual.ts'
+import { askRun, type RunContext } from './ask-run.ts'
+
+const RUNNING_EVERY_MS = 2_000
+
+export interface RunPanel {
+  readonly element: HTMLElement
+  /** undefined: none is chosen. */
+  show(id: string | undefined): void
+  close(): void
+}
+
+export interface RunPanelOptions {
+  close(): void
+  choose(id: string): void
+}
+
+export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
+  const { nowMs } = app
+  const region = createRegion()
+  const title = h('h2', { tabindex: -1 }, 'Run')
+  const close = h(
+    'button',
+    { type: 'button', class: 'button button-icon-only', 'aria-label': 'Close', onclick: options.close },
+    icon('close'),
+  )
+  const element = h(
+    'aside',
+    { class: 'panel', 'aria-label': 'Chosen run' },
+    h('header', { class: 'panel-header' }, title, close),
+    region.element,
+  )
+  element.hidden = true
+  let shown: string | undefined
+  let isRunning = false
+  let opener: Element | null = null
+
+  const poll = createPoll<RunContext | undefined>({
+    everyMs: () => (isRunning ? RUNNING_EVERY_MS : 0),
+    ask: (signal) => askRun(app, shown ?? '', signal),
+    show(context) {
+      isRunning = context?.run.state === 'running'
+      if (context === undefined)
+        return region.empty(
+          nowMs(),
+          'Run not found',
+          h('p', { class: 'muted' }, 'Its marks may be older than the retention.'),
+        )
+      fill(title, nameText(context.run.process))
+      region.ready(nowMs(), ...parts(context, nowMs(), options.choose))
+    },
+    fail: (error) => region.fail(error, () => poll.now()),
+  })
+  element.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') options.close()
+  })
+
+  return {
+    element,
+    show(id) {
+      if (id === shown) return
+      if (shown === undefined) opener = document.activeElement
+      shown = id
+      element.hidden = id === undefined
+      if (id === undefined) {
+        if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+        return
+      }
+      region.reset()
+      region.loading()
+      title.textContent = 'Run'
+      title.focus()
+      poll.now()
+    },
+    close: () => poll.stop(),
+  }
+}
+
+function parts(context: RunContext, nowMs: number, choose: (id: string) => void): HTMLElement[] {
+  const { run, neighbours, metrics, exceptions, overlaps } = context
+  const note = (sent: readonly { readonly uid?: string | null }[]) =>
+    overlaps && sent.some(({ uid }) => (uid ?? null) === null)
+      ? h('p', { class: 'muted' }, 'Other runs were open at the same time: what has no uid may belong to one of them.')
+      : undefined
+  return [
+    h(
+      'p',
+      { class: isTrouble(run) ? 'state state-failed' : `state state-${run.state}` },
+      h('i', { class: `mark mark-${run.state}` }),
+      describeState(run),
+    ),
+    facts(run, nowMs),
+    compare(context, nowMs),
+    section(
+      'Exceptions',
+      exceptions.length === 0 ? none('No exceptions in this run.') : exceptionList(exceptions),
+      note(exceptions),
+    ),
+    section('Metrics', metrics.length === 0 ? none('No metrics in this run.') : metricList(metrics), note(metrics)),
+    section(
+      'Runs before and after',
+      neighbours.length === 1
+        ? none('No other run of this process and meta near it.')
+        : neighbourList(neighbours, run, nowMs, choose),
+    ),
+    moreLinks(run, nowMs),
+  ]
+}
+
+const section = (name: string, content: HTMLElement, note?: HTMLElement) =>
+  h('section', { class: 'panel-part' }, h('h3', {}, name), note, content)
+const none = (text: string) => h('p', { class: 'muted' }, text)
+const fact = (name: string, ...value: readonly Child[]) => h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
+
+function facts(run: Run, nowMs: number): HTMLElement {
+  const { process, meta, uid, state, startMs, endMs, timing } = run
+  const { started_at, ended_at } = timing
+  const mark = (at: string | null, ms: number, absent: string) =>
+    at === null ? absent : timeElement(at, formatMoment(ms, nowMs))
+  return h(
+    'dl',
+    { class: 'facts' },
+    fact(
+      'Process',
+      nameText(process),
+      ' ',
+      copyIcon('Copy process', () => process),
+    ),
+    fact('Meta', meta === null ? 'none' : nameText(meta)),
+    uid === null
+      ? fact('Uid', 'none')
+      : fact(
+          'Uid',
+          h('code', {}, uid),
+          ' ',
+          copyIcon('Copy uid', () => uid),
+        ),
+    fact('Started', mark(started_at, startMs, 'no start')),
+    fact('Ended', mark(ended_at, state === 'orphan' ? startMs : endMs, state === 'running' ? 'not yet' : 'no end')),
+    fact(state === 'running' ? 'So far' : 'Duration', formatDuration(lengthMs(run, nowMs))),
+  )
+}
+
+/** Against the runs before it; nothing where too few are known. */
+function compare({ run, usualMs, previous }: RunContext, nowMs: number): HTMLElement {
+  const ms = lengthMs(run, nowMs)
+  const before = previous?.timing.duration_ms ?? null
+  if (ms === null || (usualMs === undefined && before === null)) return h('div', { hidden: true })
+  const ratio = usualMs === undefined ? undefined : describeRatio(ms, usualMs, 'About as long as usual')
+  return h(
+    'p',
+    { class: 'verdict' },
+    ratio !== undefined && h('strong', {}, ratio.startsWith('About') ? ratio : `${ratio} than usual`),
+    ratio !== undefined && ` (median of the runs before it: ${formatDuration(usualMs!)}). `,
+    before !== null && `The run before took ${formatDuration(before)}${describeDifference(ms - before)}.`,
+  )
+}
+
+const describeDifference = (ms: number): string =>
+  ms === 0 ? '' : `, ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'less' : 'more'}`
+
+function neighbourList(neighbours: readonly Run[], run: Run, nowMs: number, choose: (id: string) => void): HTMLElement {
+  const items = neighbours.map((other) => {
+    const label = `${formatMoment(other.startMs, nowMs)}, ${describeState(other).toLowerCase()}`
+    const length = h('span', { class: 'number' }, formatDuration(lengthMs(other, nowMs)))
+    if (other.id === run.id) return h('li', { 'aria-current': 'true' }, h('span', {}, `${label}, this one`), length)
+    const link = h(
+      'button',
+      { type: 'button', class: isTrouble(other) ? 'link bad' : 'link', onclick: () => choose(other.id) },
+      label,
+    )
+    return h('li', {}, link, length)
+  })
+  return h('ol', { class: 'rows' }, ...items)
+}
+
+const metricList = (metrics: readonly MetricPoint[]) =>
+  h(
+    'ul',
+    { class: 'rows' },
+    ...metrics.map(({ at, name, value }) =>
+      h(
+        'li',
+        {},
+        timeElement(at, formatClock(parseTime(at))),
+        h('span', { class: 'grow' }, name),
+        h('strong', { title: String(value) }, formatValue(value)),
+      ),
+    ),
+  )
+
+const exceptionList = (exceptions: readonly ExceptionText[]) =>
+  h(
+    'ul',
+    { class: 'texts' },
+    ...exceptions.map(({ at, exception, fingerprint, process }) =>
+      h(
+        'li',
+        {},
+        h(
+          'p',
+          { class: 'texts-head' },
+          timeElement(at, formatClock(parseTime(at))),
+          h('a', { href: formatRoute('exceptions', { group: fingerprint, process }) }, 'All like this'),
+        ),
+        exception !== '' && h('p', { class: 'bad' }, headline(exception)),
+        h('pre', { tabindex: 0, 'aria-label': 'Exception' }, exception || EMPTY_TEXT),
+      ),
+    ),
+  )
+
+function moreLinks({ process, meta, startMs, endMs }: Run, nowMs: number): HTMLElement {
+  const end = Math.min(endMs, nowMs)
+  const marginMs = Math.max(60_000, (end - startMs) * 2)
+  const around = fixRange(startMs - marginMs, Math.min(end + marginMs, nowMs))
+  const params = { process, meta: meta ?? '', ...around }
+  return h(
+    'div',
+    { class: 'button-row' },
+    h('a', { class: 'button button-small', href: formatRoute('runs', params) }, 'Zoom to this run'),
+    h(
+      'a',
+      { class: 'button button-small', href: formatRoute('metrics', { process, ...around }) },
+      'Metrics at that time',
+    ),
+    copyButton('Copy link', () => location.href, 'button-small'),
+  )
+}

@@ -1,0 +1,284 @@
+// Runs: the live timeline, their durations, and all of them as a table. The address holds the whole view; what is chosen here changes it.
+import type { ExceptionText, ProcessEntry, SummaryRow, Timing } from '../kit/answers.ts'
+import { createCrosshair } from '../kit/crosshair.ts'
+import { fill, h, nameText, setText } from '../kit/dom.ts'
+import { parseTime } from '../kit/format-time.ts'
+import { type App, type Page, pageHeader } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRangePicker } from '../kit/range-picker.ts'
+import { createRegion } from '../kit/region.ts'
+import { changeParams, formatRoute, type Params } from '../kit/route.ts'
+import { chooseEvery, fixRange, readRange } from '../kit/time-range.ts'
+import type { ExceptionMark } from '../timeline/place-exceptions.ts'
+import { type Run, toRun } from '../timeline/run.ts'
+import { createRunFeed, type RunsFound } from '../timeline/run-feed.ts'
+import { createTimeline } from '../timeline/timeline.ts'
+import { usualMsFor } from '../timeline/usual.ts'
+import { createLoadProgress } from './load-progress.ts'
+import { createRunChart } from './run-chart.ts'
+import { countOf, createRunFilters, createStateChips, readRunQuery } from './run-filters.ts'
+import { createRunPanel } from './run-panel.ts'
+import { createRunTable } from './run-table.ts'
+
+const RUNS_EVERY_MS = 2_000
+const FIGURES_EVERY_MS = 10_000
+const USUAL_EVERY_MS = 60_000
+const POINTS_MAX = 60
+/** Ticks on the timeline; their texts come with them, so not all of a bad day's. */
+const EXCEPTIONS_MAX = 200
+const USUAL = { from: '-30d', each: 21 } as const
+
+interface Figures {
+  readonly totals: readonly SummaryRow[]
+  readonly rows: readonly SummaryRow[]
+}
+
+export function openRunsPage(app: App): Page {
+  const { api, nowMs } = app
+  let params = new URLSearchParams()
+  let processes: readonly ProcessEntry[] = []
+  let found: RunsFound | undefined
+  let figures: Figures | undefined
+  let exceptions: readonly ExceptionMark[] = []
+  let latest = new Map<string, Run[]>()
+  let question = ''
+
+  const change = (changes: Params) => app.go('runs', changeParams(params, { page: undefined, ...changes }))
+  const choose = (run: Run) => app.go('runs', changeParams(params, { run: run.id }))
+  const chooseProcess = (process: string) => change({ process, meta: undefined })
+  const zoom = (fromMs: number, toMs: number, process?: string) =>
+    change({ ...fixRange(fromMs, Math.min(toMs, nowMs())), ...(process !== undefined && { process }) })
+  const rangeOf = () => readRange(params, nowMs())
+  const isLive = () => rangeOf().isLive
+
+  const crosshair = createCrosshair()
+  const title = h('span')
+  const picker = createRangePicker(change)
+  const filters = createRunFilters(change)
+  const chips = createStateChips(change)
+  const timeline = createTimeline({ crosshair, nowMs, choose, chooseProcess, zoom })
+  const chart = createRunChart({ api, crosshair, change, choose, zoom })
+  const progress = createLoadProgress()
+  const table = createRunTable({
+    nowMs,
+    choose,
+    turnTo: (page) => app.go('runs', changeParams(params, { page: String(page) })),
+  })
+  const panel = createRunPanel(app, {
+    close: () => app.go('runs', changeParams(params, { run: undefined })),
+    choose: (id) => app.go('runs', changeParams(params, { run: id })),
+  })
+  const region = createRegion()
+  const lower = h('div', { class: 'stack' }, chart.element, table.element)
+  const feed = createRunFeed(api, nowMs)
+
+  const runsPoll = createPoll<RunsFound>({
+    everyMs: () => (isLive() ? RUNS_EVERY_MS : 0),
+    ask: (signal) => feed.refresh(rangeOf(), readRunQuery(params), signal, showRuns),
+    show: showRuns,
+    fail: (error) => region.fail(error, () => runsPoll.now()),
+  })
+  const figuresPoll = createPoll<Figures>({
+    everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
+    async ask(signal) {
+      const range = rangeOf()
+      const { process, meta, uid } = readRunQuery(params)
+      const query = { ...range.query, process, meta, uid }
+      const ask = (more: Params) =>
+        api.get<{ rows: SummaryRow[] }>('api/timings/summary', { ...query, ...more }, signal)
+      const [totals, series] = await Promise.all([ask({}), ask({ every: chooseEvery(range, POINTS_MAX) })])
+      return { totals: totals.rows, rows: series.rows }
+    },
+    show(answer) {
+      figures = answer
+      showFigures()
+      if (found !== undefined) showProgress(found)
+    },
+    fail() {}, // the runs beside it are asked for too and report the failure; these figures stay as they were
+  })
+  const exceptionPoll = createPoll<readonly ExceptionMark[]>({
+    everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
+    async ask(signal) {
+      if (found?.runs.every((run) => run.exceptions === 0)) return []
+      const { process, meta } = readRunQuery(params)
+      const query = { ...rangeOf().query, process, meta, limit: EXCEPTIONS_MAX }
+      const answer = await api.get<{ exceptions: ExceptionText[] }>('api/exceptions', query, signal)
+      return answer.exceptions.map(({ at, process, meta, uid = null }) => ({ atMs: parseTime(at), process, meta, uid }))
+    },
+    show(answer) {
+      exceptions = answer
+      if (found !== undefined) showTimeline(found)
+    },
+    fail() {}, // ticks on the runs are an addition; the runs themselves report a failure
+  })
+  /** Asked for only while something runs: nothing else can be overdue. */
+  const usualPoll = createPoll<readonly Timing[]>({
+    everyMs: () => USUAL_EVERY_MS,
+    async ask(signal) {
+      if (found?.runs.some(({ state }) => state === 'running') !== true) return []
+      const { process } = readRunQuery(params)
+      return (await api.get<{ timings: Timing[] }>('api/timings/latest', { ...USUAL, process }, signal)).timings
+    },
+    show(timings) {
+      latest = Map.groupBy(timings.map(toRun), ({ process }) => process)
+      if (found !== undefined) showTimeline(found)
+    },
+    fail() {}, // without it nothing is marked as overdue
+  })
+  const processPoll = createPoll({
+    everyMs: () => 60_000,
+    ask: (signal) => app.askProcesses(signal),
+    show(answer) {
+      processes = answer
+      filters.show(readRunQuery(params), processes)
+    },
+    fail() {}, // without it there is less to choose from, and the rest of the page reports the failure
+  })
+
+  function showFigures(): void {
+    if (figures === undefined) return
+    const range = rangeOf()
+    const { process, meta, uid, state } = readRunQuery(params)
+    chips.show(state, figures.totals)
+    chart.show({
+      ...figures,
+      runs: found?.isPartial === false && state === undefined ? found.runs : undefined,
+      range,
+      every: chooseEvery(range, POINTS_MAX),
+      filter: { process, meta, uid },
+      stat: params.get('stat'),
+      compares: params.get('compare') !== null,
+      nowMs: nowMs(),
+    })
+  }
+
+  function showTimeline({ runs }: RunsFound): void {
+    const { fromMs, toMs, isLive } = rangeOf()
+    const chosenId = params.get('run') ?? undefined
+    const usualMs = (run: Run) => usualMsFor(run, latest.get(run.process) ?? [])
+    timeline.show(runs, { fromMs, toMs, isLive, chosenId, exceptions, usualMs })
+  }
+
+  function showProgress({ runs, isPartial }: RunsFound): void {
+    const { state } = readRunQuery(params)
+    const total = figures?.totals.reduce(
+      (sum, row) =>
+        sum +
+        (state === undefined || state === 'trouble'
+          ? row.count + countOf(row, 'failed') + row.running + row.abandoned + row.orphan
+          : countOf(row, state)),
+      0,
+    )
+    progress.show(isPartial ? { loaded: runs.length, total: state === 'trouble' ? undefined : total } : undefined)
+  }
+
+  function showRuns(answer: RunsFound): void {
+    const isFirst = found?.isPartial !== false
+    found = answer
+    showProgress(answer)
+    lower.hidden = answer.runs.length === 0
+    if (isFirst && !answer.isPartial) {
+      usualPoll.now()
+      exceptionPoll.now()
+    }
+    if (answer.runs.length === 0) {
+      showNone()
+      return
+    }
+    showTimeline(answer)
+    table.show(answer, Number(params.get('page') ?? 1) || 1, params.get('run') ?? undefined)
+    showFigures()
+    region.ready(nowMs(), timeline.element)
+    if (answer.isPartial) region.loading()
+  }
+
+  function showNone(): void {
+    const text = isLive() ? 'New runs appear here within two seconds after they start.' : 'Nothing ran in this range.'
+    const wider = h(
+      'a',
+      { class: 'button', href: formatRoute('runs', changeParams(params, { from: '-7d', to: undefined })) },
+      'Look at 7 days',
+    )
+    const first = h('a', { class: 'button', href: formatRoute('welcome') }, 'How to send one')
+    region.empty(
+      nowMs(),
+      'No runs here',
+      h('p', { class: 'muted' }, text),
+      h('div', { class: 'button-row' }, wider, first),
+    )
+  }
+
+  function showTitle(): void {
+    const { process } = readRunQuery(params)
+    if (process === undefined) setText(title, 'Every start and its end, as they happen.')
+    else
+      fill(
+        title,
+        'Of ',
+        h('strong', {}, nameText(process)),
+        ' · ',
+        h(
+          'a',
+          { href: formatRoute('runs', changeParams(params, { process: undefined, meta: undefined })) },
+          'All processes',
+        ),
+      )
+  }
+
+  return {
+    element: h(
+      'div',
+      { class: 'page with-panel' },
+      h(
+        'div',
+        { class: 'stack' },
+        pageHeader('Runs', title),
+        h('div', { class: 'toolbar' }, picker.element, filters.element),
+        h(
+          'div',
+          { class: 'card' },
+          chips.element,
+          progress.element,
+          region.element,
+          h(
+            'p',
+            { class: 'hint muted' },
+            'Drag across to zoom in, click a run to open it or a name to see only that process.',
+          ),
+        ),
+        lower,
+      ),
+      panel.element,
+    ),
+    show(next) {
+      params = next
+      const query = readRunQuery(params)
+      const range = rangeOf()
+      const asks = JSON.stringify([range.query, query])
+      picker.show(range, nowMs())
+      filters.show(query, processes)
+      chips.show(query.state, figures?.totals)
+      panel.show(params.get('run') ?? undefined)
+      showTitle()
+      if (question === '') processPoll.now()
+      if (asks === question) {
+        if (found !== undefined) showRuns(found)
+        showFigures()
+        return
+      }
+      question = asks
+      found = undefined
+      figures = undefined
+      exceptions = []
+      region.loading()
+      runsPoll.now()
+      figuresPoll.now()
+    },
+    close() {
+      for (const poll of [runsPoll, figuresPoll, exceptionPoll, usualPoll, processPoll]) poll.stop()
+      timeline.close()
+      chart.close()
+      panel.close()
+    },
+  }
+}
