@@ -20,11 +20,11 @@ const EVENTS = [
   { kind: 'end', process: LONG, meta: LONG, uid: 'u'.repeat(50) },
   { kind: 'start', process: EMOJI },
   { kind: 'start', process: 'report' },
+  { kind: 'exception', process: 'report', exception: 'TypeError: x is not a function' },
+  { kind: 'exception', process: 'report', exception: '' },
   { kind: 'end', process: 'report' },
   { kind: 'metrics', process: LONG, meta: LONG, items: { [LONG]: 1e308, [`b${LONG}`.slice(0, 250)]: 5e-324 } },
   { kind: 'exception', process: LONG, meta: LONG, exception: LONG_TEXT },
-  { kind: 'exception', process: 'report', exception: 'TypeError: x is not a function' },
-  { kind: 'exception', process: 'report', exception: '' },
 ]
 
 describe.skipIf(cannotRun)('at the ends of what is taken', () => {
@@ -50,11 +50,11 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     await page.getByText('Show as a table').click()
     await check('runs')
     await page.getByRole('button', { name: `Run of ${LONG}` }).click()
-    await page.getByRole('complementary').getByText('Neighbours').waitFor()
+    await page.getByRole('complementary').getByText('Runs before and after').waitFor()
     await check('a run')
-    await go('processes')
+    await go('home')
     await page.getByRole('link', { name: 'report' }).waitFor()
-    await check('processes')
+    await check('home')
     await go('exceptions')
     await page.getByRole('link', { name: 'TypeError' }).waitFor()
     await check('exceptions')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import type { Page } from 'playwright-core'
 import { systemClock } from '../../src/clock.ts'
+import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { toRecord } from '../../src/event/record.ts'
 import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { missing } from '../support/needs.ts'
@@ -89,7 +90,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.go('runs?from=-1h&process=nightly+import')
     await page.getByText('40 completed runs: median 1 m 10 s').waitFor()
     await page.getByText('Show as a table').click()
-    await page.getByRole('columnheader', { name: 'Median' }).waitFor()
+    await page.getByRole('columnheader', { name: 'Completed' }).waitFor()
     expectQuiet(visit)
   })
 
@@ -99,10 +100,11 @@ describe.skipIf(cannotRun)('the console', () => {
     await firstRun().waitFor()
     await page.locator('.timeline').scrollIntoViewIfNeeded()
     const box = (await page.locator('.timeline-canvas').boundingBox())!
-    await page.mouse.move(box.x + box.width * 0.25, box.y + 60)
+    const at = (share: number) => box.x + GUTTER_PX + (box.width - GUTTER_PX) * share
+    await page.mouse.move(at(0.25), box.y + 60)
     await page.mouse.down()
-    await page.mouse.move(box.x + box.width * 0.4, box.y + 60)
-    await page.mouse.move(box.x + box.width * 0.5, box.y + 60)
+    await page.mouse.move(at(0.4), box.y + 60)
+    await page.mouse.move(at(0.5), box.y + 60)
     await page.mouse.up()
     await page.getByRole('button', { name: 'Back to live' }).waitFor()
     const params = new URLSearchParams(visit.view().split('?')[1])
@@ -122,7 +124,7 @@ describe.skipIf(cannotRun)('the console', () => {
     const canvas = page.locator('.timeline-canvas')
     const box = (await canvas.boundingBox())!
     await canvas.click({ position: { x: await findRunX(visit, box.width), y: 38 } })
-    const panel = page.getByRole('complementary', { name: 'The chosen run' })
+    const panel = page.getByRole('complementary', { name: 'Chosen run' })
     await panel.getByRole('heading', { name: 'nightly import' }).waitFor()
     expect(visit.view()).toContain('run=20')
     await panel.getByText('region eu', { exact: true }).waitFor()
@@ -142,7 +144,7 @@ describe.skipIf(cannotRun)('the console', () => {
       .nth(9)
       .click()
     await panel.getByText('ConnectionResetError', { exact: false }).first().waitFor()
-    await panel.getByRole('link', { name: 'Zoom to it' }).click()
+    await panel.getByRole('link', { name: 'Zoom to this run' }).click()
     await page.getByRole('button', { name: 'Back to live' }).waitFor()
     expectQuiet(visit)
   })
@@ -191,7 +193,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await normal.waitFor()
     expect(await normal.textContent()).toStartWith('ConnectionResetError: reset by peer after <number> ms')
     expect(await page.getByLabel('Exception as it was sent').count()).toBe(6)
-    await page.getByText('6 exceptions. A point is').waitFor()
+    await page.getByText('6 exceptions.').waitFor()
     await page.getByRole('link', { name: 'All groups' }).click()
     await page.getByText('7 exceptions in 2 groups').waitFor()
     expectQuiet(visit)
@@ -200,7 +202,7 @@ describe.skipIf(cannotRun)('the console', () => {
   test('home: each process with its state, its last runs and the way to them', async () => {
     const { page } = visit
     await visit.go('home')
-    await page.getByText('1 with exceptions, 2 fine.').waitFor()
+    await page.getByText(/^1 never finished, .*\d fine\.$/).waitFor()
     const row = page.getByRole('row').filter({ hasText: 'nightly import' })
     await row.getByText('region eu, region us').waitFor()
     await row.getByRole('img', { name: 'Last 30 runs, 0 with trouble' }).waitFor()
@@ -296,7 +298,7 @@ describe.skipIf(cannotRun)('the console', () => {
       .getByRole('button', { name: /^Run of nightly/ })
       .first()
       .click()
-    await page.getByRole('complementary').getByText('Neighbours').waitFor()
+    await page.getByRole('complementary').getByText('Runs before and after').waitFor()
     await check('a run')
     await mine.go('exceptions')
     await page.getByRole('link', { name: /^ConnectionResetError/ }).click()

@@ -1,7 +1,8 @@
 // Lines and dots over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
 import uPlot from 'uplot'
+import { chartTable } from './chart-table.ts'
 import type { Crosshair } from './crosshair.ts'
-import { fill, h, nameText } from './dom.ts'
+import { fill, h } from './dom.ts'
 import { formatClock, formatDay, formatMoment, formatShortClock } from './format-time.ts'
 import { onSchemeChange } from './scheme.ts'
 import { timeZone } from './zone.ts'
@@ -113,7 +114,7 @@ export function createLineChart(options: LineChartOptions): LineChart {
   }
   function fillTable(): void {
     if (shown === undefined || !details.open) return
-    fill(table, tableOf(shown.data, title, formatValue, shown.nowMs))
+    fill(table, chartTable(shown.data, title, formatValue, shown.nowMs))
   }
   details.addEventListener('toggle', fillTable)
   const resizing = new ResizeObserver(() => {
@@ -271,33 +272,4 @@ function isWide({ lines }: ChartData): boolean {
 function timeLabel(ms: number, stepS: number): string {
   if (stepS >= 86_400) return formatDay(ms)
   return stepS >= 60 ? formatShortClock(ms) : formatClock(ms)
-}
-
-function tableOf(
-  { atMs, lines }: ChartData,
-  title: string,
-  formatValue: (value: number) => string,
-  nowMs: number,
-): HTMLElement {
-  const head = lines.map(({ label }) =>
-    h('th', { scope: 'col', class: 'number' }, h('span', { class: 'clip', title: label }, nameText(label))),
-  )
-  const rows = atMs.map((ms, i) =>
-    h(
-      'tr',
-      {},
-      h('th', { scope: 'row' }, formatMoment(ms, nowMs)),
-      ...lines.map(({ values }) => {
-        const value = values[i] ?? null
-        return h('td', { class: 'number' }, value === null ? '–' : formatValue(value))
-      }),
-    ),
-  )
-  return h(
-    'table',
-    {},
-    h('caption', { class: 'hidden' }, title),
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Time'), ...head)),
-    h('tbody', {}, ...rows),
-  )
 }

@@ -5,8 +5,9 @@ import { formatDuration } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { TimeRange } from '../kit/time-range.ts'
 import { describeRatio } from '../timeline/usual.ts'
-import { DOTS_MAX } from './run-dots.ts'
 
+/** A dot per run up to this many; more runs are better told by percentiles. */
+export const DOTS_MAX = 200
 const WEEK_MS = 7 * 86_400_000
 
 export interface Past {

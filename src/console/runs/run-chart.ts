@@ -13,8 +13,8 @@ import type { TimeRange } from '../kit/time-range.ts'
 import { gutterPxFor } from '../timeline/geometry.ts'
 import type { Run } from '../timeline/run.ts'
 import { quantile } from '../timeline/usual.ts'
-import { askPast, describePast, type Past, shiftFor } from './compare-weeks.ts'
-import { DOTS_MAX, dotsOf } from './run-dots.ts'
+import { askPast, DOTS_MAX, describePast, type Past, shiftFor } from './compare-weeks.ts'
+import { dotsOf } from './run-dots.ts'
 
 const STATS = ['p50', 'p95', 'max'] as const
 type Stat = (typeof STATS)[number]

@@ -4,9 +4,6 @@ import type { Run } from '../timeline/run.ts'
 import { quantile } from '../timeline/usual.ts'
 import type { Past } from './compare-weeks.ts'
 
-/** More runs than this are better told by percentiles. */
-export const DOTS_MAX = 200
-
 export interface Dots {
   readonly data: Omit<ChartData, 'fromMs' | 'toMs'>
   /** The run of each moment of the data; undefined for one of a week earlier. */

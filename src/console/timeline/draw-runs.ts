@@ -1,8 +1,8 @@
 // Draws the runs of one lane, or a whole process as a density strip. Lanes are searched, and pixels that are painted already are skipped.
 //   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆
 import { formatDuration } from '../kit/format-number.ts'
-import type { Context, Picture } from './draw-timeline.ts'
 import { firstVisible, type PlacedBand, toPx } from './geometry.ts'
+import type { Context, Picture } from './picture.ts'
 import { isTrouble, lengthMs, type Run } from './run.ts'
 import { isOverdue } from './usual.ts'
 

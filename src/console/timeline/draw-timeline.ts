@@ -4,31 +4,8 @@ import { formatCount } from '../kit/format-number.ts'
 import { formatClock, formatDay, formatShortClock } from '../kit/format-time.ts'
 import { zoneOffsetMs } from '../kit/zone.ts'
 import { drawLane, drawStrip } from './draw-runs.ts'
-import { AXIS_PX, type Layout, type PlacedBand, placeTicks, type Scale, toPx } from './geometry.ts'
-import type { Palette } from './palette.ts'
-import type { Tick } from './place-exceptions.ts'
-import type { Run } from './run.ts'
-
-export interface Picture {
-  readonly layout: Layout
-  readonly scale: Scale
-  readonly heightPx: number
-  /** How far it is scrolled down. */
-  readonly scrollPx: number
-  readonly nowMs: number
-  readonly palette: Palette
-  readonly exceptions: readonly Tick[]
-  /** Usual durations, for what is overdue. */
-  usualMs(run: Run): number | undefined
-  readonly hovered: Run | undefined
-  readonly chosenId: string | undefined
-  /** The moment under the pointer, here or on a chart below. */
-  readonly crosshairMs: number | undefined
-  /** What is being dragged over, in px across. */
-  readonly selection: readonly [number, number] | undefined
-}
-
-export type Context = CanvasRenderingContext2D
+import { AXIS_PX, type PlacedBand, placeTicks, toPx } from './geometry.ts'
+import type { Context, Picture } from './picture.ts'
 
 export function drawTimeline(ctx: Context, picture: Picture): void {
   const { layout, scale, heightPx, scrollPx, palette } = picture
