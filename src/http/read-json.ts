@@ -72,6 +72,7 @@ const isWellFormed = (value: unknown): boolean => {
 /** In words without the value; undefined = no fault. A schema may bring its own words as `fault`. */
 function wordFault({ type, schema, value }: ValueError): string | undefined {
   switch (type) {
+    case ValueErrorType.StringFormat: // known to TypeBox only where Elysia has registered it
     case ValueErrorType.StringFormatUnknown:
       return undefined // a format is documentation here; `rules` check it
     case ValueErrorType.StringMaxLength: // counted in UTF-16 units by TypeBox, in code points by JSON Schema
