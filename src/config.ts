@@ -39,6 +39,8 @@ export interface Config {
   readonly rateLimit: number
   /** How many proxies before Stint are believed in X-Forwarded-For. */
   readonly trustProxy: number
+  /** Host names in lower case by which browsers reach Stint; empty = any. */
+  readonly allowedHosts: readonly string[]
   readonly tls: TlsPaths | undefined
   readonly logLevel: string
   /** Absent: points go to ClickHouse. */
@@ -170,6 +172,7 @@ export function readConfig(env: Env = process.env): Config {
       parseTrustProxy,
       'true, false or the number of proxies before Stint, at most 99',
     ),
+    allowedHosts: read('ALLOWED_HOSTS', [], parseHosts, 'host names without port, separated by commas'),
     tls,
     logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     influx:
@@ -241,6 +244,13 @@ function parseHost(text: string): string | undefined {
   const labels = text.replace(/\.$/, '').split('.')
   const isName = text.length <= 253 && labels.every((label) => HOST_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!)
   return isName ? text : undefined
+}
+
+/** Every name as the Host header has it: lower case, IPv6 addresses in brackets. */
+function parseHosts(text: string): readonly string[] | undefined {
+  const hosts = text.split(',').map((host) => parseHost(host.trim())?.toLowerCase().replace(/\.$/, ''))
+  const isGiven = (host: string | undefined): host is string => host !== undefined
+  return hosts.every(isGiven) ? hosts.map((host) => (host.includes(':') ? `[${host}]` : host)) : undefined
 }
 
 /** `90s`, `30m`, `24h`, `7d` in µs; more than zero, at most ten years. */

@@ -9,6 +9,11 @@ const COUNTERS = {
   delivered: ['stint_delivered_total', 'Events that their store has taken', 'destination'],
   expired: ['stint_expired_total', "Points older than their store's retention", 'destination'],
   dead: ['stint_dead_total', 'Events moved to the dead letters', 'destination'],
+  accountActions: [
+    'stint_account_actions_total',
+    'Sign-ins, failed sign-ins, and changes of keys and accounts',
+    'action',
+  ],
   batches: ['stint_batches_total', 'Writes to a store, by outcome', 'destination', 'outcome'],
 } as const satisfies Record<string, Row>
 

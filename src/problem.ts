@@ -7,9 +7,11 @@ const PROBLEMS = {
   scope_missing: { status: 403, title: 'The key lacks the scope for this' },
   signup_closed: { status: 403, title: 'Sign-up is closed' },
   setup_code_invalid: { status: 403, title: 'The set-up code is missing or wrong' },
+  password_wrong: { status: 403, title: 'The password is missing or wrong' },
   cross_site: { status: 403, title: 'The request came from another site' },
   not_found: { status: 404, title: 'There is nothing here' },
   method_not_allowed: { status: 405, title: 'This path takes another method' },
+  operator_needed: { status: 409, title: 'Another account must become the operator first' },
   email_taken: { status: 409, title: 'There is an account with this e-mail address' },
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 422, title: 'The content type must be application/json' },
@@ -40,8 +42,6 @@ export interface Fault {
 
 interface ProblemOptions {
   readonly errors?: readonly Fault[]
-  /** Of a batch: the problem of each event, in their order. */
-  readonly items?: readonly object[]
   readonly retryAfterS?: number
   readonly allow?: string
   readonly cause?: unknown
@@ -53,7 +53,6 @@ export class Problem extends Error {
   readonly status: number
   readonly title: string
   readonly errors: readonly Fault[] | undefined
-  readonly items: readonly object[] | undefined
   readonly retryAfterS: number | undefined
   readonly allow: string | undefined
 
@@ -66,7 +65,6 @@ export class Problem extends Error {
     this.status = PROBLEMS[code].status
     this.title = PROBLEMS[code].title
     this.errors = options.errors
-    this.items = options.items
     this.retryAfterS = options.retryAfterS
     this.allow = options.allow
   }

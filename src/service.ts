@@ -79,9 +79,10 @@ async function stopWork({ eraseAccounts, shippers, stores }: Rooms): Promise<voi
 }
 
 /** The lock last: the next process must find the files closed. */
-async function closeFiles({ spools, deadLetters, movedStamps, accounts, lock }: Rooms): Promise<void> {
-  await Promise.all([spools.points.close(), spools.exceptions.close(), movedStamps.close()])
+async function closeFiles({ spools, deadLetters, givenStamps, accounts, lock }: Rooms): Promise<void> {
+  await Promise.all([spools.points.close(), spools.exceptions.close()])
   deadLetters.close()
+  givenStamps.close()
   accounts.close()
   lock.release()
 }

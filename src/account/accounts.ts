@@ -7,6 +7,7 @@ import { addressBlock } from './address-block.ts'
 import { createAttemptLimiter } from './attempt-limiter.ts'
 import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
 import { openDatabase } from './database.ts'
+import { createDeleteAccount } from './delete-account.ts'
 import { type FoundKey, type IssuedKey, type Keys, loadKeys } from './keys.ts'
 import { createPasswords } from './passwords.ts'
 import { createId, createSetupCode, sameSecret } from './secret.ts'
@@ -43,7 +44,7 @@ export interface AccountsOptions {
   readonly seriesMax?: number
   /** Sign-ups of one address in an hour; 1,000 when absent. */
   readonly signUpsMax?: number
-  /** Password hashes at once, 19 MiB each. */
+  /** Password hashes at once, 19 MiB and a Worker each; 1 when absent. */
   readonly hashLimit?: number
 }
 
@@ -69,14 +70,17 @@ export interface Accounts {
   /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
   signIn(attempt: { email: string; password: string; address: string }): Promise<Account>
   /** Ends all other sessions. Throws like `signIn`, and Problem `fields_invalid` with the pointer `/new_password`. */
-  changePassword(
-    id: string,
-    change: { currentPassword: string; newPassword: string; address: string; keepSession?: string },
-  ): Promise<void>
+  changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
   /** Without the old password, for the operator of the machine; ends all sessions. Throws Problem `not_found`, `fields_invalid`. */
   resetPassword(email: string, password: string): Promise<Account>
-  /** The account, its keys, sessions and series are gone when it returns; its data elsewhere is listed by `removals` until `removed` is called. */
-  delete(id: string): void
+  /** Resolves when it is the account's password. Throws Problem `password_wrong` or `rate_limited`. */
+  confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
+  /**
+   * The account, its keys, sessions and series are gone when it returns; its data elsewhere is listed by `removals` until `removed` is called.
+   * `operator` is the e-mail address of the account that takes the role over. Throws Problem `operator_needed` when the operator would
+   * leave others behind, and `fields_invalid` when no other account has this address.
+   */
+  delete(id: string, operator?: string): void
   /** Accounts that are gone and whose data may still be in the spools and stores. */
   removals(): string[]
   removed(id: string): void
@@ -104,7 +108,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const keys = loadKeys(database, clock)
   const sessions = createSessions(database, clock, log)
   const series = createSeriesBudget({ database, max: options.seriesMax ?? 0, log })
-  const passwords = createPasswords(options.hashLimit ?? 4)
+  const passwords = createPasswords(options.hashLimit ?? 1)
   const provePassword = createProvePassword(clock, passwords)
   const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
@@ -112,6 +116,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const selectById = db.query<Row, [string]>('SELECT * FROM account WHERE id = ?')
   const selectByEmail = db.query<Row, [string]>('SELECT * FROM account WHERE email = ?')
   const updatePassword = db.query<null, [string, string]>('UPDATE account SET password = ? WHERE id = ?')
+  const deleteAccount = createDeleteAccount(database, log)
   const count = () => countRows.get()!.n
 
   let madeUpCode: string | undefined
@@ -166,7 +171,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
         )
       }
       refuseSignUp(normalEmail)
-      const hash = await passwords.hash(password)
+      const hash = await passwords.hash(password, addressBlock(address))
       const made = write(() => {
         refuseSignUp(normalEmail)
         const account = { id: createId('acc'), email: normalEmail, operator: count() === 0, createdMs: nowMs() }
@@ -192,17 +197,17 @@ export function openAccounts(options: AccountsOptions): Accounts {
       await provePassword({ email, password, address, hash })
       return toAccount(stillThere(row!))
     },
-    async changePassword(id, { currentPassword, newPassword, address, keepSession }) {
+    async changePassword(id, { currentPassword, newPassword, session }) {
       const fault = passwordFault(newPassword, '/new_password')
       if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
       const row = selectById.get(id)
       if (row === null) throw new Problem('session_invalid', 'The account is gone.')
-      await provePassword({ email: row.email, password: currentPassword, address, hash: () => row.password })
-      const hash = await passwords.hash(newPassword)
+      await provePassword({ email: row.email, password: currentPassword, session, hash: () => row.password })
+      const hash = await passwords.hash(newPassword, session)
       write(() => {
         stillThere(row)
         updatePassword.run(hash, id)
-        sessions.revokeOthers(id, keepSession)
+        sessions.revokeOthers(id, session)
       })
       log.info({ account: id }, 'password changed')
     },
@@ -219,14 +224,22 @@ export function openAccounts(options: AccountsOptions): Accounts {
       log.info({ account: row.id }, 'password reset')
       return toAccount(row)
     },
-    delete(id) {
-      const { changes } = write(() => {
-        db.query('INSERT INTO removal (account, deleted_ms) SELECT id, ? FROM account WHERE id = ?').run(nowMs(), id)
-        return db.query('DELETE FROM account WHERE id = ?').run(id)
-      })
+    async confirmPassword(id, { password, session }) {
+      const row = selectById.get(id)
+      if (row === null) throw new Problem('session_invalid', 'The account is gone.')
+      try {
+        await provePassword({ email: row.email, password, session, hash: () => row.password })
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
+        throw new Problem('password_wrong', 'Send the password of the account: {"password": …}.')
+      }
+      stillThere(row)
+    },
+    delete(id, operator) {
+      const isDeleted = deleteAccount(id, operator, nowMs())
       keys.dropAccount(id)
       series.dropAccount(id)
-      if (changes > 0) log.info({ account: id }, 'account deleted')
+      if (isDeleted) log.info({ account: id }, 'account deleted')
       const code = setupCode()
       if (code !== undefined)
         log.warn(
@@ -252,6 +265,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
           log.warn({ err }, 'accounts: what was noted in memory could not be written at the end')
         }
       }
+      passwords.close()
       database.close()
     },
   }

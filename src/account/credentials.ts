@@ -1,6 +1,7 @@
 // The rules for e-mail addresses and passwords, in one place for sign-up, sign-in and the command line.
 import { type Fault, Problem } from '../problem.ts'
 import { PASSWORD_MAX, PASSWORD_MIN } from '../wire/accounts.ts'
+import { isCommonPassword } from './common-passwords.ts'
 
 const EMAIL_MAX = 254
 
@@ -26,6 +27,7 @@ export function passwordFault(password: string, pointer = '/password'): Fault | 
   if (!password.isWellFormed()) return { pointer, detail: 'must be well-formed Unicode' }
   const length = password.length > PASSWORD_MAX * 2 ? password.length : [...password].length
   if (length < PASSWORD_MIN) return { pointer, detail: `must have at least ${PASSWORD_MIN} characters` }
+  if (isCommonPassword(password)) return { pointer, detail: 'is one of the most common passwords; choose another' }
   if (length > PASSWORD_MAX) return { pointer, detail: `must have at most ${PASSWORD_MAX} characters` }
   return undefined
 }

@@ -1,5 +1,8 @@
-// Proving who somebody is by e-mail and password. Attempts are counted before the password is looked at, by address and by account
-// (an unknown e-mail counts like a known one), and taken back when it was right: only failures use them up.
+// Proves who somebody is by a password. Attempts are counted before the password is checked:
+// * failures by address, and by account and address together: an account is never locked as such, or anyone who knows its e-mail address
+//   could lock its owner out. An unknown e-mail address counts like a known one;
+// * every attempt by account and address, successful ones too: each costs a hash;
+// * with a session, by the session alone: nobody else's failures matter to it.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { addressBlock } from './address-block.ts'
@@ -8,35 +11,64 @@ import { normalizeEmail } from './credentials.ts'
 import type { Passwords } from './passwords.ts'
 
 const WINDOW_S = 15 * 60
-const FAILURES_PER_ACCOUNT = 10
+const FAILURES_PER_ACCOUNT_AND_ADDRESS = 10
 const FAILURES_PER_ADDRESS = 50
+const FAILURES_PER_SESSION = 10
+const ATTEMPTS = 200
 const MAX_ENTRIES = 10_000
 
-/** Resolves when the password is that of `hash` (undefined = no such account). Throws Problem `credentials_invalid` or `rate_limited`. */
-export type ProvePassword = (attempt: {
-  email: string
-  password: string
-  /** Where the attempt comes from. */
-  address: string
-  hash: (normalEmail: string) => string | undefined
-}) => Promise<void>
+export type Attempt = {
+  readonly email: string
+  readonly password: string
+  /** The hash of the account's password; undefined = no such account. */
+  hash(normalEmail: string): string | undefined
+} & (
+  | {
+      /** The client's address. */
+      readonly address: string
+    }
+  | {
+      /** The session that asks. */
+      readonly session: string
+    }
+)
+
+const askerOf = (attempt: Attempt): string => ('session' in attempt ? attempt.session : addressBlock(attempt.address))
+
+/** Resolves when the password is right. Throws Problem `credentials_invalid` or `rate_limited`. */
+export type ProvePassword = (attempt: Attempt) => Promise<void>
 
 export function createProvePassword(clock: Clock, passwords: Passwords): ProvePassword {
   const limiter = (limit: number) => createAttemptLimiter({ clock, limit, windowS: WINDOW_S, maxEntries: MAX_ENTRIES })
   const byAddress = limiter(FAILURES_PER_ADDRESS)
-  const byAccount = limiter(FAILURES_PER_ACCOUNT)
+  const byBoth = limiter(FAILURES_PER_ACCOUNT_AND_ADDRESS)
+  const bySession = limiter(FAILURES_PER_SESSION)
+  const attempts = limiter(ATTEMPTS)
 
-  return async ({ email, password, address, hash }) => {
-    const normal = normalizeEmail(email)
-    const account = normal ?? ''
-    const stranger = addressBlock(address)
+  /** Gives what takes the counted failure back. */
+  function count(attempt: Attempt, account: string): () => void {
+    if ('session' in attempt) {
+      bySession.attempt(attempt.session)
+      return () => bySession.forgive(attempt.session)
+    }
+    const stranger = addressBlock(attempt.address)
+    const both = `${stranger} ${account}`
+    attempts.attempt(both)
     byAddress.attempt(stranger)
-    byAccount.attempt(account)
-    const known = normal === undefined ? undefined : hash(normal)
-    if (!(await passwords.verify(password, known))) {
+    byBoth.attempt(both)
+    return () => {
+      byAddress.forgive(stranger)
+      byBoth.forgive(both)
+    }
+  }
+
+  return async (attempt) => {
+    const normal = normalizeEmail(attempt.email)
+    const forgive = count(attempt, normal ?? '')
+    const known = normal === undefined ? undefined : attempt.hash(normal)
+    if (!(await passwords.verify(attempt.password, known, askerOf(attempt)))) {
       throw new Problem('credentials_invalid', 'No account has this e-mail address and password.')
     }
-    byAddress.forgive(stranger)
-    byAccount.forgive(account)
+    forgive()
   }
 }

@@ -80,10 +80,7 @@ function wordFault({ type, schema, value }: ValueError): string | undefined {
         ? `must have at most ${schema.maxLength} characters`
         : undefined
     case ValueErrorType.StringMinLength:
-      return (
-        schema.fault ??
-        (schema.minLength === 1 ? 'must not be empty' : `must have at least ${schema.minLength} characters`)
-      )
+      return schema.minLength === 1 ? 'must not be empty' : `must have at least ${schema.minLength} characters`
     case ValueErrorType.ObjectRequiredProperty:
       return 'is required'
     case ValueErrorType.ObjectAdditionalProperties:

@@ -3,12 +3,13 @@ import { createConsole } from '../console/bundle-console.ts'
 import { CONSOLE_POLICY } from '../console/shell-page.ts'
 import type { Destination, Event } from '../event/event.ts'
 import { turnOf } from '../event/stamp-clock.ts'
-import { hasLoopbackHost } from '../http/accounts/own-host.ts'
+import { createIsOwnHost } from '../http/accounts/own-host.ts'
 import { createFindSession } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
-import { clientAddress } from '../http/client-address.ts'
+import { clientAddress, isForwardedSecure } from '../http/client-address.ts'
+import { createLimitBadKeys } from '../http/intake/bad-keys.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
-import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
+import { createRateLimit } from '../http/intake/rate-limit.ts'
 import { Problem } from '../problem.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { renderMetrics } from './report.ts'
@@ -46,9 +47,12 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     accounts: {
       accounts,
       addressOf,
-      isOwnHost: isLoopback(config.host) && config.trustProxy === 0 ? hasLoopbackHost : () => true,
-      isSecure: (request) =>
-        config.tls !== undefined || (config.trustProxy > 0 && request.headers.get('x-forwarded-proto') === 'https'),
+      isOwnHost: createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0),
+      isSecure: (request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy),
+      audit(action, fields) {
+        metrics.accountActions.labels(action).inc()
+        log.info({ action, ...fields }, 'audit')
+      },
       onDeleted: () => void rooms.eraseAccounts.step(),
     },
     questions: rooms.questions,
@@ -73,7 +77,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   })
 }
 
-function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms): AppDeps['intake'] {
+function intakeOf({ config, clock, metrics, accounts, spools, givenStamps }: Rooms): AppDeps['intake'] {
   // Looked up once: finding a counter by its label costs more than counting.
   const accepted = {
     start: metrics.accepted.labels('start'),
@@ -83,7 +87,8 @@ function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms
   }
   return {
     spools,
-    ownStamps,
+    givenStamps,
+    ownTimeSub: 2 * config.nodeId + 1,
     maxAgeUs: config.maxAgeUs,
     wallUs: clock.wallUs,
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),

@@ -4,7 +4,6 @@ import { type Accounts, openAccounts } from '../account/accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Destination } from '../event/event.ts'
-import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
@@ -16,7 +15,7 @@ import type { Disk } from '../spool/disk.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
-import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
+import { type GivenStamps, openGivenStamps } from '../state/given-stamps.ts'
 import { openStores, type Stores } from '../store/open-stores.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
@@ -33,8 +32,7 @@ export interface Rooms {
   readonly accounts: Accounts
   readonly deadLetters: DeadLetters
   readonly spools: Both<Spool>
-  readonly movedStamps: MovedStampsFile
-  readonly ownStamps: OwnStamps
+  readonly givenStamps: GivenStamps
   readonly stampClock: StampClock
   readonly stores: Stores
   readonly shippers: Both<Shipper>
@@ -64,8 +62,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     retentionDays: config.retentionDays,
     log,
   })
-  const ownStamps = createOwnStamps(files.movedStamps)
-  const opened = { ...base, ...files, lock, stampClock, ownStamps, stores }
+  const opened = { ...base, ...files, lock, stampClock, stores }
   return {
     ...opened,
     shippers: bothOf((destination) => createShipperTo(destination, opened)),
@@ -90,7 +87,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
 }
 
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
-type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'movedStamps'>
+type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'givenStamps'>
 
 async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts): Promise<Files> {
   const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
@@ -117,13 +114,13 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     })
   }
   const spools = { points: await openSpoolOf('points'), exceptions: await openSpoolOf('exceptions') }
-  const movedStamps = openMovedStamps({
-    path: inDataDir('moved-stamps'),
+  const givenStamps = openGivenStamps({
+    path: inDataDir('given-stamps.sqlite'),
     keepUs: config.maxAgeUs + MAX_AHEAD_US,
     clock,
     log,
   })
-  return { accounts, deadLetters, spools, movedStamps }
+  return { accounts, deadLetters, spools, givenStamps }
 }
 
 type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics'>

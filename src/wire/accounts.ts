@@ -47,6 +47,19 @@ export type SignIn = Static<typeof SignIn>
 export const ChangePassword = closed({ current_password: GivenPassword, new_password: NewPassword })
 export type ChangePassword = Static<typeof ChangePassword>
 
+/** Both are optional to the schema, so that a missing password is answered like a wrong one. */
+export const DeleteAccount = closed({
+  password: Type.Optional(Type.String({ format: 'password', maxLength: GIVEN_MAX, description: 'Required.' })),
+  operator: Type.Optional(
+    Type.String({
+      maxLength: GIVEN_MAX,
+      description:
+        'The e-mail address of the account that becomes the operator. Required when the operator deletes its account while there are others.',
+    }),
+  ),
+})
+export type DeleteAccount = Static<typeof DeleteAccount>
+
 export const SignUpState = Type.Object({
   open: Type.Boolean(),
   setup_code_required: Type.Boolean(),
@@ -123,8 +136,16 @@ export const DELETE_ACCOUNT = defineRoute({
   tag: 'account',
   access: 'session',
   summary: 'Delete the account with its keys, sessions and data',
+  body: DeleteAccount,
   answers: { 204: { description: 'The account is deleted; its data in the stores follows' } },
-  problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
+  problems: [
+    ...SESSION_PROBLEMS,
+    'password_wrong',
+    'operator_needed',
+    'rate_limited',
+    ...BODY_PROBLEMS,
+    ...WRITE_PROBLEMS,
+  ],
 })
 
 export const CHANGE_PASSWORD = defineRoute({

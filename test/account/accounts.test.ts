@@ -139,22 +139,49 @@ describe('sign-in', () => {
     accounts.close()
   })
 
-  test('ten failures are enough for an account, known or not, from wherever they come; time helps', async () => {
+  test('ten failures lock an account, known or not, for that address alone; time helps', async () => {
     const accounts = openFresh({ hashLimit: 2 })
     await accounts.create(ADA)
     for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
       for (let i = 0; i < 10; i++) {
-        const problem = await problemOf(() => accounts.signIn({ email, password: 'wrong', address: `198.51.100.${i}` }))
+        const problem = await problemOf(() => accounts.signIn({ ...ADA, email, password: 'wrong' }))
         expect(problem.code).toBe('credentials_invalid')
       }
-      const problem = await problemOf(() => accounts.signIn({ ...ADA, email, address: '203.0.113.9' }))
+      const problem = await problemOf(() => accounts.signIn({ ...ADA, email }))
       expect(problem.code).toBe('rate_limited')
       expect(problem.retryAfterS).toBe(90)
     }
+    await accounts.signIn({ ...ADA, address: BOB.address })
     accounts.clock.passS(90)
     await accounts.signIn(ADA)
     accounts.close()
   })
+
+  test('a session is not locked out by the failures of others, and has failures of its own', async () => {
+    const accounts = openFresh({ hashLimit: 2 })
+    const { account } = await accounts.create(ADA)
+    for (let i = 0; i < 10; i++) await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
+    const confirm = (session: string, password = ADA.password) =>
+      accounts.confirmPassword(account.id, { password, session })
+    await confirm('mine')
+    for (let i = 0; i < 10; i++) expect((await problemOf(() => confirm('stolen', 'x'))).code).toBe('password_wrong')
+    expect((await problemOf(() => confirm('stolen'))).code).toBe('rate_limited')
+    await confirm('mine')
+    accounts.close()
+  })
+
+  test('right passwords are limited too, as each costs a hash', async () => {
+    const accounts = openFresh({ hashLimit: 2 })
+    await accounts.create(ADA)
+    const signIns = async (count: number) => {
+      for (let done = 0; done < count; done += 10)
+        await Promise.all(Array.from({ length: 10 }, () => accounts.signIn(ADA)))
+    }
+    await signIns(200)
+    expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
+    await accounts.signIn({ ...ADA, address: BOB.address })
+    accounts.close()
+  }, 60_000)
 
   test('right passwords never use attempts up', async () => {
     const accounts = openFresh()
@@ -166,10 +193,14 @@ describe('sign-in', () => {
   test('many accounts tried from one address are limited too', async () => {
     const accounts = openFresh()
     await accounts.create(ADA)
-    const tries = Array.from({ length: 50 }, (_, i) =>
-      problemOf(() => accounts.signIn({ email: `x${i}@example.com`, password: 'wrong', address: ADA.address })),
-    )
-    expect((await Promise.all(tries)).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
+    const tryMany = (from: number) =>
+      Array.from({ length: 10 }, (_, i) =>
+        problemOf(() =>
+          accounts.signIn({ email: `x${from + i}@example.com`, password: 'wrong', address: ADA.address }),
+        ),
+      )
+    for (let from = 0; from < 50; from += 10)
+      expect((await Promise.all(tryMany(from))).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
     expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
     await accounts.signIn({ ...ADA, address: BOB.address })
     accounts.close()
@@ -189,8 +220,8 @@ describe('passwords', () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
     const [kept, other] = [accounts.sessions.create(account.id, ''), accounts.sessions.create(account.id, '')]
-    const keepSession = accounts.sessions.find(kept)!.id
-    const change = { currentPassword: ADA.password, newPassword: 'something else', address: ADA.address, keepSession }
+    const session = accounts.sessions.find(kept)!.id
+    const change = { currentPassword: ADA.password, newPassword: 'something else', session }
     expect((await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code).toBe(
       'credentials_invalid',
     )
@@ -209,7 +240,7 @@ describe('passwords', () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
     const change = (newPassword: string) =>
-      accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, address: ADA.address })
+      accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, session: 'none' })
     const tries = await Promise.allSettled([change('first new one'), change('second new one')])
     expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
     accounts.close()
@@ -233,7 +264,7 @@ describe('deleting an account', () => {
     const { account, key } = await accounts.create(ADA)
     const bob = await accounts.create(BOB)
     const token = accounts.sessions.create(account.id, '')
-    accounts.delete(account.id)
+    accounts.delete(account.id, BOB.email)
     expect(accounts.findKey(key.secret)).toBeUndefined()
     expect(accounts.sessions.find(token)).toBeUndefined()
     expect(accounts.get(account.id)).toBeUndefined()
@@ -246,6 +277,21 @@ describe('deleting an account', () => {
     expect(again.removals()).toEqual([])
     expect((await again.create(ADA)).account.id).not.toBe(account.id)
     again.close()
+  })
+
+  test('the operator names its successor where others remain', async () => {
+    const accounts = openFresh()
+    const [ada, bob] = [await accounts.create(ADA), await accounts.create(BOB)]
+    expect((await problemOf(() => accounts.delete(ada.account.id))).code).toBe('operator_needed')
+    for (const email of [ADA.email, 'nobody@example.com', 'nonsense']) {
+      const problem = await problemOf(() => accounts.delete(ada.account.id, email))
+      expect(problem).toMatchObject({ code: 'fields_invalid', errors: [{ pointer: '/operator' }] })
+    }
+    expect((await problemOf(() => accounts.delete(bob.account.id, ADA.email))).code).toBe('fields_invalid')
+    expect([accounts.count(), accounts.findKey(ada.key.secret)]).toEqual([2, expect.anything()])
+    accounts.delete(ada.account.id, BOB.email)
+    expect(accounts.get(bob.account.id)?.operator).toBe(true)
+    accounts.close()
   })
 
   test('the last one opens sign-up again, to whoever has the set-up code of the log', async () => {
@@ -286,7 +332,7 @@ test('no key, token, password or set-up code is in any file or log line', async 
   await accounts.changePassword(account.id, {
     currentPassword: ADA.password,
     newPassword: 'the new password',
-    address: ADA.address,
+    session: 'none',
   })
   for (const secret of secrets) accounts.findKey(secret)
   accounts.keys.flush()

@@ -51,7 +51,13 @@ test('a long hostile address is judged fast', () => {
 
 test.each<[string, string | undefined]>([
   ['1234567', 'must have at least 8 characters'],
-  ['12345678', undefined],
+  ['1234567x', undefined],
+  ['12345678', 'is one of the most common passwords; choose another'],
+  ['PassWord', 'is one of the most common passwords; choose another'],
+  ['Welcome2026!', 'is one of the most common passwords; choose another'],
+  ['1password', 'is one of the most common passwords; choose another'],
+  ['password of a test', undefined],
+  ['99 welcome mats', undefined],
   ['\u{1f600}'.repeat(7), 'must have at least 8 characters'],
   ['\u{1f600}'.repeat(8), undefined],
   ['x'.repeat(1024), undefined],

@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createPasswords } from '../../src/account/passwords.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { problemOf } from './accounts-cast.ts'
 
 test('a hash is argon2id at the cost that was decided, with a salt of its own', async () => {
@@ -37,6 +40,38 @@ test('beyond a bounded queue it says to come back, and serves everyone who waite
   expect(problem).toMatchObject({ code: 'rate_limited', retryAfterS: 2 })
   expect(await Promise.all(waiting)).toEqual(Array(17).fill(true))
   expect(await passwords.verify('a password', hash)).toBe(true)
+})
+
+test('askers take turns: one that fills its queue delays no other', async () => {
+  const passwords = createPasswords(1)
+  const hash = await passwords.hash('a password')
+  const order: string[] = []
+  const verify = (asker: string) => passwords.verify('a password', hash, asker).then(() => void order.push(asker))
+  const flood = Array.from({ length: 17 }, () => verify('many'))
+  expect((await problemOf(() => verify('many'))).code).toBe('rate_limited')
+  await verify('one')
+  expect(order).toEqual(['many', 'many', 'one'])
+  await Promise.all(flood)
+  passwords.close()
+})
+
+test('hashing leaves the thread pool to the disk', async () => {
+  const passwords = createPasswords(1)
+  const hash = await passwords.hash('a password')
+  let isDone = false
+  const hashing = Promise.all(Array.from({ length: 16 }, () => passwords.verify('a password', hash))).then(() => {
+    isDone = true
+  })
+  const file = await open(join(tempDir('passwords'), 'file'), 'w')
+  let syncs = 0
+  for (; !isDone; syncs++) {
+    await file.write('x')
+    await file.datasync()
+  }
+  await hashing
+  await file.close()
+  passwords.close()
+  expect(syncs).toBeGreaterThan(32) // on the shared pool two per hash at most
 })
 
 test('a failure gives its place back', async () => {

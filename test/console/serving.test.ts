@@ -138,6 +138,7 @@ test.skipIf(missing('chromium') !== undefined)(
         addressOf: () => '192.0.2.1',
         isSecure: () => false,
         isOwnHost: () => true,
+        audit() {},
         onDeleted() {},
       }),
     )

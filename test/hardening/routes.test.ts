@@ -83,7 +83,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /swagger/assets/swagger-ui.css': everybody(200),
   // Last: nothing is left to ask with.
   'DELETE /api/session': session(204),
-  'DELETE /api/account': session(204),
+  'DELETE /api/account': session(403),
 }
 
 /** Which id is put for `:id`, of the account that the session is of. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientAddress } from '../../src/http/client-address.ts'
+import { clientAddress, isForwardedSecure } from '../../src/http/client-address.ts'
 
 const PEER = '192.0.2.1'
 const request = (forwarded?: string) =>
@@ -25,4 +25,19 @@ test('where the header is missing or empty the connection counts', () => {
   expect(clientAddress(request(''), PEER, 1)).toBe(PEER)
   expect(clientAddress(request('1.1.1.1, '), PEER, 1)).toBe(PEER)
   expect(clientAddress(request(), undefined, 1)).toBe('unknown')
+})
+
+test.each<[string | undefined, number, boolean]>([
+  ['https', 1, true],
+  ['HTTPS', 1, true],
+  ['http', 1, false],
+  [undefined, 1, false],
+  ['https', 0, false],
+  ['http, https', 1, true],
+  ['https, http', 1, false],
+  ['https, http', 2, true],
+  ['https', 2, true],
+])('X-Forwarded-Proto %p behind %p proxies is TLS: %p', (proto, proxies, expected) => {
+  const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto }
+  expect(isForwardedSecure(new Request('http://localhost/', { headers }), proxies)).toBe(expected)
 })

@@ -1,5 +1,6 @@
 // The account: its password, where it is signed in, signing out, and its end.
 import type { SessionEntry } from '../kit/answers.ts'
+import { ApiError } from '../kit/api.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
 import { h } from '../kit/dom.ts'
@@ -89,7 +90,12 @@ export function openAccountPage(app: App): Page {
   }
 
   function askForDeletion(): void {
-    const email = createField('confirm', `Type ${account.email} to go on`, { autocomplete: 'off' })
+    const password = createField('password', 'Password', { type: 'password', autocomplete: 'current-password' })
+    const operator = createField('operator', 'E-mail address of the next operator', {
+      type: 'email',
+      autocomplete: 'off',
+    })
+    operator.element.hidden = true
     confirmAction({
       title: 'Delete the account?',
       text: [
@@ -99,16 +105,26 @@ export function openAccountPage(app: App): Page {
           'Its keys stop working at once, and everything that was sent with them is deleted from the stores. This cannot be taken back.',
         ),
       ],
-      fields: [email],
+      fields: [password, operator],
       submitLabel: 'Delete account and data',
       danger: true,
       async submit() {
-        if (email.input.value.trim() !== account.email) {
-          email.fault('This is not the address of the account.')
-          email.input.focus()
+        const successor = operator.input.value.trim()
+        try {
+          await api.send('DELETE', 'api/account', {
+            password: password.input.value,
+            ...(successor !== '' && { operator: successor }),
+          })
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error
+          if (error.code === 'operator_needed') operator.element.hidden = false
+          const field =
+            error.code === 'password_wrong' ? password : error.code === 'operator_needed' ? operator : undefined
+          if (field === undefined) throw error
+          field.fault(error.detail)
+          field.input.focus()
           return KEEP_OPEN
         }
-        await api.send('DELETE', 'api/account')
         return app.signedOut
       },
     })

@@ -20,6 +20,25 @@ import {
   sessionToken,
 } from './session-cookie.ts'
 
+/** What is counted and logged of accounts. */
+export type AuditAction =
+  | 'account_created'
+  | 'account_deleted'
+  | 'password_changed'
+  | 'signed_in'
+  | 'sign_in_failed'
+  | 'key_created'
+  | 'key_rotated'
+  | 'key_revoked'
+
+export interface AuditFields {
+  /** Absent after a failed sign-in. */
+  readonly account?: string
+  readonly key?: string
+  /** The client's address. */
+  readonly address: string
+}
+
 export interface AccountRoutesDeps {
   readonly accounts: Accounts
   /** The client's address, resolved behind trusted proxies. */
@@ -28,6 +47,8 @@ export interface AccountRoutesDeps {
   isSecure(request: Request): boolean
   /** Is the host name of the request one of Stint's own? */
   isOwnHost(request: Request): boolean
+  /** Called after each action; the fields hold no secret. */
+  audit(action: AuditAction, fields: AuditFields): void
   /** Called after an account is deleted: its data in spools and stores must go too. What fails here is tried again at the next start. */
   onDeleted(account: string): void
 }
@@ -78,6 +99,20 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     return session
   }
 
+  const audit = (request: Request, action: AuditAction, fields: Omit<AuditFields, 'address'> = {}) =>
+    deps.audit(action, { ...fields, address: addressOf(request) })
+
+  /** A wrong password is logged, too. */
+  async function audited<T>(request: Request, account: string | undefined, proved: Promise<T>): Promise<T> {
+    try {
+      return await proved
+    } catch (error) {
+      if (error instanceof Problem && (error.code === 'credentials_invalid' || error.code === 'password_wrong'))
+        audit(request, 'sign_in_failed', account === undefined ? {} : { account })
+      throw error
+    }
+  }
+
   const signedIn = (request: Request, account: string) => {
     const token = sessions.create(account, request.headers.get('user-agent') ?? '', sessionToken(request))
     return sessionCookie(token, isSecure(request))
@@ -104,6 +139,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const address = addressOf(request)
         const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
         const { account, key } = await accounts.create({ email, password, address, ...setupCode })
+        audit(request, 'account_created', { account: account.id })
         const created: wire.NewAccount = { account: answerAccount(account), key: answerIssuedKey(key) }
         return withCookie(jsonAnswer(created, 201), signedIn(request, account.id))
       },
@@ -111,9 +147,13 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     )
     .delete(
       wire.DELETE_ACCOUNT.path,
-      ({ request }) => {
-        const { account } = requireSession(request)
-        accounts.delete(account)
+      async ({ request }) => {
+        requireSession(request)
+        const { password = '', operator } = await readJson(request, wire.DeleteAccount)
+        const { account, id } = requireSession(request)
+        await audited(request, account, accounts.confirmPassword(account, { password, session: id }))
+        accounts.delete(account, operator)
+        audit(request, 'account_deleted', { account })
         deps.onDeleted(account)
         return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
       },
@@ -125,12 +165,9 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         requireSession(request)
         const { current_password, new_password } = await readJson(request, wire.ChangePassword, PASSWORD_RULES)
         const { account, id } = requireSession(request) // again: it may have ended while the body arrived
-        await accounts.changePassword(account, {
-          currentPassword: current_password,
-          newPassword: new_password,
-          address: addressOf(request),
-          keepSession: id,
-        })
+        const change = { currentPassword: current_password, newPassword: new_password, session: id }
+        await audited(request, account, accounts.changePassword(account, change))
+        audit(request, 'password_changed', { account })
         return emptyAnswer()
       },
       describeRoute(wire.CHANGE_PASSWORD),
@@ -140,7 +177,9 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       async ({ request }) => {
         refuseStrangers(request)
         const { email, password } = await readJson(request, wire.SignIn)
-        const account = await accounts.signIn({ email, password, address: addressOf(request) })
+        const attempt = { email, password, address: addressOf(request) }
+        const account = await audited(request, undefined, accounts.signIn(attempt))
+        audit(request, 'signed_in', { account: account.id })
         const answer: wire.SignedIn = { account: answerAccount(account) }
         return withCookie(jsonAnswer(answer, 201), signedIn(request, account.id))
       },
@@ -211,6 +250,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
         const { account } = requireSession(request)
         const key = keys.create(account, name.trim(), scopes)
+        audit(request, 'key_created', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
       },
       describeRoute(keyWire.CREATE_KEY),
@@ -218,7 +258,9 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .delete(
       keyWire.REVOKE_KEY.path,
       ({ request, params }) => {
-        keys.revoke(requireSession(request).account, params.id)
+        const { account } = requireSession(request)
+        keys.revoke(account, params.id)
+        audit(request, 'key_revoked', { account, key: params.id })
         return emptyAnswer()
       },
       describeRoute(keyWire.REVOKE_KEY),
@@ -230,6 +272,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
         const { account } = requireSession(request)
         const key = keys.rotate(account, params.id, overlap_seconds)
+        audit(request, 'key_rotated', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
       },
       describeRoute(keyWire.ROTATE_KEY),

@@ -1,10 +1,15 @@
-// DNS rebinding: a page of another site lets its own name point to 127.0.0.1, and then the browser takes Stint for a part of that site. All that
-// still tells is the Host header. Where Stint only listens on a loopback address and no proxy stands before it, that has to be a loopback name.
+// DNS rebinding: a page of another site points its own host name to Stint's address, and the browser takes Stint for a part of that site. Only
+// the Host header gives it away. It must be one of ALLOWED_HOSTS, or a loopback name where Stint listens on a loopback address alone.
 
 const LOOPBACK_NAME = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
-/** Did the request ask for this machine by a name that nobody else can own? Without a Host header no browser sent it. */
-export function hasLoopbackHost(request: Request): boolean {
-  const host = request.headers.get('host')
-  return host === null || LOOPBACK_NAME.test(host)
+/** `allowed`: host names in lower case, without port; empty = any, or loopback names alone where `loopbackOnly`. Loopback names always pass. */
+export function createIsOwnHost(allowed: readonly string[], loopbackOnly: boolean): (request: Request) => boolean {
+  if (allowed.length === 0 && !loopbackOnly) return () => true
+  const names = new Set(allowed)
+  return ({ headers }) => {
+    const host = headers.get('host')
+    if (host === null || LOOPBACK_NAME.test(host)) return true // without a Host header no browser sent it
+    return names.has(host.toLowerCase().replace(/\.?(?::\d{1,5})?$/, ''))
+  }
 }

@@ -2,7 +2,9 @@
 // Beside SameSite=Strict, what changes something is refused when the browser says that another site caused it.
 import { Problem } from '../../problem.ts'
 
+/** Under TLS the prefix makes browsers refuse the cookie from a subdomain, from plain http and with another path. */
 export const SESSION_COOKIE = 'stint_session'
+const SECURE_COOKIE = `__Host-${SESSION_COOKIE}`
 /** Longer than a session lives (30 days at most); the server decides when it ends. */
 const MAX_AGE_S = 30 * 86_400
 
@@ -21,17 +23,25 @@ export const createFindSession =
     return token === undefined ? undefined : find(token)
   }
 
-const COOKIE = new RegExp(`(?:^|;)\\s*${SESSION_COOKIE}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`)
+const patternOf = (name: string) => new RegExp(`(?:^|;)\\s*${name}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`)
+const SECURE_PATTERN = patternOf(SECURE_COOKIE)
+const PLAIN_PATTERN = patternOf(SESSION_COOKIE)
 
-export const sessionToken = (request: Request): string | undefined =>
-  COOKIE.exec(request.headers.get('cookie') ?? '')?.[1]
+/** The prefixed cookie wins: only Stint itself can have set it. */
+export const sessionToken = (request: Request): string | undefined => {
+  const cookies = request.headers.get('cookie')
+  return cookies === null ? undefined : (SECURE_PATTERN.exec(cookies) ?? PLAIN_PATTERN.exec(cookies))?.[1]
+}
 
 /** The value of `set-cookie`. `secure` when the browser reached Stint by TLS. */
-export const sessionCookie = (token: string, secure: boolean): string =>
-  `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${MAX_AGE_S}${secure ? '; Secure' : ''}`
+export const sessionCookie = (token: string, secure: boolean): string => writeCookie(token, MAX_AGE_S, secure)
 
-export const clearedSessionCookie = (secure: boolean): string =>
-  `${SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0${secure ? '; Secure' : ''}`
+export const clearedSessionCookie = (secure: boolean): string => writeCookie('', 0, secure)
+
+const writeCookie = (token: string, maxAgeS: number, secure: boolean): string => {
+  const [name, more] = secure ? [SECURE_COOKIE, '; Secure'] : [SESSION_COOKIE, '']
+  return `${name}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${more}`
+}
 
 /** Throws Problem `cross_site` when a browser sent a changing request from a page that is not Stint's own. Other clients pass: they have no cookie but their own. */
 export function refuseCrossSite(request: Request): void {
@@ -47,7 +57,7 @@ export function refuseForeignHost(request: Request, isOwnHost: (request: Request
   if (isOwnHost(request)) return
   throw new Problem(
     'cross_site',
-    'Stint listens on this machine alone and was asked for by another name. Call it localhost, or set TRUST_PROXY behind a proxy.',
+    'The host name of the request is not one of this Stint. Use localhost, or add the name to ALLOWED_HOSTS.',
   )
 }
 

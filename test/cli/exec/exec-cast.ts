@@ -7,13 +7,10 @@ import { until } from '../../support/until.ts'
 export const MAIN = join(import.meta.dir, '../../../src/cli/main.ts')
 export const KEY = 'stint_a-key-that-must-not-be-written-anywhere'
 
-/** All its values are texts, except `failed`. */
-export type Body = Record<string, string> & { readonly failed?: never }
-
 export interface Sent {
   readonly path: string
   readonly key: string | null
-  readonly body: Body
+  readonly body: Record<string, string>
 }
 
 /** Listens like Stint and writes down what comes; `answer` may say what to answer, else it is 201. */
@@ -28,7 +25,7 @@ export function recordEvents(
       const sent: Sent = {
         path: new URL(request.url).pathname,
         key: request.headers.get('x-stint-api-key'),
-        body: (await request.json()) as Body,
+        body: (await request.json()) as Record<string, string>,
       }
       events.push(sent)
       return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
@@ -63,7 +60,7 @@ export function deadUrl(): string {
 
 interface Options {
   readonly env?: Record<string, string>
-  readonly stdin?: Uint8Array | 'pipe'
+  readonly stdin?: Uint8Array
   readonly cwd?: string
 }
 
@@ -136,8 +133,7 @@ export function createUser(url: string) {
         readFileSync(join(stateDir, name), 'utf8')
           .split('\n')
           .slice(0, -1)
-          .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string>; failed?: true })
-          .map(({ failed, body, ...event }) => ({ ...event, body: { ...body, ...(failed && { failed }) } as Body })),
+          .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string> }),
       ),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }

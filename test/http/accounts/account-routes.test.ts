@@ -168,10 +168,47 @@ describe('sessions', () => {
     const { signUp, call } = serve({ secure: true })
     const { cookie } = await signUp(ADA)
     const answer = await call('POST', '/api/session', { email: ADA.email, password: ADA.password })
-    expect(answer.headers.get('set-cookie')).toEndWith('; Secure')
+    expect(answer.headers.get('set-cookie')).toMatch(/^__Host-stint_session=\w{43}; Path=\/; .*; Secure$/)
+    expect(answer.headers.get('set-cookie')).not.toContain('Domain')
     expect((await call('DELETE', '/api/session', undefined, { cookie })).headers.get('set-cookie')).toEndWith(
       '; Secure',
     )
+  })
+
+  test('of two cookies the one counts that only Stint can have set', async () => {
+    const { signUp, call } = serve({ secure: true })
+    const { cookie, account } = await signUp(ADA)
+    const plain = cookie.replace('__Host-', '')
+    const ask = (cookie: string) => call('GET', '/api/session', undefined, { cookie })
+    expect((await ask(`stint_session=planted; ${cookie}`)).json.account).toEqual(account)
+    expect((await ask(plain)).json.account).toEqual(account) // the command line sends it so
+    expect(code(await ask(`${plain}; __Host-stint_session=ended`))).toBe('401 session_invalid')
+  })
+
+  test('what is done with accounts and keys is audited, without secrets', async () => {
+    const { signUp, as, call, audits } = serve()
+    const me = await signUp(ADA)
+    const account = me.account.id
+    await call('POST', '/api/session', { email: ADA.email, password: 'guess one' })
+    await call('POST', '/api/session', { email: ADA.email, password: ADA.password })
+    const { key } = (await as(me, 'POST', '/api/keys', { name: 'x' })).json
+    const rotated = (await as(me, 'POST', `/api/keys/${key.id}/rotate`)).json.key
+    await as(me, 'DELETE', `/api/keys/${rotated.id}`)
+    await as(me, 'POST', '/api/password', { current_password: ADA.password, new_password: 'another one of mine' })
+    await as(me, 'DELETE', '/api/account', { password: 'guess two' })
+    await as(me, 'DELETE', '/api/account', { password: 'another one of mine' })
+    const address = '192.0.2.1'
+    expect(audits).toEqual([
+      ['account_created', { account, address }],
+      ['sign_in_failed', { address }],
+      ['signed_in', { account, address }],
+      ['key_created', { account, key: key.id, address }],
+      ['key_rotated', { account, key: rotated.id, address }],
+      ['key_revoked', { account, key: rotated.id, address }],
+      ['password_changed', { account, address }],
+      ['sign_in_failed', { account, address }],
+      ['account_deleted', { account, address }],
+    ])
   })
 
   test('a wrong password and an unknown address get the same answer', async () => {
@@ -227,7 +264,11 @@ describe('sessions', () => {
   test('end with their account, with its keys, and its data is to go', async () => {
     const { deleted, signUp, as, accounts } = serve()
     const me = await signUp(ADA)
-    expect((await as(me, 'DELETE', '/api/account')).status).toBe(204)
+    for (const body of [undefined, {}, { password: '' }, { password: 'wrong' }])
+      expect(code(await as(me, 'DELETE', '/api/account', body))).toBe('403 password_wrong')
+    expect(code(await as(me, 'DELETE', '/api/account', { password: 5 }))).toBe('422 fields_invalid')
+    expect(deleted).toEqual([])
+    expect((await as(me, 'DELETE', '/api/account', { password: ADA.password })).status).toBe(204)
     expect(deleted).toEqual([me.account.id])
     expect(accounts.findKey(me.key.secret)).toBeUndefined()
     expect(code(await as(me, 'GET', '/api/session'))).toBe('401 session_invalid')

@@ -36,6 +36,7 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
   const { secure = false, ...accountOptions } = options
   const accounts = openFresh(accountOptions)
   const deleted: string[] = []
+  const audits: [string, object][] = []
   let address = '192.0.2.1'
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => {
@@ -49,6 +50,7 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
         addressOf: () => address,
         isOwnHost: () => true,
         isSecure: () => secure,
+        audit: (action, fields) => void audits.push([action, fields]),
         onDeleted: (account) => void deleted.push(account),
       }),
     )
@@ -83,5 +85,5 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
   const from = (other: string) => {
     address = other
   }
-  return { accounts, deleted, url, call, as, signUp, from, stop }
+  return { accounts, deleted, audits, url, call, as, signUp, from, stop }
 }
