@@ -8,6 +8,7 @@ export interface DemoEvent {
   readonly uid?: string
   readonly items?: Readonly<Record<string, number>>
   readonly exception?: string
+  readonly failed?: true
   readonly at: string
 }
 
@@ -167,12 +168,13 @@ function pushRun(
   const luck = random()
   if (luck >= job.orphans) events.push({ kind: 'start', ...common, ...uid, at: time(startMs) })
   if (stopMs >= endMs || luck > 1 - job.hangs) return
-  events.push({ kind: 'metrics', ...common, items: job.metrics(random, lengthS), at: time(stopMs - 20) })
-  if (random() < job.fails) {
+  events.push({ kind: 'metrics', ...common, ...uid, items: job.metrics(random, lengthS), at: time(stopMs - 20) })
+  const hasFailed = random() < job.fails
+  if (hasFailed) {
     const exception = job.throws[Math.floor(random() * job.throws.length)]!
-    events.push({ kind: 'exception', ...common, exception, at: time(stopMs - 10) })
+    events.push({ kind: 'exception', ...common, ...uid, exception, at: time(stopMs - 10) })
   }
-  events.push({ kind: 'end', ...common, ...uid, at: time(stopMs) })
+  events.push({ kind: 'end', ...common, ...uid, ...(hasFailed && { failed: true }), at: time(stopMs) })
 }
 
 const time = (ms: number): string => new Date(ms).toISOString()

@@ -1,69 +1,42 @@
-// `bun run demo`: a server on data of its own, an account, and a day of jobs; then jobs go on, at speed, until Ctrl-C.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// `bun run demo`: a server with data of its own, an account and a day of jobs; then short jobs continue until Ctrl-C.
 import { processEnv } from '../cli/config.ts'
 import { systemClock } from '../clock.ts'
 import { createRandom, playDay } from './day-of-jobs.ts'
+import { withServer } from './run-server.ts'
 
-const EVENTS_A_BATCH = 500
+const EVENTS_PER_BATCH = 500
 const LIVE_EVERY_MS = 1500
 const EMAIL = 'demo@example.com'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'stint-demo-'))
-const server = Bun.spawn([process.execPath, join(import.meta.dir, '../main.ts')], {
-  env: { ...processEnv(), NODE_ENV: 'production', DATA_DIR: dataDir, LOG_LEVEL: 'info', SIGNUP: 'first' },
-  stdout: 'pipe',
-  stderr: 'inherit',
-})
+const interrupted = new AbortController()
+const { signal } = interrupted
+process.on('SIGINT', () => interrupted.abort())
+process.on('SIGTERM', () => interrupted.abort())
 
-let stopping = false
-async function stop(): Promise<void> {
-  if (stopping) return
-  stopping = true
-  server.kill('SIGTERM')
-  await server.exited
-  rmSync(dataDir, { recursive: true, force: true })
+const print = (text: string) => process.stdout.write(`${text}\n`)
+
+try {
+  print('starting Stint with data of its own …')
+  await withServer(processEnv(), signal, play)
   process.exit(0)
+} catch (error) {
+  if (signal.aborted) process.exit(0)
+  process.stderr.write(`demo: ${error instanceof Error ? error.message : error}\n`)
+  process.exit(1)
 }
-process.on('SIGINT', () => void stop())
-process.on('SIGTERM', () => void stop())
 
-/** The address that the server's log names once it is ready; the rest of the log is shown when it does not come to that. */
-async function readUrl(): Promise<string> {
-  let text = ''
-  for await (const chunk of server.stdout) {
-    text += new TextDecoder().decode(chunk)
-    const url = /"url":"([^"]+)"/.exec(text)?.[1]
-    if (url !== undefined) return url
+async function play(url: string): Promise<void> {
+  const password = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url')
+  const { key } = (await post(`${url}/api/accounts`, { email: EMAIL, password })) as { key: { secret: string } }
+  const send = (path: string, body: unknown) => post(url + path, body, { 'x-stint-api-key': key.secret })
+
+  const day = playDay(systemClock.wallUs() / 1000)
+  for (let i = 0; i < day.length; i += EVENTS_PER_BATCH) {
+    await send('/v1/batch', day.slice(i, i + EVENTS_PER_BATCH))
+    const done = Math.min(day.length, i + EVENTS_PER_BATCH)
+    process.stdout.write(`\rplaying a day of jobs … ${done} of ${day.length} events`)
   }
-  throw new Error(`the server did not start:\n${text}`)
-}
-
-async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
-  const answer = await fetch(url + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-  if (answer.ok) return answer.json()
-  throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
-}
-
-const say = (text: string) => process.stdout.write(`${text}\n`)
-
-say('starting Stint on data of its own …')
-const url = await readUrl()
-const password = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url')
-const { key } = (await post('/api/accounts', { email: EMAIL, password })) as { key: { secret: string } }
-const headers = { 'x-stint-api-key': key.secret }
-
-const day = playDay(systemClock.wallUs() / 1000)
-for (let i = 0; i < day.length; i += EVENTS_A_BATCH) {
-  await post('/v1/batch', day.slice(i, i + EVENTS_A_BATCH), headers)
-  process.stdout.write(`\rplaying a day of jobs … ${Math.min(day.length, i + EVENTS_A_BATCH)} of ${day.length} events`)
-}
-say(`
+  print(`
 
 Console   ${url}/      sign in as ${EMAIL}, password ${password}
 Swagger   ${url}/swagger
@@ -71,31 +44,50 @@ API key   ${key.secret}
 
   STINT_URL=${url} STINT_API_KEY=${key.secret} bun run stint running --watch
 
-Small jobs go on until Ctrl-C.`)
+Short jobs continue until Ctrl-C.`)
 
-const random = createRandom(systemClock.wallUs() % 2 ** 32)
-while (!stopping) {
-  void playLive(random)
-  await Bun.sleep(LIVE_EVERY_MS * (0.5 + random()))
+  const random = createRandom(systemClock.wallUs() % 2 ** 32)
+  while (!signal.aborted) {
+    void playLive(send, random).catch((error) => {
+      if (!signal.aborted) print(`cannot send a live job: ${error instanceof Error ? error.message : error}`)
+    })
+    await pause(LIVE_EVERY_MS * (0.5 + random()))
+  }
 }
 
-/** One short run as it happens, with the server's own stamps. */
-async function playLive(random: () => number): Promise<void> {
+/** One short run as it happens, stamped by the server. */
+async function playLive(send: (path: string, body: unknown) => Promise<unknown>, random: () => number): Promise<void> {
   const mark = {
     process: 'resize images',
     meta: random() < 0.5 ? 'queue media' : 'queue avatars',
     uid: `live-${random().toString(36).slice(2, 10)}`,
   }
-  try {
-    await post('/v1/start', mark, headers)
-    await Bun.sleep(1000 + 20_000 * random() ** 2)
-    await post(
-      '/v1/metrics',
-      { process: mark.process, meta: mark.meta, items: { images: 1 + Math.floor(60 * random()) } },
-      headers,
-    )
-    await post('/v1/end', mark, headers)
-  } catch (error) {
-    if (!stopping) say(`a live job could not be sent: ${error instanceof Error ? error.message : error}`)
-  }
+  await send('/v1/start', mark)
+  await pause(1000 + 20_000 * random() ** 2)
+  await send('/v1/metrics', {
+    process: mark.process,
+    meta: mark.meta,
+    items: { images: 1 + Math.floor(60 * random()) },
+  })
+  await send('/v1/end', mark)
+}
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    signal,
+  })
+  if (answer.ok) return answer.json()
+  throw new Error(`POST ${url} answered ${answer.status}: ${await answer.text()}`)
+}
+
+/** Resolves early when the demo is interrupted. */
+async function pause(ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const onAbort = () => resolve()
+  signal.addEventListener('abort', onAbort, { once: true })
+  await Promise.race([Bun.sleep(ms), promise])
+  signal.removeEventListener('abort', onAbort)
 }
