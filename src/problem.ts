@@ -42,6 +42,8 @@ export interface Fault {
 
 interface ProblemOptions {
   readonly errors?: readonly Fault[]
+  /** Of a batch: the problem of each event, in their order. */
+  readonly items?: readonly object[]
   readonly retryAfterS?: number
   readonly allow?: string
   readonly cause?: unknown
@@ -53,6 +55,7 @@ export class Problem extends Error {
   readonly status: number
   readonly title: string
   readonly errors: readonly Fault[] | undefined
+  readonly items: readonly object[] | undefined
   readonly retryAfterS: number | undefined
   readonly allow: string | undefined
 
@@ -65,6 +68,7 @@ export class Problem extends Error {
     this.status = PROBLEMS[code].status
     this.title = PROBLEMS[code].title
     this.errors = options.errors
+    this.items = options.items
     this.retryAfterS = options.retryAfterS
     this.allow = options.allow
   }

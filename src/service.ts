@@ -79,10 +79,9 @@ async function stopWork({ eraseAccounts, shippers, stores }: Rooms): Promise<voi
 }
 
 /** The lock last: the next process must find the files closed. */
-async function closeFiles({ spools, deadLetters, givenStamps, accounts, lock }: Rooms): Promise<void> {
-  await Promise.all([spools.points.close(), spools.exceptions.close()])
+async function closeFiles({ spools, deadLetters, movedStamps, accounts, lock }: Rooms): Promise<void> {
+  await Promise.all([spools.points.close(), spools.exceptions.close(), movedStamps.close()])
   deadLetters.close()
-  givenStamps.close()
   accounts.close()
   lock.release()
 }

@@ -1,11 +1,16 @@
-// `stint account …`: make an account, sign in and out. The key of a new account goes to standard output alone, so that a script can take it.
+// `stint account …`: create an account, sign in and out. The key of a new account is all that standard output gets, for scripts.
 import { createApi, Refusal } from './api.ts'
-import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
 import { readCliConfig } from './config.ts'
-import type { Io } from './io.ts'
-import { oneLine, safeJson } from './one-line.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
+import { oneLine, safeJson } from './safe-text.ts'
 import { createSessionFile } from './session-file.ts'
+
+export interface PasswordOptions {
+  readonly passwordStdin?: boolean
+}
+
+export const PASSWORD_STDIN = ['--password-stdin', 'read the password from the first line of standard input'] as const
 
 interface Options extends PasswordOptions {
   readonly email: string
@@ -13,20 +18,20 @@ interface Options extends PasswordOptions {
   readonly json?: boolean
 }
 
-interface Made {
+interface Created {
   readonly account: { readonly id: string; readonly email: string }
   readonly key: { readonly secret: string }
 }
 
 export function register(program: Program, io: Io): void {
-  const account = program.command('account').description('make an account, sign in, sign out')
+  const account = program.command('account').description('create an account, sign in, sign out')
 
   account
     .command('create')
-    .description('make an account and print its first API key')
+    .description('create an account and print its first API key')
     .requiredOption('--email <address>', 'your e-mail address')
     .option(...PASSWORD_STDIN)
-    .option('--setup-code <code>', 'for the first account, where the log of the server shows one')
+    .option('--setup-code <code>', 'the set-up code from the server log, if the first account needs one')
     .option('--json', 'print the whole answer as JSON')
     .action(async (options: Options) => {
       const { api, config, keep } = open(io)
@@ -36,16 +41,16 @@ export function register(program: Program, io: Io): void {
         password,
         ...(options.setupCode !== undefined && { setup_code: options.setupCode }),
       })
-      const { account, key } = body as Made
+      const { account, key } = body as Created
       keep(account.email, sessionToken)
       if (options.json) {
         io.stdout.write(`${safeJson(body, 2)}\n`)
         return
       }
-      io.stderr.write(`The account ${oneLine(account.email)} is made, and you are signed in.\n`)
-      io.stderr.write('Its API key, shown this once:\n')
+      io.stderr.write(`Account ${oneLine(account.email)} created; you are signed in.\n`)
+      io.stderr.write('API key, shown only this once:\n')
       io.stdout.write(`${oneLine(key.secret)}\n`)
-      io.stderr.write(`Send it with each request to ${config.url}/v1 in the header ${config.keyHeader}.\n`)
+      io.stderr.write(`Send it with each request to ${config.url}/v1, in the header ${config.keyHeader}.\n`)
     })
 
   account
@@ -57,7 +62,7 @@ export function register(program: Program, io: Io): void {
       const { api, config, keep } = open(io)
       const password = await askPassword(io, options, 'Password', false)
       const { body, sessionToken } = await api.ask('POST', '/api/session', { email: options.email, password })
-      const { email } = (body as Made).account
+      const { email } = (body as Created).account
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)
     })
@@ -68,11 +73,11 @@ export function register(program: Program, io: Io): void {
     .action(async () => {
       const { api, config, sessions } = open(io)
       if (sessions.get(config.url) === undefined) {
-        io.stderr.write(`You are not signed in to ${config.url}.\n`)
+        io.stderr.write(`Not signed in to ${config.url}.\n`)
         return
       }
       await api.askSignedIn('DELETE', '/api/session').catch((error: Error) => {
-        // A session that has ended already is what was asked for.
+        // An expired session needs no sign-out.
         if (!(error.cause instanceof Refusal)) throw error
       })
       sessions.remove(config.url)
@@ -85,10 +90,29 @@ function open(io: Io) {
   const sessions = createSessionFile(config.sessionPath)
   const { protocol, hostname } = new URL(config.url)
   if (protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) {
-    io.stderr.write(`stint: warning: ${config.url} is not https, so others on the way can read your password\n`)
+    io.stderr.write(`stint: warning: ${config.url} is not https; others on the network can read your password\n`)
   }
   const keep = (email: string, token: string | undefined) => {
     if (token !== undefined) sessions.set(config.url, { token, email })
   }
   return { config, sessions, api: createApi(config, io), keep }
+}
+
+/**
+ * Reads a password from the terminal without echo, or from standard input; never from an argument, which every user of the machine can see.
+ * `again` asks twice, for a new password.
+ */
+export async function askPassword(io: Io, options: PasswordOptions, question: string, again: boolean): Promise<string> {
+  if (options.passwordStdin) {
+    const [password = ''] = (await io.readStdin()).split(/\r?\n/, 1)
+    if (password === '') throw new CliError('no password on standard input', EXIT_USAGE)
+    return password
+  }
+  if (!io.isTerminal)
+    throw new CliError('cannot ask for the password: not a terminal; pass --password-stdin', EXIT_USAGE)
+  const password = await io.readSecret(`${question}: `)
+  if (again && (await io.readSecret(`${question} again: `)) !== password) {
+    throw new CliError('the two passwords differ')
+  }
+  return password
 }

@@ -1,28 +1,31 @@
-// Asks the server. Whatever goes wrong becomes one CliError that tells a person what to do: the server's own words when it gave some.
+// Requests to the server. Every fault becomes a CliError that says what to do, in the server's own words where it gave some.
 import type { CliConfig } from './config.ts'
-import { describeFetchFault } from './fetch-fault.ts'
+import { describeFetchFault } from './exec/send-event.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
-import { oneLine } from './one-line.ts'
+import { oneLine } from './safe-text.ts'
 import { createSessionFile } from './session-file.ts'
 
 const TIMEOUT_MS = 30_000
 const COOKIE = 'stint_session'
+const LOG_IN = ': run stint account login'
 
 export interface Answer {
   readonly status: number
-  /** undefined when the answer has no body. */
+  /** Undefined if the answer has no body. */
   readonly body: unknown
-  /** The session that came with it. */
+  /** The session that the answer set. */
   readonly sessionToken: string | undefined
 }
 
 export interface Api {
-  /** Without any proof of who asks. */
+  /** Without credentials. */
   ask(method: string, path: string, body?: unknown): Promise<Answer>
-  /** By the session that is kept for this server. Throws CliError when there is none or it has ended. */
+  /** With the session stored for this server. Throws CliError if there is none or it has expired. */
   askSignedIn(method: string, path: string, body?: unknown): Promise<Answer>
-  /** By the API key of the environment, or else by the session: for questions. */
+  /** With the API key, or else with the session: for questions. */
   askWithKey(method: string, path: string, body?: unknown): Promise<Answer>
+  /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
+  checkReady(): Promise<void>
 }
 
 interface ProblemBody {
@@ -32,7 +35,7 @@ interface ProblemBody {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
 }
 
-/** A refusal in the server's words; `code` is that of its table. The parameters of a question are flags: when they are wrong, so was the call. */
+/** A refusal in the server's words; `code` is one of src/problem.ts. A question's parameters come from flags, so an invalid one is a usage error. */
 export class Refusal extends CliError {
   constructor(
     message: string,
@@ -49,11 +52,11 @@ export function createApi(config: CliConfig, io: Io): Api {
   async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const response = await send(method, path, body, headers)
     const text = await response.text().catch((cause) => {
-      throw new CliError(`${url} broke off its answer`, EXIT_REFUSED, { cause })
+      throw new CliError(`connection to ${url} lost before the end of its answer`, EXIT_REFUSED, { cause })
     })
     const isJson = /^application\/(?:problem\+)?json\b/.test(response.headers.get('content-type') ?? '')
     const parsed = isJson ? parse(text) : undefined
-    // A question has no body: what is wrong with it came from a flag.
+    // A question has no body: its faults are in flags.
     if (!response.ok) throw refusal(response, parsed as ProblemBody | undefined, method === 'GET' ? '--' : '')
     if (text !== '' && parsed === undefined) throw notStint(response.status)
     return { status: response.status, body: parsed, sessionToken: tokenOf(response) }
@@ -71,9 +74,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     } catch (cause) {
       const why =
         (cause as Error).name === 'TimeoutError' ? `no answer within ${TIMEOUT_MS / 1000} s` : describeFetchFault(cause)
-      throw new CliError(`no Stint answers at ${url} (${why}). Is it running? STINT_URL says where it is.`, 1, {
-        cause,
-      })
+      throw new CliError(`cannot reach Stint at ${url} (${why}); is it running, and is STINT_URL right?`, 1, { cause })
     }
   }
 
@@ -81,11 +82,12 @@ export function createApi(config: CliConfig, io: Io): Api {
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new CliError(`the answer of ${url} is broken`, EXIT_REFUSED, { cause })
+      throw new CliError(`invalid JSON in the answer of ${url}`, EXIT_REFUSED, { cause })
     }
   }
 
-  const notStint = (status: number) => new CliError(`what answers at ${url} is not Stint (status ${status})`)
+  const notStint = (status: number) =>
+    new CliError(`the server at ${url} is not Stint (status ${status}); is STINT_URL right?`)
 
   function refusal(response: Response, problem: ProblemBody | undefined, flag: string): CliError {
     if (problem?.title === undefined) return notStint(response.status)
@@ -98,14 +100,14 @@ export function createApi(config: CliConfig, io: Io): Api {
     return new Refusal(lines.join('\n'), problem.code)
   }
 
-  async function askSignedIn(method: string, path: string, body?: unknown): Promise<Answer> {
+  async function askSignedIn(method: string, path: string, body?: unknown, hint = LOG_IN): Promise<Answer> {
     const session = sessions.get(url)
-    if (session === undefined) throw new CliError(`you are not signed in to ${url}: run stint account login first`)
+    if (session === undefined) throw new CliError(`not signed in to ${url}${hint}`)
     try {
       return await ask(method, path, body, { cookie: `${COOKIE}=${session.token}` })
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'session_invalid') throw error
-      throw new CliError(`your session at ${url} has ended: run stint account login again`, EXIT_REFUSED, {
+      throw new CliError(`session at ${url} expired: run stint account login again`, EXIT_REFUSED, {
         cause: error,
       })
     }
@@ -113,13 +115,49 @@ export function createApi(config: CliConfig, io: Io): Api {
 
   return {
     ask: (method, path, body) => ask(method, path, body),
-    askSignedIn,
+    askSignedIn: (method, path, body) => askSignedIn(method, path, body),
     askWithKey: (method, path, body) =>
       config.apiKey === undefined
-        ? askSignedIn(method, path, body)
+        ? askSignedIn(method, path, body, `${LOG_IN}, or set STINT_API_KEY`)
         : ask(method, path, body, { [config.keyHeader]: config.apiKey }),
+    async checkReady() {
+      const response = await send('GET', '/readyz', undefined, {})
+      const text = await response.text()
+      if (response.status === 503) throw refusal(response, parse(text) as ProblemBody, '')
+      if (text !== 'ready\n') throw notStint(response.status)
+    },
   }
 }
 
 const tokenOf = (response: Response): string | undefined =>
   new RegExp(`^(?:__Host-)?${COOKIE}=([^;]+)`).exec(response.headers.get('set-cookie') ?? '')?.[1]
+
+export interface Page {
+  readonly rows: readonly unknown[]
+  /** Null on the last page; undefined where there are no pages. */
+  readonly next: string | null | undefined
+}
+
+/**
+ * A question's answer page by page: the first page, or all. `list` is the member of the answer that holds the rows. A cursor fixes the
+ * range of the first page, so no row is skipped or repeated. Throws CliError.
+ */
+export async function* askPages(
+  api: Api,
+  path: string,
+  list: string,
+  parameters: URLSearchParams,
+  isAll: boolean,
+): AsyncGenerator<Page> {
+  const query = new URLSearchParams(parameters)
+  for (;;) {
+    const search = query.toString()
+    const { body } = await api.askWithKey('GET', search === '' ? path : `${path}?${search}`)
+    const { [list]: rows, next } = body as Record<string, unknown>
+    if (!Array.isArray(rows)) throw new CliError('the answer is not one of Stint; is STINT_URL right?')
+    const cursor = typeof next === 'string' ? next : next === undefined ? undefined : null
+    yield { rows, next: cursor }
+    if (!isAll || typeof cursor !== 'string') return
+    query.set('cursor', cursor)
+  }
+}

@@ -1,26 +1,35 @@
-// The settings of the command line, from the environment; the only place of this folder that reads it.
-import { readFileSync } from 'node:fs'
+// The settings of the command line, from the environment and a settings file; the only place of this folder that reads the environment.
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 
 export interface CliConfig {
-  /** Where Stint is, without a trailing slash. */
+  /** Stint's address, without a trailing slash. */
   readonly url: string
-  /** For questions; sessions are for accounts and keys. */
+  /** For events and questions; accounts and keys need a session. */
   readonly apiKey: string | undefined
   readonly keyHeader: string
-  /** Where sessions are kept. */
+  /** Where sessions are stored. */
   readonly sessionPath: string
-  /** Where events wait that Stint has not taken yet. */
+  /** Where events are kept that Stint has not acknowledged. */
   readonly stateDir: string
-  /** Of the server on this machine, for the commands that work while it is stopped. */
+  /** Data of the server on this machine, for commands that work while it is stopped. */
   readonly dataDir: string
 }
 
+interface Settings {
+  readonly url?: string
+  readonly api_key?: string
+  readonly service?: string
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:7070'
+const FIELDS = ['url', 'api_key', 'service']
+
 /**
- * The environment as whoever started us made it. Bun adds what an `.env` file in the working directory says: in somebody else's
- * directory that could name a server of theirs to send our key to.
+ * The environment as our caller set it. Bun adds the variables of an `.env` file in the working directory: in a stranger's directory
+ * that file could name a server of theirs, which would get our key.
  */
 export function processEnv(): Io['env'] {
   let given: string
@@ -33,56 +42,95 @@ export function processEnv(): Io['env'] {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.has(name)))
 }
 
-/** Throws CliError (usage) that names the variable and the rule. */
-export function readCliConfig(env: Io['env']): CliConfig {
+/**
+ * The environment comes before the settings file, whose key goes only to the file's own `url`. `withoutKey` skips the key and what only
+ * matters with it. Throws CliError (usage) that names the variable or file and the rule.
+ */
+export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliConfig {
   const given = (name: string) => (env[name] === '' ? undefined : env[name])
   const home = given('HOME') ?? homedir()
-  // The XDG rules: a path that is not absolute counts as none.
+  // The XDG rules: a path that is not absolute is ignored.
   const base = (name: string, fallback: string) => {
     const path = given(name)
     return path !== undefined && isAbsolute(path) ? path : join(home, fallback)
   }
-  return {
-    url: readUrl(given('STINT_URL') ?? 'http://127.0.0.1:7070'),
-    apiKey:
+  const configDir = base('XDG_CONFIG_HOME', '.config')
+  const settingsPath = join(configDir, 'stint.json')
+  const settings = readSettings(settingsPath, !withoutKey)
+  const fileUrl = settings.url === undefined ? undefined : readUrl(`url in ${settingsPath}`, settings.url)
+  const url = readUrl('STINT_URL', given('STINT_URL') ?? fileUrl ?? DEFAULT_URL)
+
+  function readApiKey(): string | undefined {
+    const path = given('STINT_API_KEY_FILE')
+    return (
       readKey('STINT_API_KEY', given('STINT_API_KEY')) ??
-      readKey('STINT_API_KEY_FILE', readSecretFile('STINT_API_KEY_FILE', given('STINT_API_KEY_FILE'))),
-    keyHeader: `x-${
-      readService('STINT_SERVICE', given('STINT_SERVICE')) ??
-      readService('SERVICE_NAME', given('SERVICE_NAME')) ??
-      'stint'
-    }-api-key`,
-    sessionPath: join(base('XDG_CONFIG_HOME', '.config'), 'stint', 'session.json'),
+      readKey('STINT_API_KEY_FILE', path && readSecretFile(path)) ??
+      (fileUrl === undefined || fileUrl === url ? readKey(`api_key in ${settingsPath}`, settings.api_key) : undefined)
+    )
+  }
+  const service = () =>
+    readService('STINT_SERVICE', given('STINT_SERVICE')) ??
+    readService('SERVICE_NAME', given('SERVICE_NAME')) ??
+    readService(`service in ${settingsPath}`, settings.service)
+  return {
+    url,
+    apiKey: withoutKey ? undefined : readApiKey(),
+    keyHeader: `x-${(withoutKey ? undefined : service()) ?? 'stint'}-api-key`,
+    sessionPath: join(configDir, 'stint', 'session.json'),
     stateDir: join(base('XDG_STATE_HOME', '.local/state'), 'stint'),
     dataDir: given('DATA_DIR') ?? './data',
   }
 }
 
-function readUrl(text: string): string {
+/** Empty if there is no such file. `isPrivate` refuses a file that other users can read. */
+function readSettings(path: string, isPrivate: boolean): Settings {
+  let settings: unknown
+  try {
+    const text = readFileSync(path, 'utf8')
+    // Windows has no such mode bits.
+    if (isPrivate && process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0)
+      throw new CliError(`invalid settings file: other users have access to ${path}; run chmod 600 ${path}`, EXIT_USAGE)
+    settings = JSON.parse(text)
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {}
+    const why = cause instanceof SyntaxError ? 'invalid JSON' : (code ?? cause)
+    throw new CliError(`cannot read settings file ${path}: ${why}`, EXIT_USAGE, { cause })
+  }
+  if (isSettings(settings)) return settings
+  throw new CliError(`invalid settings file ${path}: expected an object with url, api_key and service only`, EXIT_USAGE)
+}
+
+const isSettings = (value: unknown): value is Settings =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).every(([name, member]) => FIELDS.includes(name) && typeof member === 'string')
+
+function readUrl(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new CliError('STINT_URL must be an address such as http://127.0.0.1:7070', EXIT_USAGE)
+    throw new CliError(`invalid ${name}: expected an address such as ${DEFAULT_URL}`, EXIT_USAGE)
   }
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
-/** What cannot stand in a header would look as if no Stint were there. The key itself is never shown. */
+/** Checked here: a key that cannot stand in a header would look as if Stint were away. The key itself is never shown. */
 function readKey(name: string, text: string | undefined): string | undefined {
   const key = text?.trim()
   if (key === undefined || /^[!-~]+$/.test(key)) return key
-  throw new CliError(`${name} must hold one key and nothing else`, EXIT_USAGE)
+  throw new CliError(`invalid ${name}: expected one key and nothing else`, EXIT_USAGE)
 }
 
 function readService(name: string, text: string | undefined): string | undefined {
   if (text === undefined || /^[a-z0-9-]+$/i.test(text)) return text
-  throw new CliError(`${name} must be the SERVICE_NAME of the server: letters, digits and -`, EXIT_USAGE)
+  throw new CliError(`invalid ${name}: expected the server's SERVICE_NAME, made of letters, digits and -`, EXIT_USAGE)
 }
 
-function readSecretFile(name: string, path: string | undefined): string | undefined {
-  if (path === undefined) return undefined
+function readSecretFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new CliError(`${name}: the file ${path} cannot be read`, EXIT_USAGE, { cause })
+    throw new CliError(`cannot read STINT_API_KEY_FILE: file ${path}`, EXIT_USAGE, { cause })
   }
 }

@@ -1,170 +1,136 @@
-// `stint dead …`: events that their store will never take. Looked at, sent again once what was in their way is mended, or thrown away.
+// `stint dead …`: events that their store refused for good. List them, send them again once the cause is fixed, or delete them.
 import { type Api, createApi, Refusal } from './api.ts'
-import { readCliConfig } from './config.ts'
-import { CliError, EXIT_USAGE, type Io } from './io.ts'
-import { formatLocalTime } from './local-time.ts'
-import { oneLine, safeJson } from './one-line.ts'
-import { createPaint } from './paint.ts'
-import type { Program } from './program.ts'
-import { askPages } from './questions/ask-pages.ts'
-import { flagOf, toParameters } from './questions/filters.ts'
 import {
   ALL_FLAG,
+  addQuestion,
   answerQuestion,
-  CSV_FLAG,
-  JSON_FLAG,
+  eachRow,
   type QuestionOptions,
-  type Shape,
-} from './questions/question-command.ts'
-import { textOr } from './questions/timing-shape.ts'
+  type Row,
+  toParameters,
+  type View,
+} from './ask-question.ts'
+import { readCliConfig } from './config.ts'
+import { formatLocalTime } from './format-time.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import type { Program } from './program.ts'
+import { createPaint, oneLine, safeJson } from './safe-text.ts'
 
-interface DeadLetter {
-  readonly id: string
-  readonly kind: string
-  readonly process: string
-  readonly meta: string | null
-  readonly at: string
-  readonly reason: string
-  readonly buried_at: string
-  readonly event: object
-}
-
-interface Which {
+interface Selection {
   readonly all?: boolean
   readonly yes?: boolean
 }
 
-const SHAPE: Shape<DeadLetter> = {
+const DEAD: View = {
   path: '/api/dead',
   list: 'dead',
   fields: ['id', 'kind', 'process', 'meta', 'at', 'reason', 'buried_at', 'event'],
   columns: [
-    { title: 'ID' },
-    { title: 'BURIED' },
-    { title: 'KIND' },
-    { title: 'PROCESS', cut: true },
-    { title: 'META', cut: true },
-    { title: 'REASON', cut: true },
+    { title: 'ID', cell: ({ id }) => id },
+    { title: 'BURIED', cell: ({ buried_at }) => formatLocalTime(buried_at) },
+    { title: 'KIND', cell: ({ kind }) => kind },
+    { title: 'PROCESS', cut: true, cell: ({ process }) => process },
+    { title: 'META', cut: true, cell: ({ meta }) => meta ?? { text: '–', style: 'dim' } },
+    { title: 'REASON', cut: true, cell: ({ reason }) => reason },
   ],
-  cells: ({ id, buried_at, kind, process, meta, reason }) => [
-    id,
-    formatLocalTime(buried_at),
-    kind,
-    process,
-    textOr(meta),
-    reason,
-  ],
-  nothing: 'There are no dead letters.',
+  empty: 'No dead letters.',
 }
 
 export function register(program: Program, io: Io): void {
   const api = () => createApi(readCliConfig(io.env), io)
-  const dead = program.command('dead').description('events that their store will never take')
+  const dead = program.command('dead').description('events that their store refused for good')
 
-  dead
-    .command('list')
-    .description('list them with the reason, newest first')
-    .option(...flagOf('limit'))
+  addQuestion(dead, 'list', 'list dead letters with their reasons, newest first', ['limit'])
     .option(...ALL_FLAG)
-    .option(...JSON_FLAG)
-    .option(...CSV_FLAG)
-    .action((options: QuestionOptions) => answerQuestion(io, SHAPE, options, toParameters(options, ['limit'])))
+    .action((options: QuestionOptions) => answerQuestion(io, DEAD, options, toParameters(options, ['limit'])))
 
   dead
     .command('show')
-    .description('show one of them whole')
+    .description('show one dead letter in full')
     .argument('<id>', 'as dead list shows it')
     .option('--json', 'print it as JSON')
     .action(async (id: string, { json }: { json?: boolean }) => {
-      for await (const letter of findAll(api())) {
+      for await (const letter of eachRow(api(), DEAD.path, DEAD.list)) {
         if (letter.id === id) return void io.stdout.write(json ? `${safeJson(letter)}\n` : describe(letter, io))
       }
-      throw unknown(id)
+      throw notFound([id])
     })
 
   dead
     .command('replay')
-    .description('put them back on their way to the store')
+    .description('send dead letters to their store again')
     .argument('[ids...]', 'as dead list shows them')
-    .option('--all', 'all of them')
-    .action(async (ids: string[], which: Which) => {
-      const done = await forEach(api(), await chosen(api(), ids, which), 'POST', (id) => `${pathOf(id)}/replay`)
-      io.stdout.write(`${letters(done)} back on the way to the store.\n`)
+    .option('--all', 'all dead letters')
+    .action(async (ids: string[], selection: Selection) => {
+      const done = await forEach(api(), await select(api(), ids, selection), 'POST', (id) => `${pathOf(id)}/replay`)
+      io.stdout.write(`${letters(done)} sent to the store again.\n`)
     })
 
   dead
     .command('drop')
-    .description('throw them away for good')
+    .description('delete dead letters')
     .argument('[ids...]', 'as dead list shows them')
-    .option('--all', 'all of them')
+    .option('--all', 'all dead letters')
     .option('--yes', 'do not ask')
-    .action(async (ids: string[], which: Which) => {
-      const found = await chosen(api(), ids, which)
-      if (found.length > 0 && !which.yes) await confirm(io, found.length)
+    .action(async (ids: string[], selection: Selection) => {
+      const found = await select(api(), ids, selection)
+      if (found.length > 0 && !selection.yes) await confirm(io, found.length)
       const done = await forEach(api(), found, 'DELETE', pathOf)
-      io.stdout.write(`${letters(done)} thrown away.\n`)
+      io.stdout.write(`${letters(done)} deleted.\n`)
     })
 }
 
 const pathOf = (id: string) => `/api/dead/${encodeURIComponent(id)}`
-const letters = (n: number) => `${n} dead ${n === 1 ? 'letter is' : 'letters are'}`
-const unknown = (id: string) => new CliError(`there is no dead letter ${oneLine(id)}`)
+const letters = (n: number) => `${n} dead ${n === 1 ? 'letter' : 'letters'}`
+const notFound = (ids: readonly string[], done = '') =>
+  new CliError(`${done}dead letter not found: ${ids.map(oneLine).join(', ')}`)
 
-async function* findAll(api: Api): AsyncGenerator<DeadLetter> {
-  const query = new URLSearchParams({ limit: '1000' })
-  for await (const { rows } of askPages(api, SHAPE.path, SHAPE.list, query, true)) yield* rows as DeadLetter[]
-}
-
-/** The ids that are meant. With `--all` those there are now: what is buried again meanwhile is not taken up a second time. */
-async function chosen(api: Api, ids: readonly string[], { all }: Which): Promise<readonly string[]> {
-  if (ids.length > 0 === (all === true)) throw new CliError('name dead letters by their ids, or say --all', EXIT_USAGE)
+/** The selected ids. `--all` means the present ones: a letter buried again meanwhile is not taken a second time. */
+async function select(api: Api, ids: readonly string[], { all }: Selection): Promise<readonly string[]> {
+  if (ids.length > 0 === (all === true)) throw new CliError('pass ids of dead letters, or --all', EXIT_USAGE)
   if (!all) return [...new Set(ids)]
   const found: string[] = []
-  for await (const { id } of findAll(api)) found.push(id)
+  for await (const { id } of eachRow(api, DEAD.path, DEAD.list)) found.push(id)
   return found.reverse() // in the order they were sent
 }
 
-/** How many it was done for. Throws CliError at the first that fails, and after the others for one that is not there. */
+/** Returns the number done. Throws CliError at the first fault; ids that are not found are reported after the others. */
 async function forEach(
   api: Api,
   ids: readonly string[],
   method: string,
   path: (id: string) => string,
 ): Promise<number> {
-  let done = 0
   const missing: string[] = []
   for (const id of ids) {
     try {
       await api.askWithKey(method, path(id))
-      done++
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'not_found') throw error
       missing.push(id)
     }
   }
-  if (missing.length > 0) throw new CliError(`${done} done; there is no dead letter ${missing.map(oneLine).join(', ')}`)
-  return done
+  if (missing.length > 0) throw notFound(missing, `${ids.length - missing.length} done; `)
+  return ids.length
 }
 
 async function confirm(io: Io, count: number): Promise<void> {
-  if (!io.isTerminal) throw new CliError('nobody is here to ask: say --yes to throw them away', EXIT_USAGE)
-  const answer = await io.readLine(
-    `Throw ${count === 1 ? 'this dead letter' : `these ${count} dead letters`} away for good? [y/N] `,
-  )
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing is thrown away')
+  if (!io.isTerminal) throw new CliError('cannot ask for confirmation: not a terminal; pass --yes', EXIT_USAGE)
+  const answer = await io.readLine(`Delete ${letters(count)}? [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing deleted')
 }
 
-function describe({ id, kind, process, meta, at, reason, buried_at, event }: DeadLetter, io: Io): string {
+function describe({ id, kind, process, meta, at, reason, buried_at, event }: Row, io: Io): string {
   const paint = createPaint(io)
-  const lines: [string, string][] = [
-    ['id', oneLine(id)],
-    ['kind', oneLine(kind)],
-    ['process', oneLine(process)],
-    ['meta', meta === null ? '–' : oneLine(meta)],
-    ['at', formatLocalTime(at)],
-    ['buried', formatLocalTime(buried_at)],
-    ['reason', oneLine(reason)],
-  ]
-  const head = lines.map(([name, value]) => `${paint(name.padEnd(8), 'bold')} ${value}\n`).join('')
-  return `${head}${safeJson(event, 2)}\n`
+  const lines = {
+    id,
+    kind,
+    process,
+    meta: meta ?? '–',
+    at: formatLocalTime(at),
+    buried: formatLocalTime(buried_at),
+    reason,
+  }
+  const head = Object.entries(lines).map(([name, value]) => `${paint(name.padEnd(8), 'bold')} ${oneLine(value)}\n`)
+  return `${head.join('')}${safeJson(event, 2)}\n`
 }

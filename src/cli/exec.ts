@@ -1,26 +1,51 @@
-// `stint exec`: how it is called. What it does is loaded only when it is.
-import type { ExecCall } from './exec/parse-exec-call.ts'
+// `stint exec` and `stint flush` for the parser of arguments; the code that runs them is loaded when it is needed.
+import { readCliConfig } from './config.ts'
+import { type ExecCall, parseExitCodes, parseTimeoutS } from './exec/parse-exec-call.ts'
 import type { Io } from './io.ts'
-import type { Program } from './program.ts'
+import { hiddenOption, invalidArgument, type Program } from './program.ts'
+
+const AFTER = `
+Input, output, signals and the exit code are those of the command. The run counts as failed if the exit code is not 0, after a signal, and if
+the command cannot start; an exception then says how it ended and holds the end of its standard error, unless that is a terminal. The
+command's arguments are never sent. With --timeout the command gets SIGTERM, 10 s later SIGKILL, and stint exits with 124. Events that Stint
+does not take in time are kept in $XDG_STATE_HOME/stint (~/.local/state/stint) and sent by the next stint exec or stint flush.`
+
+/** Wraps a parser that returns undefined for an invalid text. */
+const strictly =
+  <T>(parse: (text: string) => T | undefined, rule: string) =>
+  (text: string): T => {
+    const value = parse(text)
+    if (value === undefined) throw invalidArgument(rule)
+    return value
+  }
 
 export function register(program: Program, io: Io): void {
+  const parseOk = strictly(parseExitCodes, 'Expected exit codes from 0 to 255 such as 3 or 3,4.')
+  const parseTimeout = strictly(parseTimeoutS, 'Expected a span such as 90s, 30m or 24h, at most 24d.')
   program
     .command('exec')
-    .description('run a command and time it; it runs all the same when Stint is away')
+    .description('run a command and time it; Stint being away does not affect the command')
     .usage('[options] [--] COMMAND [ARGUMENTS…]')
     .argument('<command...>')
-    .option('--process <name>', 'name of the process; else the file name of the command')
+    .option('--process <name>', 'name of the process; default: file name of the command')
     .option('--meta <text>', 'details about the process')
-    .option('--uid <id>', 'tells this run apart, a-z 0-9 - _; else a new one')
+    .option('--uid <id>', 'identifies this run, a-z 0-9 - _; default: a new one')
+    .option('--ok <codes>', 'exit codes besides 0 that count as success, such as 3 or 3,4', parseOk)
+    .option('--timeout <span>', 'stop the command after 90s, 30m, 24h, …; the run counts as failed', parseTimeout)
     .passThroughOptions()
     .addHelpText('after', AFTER)
     .action(async ([name, ...args]: [string, ...string[]], options: Omit<ExecCall, 'command'>) => {
       const { runExec } = await import('./exec/run-exec.ts')
       await runExec({ ...options, command: [name, ...args] }, io)
     })
-}
 
-const AFTER = `
-Input, output, signals and the exit code are those of the command. When it fails, an exception tells how, and the end of its
-standard error unless that is a terminal; its arguments are not told. What Stint does not take in time is kept in
-$XDG_STATE_HOME/stint (~/.local/state/stint) and sent later: by the next stint exec, or by stint flush.`
+  program
+    .command('flush')
+    .description('send the events that were kept while Stint was away')
+    .option('--all', 'include events for another STINT_URL')
+    .addOption(hiddenOption('--background')) // used by the process that stint exec starts; nobody reads its output
+    .action(async ({ all = false, background = false }: { all?: boolean; background?: boolean }) => {
+      const { runFlush } = await import('./exec/flush.ts')
+      await runFlush(readCliConfig(io.env), { anyUrl: all, isSilent: background }, io)
+    })
+}

@@ -1,8 +1,8 @@
-// What a command has of the world. Handed in, so that tests run commands in their own process.
+// Input, output and environment of a command, passed in so that tests run commands in their own process.
 
 export interface Output {
   write(text: string): void
-  /** A terminal: the rest is known only there. */
+  /** True for a terminal; the size is known only there. */
   readonly isTTY?: boolean
   readonly columns?: number
   readonly rows?: number
@@ -13,22 +13,22 @@ export interface Io {
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>
-  /** Can somebody be asked? */
+  /** Whether a person can answer questions. */
   readonly isTerminal: boolean
   /** All of standard input. */
   readStdin(): Promise<string>
-  /** Asks on the terminal; the answer without its line break. */
+  /** Asks on the terminal. Resolves to the answer without its line break. */
   readLine(question: string): Promise<string>
-  /** Asks on the terminal without showing what is typed. */
+  /** Asks on the terminal without echo. */
   readSecret(question: string): Promise<string>
-  /** Ends the process at once, whatever is still under way. */
+  /** Ends the process at once, even if requests are still under way. */
   exit(code: number): never
 }
 
 export const EXIT_REFUSED = 1
 export const EXIT_USAGE = 2
 
-/** Ends a command with a message for people; an empty one is not shown, for a command that ends as another program did. */
+/** Ends a command with a message for people; an empty message is not shown. */
 export class CliError extends Error {
   override readonly name = 'CliError'
 

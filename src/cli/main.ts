@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// The command line's process. A job of `stint exec` is not to wait for what it does not need: that is loaded beside it, or not at all.
+// The process of the command line. `stint exec` must start its command at once: code that it does not need is loaded beside it or never.
 import { parseExecCall } from './exec/parse-exec-call.ts'
 import { createProcessIo } from './process-io.ts'
 

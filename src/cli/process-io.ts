@@ -1,16 +1,16 @@
-// The real input, output and environment. Nothing is touched before it is used: under `stint exec` standard input is the command's, and
-// merely to ask whether there is a terminal takes as long as some commands do.
+// The real input, output and environment. Each is opened on first use: under `stint exec` standard input belongs to the command, and
+// even asking whether it is a terminal takes as long as some commands.
 import { writeSync } from 'node:fs'
 import { processEnv } from './config.ts'
 import { EXIT_REFUSED, type Io } from './io.ts'
 
 export function createProcessIo(exit: (code: number) => never): Io {
-  /** Nothing is left to do: whoever read the output has gone (`stint … | head`), or it has no room. */
+  /** The reader of the output is gone (`stint … | head`), or there is no space for it. */
   function endUnwritten(error: unknown): never {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EPIPE') exit(0)
-    const why = message.replace(/^[A-Z\d]+: |, write$/g, '') // of `ENOSPC: no space left on device, write`
-    writeToStderr(`stint: standard output could not be written: ${why}\n`)
+    const why = message.replace(/^[A-Z\d]+: |, write$/g, '') // from `ENOSPC: no space left on device, write`
+    writeToStderr(`stint: cannot write standard output: ${why}\n`)
     exit(EXIT_REFUSED)
   }
   let isWatched = false
@@ -55,12 +55,12 @@ export function createProcessIo(exit: (code: number) => never): Io {
   }
 }
 
-/** Without the stream that `process.stderr` is: loading it takes as long as all that `stint exec` does after a command. */
+/** Avoids the stream `process.stderr`: loading it takes as long as all that `stint exec` does after a command. */
 function writeToStderr(text: string): void {
   try {
     writeSync(2, text)
   } catch (error) {
-    // Full and not willing to wait; or closed, and then there is nobody to tell.
+    // Full and non-blocking; any other error means that it is closed.
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') process.stderr.write(text)
   }
 }

@@ -4,28 +4,28 @@ import { EXIT_USAGE, type Io } from './io.ts'
 
 export type Program = Command
 
-/** A program without commands; theirs inherit its ways: they never exit, and they write to `io`. */
+/** A program without commands. Commands inherit its settings: they never exit, and they write to `io`. */
 export const createProgram = (io: Io, description: string, version: string, help: string): Program =>
   new Command('stint')
     .description(description)
     .version(version)
     .exitOverride()
-    .enablePositionalOptions() // what follows the command of `stint exec` is not ours
+    .enablePositionalOptions() // options after the command of `stint exec` belong to that command
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
       outputError: (text, write) => write(text.replace(/^error: /, 'stint: ')),
     })
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(run it with --help for its options)')
     .addHelpText('after', help)
 
-/** An option that the help does not show. */
+/** An option that the help omits. */
 export const hiddenOption = (flags: string): Option => new Option(flags).hideHelp()
 
-/** For a parser of an option or argument: `rule` says what is right. */
+/** Error of an option's or argument's parser; `rule` describes valid values. */
 export const invalidArgument = (rule: string): Error => new InvalidArgumentError(rule)
 
-/** The exit code when parsing ended the program, having said why or shown the help; undefined for any other error. */
+/** The exit code if parsing ended the program, with a message or the help; undefined for any other error. */
 export function parsingExitCode(error: unknown): number | undefined {
   if (!(error instanceof CommanderError)) return undefined
   return error.exitCode === 0 ? 0 : EXIT_USAGE

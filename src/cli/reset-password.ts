@@ -1,31 +1,32 @@
-// `stint reset-password`: for who runs the machine, when nobody can sign in. The one command that works on DATA_DIR itself, with the
-// server stopped; it takes the server's lock, so the two never meet.
+// `stint reset-password`: for operators who can no longer sign in. The only command that works on DATA_DIR itself, with the server stopped;
+// it takes the server's lock, so the two never run at once.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-password.ts'
+import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './account.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
-import { oneLine } from './one-line.ts'
 import type { Program } from './program.ts'
+import { oneLine } from './safe-text.ts'
 
 export function register(program: Program, io: Io): void {
   program
     .command('reset-password')
-    .description('give an account a new password, on the machine of the server while it is stopped')
-    .requiredOption('--email <address>', 'of the account')
+    .description('set a new password, on the machine of the server while it is stopped')
+    .requiredOption('--email <address>', 'e-mail address of the account')
     .option(...PASSWORD_STDIN)
-    .addHelpText('after', '\nDATA_DIR says where the data of the server is (./data).')
+    .addHelpText('after', '\nDATA_DIR is the data directory of the server (./data).')
     .action(async (options: PasswordOptions & { email: string }) => {
       const { dataDir } = readCliConfig(io.env)
       const path = join(dataDir, 'accounts.sqlite')
-      if (!existsSync(path)) throw new CliError(`there are no accounts in ${dataDir}: DATA_DIR says where they are`)
+      if (!existsSync(path))
+        throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory`)
       const password = await askPassword(io, options, 'New password', true)
       await resetPassword(dataDir, path, options.email, password)
-      io.stderr.write(`${oneLine(options.email)} has the new password; all its sessions have ended.\n`)
+      io.stderr.write(`Password of ${oneLine(options.email)} changed; all its sessions are signed out.\n`)
     })
 }
 
-/** Loaded only here: the other commands need none of the server. */
+/** Imports parts of the server here: no other command needs them. */
 async function resetPassword(dataDir: string, path: string, email: string, password: string): Promise<void> {
   const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }, { Problem }] = await Promise.all([
     import('../account/accounts.ts'),

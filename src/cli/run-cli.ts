@@ -1,42 +1,40 @@
-// One command line from its arguments to its exit code: 0 done, 1 refused or failed, 2 wrongly called. A command is a file that exports
-// `register(program, io)`; it throws a CliError to end with a message and another exit code.
+// One command line from its arguments to its exit code: 0 done, 1 refused or failed, 2 usage error. A command is registered by a file that
+// exports `register(program, io)`; it throws a CliError to end with a message and another exit code.
 import packageJson from '../../package.json' with { type: 'json' }
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
 import { createProgram, type Program, parsingExitCode } from './program.ts'
 
-interface Command {
+interface Commands {
   register(program: Program, io: Io): void
 }
 
-/** In the order of the help. Only what is called is loaded: a job of `stint exec` must not wait for the rest. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  exec: () => import('./exec.ts'),
-  flush: () => import('./flush.ts'),
-  timings: () => import('./timings.ts'),
-  running: () => import('./running.ts'),
-  summary: () => import('./summary.ts'),
-  metrics: () => import('./metrics.ts'),
-  exceptions: () => import('./exceptions.ts'),
-  processes: () => import('./processes.ts'),
-  dead: () => import('./dead.ts'),
-  series: () => import('./series.ts'),
-  account: () => import('./account.ts'),
-  key: () => import('./key.ts'),
-  'reset-password': () => import('./reset-password.ts'),
-}
+type Load = () => Promise<Commands>
+
+/** Files and their commands in the order of the help. Only the called command's file is loaded, so that `stint` starts fast. */
+const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
+  [() => import('./exec.ts'), 'exec', 'flush'],
+  [() => import('./send.ts'), 'start', 'end', 'metric', 'exception'],
+  [() => import('./questions.ts'), 'timings', 'running', 'summary', 'metrics', 'exceptions', 'processes'],
+  [() => import('./dead.ts'), 'dead'],
+  [() => import('./status.ts'), 'health', 'series'],
+  [() => import('./account.ts'), 'account'],
+  [() => import('./key.ts'), 'key'],
+  [() => import('./reset-password.ts'), 'reset-password'],
+]
 
 const HELP = `
-Environment:
-  STINT_URL           where Stint is (http://127.0.0.1:7070)
-  STINT_API_KEY       a key with the scope read, for questions; or STINT_API_KEY_FILE, a file that holds it
+Settings:
+  STINT_URL           Stint's address; default http://127.0.0.1:7070
+  STINT_API_KEY       API key with the scope write for events, read for questions; or STINT_API_KEY_FILE, a file that holds it
+  ~/.config/stint.json, readable by you alone, holds both for cron: {"url": "…", "api_key": "…"}
 
-Exit code: 0 done, 1 refused or failed, 2 wrongly called.`
+Exit code: 0 done, 1 refused or failed, 2 usage error.`
 
 /** `args` without the program's own name. Never throws. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const program = createProgram(io, packageJson.description, packageJson.version, HELP)
   try {
-    for (const load of called(args)) (await load()).register(program, io)
+    for (const load of filesOf(args)) (await load()).register(program, io)
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
@@ -48,8 +46,8 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The command that is called; all when it is not one of them, for the help. */
-function called([name = '']: readonly string[]) {
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  return load === undefined ? Object.values(COMMANDS) : [load]
+/** The called command's file; all files for anything else, because the help lists all commands. */
+function filesOf([called = '']: readonly string[]): Load[] {
+  const file = FILES.find(([, ...names]) => names.includes(called))
+  return (file === undefined ? FILES : [file]).map(([load]) => load)
 }

@@ -1,4 +1,4 @@
-// Keeps who is signed in where: session.json in the user's configuration, by the address of the server, for the user's eyes only.
+// Stores sessions by server address in session.json in the user's configuration directory, readable by the user alone.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CliError, EXIT_REFUSED } from './io.ts'
@@ -16,7 +16,7 @@ export interface SessionFile {
   remove(url: string): void
 }
 
-/** `get` throws CliError when the file is there and unreadable. */
+/** `get` throws CliError if the file exists and cannot be read. */
 export function createSessionFile(path: string): SessionFile {
   function read(): Sessions {
     let text: string
@@ -24,12 +24,12 @@ export function createSessionFile(path: string): SessionFile {
       text = readFileSync(path, 'utf8')
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
-      throw new CliError(`${path} cannot be read`, EXIT_REFUSED, { cause })
+      throw new CliError(`cannot read ${path}`, EXIT_REFUSED, { cause })
     }
     try {
       return JSON.parse(text) as Sessions
     } catch (cause) {
-      throw new CliError(`${path} is not valid JSON; delete it and sign in again`, EXIT_REFUSED, { cause })
+      throw new CliError(`cannot read ${path}: invalid JSON; delete it and sign in again`, EXIT_REFUSED, { cause })
     }
   }
 
@@ -40,7 +40,7 @@ export function createSessionFile(path: string): SessionFile {
       writeFileSync(fresh, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600 })
       renameSync(fresh, path)
     } catch (cause) {
-      throw new CliError(`${path} cannot be written, so the session is not kept`, EXIT_REFUSED, { cause })
+      throw new CliError(`cannot keep the session: ${path} cannot be written`, EXIT_REFUSED, { cause })
     }
   }
 

@@ -1,4 +1,4 @@
-// Standard input as commands see it: as a whole, or as a person who types something that is not shown.
+// Standard input: read to its end, or typed by a person on a terminal, with or without echo.
 import type { ReadStream, WriteStream } from 'node:tty'
 import { CliError, type Io } from './io.ts'
 
@@ -19,10 +19,10 @@ export function createTerminal(
   screen: WriteStream,
 ): Pick<Io, 'readStdin' | 'readLine' | 'readSecret'> {
   const decoder = new TextDecoder()
-  /** Typed already and not asked for yet. */
+  /** Typed before the question was asked. */
   let ahead = ''
 
-  /** Until Enter; Ctrl-C and the end of input reject. */
+  /** Resolves at Enter; Ctrl-C and the end of input reject. */
   function readTyped(): Promise<string> {
     return new Promise((resolve, reject) => {
       const typed: string[] = []
@@ -60,7 +60,7 @@ export function createTerminal(
       }
     },
     async readSecret(question) {
-      // Raw mode first: who answers the moment the question is there must not be echoed.
+      // Raw mode first: an answer typed the moment the question appears must not be echoed.
       stdin.setRawMode(true)
       try {
         screen.write(question)
@@ -74,7 +74,7 @@ export function createTerminal(
   }
 }
 
-/** Edits `typed` as a terminal would. Says how the line ended, if it did, and what was typed after that. */
+/** Edits `typed` as a terminal does. Returns how the line ended and what was typed after it; undefined while it has not ended. */
 function takeKeys(typed: string[], text: string): { by: string; rest: string } | undefined {
   const characters = [...text]
   for (const [i, character] of characters.entries()) {

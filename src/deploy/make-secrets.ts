@@ -29,6 +29,9 @@ secret('influxdb/admin-password')
 secret('influxdb/admin-token')
 secret('grafana/admin-password')
 secret('stint/setup-code')
+// Placeholders: grant-tokens replaces them where InfluxDB runs, and Grafana does not start without its file where it does not.
+secret('stint/influx-token')
+secret('grafana/influx-token')
 
 const user = (name: string, password: string, profile: string, grant: string): string => `
     <${name}>

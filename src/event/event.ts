@@ -1,4 +1,5 @@
-// What arrives. An event is complete: its account, its stripped fields and its final stamp.
+// An event is complete: its account, its stripped fields and its final stamp. The table of kinds is the one place that lists them; what reads
+// a body (parse-event.ts), writes a record (record.ts) or a store's row switches over them and ends in `satisfies never`.
 import type { Stamp } from './stamp.ts'
 
 interface Common {
@@ -35,16 +36,38 @@ export interface Exception extends Common {
 export type Event = Mark | Metrics | Exception
 export type EventKind = Event['kind']
 
-/** What a mark is in the stores. */
+/** The name of a mark in the stores. */
 export type MarkName = 'start' | 'end' | 'failed'
 
 export const markName = ({ kind, failed }: Mark): MarkName => (failed === true ? 'failed' : kind)
 
-export const EVENT_KINDS: readonly EventKind[] = ['start', 'end', 'metrics', 'exception']
-
-export const isEventKind = (value: unknown): value is EventKind => (EVENT_KINDS as readonly unknown[]).includes(value)
-
-/** Where an event goes: one spool, one shipper and one store each. */
+/** The store that an event goes to: one spool, one shipper and one store each. */
 export type Destination = 'points' | 'exceptions'
 
-export const destinationOf = (kind: EventKind): Destination => (kind === 'exception' ? 'exceptions' : 'points')
+export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
+
+export interface KindFacts {
+  /** The path of its own call. */
+  readonly path: string
+  readonly destination: Destination
+  /** The fields of its body, in the order in which their faults are reported. */
+  readonly fields: readonly string[]
+}
+
+export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
+  start: { path: '/v1/start', destination: 'points', fields: ['process', 'meta', 'uid', 'at'] },
+  end: { path: '/v1/end', destination: 'points', fields: ['process', 'meta', 'uid', 'failed', 'at'] },
+  metrics: { path: '/v1/metrics', destination: 'points', fields: ['process', 'meta', 'uid', 'items', 'at'] },
+  exception: {
+    path: '/v1/exception',
+    destination: 'exceptions',
+    fields: ['process', 'meta', 'uid', 'exception', 'at'],
+  },
+}
+
+export const EVENT_KINDS = Object.keys(KINDS) as readonly EventKind[]
+
+export const isEventKind = (value: unknown): value is EventKind =>
+  typeof value === 'string' && Object.hasOwn(KINDS, value)
+
+export const destinationOf = (kind: EventKind): Destination => KINDS[kind].destination

@@ -1,5 +1,6 @@
-// The rules of SPEC.md for each field of a request, and what DESIGN.md section 3 adds to them. Each `check…` returns what is wrong
-// with a value as it was sent; lengths are Unicode code points. Details never repeat the caller's value.
+// The rules of SPEC.md for each field of a request, and the additions of DESIGN.md section 3. `check…` returns the faults of one value, as it
+// was sent; lengths are Unicode code points. Details never repeat the caller's value.
+import type { Faults } from './faults.ts'
 
 /** A fault inside a field: `pointer` is relative to the field, '' for the field itself. */
 export interface FieldFault {
@@ -15,7 +16,7 @@ const NONE: FieldFault[] = []
 const STRIPPED = /['"%\u0000-\u001f\u007f]/
 const STRIPPED_ALL = /['"%\u0000-\u001f\u007f]/g
 
-/** What is kept of a process or meta: without `'`, `"`, `%` and control characters, then without trailing backslashes. */
+/** A process or meta as it is stored: without `'`, `"`, `%` and control characters, then without trailing backslashes. */
 export function stripText(text: string): string {
   const kept = STRIPPED.test(text) ? text.replace(STRIPPED_ALL, '') : text
   if (!kept.endsWith('\\')) return kept
@@ -58,7 +59,7 @@ export function checkUid(value: unknown): FieldFault[] {
 
 export const checkExceptionText = (value: unknown): FieldFault[] => checkText(value, LIMITS.exception)
 
-/** What is wrong with the name of a metric, or undefined. */
+/** The fault of a metric's name, undefined when it is valid. */
 export function nameFault(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'must be a string'
   if (name === '') return 'a metric name must not be empty'
@@ -71,69 +72,67 @@ export function nameFault(name: unknown): string | undefined {
 const valueFault = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a finite number'
 
-/** A member name as one step of a JSON pointer (RFC 6901). */
-export const escapePointer = (member: string) => member.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** One entry of a list: the metric it holds, and the members that name and value stand in. */
+/** One entry of a list: its metric, and the members that hold name and value. */
 function readEntry(
   entry: Record<string, unknown>,
-): { name: unknown; value: unknown; at: [string, string] } | undefined {
+): { name: unknown; value: unknown; at: readonly [string, string] } | undefined {
   const members = Object.keys(entry)
   if (members.length === 2 && Object.hasOwn(entry, 'name') && Object.hasOwn(entry, 'value'))
-    return { name: entry.name, value: entry.value, at: ['/name', '/value'] }
+    return { name: entry.name, value: entry.value, at: ['name', 'value'] }
   const [name] = members
-  if (members.length !== 1 || name === undefined) return undefined
-  const pointer = `/${escapePointer(name)}`
-  return { name, value: entry[name], at: [pointer, pointer] }
+  return members.length === 1 && name !== undefined ? { name, value: entry[name], at: [name, name] } : undefined
 }
 
-/** The metrics of an `items` that `checkItems` found right, in any of its three forms. */
-export function readItems(items: unknown): [name: string, value: number][] {
-  if (!Array.isArray(items)) return Object.entries(items as Record<string, number>)
-  return items.map((entry) => {
-    const { name, value } = readEntry(entry as Record<string, unknown>)!
-    return [name as string, value as number]
-  })
-}
+type Items = [name: string, value: number][]
 
-export function checkItems(items: unknown): FieldFault[] {
+/** The metrics of `items` in any of its three forms; faults go to `faults`, their pointers below `pointer`. */
+export function parseItems(items: unknown, faults: Faults, pointer: string): Items {
   const isList = Array.isArray(items)
-  if (!isList && !isObject(items)) return one('must be an object of numbers or a list of metrics')
-  const count = isList ? items.length : Object.keys(items).length
-  if (count === 0) return one('must hold at least one metric')
-  if (count > LIMITS.items) return one(`must hold at most ${LIMITS.items} metrics`)
-  return isList ? checkList(items) : checkObject(items)
-}
-
-function checkObject(items: Record<string, unknown>): FieldFault[] {
-  const faults: FieldFault[] = []
-  for (const name of Object.keys(items)) {
-    const detail = nameFault(name) ?? valueFault(items[name])
-    if (detail !== undefined) faults.push({ pointer: `/${escapePointer(name)}`, detail })
+  if (!isList && !isObject(items)) {
+    faults.add(pointer, 'must be an object of numbers or a list of metrics')
+    return []
   }
-  return faults
+  const count = isList ? items.length : Object.keys(items).length
+  if (count > 0 && count <= LIMITS.items)
+    return isList ? parseList(items, faults, pointer) : parseObject(items, faults, pointer)
+  faults.add(pointer, count === 0 ? 'must hold at least one metric' : `must hold at most ${LIMITS.items} metrics`)
+  return []
 }
 
-function checkList(items: readonly unknown[]): FieldFault[] {
-  const faults: FieldFault[] = []
+function parseObject(items: Record<string, unknown>, faults: Faults, pointer: string): Items {
+  const found: Items = []
+  for (const name of Object.keys(items)) {
+    const value = items[name]
+    const detail = nameFault(name) ?? valueFault(value)
+    if (detail === undefined) found.push([name, value as number])
+    else faults.addMember(pointer, name, detail)
+  }
+  return found
+}
+
+function parseList(items: readonly unknown[], faults: Faults, pointer: string): Items {
+  const found: Items = []
   const seen = new Set<unknown>()
   items.forEach((entry, i) => {
+    const at = `${pointer}/${i}`
     const metric = isObject(entry) ? readEntry(entry) : undefined
     if (metric === undefined) {
-      faults.push({ pointer: `/${i}`, detail: 'must be {"name": …, "value": …} or a single name with its number' })
+      faults.add(at, 'must be {"name": …, "value": …} or a single name with its number')
       return
     }
+    const { name, value } = metric
     const [nameAt, valueAt] = metric.at
-    const wrongName = nameFault(metric.name)
-    if (wrongName !== undefined) faults.push({ pointer: `/${i}${nameAt}`, detail: wrongName })
-    else if (seen.has(metric.name)) faults.push({ pointer: `/${i}${nameAt}`, detail: 'names a metric twice' })
-    seen.add(metric.name)
-    const wrongValue = valueFault(metric.value)
-    if (wrongValue !== undefined && !(wrongName !== undefined && nameAt === valueAt))
-      faults.push({ pointer: `/${i}${valueAt}`, detail: wrongValue })
+    const wrongName = nameFault(name)
+    if (wrongName !== undefined) faults.addMember(at, nameAt, wrongName)
+    else if (seen.has(name)) faults.addMember(at, nameAt, 'names a metric twice')
+    seen.add(name)
+    const wrongValue = valueFault(value)
+    if (wrongValue !== undefined && (wrongName === undefined || nameAt !== valueAt))
+      faults.addMember(at, valueAt, wrongValue)
+    found.push([name as string, value as number])
   })
-  return faults
+  return found
 }

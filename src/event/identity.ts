@@ -1,6 +1,6 @@
 // What makes an event the same event: a hash of everything in it but its time. A caller's own time and this hash make its stamp, so the same
 // event gets the same stamp on every node and after a restore, without any memory of it (DESIGN.md 4, lane 1).
-import { type Event, markName } from './event.ts'
+import { type Event, type Mark, type Metrics, markName } from './event.ts'
 import type { Stamp } from './stamp.ts'
 
 /** XXH64 of account, kind, process, meta, uid and content; the order of metrics does not count. */
@@ -23,16 +23,45 @@ const byName = ([a]: readonly [string, number], [b]: readonly [string, number]) 
 
 const hash = (members: readonly unknown[]): bigint => Bun.hash.xxHash64(JSON.stringify(members))
 
+/** One hash for each InfluxDB series that the event has a point in: two events overwrite each other only within one and with equal stamps. */
+export function seriesOf(event: Mark | Metrics): bigint[] {
+  const { account, process, meta } = event
+  switch (event.kind) {
+    case 'start':
+    case 'end':
+      return [hash([account, markName(event), process, meta])]
+    case 'metrics':
+      return event.items.map(([name]) => hash([account, 'metric', process, meta, name]))
+    default:
+      return event satisfies never
+  }
+}
+
 const US_LAST_DIGITS = [1, 5, 9] as const
+
+/** How many stamps there are for a caller's time, in µs since the epoch: the digits below its precision hold the hash. */
+export const valuesAt = (us: number): number => (us % 1_000_000 === 0 ? 100_000_000 : us % 1000 === 0 ? 100_000 : 300)
+
+/** One of the stamps of a caller's time; `value` is from 0 up to `valuesAt(us)`. */
+export function stampAt(us: number, value: number): Stamp {
+  const values = valuesAt(us)
+  if (values === 300) return { us, sub: Math.floor(value / 3) * 10 + US_LAST_DIGITS[value % 3]! }
+  return { us: us + Math.floor(value / 100), sub: (value % 100) * 10 + (values === 100_000 ? 3 : 7) }
+}
+
+/** The part of the content that chooses the stamp. */
+export const choiceOf = (content: bigint): number => Number(BigInt.asUintN(48, content))
 
 /**
  * The stamp of an event with its own time, in µs since the epoch. `moved` counts how often another event was found to have the stamp before:
  * each time the next value of the hash is taken, and when all are taken the next µs.
  */
 export function ownStamp(atUs: number, content: bigint, moved = 0): Stamp {
-  const values = atUs % 1_000_000 === 0 ? 100_000_000 : atUs % 1000 === 0 ? 100_000 : 300
-  if (moved >= values) return ownStamp(atUs + 1, content, moved - values)
-  const value = (Number(content % BigInt(values)) + moved) % values
-  if (values === 300) return { us: atUs, sub: Math.floor(value / 3) * 10 + US_LAST_DIGITS[value % 3]! }
-  return { us: atUs + Math.floor(value / 100), sub: (value % 100) * 10 + (values === 100_000 ? 3 : 7) }
+  let us = atUs
+  let rest = moved
+  for (let values = valuesAt(us); rest >= values; values = valuesAt(us)) {
+    rest -= values
+    us++
+  }
+  return stampAt(us, (choiceOf(content) + rest) % valuesAt(us))
 }

@@ -39,13 +39,14 @@ const PROBLEM_TYPE = { 'content-type': 'application/problem+json' }
 const PROBLEM_HEADERS = uncachedHeaders(PROBLEM_TYPE)
 const UNAUTHORIZED_HEADERS = uncachedHeaders({ ...PROBLEM_TYPE, 'www-authenticate': 'ApiKey' })
 
-export const problemBody = ({ code, status, title, detail, errors }: Problem): ProblemBody => ({
+export const problemBody = ({ code, status, title, detail, errors, items }: Problem): ProblemBody => ({
   type: `urn:stint:problem:${code}`,
   title,
   status,
   code,
   detail,
   ...(errors && { errors: [...errors] }),
+  ...(items && { items: [...items] }),
 })
 
 export function problemResponse(problem: Problem): Response {

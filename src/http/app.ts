@@ -2,7 +2,7 @@
 import { Elysia, NotFoundError, type ValidationError } from 'elysia'
 import type { EventKind } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import { type Fault, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import { MAX_BODY_BYTES } from '../wire/events.ts'
 import { type AccountRoutesDeps, accountRoutes } from './accounts/account-routes.ts'
@@ -13,11 +13,9 @@ import { errorToProblem } from './error-to-problem.ts'
 import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { boundBody, createBodyBudget } from './intake/body-budget.ts'
-import { findEventFaults } from './intake/event-faults.ts'
-import { admit, type GateDeps } from './intake/intake-gate.ts'
-import { INTAKE_PATHS } from './intake/intake-paths.ts'
-import { createRateLimitHeaders } from './intake/rate-limit-headers.ts'
-import { type Admitted, V1_KINDS, v1Routes } from './intake/v1-routes.ts'
+import { admit, type GateDeps, kindOfPath } from './intake/intake-gate.ts'
+import { createRateLimitHeaders } from './intake/rate-limit.ts'
+import { type Admitted, v1Routes } from './intake/v1-routes.ts'
 import { createLogTrouble } from './log-trouble.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
 import { type HealthDeps, healthRoute } from './operations/health-route.ts'
@@ -27,7 +25,7 @@ import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-le
 import { questionRoutes } from './questions/question-routes.ts'
 
 export interface AppDeps extends OpsDeps, AuthorizeReadDeps, ConsoleRoutesDeps {
-  readonly gate: Omit<GateDeps, 'paths' | 'limitBadKeys' | 'rateLimitHeaders'>
+  readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps
   readonly accounts: AccountRoutesDeps
   /** Do clients reach Stint by TLS of its own? Then browsers are told to come by no other way. */
@@ -61,10 +59,9 @@ const isIntake = (path: string) => path === '/v1' || path.startsWith('/v1/')
 export function createApp(deps: AppDeps) {
   const { log, intake } = deps
   const { limitBadKeys } = deps
-  const rateLimitHeaders = deps.gate.rateLimit.limit > 0 ? createRateLimitHeaders(deps.gate.rateLimit) : undefined
+  const rateLimitHeaders = deps.gate.rateLimit.limit > 0 ? createRateLimitHeaders() : undefined
   const gate: GateDeps = {
     ...deps.gate,
-    paths: INTAKE_PATHS,
     ...(limitBadKeys && { limitBadKeys }),
     ...(rateLimitHeaders && { rateLimitHeaders }),
   }
@@ -72,18 +69,17 @@ export function createApp(deps: AppDeps) {
   const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
-  const { routes, schemaOf } = v1Routes(intake)
+  const { routes, problemOf } = v1Routes(intake)
   const accountOf = (request: Request) => authorizeRead(request, deps)
 
   const refuse = (path: string, problem: Problem): Response => {
-    if (isIntake(path)) deps.countRefused(V1_KINDS[path] ?? 'other', problem.code)
+    if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
     return problemResponse(problem)
   }
 
-  const intakeFaults = (path: string, error: ValidationError): Fault[] | undefined => {
-    const kind = V1_KINDS[path]
-    if (kind === undefined) return undefined
-    return findEventFaults(schemaOf[kind], error.value, intake)
+  const intakeProblem = (path: string, error: ValidationError): Problem | undefined => {
+    const kind = kindOfPath(path)
+    return kind && problemOf(kind, error.value)
   }
 
   const allowedMethods = createAllowedMethods(() => app.routes)
@@ -96,7 +92,7 @@ export function createApp(deps: AppDeps) {
       if (allow !== undefined)
         return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
-      const problem = errorToProblem(error, (invalid) => intakeFaults(path, invalid))
+      const problem = errorToProblem(error, (invalid) => intakeProblem(path, invalid))
       if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, path)
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
       if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, path)
@@ -111,11 +107,13 @@ export function createApp(deps: AppDeps) {
       if (!isIntake(path)) return
       const admission = admit(c.request, path, gate)
       if (admission instanceof Problem) return refuse(path, admission)
-      if (path in V1_KINDS) boundBody(c.request, MAX_BODY_BYTES, bodies)
+      if (kindOfPath(path) !== undefined) boundBody(c.request, MAX_BODY_BYTES, admission.account, bodies)
       ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
     })
     .use(routes)
-    .use(batchRoute({ ...intake, bodies, stamp: gate.stamp, countRefused: deps.countRefused }))
+    .use(
+      batchRoute({ ...intake, bodies, stamp: gate.stamp, rateLimit: gate.rateLimit, countRefused: deps.countRefused }),
+    )
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))

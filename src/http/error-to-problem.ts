@@ -7,7 +7,7 @@ const MAX_FAULTS = 100
 /** `undefined`: not an error that Stint or Elysia throws on purpose; log it and answer `internal`. */
 export function errorToProblem(
   error: unknown,
-  faultsOf: (error: ValidationError) => Fault[] | undefined,
+  problemOf: (error: ValidationError) => Problem | undefined,
 ): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof ParseError) {
@@ -17,7 +17,9 @@ export function errorToProblem(
     })
   }
   if (error instanceof ValidationError) {
-    const errors = faultsOf(error) ?? schemaFaults(error)
+    const known = problemOf(error)
+    if (known !== undefined) return known
+    const errors = schemaFaults(error)
     return new Problem(
       'fields_invalid',
       `The body has ${errors.length === 1 ? 'a fault' : `${errors.length} faults`}.`,

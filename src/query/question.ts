@@ -1,5 +1,5 @@
 // A query string → a validated question. Everything that is wrong with it is reported at once, with a pointer to each parameter.
-import { escapePointer } from '../event/fields.ts'
+import { escapePointer } from '../event/faults.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/marks-window.ts'
 import { FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'

@@ -7,9 +7,8 @@ import { createIsOwnHost } from '../http/accounts/own-host.ts'
 import { createFindSession } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { clientAddress, isForwardedSecure } from '../http/client-address.ts'
-import { createLimitBadKeys } from '../http/intake/bad-keys.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
-import { createRateLimit } from '../http/intake/rate-limit.ts'
+import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
 import { Problem } from '../problem.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { renderMetrics } from './report.ts'
@@ -77,7 +76,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   })
 }
 
-function intakeOf({ config, clock, metrics, accounts, spools, givenStamps }: Rooms): AppDeps['intake'] {
+function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms): AppDeps['intake'] {
   // Looked up once: finding a counter by its label costs more than counting.
   const accepted = {
     start: metrics.accepted.labels('start'),
@@ -87,8 +86,7 @@ function intakeOf({ config, clock, metrics, accounts, spools, givenStamps }: Roo
   }
   return {
     spools,
-    givenStamps,
-    ownTimeSub: 2 * config.nodeId + 1,
+    ownStamps,
     maxAgeUs: config.maxAgeUs,
     wallUs: clock.wallUs,
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),

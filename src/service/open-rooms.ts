@@ -4,6 +4,7 @@ import { type Accounts, openAccounts } from '../account/accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Destination } from '../event/event.ts'
+import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
@@ -15,7 +16,7 @@ import type { Disk } from '../spool/disk.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
-import { type GivenStamps, openGivenStamps } from '../state/given-stamps.ts'
+import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openStores, type Stores } from '../store/open-stores.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
@@ -32,7 +33,8 @@ export interface Rooms {
   readonly accounts: Accounts
   readonly deadLetters: DeadLetters
   readonly spools: Both<Spool>
-  readonly givenStamps: GivenStamps
+  readonly movedStamps: MovedStampsFile
+  readonly ownStamps: OwnStamps
   readonly stampClock: StampClock
   readonly stores: Stores
   readonly shippers: Both<Shipper>
@@ -62,7 +64,8 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     retentionDays: config.retentionDays,
     log,
   })
-  const opened = { ...base, ...files, lock, stampClock, stores }
+  const ownStamps = createOwnStamps(files.movedStamps)
+  const opened = { ...base, ...files, lock, stampClock, ownStamps, stores }
   return {
     ...opened,
     shippers: bothOf((destination) => createShipperTo(destination, opened)),
@@ -87,7 +90,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
 }
 
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
-type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'givenStamps'>
+type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'movedStamps'>
 
 async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts): Promise<Files> {
   const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
@@ -114,13 +117,13 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     })
   }
   const spools = { points: await openSpoolOf('points'), exceptions: await openSpoolOf('exceptions') }
-  const givenStamps = openGivenStamps({
-    path: inDataDir('given-stamps.sqlite'),
+  const movedStamps = openMovedStamps({
+    path: inDataDir('moved-stamps'),
     keepUs: config.maxAgeUs + MAX_AHEAD_US,
     clock,
     log,
   })
-  return { accounts, deadLetters, spools, givenStamps }
+  return { accounts, deadLetters, spools, movedStamps }
 }
 
 type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics'>

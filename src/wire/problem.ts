@@ -17,6 +17,11 @@ export const ProblemBody = Type.Object(
     code: choice(Object.keys(problemTable) as ProblemCode[]),
     detail: Type.String(),
     errors: Type.Optional(Type.Array(Fault)),
+    items: Type.Optional(
+      Type.Array(Type.Object({}), {
+        description: 'Of a batch of which no event was accepted: the problem of each, in order.',
+      }),
+    ),
   },
   { description: 'A problem (RFC 9457). `code` is permanent; `errors` names every fault with a JSON pointer.' },
 )

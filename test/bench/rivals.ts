@@ -8,9 +8,9 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { systemClock } from '../../src/clock.ts'
+import { createOwnStamps } from '../../src/event/own-stamps.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
 import { admit } from '../../src/http/intake/intake-gate.ts'
-import { INTAKE_PATHS } from '../../src/http/intake/intake-paths.ts'
 import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { v1Routes } from '../../src/http/intake/v1-routes.ts'
 import { Problem } from '../../src/problem.ts'
@@ -75,12 +75,10 @@ function elysia() {
     rateLimit: createRateLimit(systemClock, 0),
     refusal: () => undefined,
     stamp: stampClock.next,
-    paths: INTAKE_PATHS,
   }
   const { routes } = v1Routes({
     spools: { points: forgetful, exceptions: forgetful },
-    givenStamps: { claim: async (us) => us, close() {} },
-    ownTimeSub: 1,
+    ownStamps: createOwnStamps({ find: () => undefined, keep: async () => {} }),
     maxAgeUs: 7 * 86_400e6,
     wallUs: systemClock.wallUs,
     admitSeries: () => 'known',

@@ -22,7 +22,7 @@ const create = (flags = '') =>
 describe('account create', () => {
   test('prints the key and nothing else on stdout, and it works', async () => {
     const { exitCode, stdout, stderr } = await create()
-    expect(stderr).toContain(`The account ${email} is made`)
+    expect(stderr).toContain(`Account ${email} created`)
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^stint_[0-9A-Za-z]{42}\n$/)
     expect(server.accounts.findKey(stdout.trim())).toBeDefined()
@@ -68,7 +68,7 @@ describe('account create', () => {
     })
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toBe(
-      'stint: The data is incorrect. The body has 2 faults.\n  email must be an e-mail address\n  password must have at least 8 characters\n',
+      'stint: The data is incorrect. The body has 2 faults.\n  email is not valid\n  password must have at least 8 characters\n',
     )
   })
 
@@ -99,7 +99,9 @@ describe('account login and logout', () => {
   test('sign in from another machine and out again', async () => {
     await create()
     const elsewhere = createPerson(server.url)
-    expect((await elsewhere.run('key list')).stderr).toContain('run stint account login first')
+    expect((await elsewhere.run('key list')).stderr).toContain(
+      `not signed in to ${server.url}: run stint account login`,
+    )
     const login = await elsewhere.run(`account login --email ${email}`, { typed: [PASSWORD] })
     expect(login).toEqual({ exitCode: 0, stdout: '', stderr: `Password: Signed in to ${server.url} as ${email}.\n` })
     expect((await elsewhere.run('key list')).exitCode).toBe(0)
@@ -138,7 +140,7 @@ describe('account login and logout', () => {
     server.accounts.sessions.revoke(account, id)
     const { exitCode, stderr } = await person.run('key list')
     expect(exitCode).toBe(1)
-    expect(stderr).toContain('has ended: run stint account login again')
+    expect(stderr).toContain('expired: run stint account login again')
     expect((await person.run('account logout')).exitCode).toBe(0)
     expect((await person.run('key list')).stderr).toContain('not signed in')
   })
@@ -153,7 +155,7 @@ describe('account login and logout', () => {
     writeFileSync(person.sessionPath, '{')
     const { exitCode, stderr } = await person.run('key list')
     expect(exitCode).toBe(1)
-    expect(stderr).toContain(`${person.sessionPath} is not valid JSON`)
+    expect(stderr).toContain(`cannot read ${person.sessionPath}: invalid JSON; delete it and sign in again`)
   })
 })
 
@@ -167,15 +169,19 @@ describe('a server that is not there', () => {
     )
     expect(exitCode).toBe(1)
     expect(stderr).toBe(
-      'stint: no Stint answers at http://127.0.0.1:1 (connection refused). Is it running? STINT_URL says where it is.\n',
+      'stint: cannot reach Stint at http://127.0.0.1:1 (connection refused); is it running, and is STINT_URL right?\n',
     )
   })
 
   test.each<[string, () => Response, string]>([
     ['a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'is not Stint (status 502)'],
     ['a web page', () => new Response('<h1>Hello</h1>'), 'is not Stint (status 200)'],
-    ['broken JSON', () => new Response('{', { headers: { 'content-type': 'application/json' } }), 'is broken'],
-    ['a redirect', () => Response.redirect('http://127.0.0.1:1/'), 'no Stint answers'],
+    [
+      'broken JSON',
+      () => new Response('{', { headers: { 'content-type': 'application/json' } }),
+      'invalid JSON in the answer',
+    ],
+    ['a redirect', () => Response.redirect('http://127.0.0.1:1/'), 'cannot reach Stint'],
     [
       'colours and cursor movements',
       () =>

@@ -14,17 +14,17 @@ const keyFile = (text: string) => {
 }
 
 test.each<[string, Record<string, string>, string]>([
-  ['a key of two lines', { STINT_API_KEY: `${SECRET}\nb` }, 'STINT_API_KEY must hold one key and nothing else'],
-  ['a key with a space', { STINT_API_KEY: `${SECRET} b` }, 'STINT_API_KEY must hold one key and nothing else'],
+  ['a key of two lines', { STINT_API_KEY: `${SECRET}\nb` }, 'invalid STINT_API_KEY: expected one key and nothing else'],
+  ['a key with a space', { STINT_API_KEY: `${SECRET} b` }, 'invalid STINT_API_KEY: expected one key and nothing else'],
   [
     'a file of two lines',
     { STINT_API_KEY_FILE: keyFile(`${SECRET}\n${SECRET}\n`) },
-    'STINT_API_KEY_FILE must hold one key and nothing else',
+    'invalid STINT_API_KEY_FILE: expected one key and nothing else',
   ],
   [
     'a service with a space',
     { STINT_API_KEY: SECRET, STINT_SERVICE: 'b d' },
-    'STINT_SERVICE must be the SERVICE_NAME of the server: letters, digits and -',
+    "invalid STINT_SERVICE: expected the server's SERVICE_NAME, made of letters, digits and -",
   ],
 ])('%s', async (_, env, message) => {
   expect(await person.run('timings', { env })).toEqual({ exitCode: 2, stdout: '', stderr: `stint: ${message}\n` })

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { formatLocalTime } from '../../src/cli/local-time.ts'
+import { formatLocalTime } from '../../src/cli/format-time.ts'
 import { systemClock } from '../../src/clock.ts'
 import { ADA, createManualClock } from '../account/accounts-cast.ts'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
@@ -25,7 +25,7 @@ test('key create prints the secret alone on stdout', async () => {
   const { exitCode, stdout, stderr } = await person.run(['key', 'create', '--name', 'nightly import'])
   expect(exitCode).toBe(0)
   expect(accounts.findKey(stdout.trim())).toMatchObject({ account, write: true, read: false })
-  expect(stderr).toContain('The key nightly import (key_')
+  expect(stderr).toContain('Key nightly import (key_')
   expect(stderr).not.toContain(stdout.trim())
 })
 
@@ -58,11 +58,11 @@ test('key list shows each key with its state, in columns with local times or as 
     state,
   ]
   expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(1))).toEqual([
-    row('first key', 0, 'write,read', 'works'),
-    row('first key', 1, 'write,read', `works until ${inHours(4)}`),
+    row('first key', 0, 'write,read', 'active'),
+    row('first key', 1, 'write,read', `active until ${inHours(4)}`),
     row('old', 2, 'read', `revoked ${inHours(0)}`),
-    row('läuft 夜間', 3, 'write', 'works'),
-    row('first key', 4, 'write,read', `ended ${inHours(1)}`),
+    row('läuft 夜間', 3, 'write', 'active'),
+    row('first key', 4, 'write,read', `expired ${inHours(1)}`),
   ])
   const column = Bun.stringWidth(lines[0]!.split('KEY')[0]!)
   for (const line of lines.slice(1)) expect(Bun.stringWidth(line.split('stint_')[0]!)).toBe(column)
@@ -76,10 +76,10 @@ test('key rotate gives a new secret, and the old one the time it is told', async
   const { stdout, stderr, exitCode } = await person.run(`key rotate ${old.id} --overlap 30m`)
   expect(exitCode).toBe(0)
   expect(accounts.findKey(stdout.trim())).toMatchObject({ account, read: true })
-  expect(stderr).toContain('The old key ends in 1800 s.')
+  expect(stderr).toContain('The old key expires in 1800 s.')
   expect(accounts.keys.list(account)[1]!.expiresMs).toBe(accounts.clock.wallUs() / 1000 + 1_800_000)
   const at = accounts.findKey(stdout.trim())!.keyId
-  expect((await person.run(`key rotate ${at}`)).stderr).toContain('The old key has ended.')
+  expect((await person.run(`key rotate ${at}`)).stderr).toContain('The old key is revoked.')
   expect(accounts.findKey(stdout.trim())).toBeUndefined()
 })
 
@@ -110,12 +110,12 @@ describe('a wrong call ends with 2 and says what is right', () => {
     ['key', 'Usage: stint key'],
     ['key nope', "unknown command 'nope'"],
     ['key create', "required option '--name <name>'"],
-    ['key create --name x --scopes admin', 'It is write, read, or write,read.'],
+    ['key create --name x --scopes admin', 'Expected write, read, or write,read.'],
     ['key create --name x --scopes', 'argument missing'],
     ['key list x', 'too many arguments'],
     ['key rotate', "missing required argument 'id'"],
-    ['key rotate key_x --overlap 1w', 'It is a time such as'],
-    ['key rotate key_x --overlap -5s', 'It is a time such as'],
+    ['key rotate key_x --overlap 1w', 'Expected a span such as'],
+    ['key rotate key_x --overlap -5s', 'Expected a span such as'],
     ['key rotate key_x --overlap 31d', 'at most 30d'],
     ['key rotate key_x --overlap', 'argument missing'],
     ['key list --jsn', "unknown option '--jsn'"],
@@ -130,7 +130,7 @@ describe('a wrong call ends with 2 and says what is right', () => {
   test.each(['nonsense', 'ftp://x', 'http://x/?a=1', '127.0.0.1:7070'])('STINT_URL=%s', async (STINT_URL) => {
     const { exitCode, stderr } = await person.run('key list', { env: { STINT_URL } })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('STINT_URL must be an address')
+    expect(stderr).toContain('invalid STINT_URL: expected an address')
   })
 })
 

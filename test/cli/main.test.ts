@@ -69,7 +69,7 @@ test('in a pipe the key is all that comes out', async () => {
     },
   )
   const secret = (await new Response(child.stdout).text()).trim()
-  expect(await new Response(child.stderr).text()).toContain('is made')
+  expect(await new Response(child.stderr).text()).toContain('created')
   expect(await child.exited).toBe(0)
   expect(server.accounts.findKey(secret)).toBeDefined()
 })
@@ -93,7 +93,7 @@ test.skipIf(!existsSync(FULL)).each(['--help', 'account create --email full@exam
       stderr: 'pipe',
     })
     const said = await new Response(child.stderr).text()
-    expect(said).toEndWith('stint: standard output could not be written: no space left on device\n')
+    expect(said).toEndWith('stint: cannot write standard output: no space left on device\n')
     expect(said).not.toContain('process-io.ts')
     expect(await child.exited).toBe(1)
   },

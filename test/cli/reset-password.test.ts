@@ -31,7 +31,7 @@ async function dirWithAda() {
 test('the new password works, the old one and all sessions do not, and the keys go on', async () => {
   const { dir, key, token, reset } = await dirWithAda()
   const { exitCode, stdout, stderr } = await reset('Ada@example.com', 'a new beginning\n')
-  expect(stderr).toBe('Ada@example.com has the new password; all its sessions have ended.\n')
+  expect(stderr).toBe('Password of Ada@example.com changed; all its sessions are signed out.\n')
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   await accounts.signIn({ ...ADA, password: 'a new beginning' })
@@ -55,7 +55,7 @@ test('what cannot be done is said, and nothing is made', async () => {
   dirs.push(empty)
   const nothing = await reset(ADA.email, 'a new beginning', empty)
   expect(nothing.exitCode).toBe(1)
-  expect(nothing.stderr).toContain(`there are no accounts in ${empty}`)
+  expect(nothing.stderr).toContain(`no accounts in ${empty}`)
   expect(readdirSync(empty)).toEqual([])
   expect(statSync(join(dir, 'accounts.sqlite')).mode & 0o777).toBe(0o600)
 })
@@ -79,7 +79,7 @@ test('from the first account to a forgotten password, with the real server', asy
   try {
     await server.start()
     const create = await person.run(`account create --email ${ADA.email} --password-stdin`, { stdin: ADA.password })
-    expect(create.stderr).toContain('is made')
+    expect(create.stderr).toContain('created')
     const key = create.stdout.trim()
     const start = () =>
       fetch(`${server.url}/v1/start`, {
@@ -100,7 +100,7 @@ test('from the first account to a forgotten password, with the real server', asy
     expect((await person.run(line, { stdin: 'a new beginning', env })).exitCode).toBe(0)
 
     await server.start()
-    expect((await person.run('key list')).stderr).toContain('has ended')
+    expect((await person.run('key list')).stderr).toContain('expired')
     const login = `account login --email ${ADA.email} --password-stdin`
     expect((await person.run(login, { stdin: ADA.password })).exitCode).toBe(1)
     expect((await person.run(login, { stdin: 'a new beginning' })).exitCode).toBe(0)

@@ -9,10 +9,13 @@ import { tempDir } from '../support/temp-dir.ts'
 const ROOT = join(import.meta.dir, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
-type Condition = { readonly condition: string }
+type Condition = { readonly condition: string; readonly required?: boolean }
 
 interface Service {
   readonly image: string
+  readonly build?: unknown
+  readonly pull_policy?: string
+  readonly profiles?: readonly string[]
   readonly command?: readonly string[]
   readonly depends_on?: Readonly<Record<string, Condition>>
   readonly environment?: Readonly<Record<string, string>>
@@ -26,7 +29,12 @@ interface Service {
 }
 
 const text = read('docker-compose.yml')
-const compose = YAML.parse(text) as { services: Record<string, Service>; volumes: Record<string, unknown> }
+/** Variables with a default become it, as without `.env`. */
+const withDefaults = (yaml: string) => yaml.replaceAll(/\$\{(POINTS|IMAGE_TARGET):-(\w+)\}/g, '$2')
+const compose = YAML.parse(withDefaults(text)) as {
+  services: Record<string, Service>
+  volumes: Record<string, unknown>
+}
 const services = Object.entries(compose.services)
 const dockerfile = read('src/deploy/Dockerfile')
 const manifest = JSON.parse(read('package.json'))
@@ -51,9 +59,11 @@ function knownVariables(): Set<string> {
 describe('versions', () => {
   test('of images are exact', () => {
     for (const [, { image }] of services)
-      if (image !== 'stint') expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+(\.\d+)?$/)
+      if (image !== 'stint:local') expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+(\.\d+)?$/)
     expect(
-      dockerfile.match(/^FROM .*/gm)!.every((line) => /^FROM oven\/bun:\d+\.\d+\.\d+-slim( AS \w+)?$/.test(line)),
+      dockerfile
+        .match(/^FROM .*/gm)!
+        .every((line) => /^FROM (oven\/bun:\d+\.\d+\.\d+-slim|dependencies|base) AS [\w-]+$/.test(line)),
     ).toBe(true)
   })
 
@@ -75,7 +85,7 @@ describe('order', () => {
   test('every service that runs on has a health check: its own or its image’s', () => {
     expect(dockerfile).toMatch(/^HEALTHCHECK .*check-ready\.ts/m)
     for (const [name, { healthcheck, image }] of services.filter(runsOn))
-      expect([name, image === 'stint' || healthcheck?.test !== undefined]).toEqual([name, true])
+      expect([name, image === 'stint:local' || healthcheck?.test !== undefined]).toEqual([name, true])
   })
 
   test('each waits until what it needs is healthy, or done', () => {
@@ -84,7 +94,58 @@ describe('order', () => {
       for (const [name, { condition }] of Object.entries(depends_on))
         expect([name, condition]).toEqual([name, ends.has(name) ? 'service_completed_successfully' : 'service_healthy'])
     expect([...ends].sort()).toEqual(['grant-tokens', 'make-secrets'])
-    expect(Object.keys(compose.services.stint!.depends_on!).sort()).toEqual(['clickhouse', 'grant-tokens', 'influxdb'])
+    expect(Object.keys(compose.services.stint!.depends_on!).sort()).toEqual([
+      'clickhouse',
+      'grant-tokens',
+      'influxdb',
+      'make-secrets',
+    ])
+  })
+
+  test('one service builds the image; the others wait for it and never pull it', () => {
+    const users = services.filter(([, { image }]) => image === 'stint:local')
+    expect(users.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['make-secrets'])
+    for (const [name, service] of users)
+      if (name !== 'make-secrets') expect([name, service.pull_policy]).toEqual([name, 'never'])
+    const waitsFor = (name: string): string[] => {
+      const needed = Object.keys(compose.services[name]!.depends_on ?? {})
+      return [...needed, ...needed.flatMap(waitsFor)]
+    }
+    for (const [name] of users) if (name !== 'make-secrets') expect(waitsFor(name)).toContain('make-secrets')
+  })
+
+  test('a store that COMPOSE_PROFILES leaves out is not waited for', () => {
+    const optional = services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)
+    expect(optional.sort()).toEqual(['clickhouse', 'grant-tokens', 'influxdb'])
+    for (const [name, { depends_on = {}, profiles }] of services)
+      for (const [needed, { required = true }] of Object.entries(depends_on))
+        if (profiles === undefined) expect([name, needed, required]).toEqual([name, needed, !optional.includes(needed)])
+  })
+
+  test.each([
+    ['influxdb,clickhouse', ['CLICKHOUSE_URL', 'INFLUX_URL']],
+    ['influxdb', ['INFLUX_URL']],
+    ['clickhouse', ['CLICKHOUSE_URL']],
+  ])('COMPOSE_PROFILES=%s starts Stint with %j', (profiles, addresses) => {
+    const dir = tempDir('compose')
+    const bin = join(dir, 'bun')
+    writeFileSync(bin, '#!/bin/sh\n/usr/bin/env\n', { mode: 0o755 })
+    const env = { ...compose.services.stint!.environment, COMPOSE_PROFILES: profiles, PATH: `${dir}:/usr/bin:/bin` }
+    const started = Bun.spawnSync(['sh', 'src/deploy/start-with-stores.sh'], { cwd: ROOT, env })
+    const given = Object.fromEntries(
+      started.stdout
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=', 2) as [string, string]),
+    )
+    expect(
+      Object.keys(given)
+        .filter((name) => /_URL$/.test(name))
+        .sort(),
+    ).toEqual(addresses)
+    for (const name of Object.keys(given))
+      if (/^(INFLUX|CLICKHOUSE)_/.test(name)) expect(addresses).toContain(name.replace(/_.*/, '_URL'))
   })
 })
 
@@ -140,6 +201,13 @@ describe('mounts', () => {
     )
   })
 
+  test('exist for points in ClickHouse, too', () => {
+    const chosen = [...text.matchAll(/- (\.\/\S*)\$\{POINTS:-influxdb\}/g)].map(([, folder]) => folder!)
+    expect(chosen).toHaveLength(2)
+    for (const folder of chosen)
+      for (const store of ['influxdb', 'clickhouse']) expect(existsSync(join(ROOT, folder, store))).toBe(true)
+  })
+
   test('put the dashboards and the secrets where Grafana’s files look for them', () => {
     const targets = compose.services.grafana!.volumes!.map((volume) => volume.split(':')[1]!)
     const provider = YAML.parse(read('src/deploy/grafana/provisioning/dashboards/stint.yaml')) as {
@@ -191,7 +259,14 @@ describe('settings', () => {
     const env = settingsOf(service)
     for (const [name, value] of Object.entries(env)) {
       if (
-        !['NODE_ENV', 'BUN_RUNTIME_TRANSPILER_CACHE_PATH', 'interval', 'timeout', 'retries'].includes(name) &&
+        ![
+          'NODE_ENV',
+          'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+          'COMPOSE_PROFILES',
+          'interval',
+          'timeout',
+          'retries',
+        ].includes(name) &&
         /^[A-Z_]+$/.test(name)
       )
         expect([...known]).toContain(name)
@@ -209,7 +284,7 @@ describe('settings', () => {
     })
   })
 
-  const example = [...read('src/deploy/env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(
+  const example = [...read('src/deploy/env.example').matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(
     ([, name, value]) => [name!, value!] as const,
   )
 

@@ -1,5 +1,5 @@
-// The Dockerfile without a daemon: what its steps do, in a clean directory and with nothing of this one but what .dockerignore lets through; then the program
-// as the image runs it: a user without rights, nothing to be written but DATA_DIR, no chdb.
+// The Dockerfile without a daemon: its steps are run in a clean directory that holds only what .dockerignore lets through; then the program runs as in the
+// image: a user without rights, only DATA_DIR writable, no chdb.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,14 @@ const READY_WITHIN_MS = 60_000
 const isRoot = process.getuid!() === 0
 
 const dockerfile = readFileSync(join(ROOT, 'src/deploy/Dockerfile'), 'utf8')
-const [dependencies, image] = dockerfile.split(/^FROM .*$/m).slice(1) as [string, string]
+const stages = Object.fromEntries(
+  [...dockerfile.matchAll(/^FROM \S+ AS (\S+)$([\s\S]*?)(?=^FROM |$(?![\s\S]))/gm)].map(([, name, body]) => [
+    name!,
+    body!,
+  ]),
+)
+const dependencies = stages.dependencies!
+const image = stages.base! + stages.stint!
 const steps = (stage: string, kind: string): string[][] =>
   [...stage.matchAll(new RegExp(`^${kind} (.*)$`, 'gm'))].map(([, rest]) => rest!.split(' '))
 const json = (stage: string, kind: string): string[] =>
@@ -105,6 +112,12 @@ test('holds what the program needs, and neither the embedded engine nor what onl
   const others = [...Object.keys(optionalDependencies), ...Object.keys(devDependencies)]
   expect(others.filter(isThere)).toEqual(['typescript']) // which Elysia asks for as its peer
   expect(existsSync(join(app, 'test'))).toBe(false)
+})
+
+test('the target `embedded` differs only by the optional dependencies', () => {
+  expect(stages['dependencies-embedded']!.trim()).toBe('RUN bun install --frozen-lockfile --production')
+  expect(stages.embedded!.replace('dependencies-embedded', 'dependencies').trim()).toBe(stages.stint!.trim())
+  expect(Object.keys(stages).at(-1)).toBe('stint') // what a build without --target makes
 })
 
 test('names what is missing, and ends, without CLICKHOUSE_URL', async () => {

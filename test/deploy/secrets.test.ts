@@ -40,13 +40,15 @@ describe('make-secrets', () => {
       'clickhouse/stint.xml',
       'grafana/admin-password',
       'grafana/clickhouse-password',
+      'grafana/influx-token',
       'influxdb/admin-password',
       'influxdb/admin-token',
       'stint/clickhouse-password',
+      'stint/influx-token',
       'stint/setup-code',
     ])
     const secrets = Object.entries(made).flatMap(([path, text]) => (path.endsWith('.xml') ? [] : [text]))
-    expect(new Set(secrets).size).toBe(6)
+    expect(new Set(secrets).size).toBe(8)
     for (const text of secrets) expect(text).toMatch(/^[\w-]{43}$/)
     for (const path of Object.keys(made)) expect(statSync(join(dir, path)).mode & 0o777).toBe(0o444)
     for (const text of secrets) expect(made['clickhouse/stint.xml']).not.toContain(text)

@@ -1,16 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { Faults } from '../../src/event/faults.ts'
 import {
   checkExceptionText,
-  checkItems,
   checkMeta,
   checkProcess,
   checkUid,
   LIMITS,
   nameFault,
-  readItems,
+  parseItems,
   stripText,
 } from '../../src/event/fields.ts'
+
+const checkItems = (items: unknown) => {
+  const faults = new Faults()
+  parseItems(items, faults, '')
+  return [...faults.list]
+}
+const readItems = (items: unknown) => parseItems(items, new Faults(), '')
 
 const details = (faults: { detail: string }[]) => faults.map(({ detail }) => detail)
 const EMOJI = '😀'

@@ -3,7 +3,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Event, EventKind } from '../../src/event/event.ts'
-import { type EventBody, eventFromBody } from '../../src/event/from-body.ts'
+import { Faults } from '../../src/event/faults.ts'
+import { parseEvent, toEvent } from '../../src/event/parse-event.ts'
 import { fromRecord, toRecord } from '../../src/event/record.ts'
 import { COLUMNS, toRows } from '../../src/store/clickhouse/rows.ts'
 import { createSchema } from '../../src/store/clickhouse/schema.ts'
@@ -66,6 +67,17 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
+/** A body of any kind. */
+interface EventBody {
+  readonly process: string
+  readonly meta?: string
+  readonly uid?: string
+  readonly items?: unknown
+  readonly exception?: string
+}
+
+const TIMES = { maxAgeUs: 0, wallUs: () => 0 }
+
 /** What is kept of a text: said once more, so that the code is not held against itself. */
 const keptOf = (text: string) => text.replace(/['"%\u0000-\u001f\u007f]/g, '').replace(/\\+$/, '')
 const name = hostile.map(keptOf).filter((text) => text !== '')
@@ -85,7 +97,7 @@ const EXCEPTION: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
   fc.record({ process, meta: hostile, exception: hostile }),
 )
 const eventOf = ([kind, body]: [EventKind, EventBody]): Event =>
-  fromRecord(toRecord(eventFromBody(kind, body, ACCOUNT, STAMP)))
+  fromRecord(toRecord(toEvent(parseEvent(kind, body, TIMES, new Faults())!, ACCOUNT, STAMP)))
 
 describe('line protocol', () => {
   const linesOf = (event: Event) => {

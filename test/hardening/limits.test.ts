@@ -1,7 +1,6 @@
-// How often somebody may ask, and what they are told: a key by RATE_LIMIT, an address that sends bad keys, sign-ups, and whose address counts.
+// How often somebody may ask, and what they are told: an account by RATE_LIMIT, an address that sends bad keys, sign-ups, and whose address counts.
 import { afterEach, expect, test } from 'bun:test'
-import { createLimitBadKeys } from '../../src/http/intake/bad-keys.ts'
-import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
+import { createLimitBadKeys, createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { type AppOptions, startApp, type TestApp } from '../support/app.ts'
 import { createStepClock } from '../support/step-clock.ts'
 
@@ -23,24 +22,38 @@ const badKey = (app: TestApp, path: string, headers: Record<string, string> = {}
     headers: { 'x-stint-api-key': 'stint_unknown', ...headers },
   })
 
-test('every answer to a limited key tells how much is left; the refusal tells how long to wait', async () => {
+test('every answer to a limited account says how much is left; the refusal says how long to wait', async () => {
   const app = await start({ rateLimit: 2 })
   const first = await app.post('/v1/start', MARK)
-  expect([first.status, ...headersOf(first)]).toEqual([201, '"key";q=2;w=1', '"key";r=1;t=1', null])
+  expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=2;w=1', '"account";r=1;t=1', null])
   const faulty = await app.post('/v1/start', {})
-  expect([faulty.status, ...headersOf(faulty)]).toEqual([422, '"key";q=2;w=1', '"key";r=0;t=1', null])
+  expect([faulty.status, ...headersOf(faulty)]).toEqual([422, '"account";q=2;w=1', '"account";r=0;t=1', null])
   const refused = await app.post('/v1/start', MARK)
-  expect([refused.status, ...headersOf(refused)]).toEqual([429, '"key";q=2;w=1', '"key";r=0;t=1', '1'])
+  expect([refused.status, ...headersOf(refused)]).toEqual([429, '"account";q=2;w=1', '"account";r=0;t=1', '1'])
   expect(refused.json).toMatchObject({ code: 'rate_limited' })
   app.clock.pass(1_000_000)
   expect((await app.post('/v1/start', MARK)).status).toBe(201)
 })
 
-test('the limit is of a key: another key of the same account has its own', async () => {
+test('the limit is per account: another key of the same account shares it', async () => {
   const app = await start({ rateLimit: 1 })
   expect((await app.post('/v1/start', MARK)).status).toBe(201)
   expect((await app.post('/v1/start', MARK)).status).toBe(429)
-  expect((await app.fetch('/v1/start', { method: 'POST', key: app.keys.writer, body: '{}' })).status).toBe(422)
+  expect((await app.fetch('/v1/start', { method: 'POST', key: app.keys.writer, body: '{}' })).status).toBe(429)
+})
+
+test('a batch counts its events: one above the limit passes, and the rest is a debt that is waited for', async () => {
+  const app = await start({ rateLimit: 10 })
+  const batch = (events: number) => app.post('/v1/batch', Array(events).fill({ kind: 'start', ...MARK }))
+  const first = await batch(35)
+  expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=10;w=1', '"account";r=0;t=1', null])
+  const refused = await app.post('/v1/start', MARK)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
+  expect((await batch(1)).status).toBe(429)
+  app.clock.pass(2_500_000)
+  expect((await batch(1)).status).toBe(429)
+  app.clock.pass(100_000)
+  expect((await batch(1)).status).toBe(201)
 })
 
 test('what has no limit has no headers: reading, signing in, the operator’s paths', async () => {

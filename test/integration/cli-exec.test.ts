@@ -1,6 +1,6 @@
 // `stint exec` and the real process: overlapping jobs, one killed, Stint away in between; from the sources and as the one compiled file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync, statSync } from 'node:fs'
+import { cpSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUser, MAIN } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
@@ -106,11 +106,14 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     await stint.terminate()
     for (let i = 0; i < 3; i++) await user.run(['exec', '--process', 'away', '--', 'sh', '-c', 'exit 2'])
     expect(user.pending()).toHaveLength(9)
-    const kept = user.pending()
     await stint.start()
-    for (const { kind, body } of kept) expect((await caller.post(`/v1/${kind}`, body)).status).toBe(201)
-    const { stdout } = await user.run(['flush'])
-    expect(stdout.toString()).toBe('9 sent, 0 dropped, 0 left\n')
+    const copy = join(dir, 'kept')
+    cpSync(user.stateDir, copy, { recursive: true })
+    for (const _ of ['once', 'twice']) {
+      cpSync(copy, user.stateDir, { recursive: true })
+      const { stdout } = await user.run(['flush'])
+      expect(stdout.toString()).toBe('9 sent, 0 dropped, 0 left\n')
+    }
     const found = await eventually(
       () => timings('away'),
       (all) => all.length >= 3,
@@ -134,7 +137,9 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   describe('as one compiled file', () => {
     beforeAll(async () => {
       const scripts = (await Bun.file(join(ROOT, 'package.json')).json()).scripts as Record<string, string>
-      const build = scripts['build:cli']!.replace('dist/stint', compiled).replace(/^bun /, '').split(' ')
+      const build = scripts['build:cli']!.replace('dist/stint', compiled)
+        .replace(/^.* && bun /, '')
+        .split(' ')
       const child = Bun.spawn([process.execPath, ...build], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
       const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
       if (child.exitCode !== 0) throw new Error(said)
@@ -159,6 +164,11 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       for (const command of [
         'exec',
         'flush',
+        'start',
+        'end',
+        'metric',
+        'exception',
+        'health',
         'timings',
         'running',
         'summary',

@@ -107,7 +107,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     })
     expect(await run('summary --process nobody --json')).toEqual({ exitCode: 0, stdout: '{"rows":[\n]}\n', stderr: '' })
     expect(await run('timings --process nobody --csv')).toMatchObject({
-      stdout: 'process,meta,uid,state,started_at,ended_at,duration_ms\r\n',
+      stdout: 'process,meta,uid,state,started_at,ended_at,duration_ms,exceptions\r\n',
       stderr: '',
     })
     expect(await run('timings --process nobody')).toEqual({
@@ -120,8 +120,8 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   test('timings as a table, with lengths for people', async () => {
     const { stdout } = await run('timings --from -2h --process import')
     const [head, ...rows] = cells(stdout)
-    expect(head).toEqual(['STARTED', 'ENDED', 'DURATION', 'STATE', 'PROCESS', 'META', 'UID'])
-    expect(rows.map((row) => row.slice(2))).toEqual([
+    expect(head).toEqual(['STARTED', 'ENDED', 'DURATION', 'STATE', 'EXCEPTIONS', 'PROCESS', 'META', 'UID'])
+    expect(rows.map((row) => row.slice(2).toSpliced(2, 1))).toEqual([
       ['–', 'running', 'import', '–', 'd'],
       ['–', 'abandoned', 'import', '–', 'd'],
       ['–', 'running', 'import', 'us', 'c'],
@@ -138,7 +138,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         .map((value) => value ?? '')
         .join(','),
     )
-    expect(stdout).toBe([`process,meta,uid,state,started_at,ended_at,duration_ms`, ...rows, ''].join('\r\n'))
+    expect(stdout).toBe([`process,meta,uid,state,started_at,ended_at,duration_ms,exceptions`, ...rows, ''].join('\r\n'))
   })
 
   test('each filter narrows: by state, meta, no meta, uid, and a time as it is shown', async () => {
@@ -159,14 +159,14 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   test('summary, as a table with meta and time where they are asked for', async () => {
     const plain = cells((await run('summary --from -2h --process import')).stdout)
     expect(plain).toEqual([
-      ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'RUNNING', 'ABANDONED', 'ORPHAN'],
-      ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '2', '1', '0'],
+      ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'FAILED', 'RUNNING', 'ABANDONED', 'ORPHAN'],
+      ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '0', '2', '1', '0'],
     ])
     const split = cells((await run('summary --from -2h --by meta --every 1d --process import')).stdout)
     expect(split[0]!.slice(0, 4)).toEqual(['FROM', 'PROCESS', 'META', 'COUNT'])
     const { stdout } = await run('summary --from -2h --by meta --every 1d --csv')
     expect(stdout.split('\r\n')[0]).toBe(
-      'process,meta,at,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,running,abandoned,orphan',
+      'process,meta,at,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,failed,running,abandoned,orphan',
     )
   })
 
@@ -219,7 +219,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   test('a page says that there is more; --all follows to the end, nothing twice', async () => {
     const page = await run('exceptions --from -2h --process many --csv')
     expect(page.stdout.split('\r\n')).toHaveLength(102)
-    expect(page.stderr).toBe('There are more: --all shows everything.\n')
+    expect(page.stderr).toBe('There are more rows; --all prints all of them.\n')
     const numbers = (texts: string[]) => texts.map((text) => Number(text.slice(7))).sort((a, b) => a - b)
     const everything = Array.from({ length: EXCEPTIONS }, (_, i) => i)
     const json = JSON.parse((await run('exceptions --from -2h --process many --all --json')).stdout)
@@ -245,7 +245,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     const { exitCode, stdout, stderr } = await run('timings --limit 5000 --state done')
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain('  --limit must be a whole number from 1 to 1000\n')
-    expect(stderr).toContain('  --state must be one of completed, running, abandoned, orphan\n')
+    expect(stderr).toContain('  --state must be one of completed, failed, running, abandoned, orphan, trouble\n')
   })
 
   test.each([
@@ -266,11 +266,11 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     const none = await run('timings', { env: { STINT_API_KEY: '' } })
     expect(none).toMatchObject({
       exitCode: 1,
-      stderr: `stint: you are not signed in to ${stint.url}: run stint account login first\n`,
+      stderr: `stint: not signed in to ${stint.url}: run stint account login, or set STINT_API_KEY\n`,
     })
     const away = await run('timings', { env: { STINT_URL: 'http://127.0.0.1:1' } })
     expect(away.exitCode).toBe(1)
-    expect(away.stderr).toStartWith('stint: no Stint answers at http://127.0.0.1:1 (connection refused)')
+    expect(away.stderr).toStartWith('stint: cannot reach Stint at http://127.0.0.1:1 (connection refused)')
   })
 
   test('without a key the session of account login will do', async () => {
@@ -391,21 +391,21 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       )
       expect(await run('dead show 999999')).toMatchObject({
         exitCode: 1,
-        stderr: 'stint: there is no dead letter 999999\n',
+        stderr: 'stint: dead letter not found: 999999\n',
       })
     })
 
     test('are not thrown away without a yes', async () => {
       expect(await run(['dead', 'drop', ids[0]!])).toMatchObject({
         exitCode: 2,
-        stderr: 'stint: nobody is here to ask: say --yes to throw them away\n',
+        stderr: 'stint: cannot ask for confirmation: not a terminal; pass --yes\n',
       })
       const no = await run(['dead', 'drop', ids[0]!], { typed: ['n'] })
       expect(no).toMatchObject({ exitCode: 1, stdout: '' })
-      expect(no.stderr).toContain('Throw this dead letter away for good? [y/N] ')
+      expect(no.stderr).toContain('Delete 1 dead letter? [y/N] ')
       expect(await list()).toEqual(ids)
       const yes = await run(['dead', 'drop', ids[0]!], { typed: ['y'] })
-      expect(yes).toMatchObject({ exitCode: 0, stdout: '1 dead letter is thrown away.\n' })
+      expect(yes).toMatchObject({ exitCode: 0, stdout: '1 dead letter deleted.\n' })
       expect(await list()).toEqual(ids.slice(1))
     })
 
@@ -417,7 +417,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     test('go to their store when they are replayed', async () => {
       expect(await run(['dead', 'replay', ids[3]!])).toEqual({
         exitCode: 0,
-        stdout: '1 dead letter is back on the way to the store.\n',
+        stdout: '1 dead letter sent to the store again.\n',
         stderr: '',
       })
       expect(await list()).toEqual(ids.slice(1, 3))
@@ -432,22 +432,22 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
 
     test('one that is not there is told, the others are done', async () => {
       const { exitCode, stderr } = await run(['dead', 'drop', '999999', ids[1]!, '--yes'])
-      expect([exitCode, stderr]).toEqual([1, 'stint: 1 done; there is no dead letter 999999\n'])
+      expect([exitCode, stderr]).toEqual([1, 'stint: 1 done; dead letter not found: 999999\n'])
       expect(await list()).toEqual([ids[2]!])
     })
 
     test('all of them, and none', async () => {
       expect(await run('dead drop --all --yes')).toMatchObject({
         exitCode: 0,
-        stdout: '1 dead letter is thrown away.\n',
+        stdout: '1 dead letter deleted.\n',
       })
-      expect(await run('dead drop --all')).toMatchObject({ exitCode: 0, stdout: '0 dead letters are thrown away.\n' })
-      expect(await run('dead list')).toMatchObject({ exitCode: 0, stdout: '', stderr: 'There are no dead letters.\n' })
+      expect(await run('dead drop --all')).toMatchObject({ exitCode: 0, stdout: '0 dead letters deleted.\n' })
+      expect(await run('dead list')).toMatchObject({ exitCode: 0, stdout: '', stderr: 'No dead letters.\n' })
     })
   })
 
   test('where points do not go to InfluxDB there is no budget of series', async () => {
-    expect(await run('series')).toEqual({ exitCode: 0, stdout: 'There is no limit.\n', stderr: '' })
+    expect(await run('series')).toEqual({ exitCode: 0, stdout: 'No limit.\n', stderr: '' })
   })
 })
 
@@ -476,13 +476,12 @@ describe.skipIf(missing('chdb') !== undefined)('the budget of series', () => {
     expect(await run('series')).toEqual({
       exitCode: 0,
       stdout: '8 of 10 (80 %)\n',
-      stderr:
-        'stint: warning: 80 % of the budget of series are used; beyond it new processes, metas and metrics are refused\n',
+      stderr: 'stint: warning: 80 % of the series limit used; beyond it new processes, metas and metrics are refused\n',
     })
     await begin(8, 11)
     expect(await run('series')).toMatchObject({
       stdout: '10 of 10 (100 %)\n',
-      stderr: expect.stringContaining('the budget of series is spent'),
+      stderr: expect.stringContaining('series limit reached'),
     })
     expect(await run('series --json')).toMatchObject({ stdout: '{"used":10,"max":10,"warning":true}\n' })
     expect(await run('series --csv')).toMatchObject({ stdout: 'used,max\r\n10,10\r\n' })

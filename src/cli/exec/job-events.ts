@@ -1,12 +1,7 @@
-// What is told of a job: its two marks with one uid and the job's own clock, and an exception when it failed.
+// The events of one job under `stint exec`: two marks with one uid and the job's own clock, and an exception if the job failed.
 import { basename } from 'node:path'
 import type { Ending } from './run-job.ts'
-
-/** One request to /v1: its path there and its body. */
-export interface OutgoingEvent {
-  readonly kind: 'start' | 'end' | 'exception'
-  readonly body: Readonly<Record<string, string>>
-}
+import type { OutgoingEvent } from './send-event.ts'
 
 export interface JobIdentity {
   readonly process: string
@@ -14,7 +9,7 @@ export interface JobIdentity {
   readonly uid: string
 }
 
-/** An end is later than its start by the clock that does not step, so that a job of ten seconds measures ten seconds. */
+/** Wall-clock µs. The end is computed from a clock that does not step, so that a job of ten seconds measures ten seconds. */
 export interface JobSpan {
   readonly startedUs: number
   readonly endedUs: number
@@ -25,22 +20,34 @@ export const startEvent = (job: JobIdentity, startedUs: number): OutgoingEvent =
   body: { ...job, at: formatUs(startedUs) },
 })
 
-/** The end, and the exception of a job that failed. */
-export function endEvents(job: JobIdentity, span: JobSpan, command: string, ending: Ending): OutgoingEvent[] {
-  // Three moments that differ: the exception lies within the run, and nothing shares the stamp of a mark.
+/** The end, and the exception of a job that failed. `ok`: exit codes other than 0 that count as success. */
+export function endEvents(
+  job: JobIdentity,
+  span: JobSpan,
+  command: string,
+  ending: Ending,
+  ok: readonly number[] = [],
+): OutgoingEvent[] {
+  // Three different times: the exception lies within the run, and no event shares the time of a mark.
   const endedUs = Math.max(span.endedUs, span.startedUs + 2)
-  const end: OutgoingEvent = { kind: 'end', body: { ...job, at: formatUs(endedUs) } }
-  if (ending.exitCode === 0) return [end]
-  const { uid, ...rest } = job
+  const end = { ...job, at: formatUs(endedUs) }
+  if (hasSucceeded(ending, ok)) return [{ kind: 'end', body: end }]
   const exception = describeFailure(command, ending)
-  return [end, { kind: 'exception', body: { ...rest, exception, at: formatUs(endedUs - 1) } }]
+  return [
+    { kind: 'end', body: { ...end, failed: true } },
+    { kind: 'exception', body: { ...job, exception, at: formatUs(endedUs - 1) } },
+  ]
 }
 
-/** Without the command's arguments: they may hold secrets. */
-export function describeFailure(command: string, { exitCode, signal, failure, stderrTail }: Ending): string {
-  const how = failure ?? (signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`)
+const hasSucceeded = ({ exitCode, signal, failure, timedOut }: Ending, ok: readonly number[]): boolean =>
+  signal === undefined && failure === undefined && timedOut === undefined && [0, ...ok].includes(exitCode)
+
+/** Omits the command's arguments: they may hold secrets. */
+export function describeFailure(command: string, { exitCode, signal, failure, timedOut, stderrTail }: Ending): string {
+  const how = signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`
+  const what = failure ?? (timedOut === undefined ? how : `timed out after ${timedOut} s and ${how}`)
   const said = stderrTail.trimEnd()
-  return `${basename(command)}: ${how}${said === '' ? '' : `\n${said}`}`
+  return `${basename(command)}: ${what}${said === '' ? '' : `\n${said}`}`
 }
 
 /** RFC 3339 with six digits, from µs since the epoch. */

@@ -1,9 +1,11 @@
 // Events that Stint has not acknowledged yet, in the user's state directory.
-//   1. a file is written once, with its length in its name, and synced before anybody relies on it: what is shorter is still being written,
-//      or was torn by a crash. Nothing is ever appended, so that any number of processes may add, send and remove without a lock;
-//   2. a file is removed only by who has had every event of it answered; an event sent twice is one, by its `at` and its content;
-//   3. a file's events are for one Stint, which its name tells; no key is written, and the address only without user and password;
-//   4. the oldest go first: to Stint, and when there is no room for more.
+//   1. A file is written once, with its length in its name, and synced before anybody relies on it: a shorter file is still being written,
+//      or was torn by a crash. Nothing is ever appended, so any number of processes may add, send and remove files without a lock.
+//   2. A file is removed only by a process that has an answer for each of its events; an event sent twice is stored once.
+//   3. A file's events are for one Stint, whose hash is in the name; no key is written, and the address without user and password.
+//   4. The oldest files go first: to Stint, and when there is no room for more.
+//   5. Older and newer versions share the directory. Version 1.0 reads `pending-TIME-…` files, the kinds start, end and exception, and
+//      bodies of strings: so `failed` stands beside the body, and metrics are in files that it does not see.
 import {
   closeSync,
   fsyncSync,
@@ -16,27 +18,27 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { OutgoingEvent } from './job-events.ts'
+import type { OutgoingEvent } from './send-event.ts'
 
 export interface PendingEvent extends OutgoingEvent {
-  /** The Stint it is for. */
+  /** Address of the Stint it is for. */
   readonly url: string
 }
 
 export interface PendingFile {
   readonly events: readonly PendingEvent[]
-  /** Lines that are no events: a damaged file. */
+  /** Number of lines that are not events, in a damaged file. */
   readonly unreadable: number
 }
 
 export interface PendingEvents {
-  /** The new file's name, made of the wall clock's µs, and how many of the oldest files had to go for it. Throws when it cannot be written. */
+  /** `us`: wall clock. Returns the new file's name, and how many of the oldest files were removed to make room. Throws if it cannot be written. */
   add(events: readonly OutgoingEvent[], url: string, us: number): { readonly file: string; readonly dropped: number }
-  /** Those for one Stint, or all; the oldest first. */
+  /** Names of the files for one Stint, or of all; the oldest first. */
   list(url?: string): string[]
-  /** Undefined when it is gone, as somebody else has sent it, or not there in full yet. `us` is now. */
+  /** Undefined if another process has sent and removed it, or is still writing it. `us`: wall clock. */
   read(file: string, us: number): PendingFile | undefined
-  /** Puts what is left of a file in its place, under a new name. */
+  /** Replaces a file by the rest of its events. Returns the new name. */
   replace(file: string, events: readonly PendingEvent[]): string
   remove(file: string): void
 }
@@ -44,23 +46,23 @@ export interface PendingEvents {
 export const MAX_FILES = 4000
 export const MAX_BYTES = 32 * 2 ** 20
 
-/** Nobody writes for so long. */
+/** No process writes for longer than this. */
 const TORN_AFTER_US = 60_000_000
-/** Time, address and length: all that must be known of thousands of files without looking into them. */
-const NAME = /^(pending-\d{17}-[0-9a-f]{8})-(\d+)-[0-9a-f-]+\.jsonl$/
-const KINDS = new Set(['start', 'end', 'exception'])
+/** Time, address and length: all that must be known of thousands of files without opening them. */
+const NAME = /^(pending-(?:metrics-)?\d{17}-[0-9a-f]{8})-(\d+)-[0-9a-f-]+\.jsonl$/
+const KINDS = new Set(['start', 'end', 'exception', 'metrics'])
 
-/** `unique` makes names that no other process makes. */
+/** `unique` returns a string that no other process uses. */
 export function openPendingEvents(dir: string, unique: () => string): PendingEvents {
   const pathOf = (file: string) => join(dir, file)
   const list = (url?: string) =>
     names(dir)
       .filter((name) => NAME.test(name) && (url === undefined || name.includes(`-${markOf(url)}-`)))
-      .sort()
+      .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
 
   /** The new file's name. */
   function write(prefix: string, events: readonly PendingEvent[]): string {
-    const text = events.map(({ kind, url, body }) => `${JSON.stringify({ kind, url, body })}\n`).join('')
+    const text = events.map(formatEvent).join('')
     const file = `${prefix}-${Buffer.byteLength(text)}-${unique()}.jsonl`
     const fd = openSync(pathOf(file), 'wx', 0o600)
     try {
@@ -75,7 +77,7 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
     return file
   }
 
-  /** Removes the oldest until one more has room. */
+  /** Removes the oldest files until there is room for one more. */
   function makeRoom(): number {
     const files = list()
     const bytes = files.map((file) => lengthOf(file))
@@ -93,7 +95,8 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
     add(events, url, us) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       const dropped = makeRoom()
-      const prefix = `pending-${String(Math.round(us)).padStart(17, '0')}-${markOf(url)}`
+      const metrics = events.some(({ kind }) => kind === 'metrics') ? 'metrics-' : ''
+      const prefix = `pending-${metrics}${String(Math.round(us)).padStart(17, '0')}-${markOf(url)}`
       const file = write(
         prefix,
         events.map((event) => ({ ...event, url })),
@@ -129,20 +132,25 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
 
 const lengthOf = (file: string): number => Number(NAME.exec(file)![2])
 
-/** In a file's name; two addresses with the same mark are told apart by the lines. */
+const ageOf = (file: string): string => file.replace('metrics-', '')
+
+/** Hash of an address for a file's name; the lines hold the address itself. */
 const markOf = (url: string) => Bun.hash.xxHash32(url).toString(16).padStart(8, '0')
+
+function formatEvent({ kind, url, body: { failed, ...body } }: PendingEvent): string {
+  return `${JSON.stringify({ kind, url, body, ...(failed === true && { failed }) })}\n`
+}
 
 function parseEvent(line: string): PendingEvent | undefined {
   try {
-    const { kind, url, body } = JSON.parse(line) as PendingEvent
-    const isEvent = KINDS.has(kind) && typeof url === 'string' && Object.values(body).every(isText)
-    return isEvent ? { kind, url, body } : undefined
+    const { kind, url, body, failed } = JSON.parse(line) as PendingEvent & { failed?: unknown }
+    const values = Object.entries(body).filter(([name]) => kind !== 'metrics' || name !== 'items')
+    const isEvent = KINDS.has(kind) && typeof url === 'string' && values.every(([, value]) => typeof value === 'string')
+    return isEvent ? { kind, url, body: failed === true ? { ...body, failed } : body } : undefined
   } catch {
     return undefined
   }
 }
-
-const isText = (value: unknown) => typeof value === 'string'
 
 function names(dir: string): string[] {
   try {

@@ -1,10 +1,11 @@
-// Signals that are sent to us are meant for the command. They are caught before it is started, so that none ends us and leaves it alone.
+// Passes signals that are sent to us on to the command. Handlers are in place before it starts, so that no signal ends us and leaves it alone.
+// The terminal sends Ctrl-C (SIGINT) and Ctrl-\ (SIGQUIT) to each process of its foreground group: the command has the signal already, and
+// a second one makes many programs quit without cleaning up. A handler is not told who sent the signal, so these two are not passed on
+// while the command is in our group and that group is in the foreground. Any other signal is.
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import type { Clock } from '../../clock.ts'
-import { createGroupWitness } from './group-witness.ts'
 
-/** All that end a process, but those that cannot be caught, that a fault of our own would raise, or that Bun keeps for itself. */
+/** The signals that end a process, except those that cannot be caught, that a fault of our own raises, or that Bun needs itself. */
 export const RELAYED = [
   'SIGINT',
   'SIGTERM',
@@ -20,37 +21,30 @@ export const RELAYED = [
 ] as const satisfies NodeJS.Signals[]
 
 export interface SignalRelay {
-  /** Signals that were ignored when we were started (`nohup`, `&` in a script): they must be ignored by the command too. */
+  /** Signals that were ignored when we were started (`nohup`, `&` in a script): the command must ignore them too. */
   readonly ignored: readonly NodeJS.Signals[]
   begin(child: Bun.Subprocess): void
-  /** Signals have their usual effect on us again. */
+  /** Restores the usual effect of signals on us. */
   stop(): void
 }
 
-export function createSignalRelay(clock: Clock): SignalRelay {
+export function createSignalRelay(): SignalRelay {
   const ignored = RELAYED.filter((signal) => isIgnored(signal))
   const caught = RELAYED.filter((signal) => !ignored.includes(signal))
-  const handlers = new Map<NodeJS.Signals, () => void>()
-  // Before the command: a signal to the group that the command gets must find the witness there too.
-  const witness = createGroupWitness(clock)
-  let relay: (signal: NodeJS.Signals) => Promise<void> = async () => {}
+  let relay = (_: NodeJS.Signals): void => {}
+  const handler = (signal: NodeJS.Signals) => relay(signal)
 
-  for (const signal of caught) {
-    const handler = () => void relay(signal)
-    handlers.set(signal, handler)
-    process.on(signal, handler)
-  }
+  for (const signal of caught) process.on(signal, handler)
   return {
     ignored,
     begin(child) {
-      relay = async (signal) => {
-        const isOurs = (await witness.saw(signal)) && sharesOurGroup(child.pid)
-        if (!isOurs && child.exitCode === null && child.signalCode === null) child.kill(signal)
+      relay = (signal) => {
+        const isRunning = child.exitCode === null && child.signalCode === null
+        if (isRunning && !isFromTerminal(signal, child.pid)) child.kill(signal)
       }
     },
     stop() {
-      witness.close()
-      for (const [signal, handler] of handlers) process.removeListener(signal, handler)
+      for (const signal of caught) process.removeListener(signal, handler)
     },
   }
 }
@@ -60,14 +54,18 @@ function isIgnored(signal: NodeJS.Signals): boolean {
   return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n
 }
 
-/** A command that made a group of its own (`setsid`, a shell with jobs) does not get what is sent to ours. */
-function sharesOurGroup(pid: number): boolean {
-  const [ours, theirs] = [groupOf('self'), groupOf(String(pid))]
-  return ours === theirs || ours === undefined || theirs === undefined
+/** A command that made a group of its own (`setsid`, a shell with job control) does not get what the terminal sends to ours. */
+function isFromTerminal(signal: NodeJS.Signals, pid: number): boolean {
+  if (signal !== 'SIGINT' && signal !== 'SIGQUIT') return false
+  const [ours, theirs] = [groupsOf('self'), groupsOf(pid)]
+  return ours !== undefined && ours.own === ours.foreground && ours.own === theirs?.own
 }
 
-/** Of `pid (name) state ppid pgrp …`; the name may hold anything. */
-const groupOf = (pid: string): string | undefined => /^.*\) \S+ \S+ (\d+)/s.exec(readProc(`${pid}/stat`))?.[1]
+/** Reads `pid (name) state ppid pgrp session tty tpgid …`; the name may hold any character. Undefined where there is no /proc. */
+function groupsOf(pid: number | 'self'): { own: string; foreground: string } | undefined {
+  const [, own, foreground] = /^.*\) \S+ \S+ (\d+) \S+ \S+ (-?\d+)/s.exec(readProc(`${pid}/stat`)) ?? []
+  return own === undefined || foreground === undefined ? undefined : { own, foreground }
+}
 
 /** Empty where there is no /proc. */
 function readProc(path: string): string {

@@ -1,4 +1,4 @@
-// `stint exec`: the command first; everything about Stint happens beside it, and nothing about Stint keeps the command from running or ending.
+// `stint exec`: the command comes first. Reporting happens beside it and never keeps it from running or ending.
 import { fstatSync } from 'node:fs'
 import { basename } from 'node:path'
 import { systemClock } from '../../clock.ts'
@@ -9,26 +9,28 @@ import { type Ending, runJob } from './run-job.ts'
 const STDERR = 2
 const LINUX_NULL_DEVICE = 0x103
 
-/** Ends this process as the command ended. */
+/** Ends this process the way the command ended. */
 export async function runExec(call: ExecCall, io: Io): Promise<never> {
   const stderrIsTerminal = await isTerminal(STDERR)
   const startedUs = systemClock.wallUs()
   const sinceUs = systemClock.monotonicUs()
-  const job = runJob({ command: call.command, env: io.env, clock: systemClock, stderrIsTerminal })
-  const telling = import('./tell-stint.ts').then(({ tellStint }) => tellStint(call, startedUs, systemClock, io))
-  telling.catch(() => {}) // told below
+  const { command, timeout: timeoutS } = call
+  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal, timeoutS })
+  const reporting = import('./report-job.ts').then(({ reportJob }) => reportJob(call, startedUs, systemClock, io))
+  reporting.catch(() => {}) // handled below
   const ending = await job.ended
-  const say = async (line: string) => io.stderr.write(`stint: ${(await import('../one-line.ts')).oneLine(line)}\n`)
-  if (ending.failure !== undefined) await say(`${basename(call.command[0])}: ${ending.failure}`)
+  const say = async (line: string) => io.stderr.write(`stint: ${(await import('../safe-text.ts')).oneLine(line)}\n`)
+  if (ending.failure !== undefined) await say(`${basename(command[0])}: ${ending.failure}`)
+  if (ending.timedOut !== undefined) await say(`${basename(command[0])}: timed out after ${ending.timedOut} s`)
   try {
-    await (await telling).end(ending, startedUs + ending.endedUs - sinceUs)
+    await (await reporting).end(ending, startedUs + ending.endedUs - sinceUs)
   } catch (error) {
     await say(`the command was not timed: ${error}`)
   }
   return leave(ending, job.letGo, io)
 }
 
-/** Knowing terminals takes long to load, and most things are told from one at a glance. */
+/** `node:tty` takes long to load, and most files are no terminal at first sight. */
 async function isTerminal(fd: number): Promise<boolean> {
   try {
     const file = fstatSync(fd)
@@ -39,7 +41,7 @@ async function isTerminal(fd: number): Promise<boolean> {
   return (await import('node:tty')).isatty(fd)
 }
 
-/** Signals whose usual effect is an end without a core dump, so that we can end by them too. */
+/** Signals that end a process without a core dump, so that we can end by them too. */
 const FATAL: ReadonlySet<string> = new Set([
   'SIGINT',
   'SIGTERM',
@@ -53,13 +55,16 @@ const FATAL: ReadonlySet<string> = new Set([
   'SIGIO',
 ])
 const DEATH_MS = 20
+/** As `timeout` of coreutils. */
+const EXIT_TIMED_OUT = 124
 
-/** A shell stops its script when a command was ended by Ctrl-C: it must see that it was, not just a number. */
-async function leave({ signal, exitCode }: Ending, letGo: () => void, io: Io): Promise<never> {
+/** A shell stops its script when Ctrl-C has ended a command: it must see the signal, not only an exit code. */
+async function leave({ signal, exitCode, timedOut }: Ending, letGo: () => void, io: Io): Promise<never> {
   letGo()
+  if (timedOut !== undefined) return io.exit(EXIT_TIMED_OUT)
   if (signal !== undefined && FATAL.has(signal)) {
     process.kill(process.pid, signal)
-    await Bun.sleep(DEATH_MS) // process 1 of a container is not ended by it
+    await Bun.sleep(DEATH_MS) // process 1 of a container survives it
   }
   return io.exit(exitCode)
 }

@@ -1,20 +1,22 @@
-// Runs one command from its start to its end, and lets everything through that comes or goes: input, output, signals, the way it ends.
+// Runs one command from start to end and passes through all that comes and goes: input, output, open files, signals, the way it ends.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
-import { listInheritedFds } from './inherited-fds.ts'
 import { createSignalRelay } from './relay-signals.ts'
 import { StartFailure, startCommand } from './start-command.ts'
 import { createTee } from './tee-stderr.ts'
 import { createTextTail } from './text-tail.ts'
 
 export interface Ending {
-  /** As a shell tells it: 128 + the number of the signal that ended the command; 126 or 127 when it could not be started. */
+  /** As a shell reports it: 128 + the number of the signal that ended the command; 126 or 127 if it could not be started. */
   readonly exitCode: number
-  /** Its name, such as SIGTERM. */
+  /** Name of the signal that ended it, such as SIGTERM. */
   readonly signal?: string
   /** Why it could not be started. */
   readonly failure?: string
+  /** Seconds after which it was stopped. */
+  readonly timedOut?: number
   readonly stderrTail: string
-  /** Monotonic. */
+  /** Monotonic clock. */
   readonly endedUs: number
 }
 
@@ -22,23 +24,26 @@ export interface JobOptions {
   readonly command: readonly [name: string, ...args: string[]]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Is standard error a terminal? Then the command has it as it is. */
+  /** The command then gets the terminal itself, and nothing of its standard error is kept. */
   readonly stderrIsTerminal: boolean
+  readonly timeoutS: number | undefined
 }
-
-/** Of an exception's 15,000 code points, most. */
-const TAIL_CODE_POINTS = 12_000
 
 export interface Job {
   readonly ended: Promise<Ending>
-  /** From now on signals have their usual effect on us; until then none ends us, also after the command's end. */
+  /** Gives signals their usual effect on us again; until then none ends us, even after the command's end. */
   letGo(): void
 }
 
-/** The command runs when this returns. */
-export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): Job {
+/** Most of an exception's 15,000 code points. */
+const TAIL_CODE_POINTS = 12_000
+/** Between SIGTERM and SIGKILL. */
+const KILL_AFTER_MS = 10_000
+
+/** The command is running when this returns. */
+export function runJob({ command, env, clock, stderrIsTerminal, timeoutS }: JobOptions): Job {
   const inheritedFds = listInheritedFds()
-  const relay = createSignalRelay(clock)
+  const relay = createSignalRelay()
   const tail = createTextTail(TAIL_CODE_POINTS)
   const tee = stderrIsTerminal ? undefined : createTee(tail)
   const start = () => {
@@ -57,13 +62,21 @@ export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): J
   }
   tee?.begin(child.stderr instanceof ReadableStream ? child.stderr : undefined)
   relay.begin(child)
+  const limit = timeoutS === undefined ? undefined : limitTime(child.pid, timeoutS * 1000)
 
   async function end(started: Bun.Subprocess): Promise<Ending> {
     const exitCode = await started.exited
     const endedUs = clock.monotonicUs()
+    const hasTimedOut = limit?.stop() ?? false
     await tee?.finish()
     const signal = nameOf(started.signalCode)
-    return { exitCode, ...(signal !== undefined && { signal }), stderrTail: tail.text(), endedUs }
+    return {
+      exitCode,
+      ...(signal !== undefined && { signal }),
+      ...(timeoutS !== undefined && hasTimedOut && { timedOut: timeoutS }),
+      stderrTail: tail.text(),
+      endedUs,
+    }
   }
   return { ended: end(child), letGo: relay.stop }
 }
@@ -71,3 +84,71 @@ export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): J
 /** Signals without a name (real-time ones) come as their number. */
 const nameOf = (signal: NodeJS.Signals | number | null): string | undefined =>
   signal === null ? undefined : typeof signal === 'number' ? `signal ${signal}` : signal
+
+/** Sends SIGTERM to the command and its descendants when the time is up, SIGKILL later. `stop` returns whether it was up. */
+function limitTime(pid: number, ms: number): { stop(): boolean } {
+  let family: number[] = []
+  const send = (signal: NodeJS.Signals) => {
+    family = [...new Set([...family, ...findFamily(pid)])]
+    for (const member of family) {
+      try {
+        process.kill(member, signal)
+      } catch {
+        // It has ended.
+      }
+    }
+  }
+  let isUp = false
+  let timer = setTimeout(() => {
+    isUp = true
+    send('SIGTERM')
+    timer = setTimeout(() => send('SIGKILL'), KILL_AFTER_MS)
+  }, ms)
+  return {
+    stop() {
+      clearTimeout(timer)
+      return isUp
+    },
+  }
+}
+
+/** A process and its descendants; the process alone where there is no /proc. */
+function findFamily(pid: number): number[] {
+  const children: number[] = []
+  try {
+    for (const task of readdirSync(`/proc/${pid}/task`))
+      children.push(
+        ...readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+      )
+  } catch {
+    // It has ended, or there is no /proc.
+  }
+  return [pid, ...children.flatMap(findFamily)]
+}
+
+/** Bun's own descriptors, which it has opened by now. */
+const OWN = /^(?:anon_inode:|\/memfd:|\/proc\/)/
+
+/**
+ * Descriptors beyond the three standard ones that we were started with: `<(…)` of a shell, the jobs of make, the sockets of systemd. Any
+ * other program that runs a command passes them on; Bun closes them unless they are named. In order; call it before opening anything.
+ * Empty where there is no /proc.
+ */
+function listInheritedFds(): number[] {
+  try {
+    return readdirSync('/proc/self/fd')
+      .map(Number)
+      .filter((fd) => fd > 2 && isInherited(fd))
+      .sort((a, b) => a - b)
+  } catch {
+    return []
+  }
+}
+
+function isInherited(fd: number): boolean {
+  try {
+    return !OWN.test(readlinkSync(`/proc/self/fd/${fd}`))
+  } catch {
+    return false // it read the directory itself
+  }
+}

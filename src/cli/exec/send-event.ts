@@ -1,13 +1,17 @@
-// One event to /v1. What the answer means: stored, never to be stored, or to be kept and sent again.
-import { describeFetchFault } from '../fetch-fault.ts'
-import type { OutgoingEvent } from './job-events.ts'
+// Sends one event to /v1 and judges the answer: stored, refused for good, or kept to be sent again.
+
+/** One request to /v1: its path there and its body. */
+export interface OutgoingEvent {
+  readonly kind: 'start' | 'end' | 'metrics' | 'exception'
+  readonly body: Readonly<Record<string, unknown>>
+}
 
 export interface Target {
-  /** Where Stint is, without a trailing slash. */
+  /** Stint's address, without a trailing slash. */
   readonly url: string
   readonly keyHeader: string
   readonly key: string | undefined
-  /** Why there is no key, when one was given. */
+  /** Why the given key cannot be used. */
   readonly keyFault?: string
 }
 
@@ -18,16 +22,19 @@ export type Outcome =
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Only these say that the event itself is at fault; everything else may be different the next time. */
+/** Only these mean that the event itself is at fault; any other answer may differ the next time. */
 const NEVER = new Set([413, 422])
+export const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
 
 /** Never rejects. Pass `signal` to give up. */
 export async function sendEvent(
-  { kind, body }: OutgoingEvent,
-  { url, keyHeader, key, keyFault = 'there is no STINT_API_KEY' }: Target,
+  event: OutgoingEvent,
+  target: Target,
   fetch: Fetch,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const { kind, body } = event
+  const { url, keyHeader, key, keyFault = NO_KEY } = target
   if (key === undefined) return { is: 'kept', why: keyFault }
   try {
     const response = await fetch(`${url}/v1/${kind}`, {
@@ -39,28 +46,54 @@ export async function sendEvent(
     })
     const text = await response.text()
     if (response.status === 201) return { is: 'stored' }
-    const why = `${url} answered ${response.status}${describeProblem(text)}`
+    const problem = parseProblem(text)
+    const older = withoutRefused(event, problem)
+    if (older !== undefined) return sendEvent(older, target, fetch, signal)
+    const why = `${url} answered ${response.status}${describeProblem(problem)}`
     return { is: NEVER.has(response.status) ? 'refused' : 'kept', why }
   } catch (error) {
-    return { is: 'kept', why: `${url} did not answer (${describeFetchFault(error)})` }
+    return { is: 'kept', why: `cannot reach Stint at ${url} (${describeFetchFault(error)})` }
   }
+}
+
+/** Why a request got no answer, in a few words. */
+export function describeFetchFault(error: unknown): string {
+  const { name, code, message } = error as { name?: string; code?: string; message?: string }
+  if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time'
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'connection refused'
+  return code ?? message ?? 'unknown'
 }
 
 interface Problem {
-  readonly title?: unknown
-  readonly errors?: readonly { readonly pointer?: unknown; readonly detail?: unknown }[]
+  readonly title: string
+  readonly errors: readonly { readonly pointer?: unknown; readonly detail?: unknown }[]
 }
 
-/** The server's own words, with a field named as the flag that gave it. */
-function describeProblem(text: string): string {
-  let problem: Problem
+function parseProblem(text: string): Problem | undefined {
   try {
-    problem = JSON.parse(text)
+    const { title, errors } = JSON.parse(text)
+    return typeof title === 'string' ? { title, errors: Array.isArray(errors) ? errors : [] } : undefined
   } catch {
-    return ''
+    return undefined
   }
-  if (typeof problem?.title !== 'string') return ''
-  const errors = Array.isArray(problem.errors) ? problem.errors : []
-  const faults = errors.map(({ pointer, detail }) => `${String(pointer).replace(/^\//, '--')} ${String(detail)}`.trim())
+}
+
+/**
+ * Version 1.0 of the server refuses `failed`, and a uid except on marks. Without them it stores the event, so the run ends there too.
+ * Undefined unless the problem is about one of them.
+ */
+function withoutRefused({ kind, body }: OutgoingEvent, problem: Problem | undefined): OutgoingEvent | undefined {
+  const names = kind === 'start' || kind === 'end' ? ['failed'] : ['uid']
+  const refused = names.filter((name) => name in body && problem?.errors.some(({ pointer }) => pointer === `/${name}`))
+  if (refused.length === 0) return undefined
+  return { kind, body: Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name))) }
+}
+
+/** The server's own words, with each field named as the flag that set it. */
+function describeProblem(problem: Problem | undefined): string {
+  if (problem === undefined) return ''
+  const faults = problem.errors.map(({ pointer, detail }) =>
+    `${String(pointer).replace(/^\//, '--')} ${String(detail)}`.trim(),
+  )
   return `: ${[problem.title, ...faults].join('; ')}`
 }

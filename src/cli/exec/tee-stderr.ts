@@ -1,23 +1,23 @@
-// The command's stderr, passed on byte by byte while the end of it is kept.
-//   1. the command has a real pipe for its stderr where there is one (open-pipe.ts);
-//   2. what it wrote before its exit is passed on before `finish` resolves, in order, however slow our own stderr is;
-//   3. whatever it left running keeps a stderr that works: `cat` serves the pipe on after us;
-//   4. when our own stderr breaks, so does the command's: it learns what it would have learnt without us.
-import { closeSync, write } from 'node:fs'
-import { openPipe, type Pipe } from './open-pipe.ts'
+// Passes the command's stderr on byte by byte and keeps the end of it.
+//   1. The command gets a real pipe where the system has them (openPipe below).
+//   2. All that it wrote before its exit is passed on before `finish` resolves, in order, however slow our own stderr is.
+//   3. Processes that it leaves running keep a stderr that works: `cat` copies the pipe after we exit.
+//   4. When our own stderr breaks, so does the command's, as it would without us.
+import { dlopen, ptr } from 'bun:ffi'
+import { closeSync, constants, openSync, write } from 'node:fs'
 import type { TextTail } from './text-tail.ts'
 
 export interface Tee {
   /** For the command. */
   readonly stderr: number | 'pipe'
-  /** Once the command is started: `stream` is what Bun made of `'pipe'`. */
+  /** Call it when the command has started. `stream`: what Bun made of `'pipe'`. */
   begin(stream: ReadableStream<Uint8Array> | undefined): void
-  /** Once the command has ended. */
+  /** Call it when the command has ended. */
   finish(): Promise<void>
 }
 
 const OUR_STDERR = 2
-/** A pipe that is still open and silent for so long after the command's exit is held by something that it left running. */
+/** A pipe that is open and silent for this long after the command's exit is held by a process that it left running. */
 const SILENCE_MS = 10
 const BUSY_RETRY_MS = 5
 
@@ -44,7 +44,7 @@ export function createTee(tail: TextTail): Tee {
     isOpen = false
     if (pipe === undefined) return
     closeSync(pipe.readFd)
-    closeSync(pipe.nonBlockingFd) // the stream leaves that to whoever opened it
+    closeSync(pipe.nonBlockingFd) // the stream does not close it
   }
 
   return {
@@ -60,7 +60,7 @@ export function createTee(tail: TextTail): Tee {
       for (let seen = -1; isOpen && !(isWaiting && seen === chunks); ) {
         seen = chunks
         await Promise.race([copying, Bun.sleep(SILENCE_MS)])
-        await new Promise(setImmediate) // a timer may be late: what came meanwhile is seen first
+        await new Promise(setImmediate) // the timer may be late: see first what came meanwhile
       }
       if (!isOpen) return
       if (pipe) serveOn(pipe)
@@ -69,16 +69,16 @@ export function createTee(tail: TextTail): Tee {
   }
 }
 
-/** From now on `cat` copies what comes. */
+/** Leaves the copying to `cat`. */
 function serveOn({ readFd }: Pipe): void {
   try {
     Bun.spawn(['cat'], { stdin: readFd, stdout: OUR_STDERR, stderr: 'ignore', detached: true }).unref()
   } catch {
-    // Without a `cat` there is nobody to serve it.
+    // There is no `cat` here.
   }
 }
 
-/** False when nobody reads any more. */
+/** False if the reader is gone. */
 async function writeAll(fd: number, bytes: Uint8Array): Promise<boolean> {
   for (let written = 0; written < bytes.length; ) {
     try {
@@ -93,3 +93,34 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<boolean> {
 
 const writeSome = (fd: number, bytes: Uint8Array): Promise<number> =>
   new Promise((resolve, reject) => write(fd, bytes, (error, count) => (error ? reject(error) : resolve(count))))
+
+interface Pipe {
+  readonly readFd: number
+  readonly writeFd: number
+  /** Reads the same pipe without waiting: O_NONBLOCK belongs to the open file description, so it needs one of its own. */
+  readonly nonBlockingFd: number
+}
+
+const O_CLOEXEC = 0o2000000
+const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
+
+/**
+ * Opens a kernel pipe, close-on-exec. Bun and Node give a child a socket instead, which no process can open by name: `echo … >/dev/stderr`,
+ * common in scripts, would fail with ENXIO under `stint exec` alone. Undefined outside Linux.
+ */
+function openPipe(): Pipe | undefined {
+  if (process.platform !== 'linux') return undefined
+  for (const library of LIBRARIES) {
+    try {
+      const { symbols } = dlopen(library, { pipe2: { args: ['ptr', 'i32'], returns: 'i32' } })
+      const fds = new Int32Array(2)
+      if (symbols.pipe2(ptr(fds), O_CLOEXEC) !== 0) return undefined
+      const [readFd, writeFd] = fds as unknown as [number, number]
+      const nonBlockingFd = openSync(`/proc/self/fd/${readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+      return { readFd, writeFd, nonBlockingFd }
+    } catch {
+      // another C library, or no /proc
+    }
+  }
+  return undefined
+}

@@ -1,17 +1,17 @@
-// The end of a byte stream as text: what a failed command said last. Memory is bounded, however much comes.
+// The end of a byte stream as text: the last output of a failed command. Memory is bounded, however long the stream is.
 
 /** The longest UTF-8 sequence. */
-const MAX_BYTES_A_CODE_POINT = 4
+const CODE_POINT_MAX_BYTES = 4
 
 export interface TextTail {
   push(chunk: Uint8Array): void
-  /** The last `maxCodePoints` code points; a sequence that is not UTF-8 becomes U+FFFD. */
+  /** The last `maxCodePoints` code points; invalid UTF-8 becomes U+FFFD. */
   text(): string
 }
 
 export function createTextTail(maxCodePoints: number): TextTail {
-  const keptBytes = maxCodePoints * MAX_BYTES_A_CODE_POINT
-  // Twice what is kept, so that the kept end moves to the front only once in `keptBytes`.
+  const keptBytes = maxCodePoints * CODE_POINT_MAX_BYTES
+  // Twice the kept size, so that the kept end moves to the front only once per `keptBytes`.
   const buffer = new Uint8Array(2 * keptBytes)
   let used = 0
   let cut = false
@@ -34,7 +34,7 @@ export function createTextTail(maxCodePoints: number): TextTail {
     },
     text() {
       let start = Math.max(0, used - keptBytes)
-      // A cut may fall into a sequence: its rest is not a character of the text.
+      // A cut may fall inside a sequence, whose rest is not a character of the text.
       if (cut || start > 0) for (let i = 0; i < 3 && isContinuation(buffer[start]); i++) start++
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(buffer.subarray(start, used))
       return lastCodePoints(text, maxCodePoints)

@@ -1,116 +1,114 @@
-// POST /v1/batch: many events in one call, an addition to SPEC.md. The good ones are made durable together, in one commit a destination;
-// the bad ones are named by their index. Each event is judged by the rules of its own call.
-import { TypeCompiler } from '@sinclair/typebox/compiler'
+// POST /v1/batch: many events in one call, an addition to SPEC.md. Each event is judged by the rules of its own call; the valid ones are made
+// durable, the others are named by their index. All events of a batch share one budget of faults, so that an answer is never much larger than
+// what was sent. The work is done in slices, in turn with the batches of other accounts.
 import { Elysia, t } from 'elysia'
-import { EVENT_KINDS, type Event, type EventKind, isEventKind } from '../../event/event.ts'
-import { type EventBody, eventFromBody } from '../../event/from-body.ts'
-import { formatStamp, type Stamp } from '../../event/stamp.ts'
-import { type Fault, Problem } from '../../problem.ts'
-import { MAX_BATCH_BYTES, SEND_BATCH } from '../../wire/events.ts'
+import { EVENT_KINDS, type EventKind, isEventKind } from '../../event/event.ts'
+import { Faults, MAX_FAULTS } from '../../event/faults.ts'
+import { isObject } from '../../event/fields.ts'
+import { type Draft, parseEvent } from '../../event/parse-event.ts'
+import { formatTime, type Stamp } from '../../event/stamp.ts'
+import { Problem } from '../../problem.ts'
+import { SEND_BATCH } from '../../wire/events.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
-import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
-import { type BodyBudget, bytesToHold } from './body-budget.ts'
-import { createBodySchemas, findFaults, kindField, withKind } from './body-fields.ts'
-import { findEventFaults } from './event-faults.ts'
-import { isPacked, readBatch, UnreadableLine } from './read-batch.ts'
+import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
+import { type BodyBudget, isSmall, type Reserve } from './body-budget.ts'
+import { createFairTurns } from './fair-turns.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { parseBatch, readBatch, UnreadableLine } from './read-batch.ts'
 import type { Admitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
   stamp(): Stamp
   readonly bodies: BodyBudget
+  readonly rateLimit: RateLimit
   countRefused(kind: EventKind | 'other', reason: string): void
 }
 
-/** Without its kind nothing more can be said of an event. */
-const KIND_ONLY = t.Object({ kind: kindField() }, { additionalProperties: true })
+/** An event that was not accepted, as its item of the answer says it. */
+type Refusal = Pick<Problem, 'status' | 'code' | 'detail' | 'errors' | 'retryAfterS'> & { readonly cause?: unknown }
+
+interface Accepted {
+  readonly kind: EventKind
+  readonly stamp: Stamp
+}
 
 const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
+const EVENTS_PER_TURN = 1000
+/** Roughly, of an item of the answer; its faults are few and counted with the body. */
+const ITEM_BYTES = 120
 
 export function batchRoute(deps: BatchDeps) {
-  const schemas = createBodySchemas()
-  const itemOf = (kind: EventKind) => {
-    const schema = withKind(kind, schemas[kind])
-    return { schema, compiled: TypeCompiler.Compile(schema) }
-  }
-  const items: Record<EventKind, ReturnType<typeof itemOf>> = {
-    start: itemOf('start'),
-    end: itemOf('end'),
-    metrics: itemOf('metrics'),
-    exception: itemOf('exception'),
+  const takeTurn = createFairTurns()
+
+  async function parseAll(request: Request, bytes: Uint8Array, account: string): Promise<(Draft | Refusal)[]> {
+    const results: (Draft | Refusal)[] = []
+    let room = MAX_FAULTS
+    const slices = parseBatch(request, bytes)
+    for (;;) {
+      await takeTurn(account)
+      const { value: events, done } = slices.next()
+      if (done === true) return results
+      for (const event of events) {
+        const faults = new Faults(room, `/${results.length}`)
+        results.push(parseItem(event, faults, deps) ?? refusalOf(faults, event))
+        room -= faults.list.length
+      }
+    }
   }
 
-  function judge(item: unknown, index: number): { kind: EventKind; body: EventBody } | Problem {
-    if (item instanceof UnreadableLine)
-      return new Problem('json_malformed', 'The line could not be read as JSON.', {
-        errors: [{ pointer: `/${index}`, detail: item.detail }],
-      })
-    const kind = (item as { kind?: unknown } | null)?.kind
-    if (!isEventKind(kind)) return faulty(findFaults(KIND_ONLY, item), index)
-    const { schema, compiled } = items[kind]
-    if (compiled.Check(item)) return { kind, body: item as unknown as EventBody }
-    return faulty(findEventFaults(schema, item, deps), index)
-  }
-
-  function toEvent(item: unknown, index: number, account: string): Event | Problem | Promise<Event | Problem> {
-    const judged = judge(item, index)
-    if (judged instanceof Problem) return judged
-    const { kind, body } = judged
-    if (body.at === undefined) return eventFromBody(kind, body, account, deps.stamp())
-    return eventOfOwnTime(kind, body, body.at, account, deps).catch((error: unknown) => {
-      if (!(error instanceof Problem)) throw error
-      return indexed(error, index)
-    })
-  }
-
-  /**
-   * Appends without a pause in between, so all that go to one spool are of one group: one write and one fdatasync makes them durable.
-   * Large batches that come together take turns before: each finds room for its events, and small requests beside them are not refused.
-   */
-  async function appendAll(events: readonly (Event | Problem)[], arrivedUs: number): Promise<(Event | Problem)[]> {
-    for (let full = backpressure(); full !== undefined; full = backpressure()) await full
-    const results = [...events]
+  /** Large batches that come together wait for room in the spools before each slice, and small requests beside them are not refused. */
+  async function appendAll(drafts: readonly (Draft | Refusal)[], account: string): Promise<(Accepted | Refusal)[]> {
+    const results: (Accepted | Refusal)[] = []
     const commits = new Map<Promise<void>, number[]>()
-    events.forEach((event, index) => {
-      if (event instanceof Problem) return
-      const appended = appendEvent(event, event.stamp.sub === deps.ownTimeSub ? arrivedUs : event.stamp.us, deps)
-      if (appended instanceof Problem) results[index] = indexed(appended, index)
-      else if (!commits.get(appended)?.push(index)) commits.set(appended, [index])
-    })
+    const append = (draft: Draft, index: number): Accepted | Refusal => {
+      const appended = appendDraft(draft, account, deps.stamp(), deps)
+      if (appended instanceof Problem) return indexed(appended, index)
+      if (!commits.get(appended.done)?.push(index)) commits.set(appended.done, [index])
+      return appended.event
+    }
+    for (const [index, draft] of drafts.entries()) {
+      if (index % EVENTS_PER_TURN === 0) {
+        if (index > 0) await takeTurn(account)
+        for (let full = backpressure(); full !== undefined; full = backpressure()) await full
+      }
+      results.push('status' in draft ? draft : append(draft, index))
+    }
     const settled = await Promise.allSettled(commits.keys())
-    ;[...commits.values()].forEach((indexes, i) => {
+    for (const [i, indexes] of [...commits.values()].entries()) {
       const commit = settled[i]!
-      if (commit.status === 'rejected') for (const index of indexes) results[index] = diskProblem(commit.reason)
-    })
+      if (commit.status === 'fulfilled') continue
+      const refusal = diskProblem(commit.reason)
+      for (const index of indexes) results[index] = refusal
+    }
     return results
   }
 
   const backpressure = () => deps.spools.points.backpressure() ?? deps.spools.exceptions.backpressure()
 
-  /** Of a batch that is taken at least in part; one that is refused whole counts as one request, where its problem is answered. */
-  function count(results: readonly (Event | Problem)[]): void {
+  /** Events of a batch that is accepted at least in part; one that is refused whole counts as one request. */
+  function count(results: readonly (Accepted | Refusal)[]): void {
     const byKind = { start: 0, end: 0, metrics: 0, exception: 0 }
     for (const result of results) {
-      if (result instanceof Problem) deps.countRefused('other', result.code)
+      if ('status' in result) deps.countRefused('other', result.code)
       else byKind[result.kind]++
     }
     for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
   }
 
-  async function acceptBatch(request: Request, { account, stamp }: Admitted['admission']): Promise<Response> {
-    const events = (await readBatch(request)).map((item, index) => toEvent(item, index, account))
-    const isReady = (event: (typeof events)[number]): event is Event | Problem => !(event instanceof Promise)
-    const results = await appendAll(events.every(isReady) ? events : await Promise.all(events), stamp.us)
-    const problems = results.filter((result) => result instanceof Problem)
-    if (problems.length === results.length) throw commonProblem(problems)
+  async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<Response> {
+    const bytes = await readBatch(request, isSmall(request), reserve)
+    const drafts = await parseAll(request, bytes, account)
+    deps.rateLimit.owe(account, drafts.length - 1)
+    reserve(drafts.length * ITEM_BYTES)
+    const results = await appendAll(drafts, account)
+    const refusals = results.filter((result): result is Refusal => 'status' in result)
+    if (refusals.length === results.length) throw commonProblem(refusals)
     count(results)
-    const [accepted, refused] = [results.length - problems.length, problems.length]
     const items = results.map(answerItem).join(',')
-    const response = new Response(`{"accepted":${accepted},"refused":${refused},"items":[${items}]}`, {
-      status: refused === 0 ? 201 : 207,
-      headers: HEADERS,
-    })
-    const retryAfterS = problems.reduce((longest, problem) => Math.max(longest, problem.retryAfterS ?? 0), 0)
+    const body = `{"accepted":${results.length - refusals.length},"refused":${refusals.length},"items":[${items}]}`
+    const response = new Response(body, { status: refusals.length === 0 ? 201 : 207, headers: HEADERS })
+    const retryAfterS = refusals.reduce((longest, refusal) => Math.max(longest, refusal.retryAfterS ?? 0), 0)
     if (retryAfterS > 0) response.headers.set('retry-after', String(retryAfterS))
     return response
   }
@@ -119,12 +117,11 @@ export function batchRoute(deps: BatchDeps) {
     SEND_BATCH.path,
     (c) => {
       const { request } = c
-      return deps.bodies.during(bytesToHold(request, MAX_BATCH_BYTES, isPacked(request)), () =>
-        acceptBatch(request, (c as unknown as Admitted).admission),
-      )
+      const { account } = (c as unknown as Admitted).admission
+      return deps.bodies.during(account, (reserve) => acceptBatch(request, account, reserve))
     },
     {
-      /** The handler reads the body, so that its room is held until the answer. */
+      /** The handler reads the body, so that its room is reserved until the answer. */
       parse: 'none',
       body: t.Array(t.Unknown()),
       ...describeRoute(SEND_BATCH),
@@ -132,29 +129,50 @@ export function batchRoute(deps: BatchDeps) {
   )
 }
 
-/** A problem of one event: its pointers begin with the event's index, as they stand in the whole body. */
-function indexed(problem: Problem, index: number): Problem {
-  const { code, detail, errors, retryAfterS, cause } = problem
-  if (errors === undefined) return problem
-  const inBatch = errors.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
-  return new Problem(code, detail, { errors: inBatch, cause, ...(retryAfterS !== undefined && { retryAfterS }) })
+/** Undefined when there are faults. */
+function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | undefined {
+  if (event instanceof UnreadableLine) faults.add('', event.detail)
+  else if (!isObject(event)) faults.add('', 'must be a JSON object')
+  else if (!Object.hasOwn(event, 'kind')) faults.add('/kind', 'is required')
+  // Without its kind nothing more can be said of an event.
+  else if (!isEventKind(event.kind)) faults.add('/kind', `must be ${EVENT_KINDS.join(', ')}`)
+  else return parseEvent(event.kind, event, deps, faults, true)
+  return undefined
 }
 
-const faulty = (errors: readonly Fault[], index: number) =>
-  indexed(new Problem('fields_invalid', 'The event is not right.', { errors }), index)
-
-function answerItem(result: Event | Problem): string {
-  if (!(result instanceof Problem)) return `{"at":"${formatStamp(result.stamp)}"}`
-  const { status, code, detail, errors } = result
-  return JSON.stringify({ status, code, detail, ...(errors && { errors }) })
+function refusalOf({ list, count }: Faults, event: unknown): Refusal {
+  const [code, what] =
+    event instanceof UnreadableLine
+      ? (['json_malformed', 'The line could not be read as JSON.'] as const)
+      : (['fields_invalid', 'The event is invalid.'] as const)
+  const more = count - list.length
+  return {
+    status: 422,
+    code,
+    detail: more === 0 ? what : `${what} ${more} of its faults are not listed.`,
+    errors: list.length > 0 ? list : undefined,
+    retryAfterS: undefined,
+  }
 }
 
-const MAX_FAULTS = 100
+/** The pointers of a problem with one event begin with its index, as in the whole body. */
+function indexed({ status, code, detail, errors, retryAfterS, cause }: Problem, index: number): Refusal {
+  const inBatch = errors?.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+  return { status, code, detail, errors: inBatch, retryAfterS, cause }
+}
 
-/** Nothing was accepted: one answer for the whole batch, with what is wrong with each event. A fault that passes comes before a lasting one. */
-function commonProblem(problems: Problem[]): Problem {
-  const worst = problems.reduce((a, b) => (b.status > a.status ? b : a))
-  if (worst.status !== 422) return worst
-  const errors = problems.flatMap((problem) => problem.errors ?? []).slice(0, MAX_FAULTS)
-  return new Problem(worst.code, 'No event of the batch could be taken.', { errors })
+const toItem = ({ status, code, detail, errors }: Refusal) => ({ status, code, detail, ...(errors && { errors }) })
+
+const answerItem = (result: Accepted | Refusal): string =>
+  'status' in result ? JSON.stringify(toItem(result)) : `{"at":"${formatTime(result.stamp)}"}`
+
+/** Nothing was accepted: one answer for the whole batch, and one item for each event. A transient problem comes before a lasting one. */
+function commonProblem(refusals: readonly Refusal[]): Problem {
+  const worst = refusals.reduce((a, b) => (b.status > a.status ? b : a))
+  const { code, detail, retryAfterS, cause } = worst
+  const items = refusals.map(toItem)
+  if (worst.status !== 422)
+    return new Problem(code, detail, { items, cause, ...(retryAfterS !== undefined && { retryAfterS }) })
+  const errors = refusals.flatMap((refusal) => refusal.errors ?? []).slice(0, MAX_FAULTS)
+  return new Problem(code, 'No event of the batch was accepted.', { errors, items })
 }

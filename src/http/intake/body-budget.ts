@@ -1,46 +1,66 @@
-// The memory that bodies on their way in may take together: each may trickle for a minute, and there may be thousands. Small ones are not
-// counted: what they take is bounded by the number of connections, and most events are small.
+// The memory that large bodies, what they unpack to and their answers may take together. It is reserved as the bytes arrive: a body that
+// announces much and sends little holds little. No account gets more than its share, so there is always room for the others.
+// Small bodies are not counted: the number of connections bounds them, and most events are small.
 import { Problem } from '../../problem.ts'
 import { readBytes } from './read-body.ts'
 
+/** Reserves so many more bytes. Throws Problem `busy` when there is no room for them. */
+export type Reserve = (bytes: number) => void
+
 export interface BodyBudget {
-  /** Holds so many bytes until the work is done, however it ends. Throws Problem `busy` when there is no room for them. */
-  during<T>(bytes: number, work: () => Promise<T>): Promise<T>
+  /** Whatever the work reserves is given back when it ends, however it ends. */
+  during<T>(account: string, work: (reserve: Reserve) => Promise<T>): Promise<T>
 }
 
-const MAX_HELD_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 const UNCOUNTED_BYTES = 64 * 1024
 
-/** What a body may come to: its Content-Length, without one (or when it comes packed) the most that its path takes. */
-export function bytesToHold({ headers }: Request, maxBytes: number, isPacked = false): number {
-  const length = isPacked ? null : headers.get('content-length')
-  return length === null ? maxBytes : Number(length)
-}
+const busy = () =>
+  new Problem('busy', 'Too many large bodies are on their way; send this one again.', { retryAfterS: 1 })
 
-export function createBodyBudget(maxHeldBytes = MAX_HELD_BYTES): BodyBudget {
-  let heldBytes = 0
+/** A body of which it is known that it is small. */
+export const isSmall = ({ headers }: Request): boolean =>
+  Number(headers.get('content-length') ?? Infinity) <= UNCOUNTED_BYTES
 
-  async function hold<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    if (heldBytes + bytes > maxHeldBytes)
-      throw new Problem('busy', 'Too many large bodies are on their way in; send this one again.', { retryAfterS: 1 })
-    heldBytes += bytes
-    try {
-      return await work()
-    } finally {
-      heldBytes -= bytes
-    }
+/** `shareBytes`: what one account may hold. */
+export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2): BodyBudget {
+  let total = 0
+  const byAccount = new Map<string, number>()
+
+  function change(account: string, bytes: number): void {
+    total += bytes
+    const held = (byAccount.get(account) ?? 0) + bytes
+    if (held === 0) byAccount.delete(account)
+    else byAccount.set(account, held)
   }
 
-  return { during: (bytes, work) => (bytes <= UNCOUNTED_BYTES ? work() : hold(bytes, work)) }
+  return {
+    async during(account, work) {
+      let uncounted = UNCOUNTED_BYTES
+      let held = 0
+      const reserve = (bytes: number) => {
+        const counted = Math.max(0, bytes - uncounted)
+        uncounted = Math.max(0, uncounted - bytes)
+        if (counted === 0) return
+        if (total + counted > maxBytes || (byAccount.get(account) ?? 0) + counted > shareBytes) throw busy()
+        held += counted
+        change(account, counted)
+      }
+      try {
+        return await work(reserve)
+      } finally {
+        if (held > 0) change(account, -held)
+      }
+    },
+  }
 }
 
-/** Elysia reads a body by `request.arrayBuffer()`: of a large one, or one of unknown length, that now counts its bytes and holds room for them. */
-export function boundBody(request: Request, maxBytes: number, bodies: BodyBudget): void {
-  const bytes = bytesToHold(request, maxBytes)
-  if (bytes <= UNCOUNTED_BYTES) return
+/** Elysia reads a body by `request.arrayBuffer()`: one that is large, or of unknown length, now counts its bytes and reserves room for them. */
+export function boundBody(request: Request, maxBytes: number, account: string, bodies: BodyBudget): void {
+  if (isSmall(request)) return
   const { arrayBuffer } = request
   request.arrayBuffer = () => {
     request.arrayBuffer = arrayBuffer
-    return bodies.during(bytes, () => readBytes(request, maxBytes)) as Promise<ArrayBuffer>
+    return bodies.during(account, (reserve) => readBytes(request, maxBytes, reserve)) as Promise<never>
   }
 }

@@ -1,23 +1,52 @@
-// What is judged of a /v1 request before its body is read, in this order: key, rate, room in the spool, path, method, size, content type.
-// Without a valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
+// The gate before /v1. In this order, and before the body is read: key, rate, room in the spool, path, method, size, content type. Without a
+// valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
 import type { FoundKey } from '../../account/keys.ts'
-import type { Destination } from '../../event/event.ts'
+import { DESTINATIONS, type Destination, EVENT_KINDS, type EventKind, KINDS } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
-import type { LimitBadKeys } from './bad-keys.ts'
-import type { RateLimit } from './rate-limit.ts'
-import type { RateLimitHeaders } from './rate-limit-headers.ts'
+import { JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
+import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './rate-limit.ts'
+import { CODINGS } from './read-batch.ts'
 import { bodyTooLarge } from './read-body.ts'
 
-/** Where each path's events go, and how large a body may be. */
-export interface IntakePath {
+interface IntakePath {
+  /** Undefined: a batch. Each of its events meets the room in its own spool. */
+  readonly kind: EventKind | undefined
   readonly destinations: readonly Destination[]
   readonly maxBodyBytes: number
   readonly contentTypes: readonly string[]
   /** Content codings a body may come in, `identity` aside. */
   readonly codings: readonly string[]
 }
+
+const JSON_TYPE = 'application/json'
+
+const PATHS: ReadonlyMap<string, IntakePath> = new Map([
+  ...EVENT_KINDS.map((kind): [string, IntakePath] => [
+    KINDS[kind].path,
+    {
+      kind,
+      destinations: [KINDS[kind].destination],
+      maxBodyBytes: MAX_BODY_BYTES,
+      contentTypes: [JSON_TYPE],
+      codings: [],
+    },
+  ]),
+  [
+    '/v1/batch',
+    {
+      kind: undefined,
+      destinations: [],
+      maxBodyBytes: MAX_BATCH_BYTES,
+      contentTypes: [JSON_TYPE, JSON_LINES],
+      codings: CODINGS,
+    },
+  ],
+])
+
+/** The kind of event that a path takes; undefined for a batch and for unknown paths. */
+export const kindOfPath = (path: string): EventKind | undefined => PATHS.get(path)?.kind
 
 export interface GateDeps {
   readonly keyHeader: string
@@ -27,14 +56,13 @@ export interface GateDeps {
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
   readonly rateLimit: RateLimit
-  /** Absent: there is no limit to tell of. */
+  /** Absent: no limit, no headers. */
   readonly rateLimitHeaders?: Pick<RateLimitHeaders, 'note'>
   refusal(destination: Destination): SpoolRefusal | undefined
   stamp(): Stamp
-  readonly paths: ReadonlyMap<string, IntakePath>
 }
 
-/** What the gate learnt; carried to the handler. */
+/** Carried from the gate to the handler. */
 export interface Admission {
   readonly account: string
   readonly stamp: Stamp
@@ -45,13 +73,11 @@ export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
     new Problem('spool_full', 'The spool for this kind of event is full; its store is behind.', { retryAfterS: 5 }),
   disk_low: () =>
     new Problem('disk_low', 'There is too little free space on the disk to accept events.', { retryAfterS: 5 }),
-  busy: () => new Problem('busy', 'More comes in than the disk takes; send this again.', { retryAfterS: 1 }),
+  busy: () =>
+    new Problem('busy', 'Events arrive faster than the disk takes them; send this again.', { retryAfterS: 1 }),
 }
 
-/** A path that is not known could have meant any kind. */
-const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
-
-/** The Problem that the request is to be answered with, or what the handler needs. `path` is its path without query, at or below `/v1`. */
+/** Returns the Problem to answer with, or what the handler needs. `path` is its path without query, at or below `/v1`. */
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
   const secret = headers.get(deps.keyHeader)
@@ -59,14 +85,18 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   if (key === undefined) return deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key.write) return new Problem('scope_missing', 'This key may not write events.')
 
-  const waitS = deps.rateLimit.take(key.keyId)
-  deps.rateLimitHeaders?.note(request, key.keyId)
-  if (waitS > 0)
-    return new Problem('rate_limited', `A key may make ${deps.rateLimit.limit} requests a second.`, {
-      retryAfterS: waitS,
-    })
+  const { rateLimit } = deps
+  if (rateLimit.limit > 0) {
+    const waitS = rateLimit.take(key.account)
+    deps.rateLimitHeaders?.note(request, key.account, rateLimit)
+    if (waitS > 0)
+      return new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
+        retryAfterS: waitS,
+      })
+  }
 
-  const place = deps.paths.get(path)
+  const place = PATHS.get(path)
+  // An unknown path could have meant any kind.
   for (const destination of place?.destinations ?? DESTINATIONS) {
     const refusal = deps.refusal(destination)
     if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()

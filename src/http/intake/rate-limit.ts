@@ -1,13 +1,21 @@
-// A limit of requests a second for each key: a token bucket that holds one second's worth.
-// There is one bucket a valid key that was used; beyond MAX_BUCKETS all are forgotten, and every key begins with a full one.
+// Limits of events per second: one token bucket per account, which holds one second's worth. A batch takes one token before its body is read
+// and the rest afterwards, as debt: a batch above the limit passes, and the account waits until the debt is paid.
+// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) tell a client before it is refused.
+// Requests without a valid key are counted by address, only where requests are limited at all: a 401 costs less than the counting, and no key
+// can be guessed. A valid key always passes, also from an address that has used this up.
+import { addressBlock } from '../../account/address-block.ts'
+import { createAttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Clock } from '../../clock.ts'
+import { Problem } from '../../problem.ts'
 
 export interface RateLimit {
-  /** Takes a request of this key; 0 when it may pass, else the seconds after which it would. */
-  take(key: string): number
+  /** Takes one event of this account; 0 when it may pass, else the seconds after which it would. */
+  take(account: string): number
+  /** So many more events of a request that has passed. */
+  owe(account: string, events: number): void
   readonly limit: number
-  /** Whole requests that the key may still make at once. */
-  remaining(key: string): number
+  /** Events that the account may still send at once. */
+  remaining(account: string): number
 }
 
 const MAX_BUCKETS = 100_000
@@ -17,15 +25,16 @@ interface Bucket {
   filledUs: number
 }
 
+/** `perSecond` 0 = no limit. Beyond MAX_BUCKETS accounts all are forgotten, and each begins with a full bucket. */
 export function createRateLimit(clock: Clock, perSecond: number): RateLimit {
   const buckets = new Map<string, Bucket>()
-  const fill = (key: string): Bucket => {
+  const fill = (account: string): Bucket => {
     const nowUs = clock.monotonicUs()
-    let bucket = buckets.get(key)
+    let bucket = buckets.get(account)
     if (bucket === undefined) {
       if (buckets.size >= MAX_BUCKETS) buckets.clear()
       bucket = { tokens: perSecond, filledUs: nowUs }
-      buckets.set(key, bucket)
+      buckets.set(account, bucket)
     }
     bucket.tokens = Math.min(perSecond, bucket.tokens + ((nowUs - bucket.filledUs) / 1e6) * perSecond)
     bucket.filledUs = nowUs
@@ -33,13 +42,62 @@ export function createRateLimit(clock: Clock, perSecond: number): RateLimit {
   }
   return {
     limit: perSecond,
-    take(key) {
+    take(account) {
       if (perSecond === 0) return 0
-      const bucket = fill(key)
+      const bucket = fill(account)
       if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond
       bucket.tokens--
       return 0
     },
-    remaining: (key) => Math.floor(fill(key).tokens),
+    owe(account, events) {
+      if (perSecond === 0 || events <= 0) return
+      fill(account).tokens -= events
+    },
+    remaining: (account) => Math.max(0, Math.floor(fill(account).tokens)),
+  }
+}
+
+type Handle = (request: Request) => Response | Promise<Response>
+
+export interface RateLimitHeaders {
+  /** This request counted for this account, in this limit. */
+  note(request: Request, account: string, limit: RateLimit): void
+  /** Puts the headers on the answers to noted requests. */
+  wrap(handle: Handle): Handle
+}
+
+const WINDOW_S = 1
+
+export function createRateLimitHeaders(): RateLimitHeaders {
+  const noted = new WeakMap<Request, readonly [account: string, limit: RateLimit]>()
+  return {
+    note: (request, account, limit) => void noted.set(request, [account, limit]),
+    wrap: (handle) => async (request) => {
+      const response = await handle(request)
+      const found = noted.get(request)
+      if (found === undefined) return response
+      const [account, rateLimit] = found
+      response.headers.set('ratelimit-policy', `"account";q=${rateLimit.limit};w=${WINDOW_S}`)
+      response.headers.set('ratelimit', `"account";r=${rateLimit.remaining(account)};t=${WINDOW_S}`)
+      return response
+    },
+  }
+}
+
+const BAD_KEYS_PER_ADDRESS = { limit: 100, windowS: 60, maxEntries: 10_000 }
+
+/** Counts a request without a valid key; returns the Problem to refuse it with when there were too many. */
+export type LimitBadKeys = (request: Request) => Problem | undefined
+
+export function createLimitBadKeys(clock: Clock, addressOf: (request: Request) => string): LimitBadKeys {
+  const limiter = createAttemptLimiter({ clock, ...BAD_KEYS_PER_ADDRESS })
+  return (request) => {
+    try {
+      limiter.attempt(addressBlock(addressOf(request)))
+      return undefined
+    } catch (error) {
+      if (error instanceof Problem) return error
+      throw error
+    }
   }
 }

@@ -1,70 +1,154 @@
-// The body of a batch becomes a list: a JSON array, or JSON lines (one object a line), plain or compressed.
-// What it grows to when it is unpacked is bounded, so that a small body cannot fill the memory.
+// The body of a batch becomes its events: a JSON array, or JSON lines (one object per line), plain or compressed. Its unpacked size and its number
+// of events are bounded, and it is parsed in slices, so that neither memory nor the event loop is at the mercy of one caller.
 import { Problem } from '../../problem.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../wire/events.ts'
+import type { Reserve } from './body-budget.ts'
 import { collectBytes, jsonMalformed, parseJson, readBytes } from './read-body.ts'
 
 export const CODINGS = ['gzip', 'zstd']
+/** One slice takes the event loop a millisecond or less. */
+const SLICE_BYTES = 64 * 1024
 
-/** A line that is not JSON stands in the list as this, so that the others of its batch can be taken. */
+/** Stands for a line that is not JSON, so that the others of its batch can be accepted. */
 export class UnreadableLine {
   constructor(readonly detail: string) {}
 }
 
-/** Does the body come so that it grows when it is read? */
-export const isPacked = ({ headers }: Request): boolean => {
-  const coding = headers.get('content-encoding')
-  return coding !== null && coding.toLowerCase() !== 'identity'
+/** The unpacked bytes. Throws Problem `body_too_large`, `json_malformed` or `busy`. */
+export async function readBatch(request: Request, isSmall: boolean, reserve: Reserve): Promise<Uint8Array> {
+  const bytes = isSmall
+    ? new Uint8Array(await request.arrayBuffer())
+    : await readBytes(request, MAX_BATCH_BYTES, reserve)
+  return unpack(request, bytes, reserve)
 }
 
-/** Throws Problem `body_too_large`, `json_malformed` or `fields_invalid`. */
-export async function readBatch(request: Request): Promise<unknown[]> {
-  const bytes = await unpack(request, await readBytes(request, MAX_BATCH_BYTES))
-  const events = isJsonLines(request) ? parseLines(bytes) : parseJson(bytes)
-  if (!Array.isArray(events)) throw invalid('must be a JSON array of events')
-  if (events.length === 0) throw invalid('must hold at least one event')
-  if (events.length > MAX_BATCH_EVENTS) throw invalid(`must hold at most ${MAX_BATCH_EVENTS} events`)
-  return events
+/** Slices of the events, in order. Throws Problem `json_malformed` or `fields_invalid`, as late as with the last slice. */
+export function* parseBatch(request: Request, bytes: Uint8Array): Generator<unknown[]> {
+  let count = 0
+  for (const events of isJsonLines(request) ? parseLines(bytes) : parseArray(bytes)) {
+    count += events.length
+    if (count > MAX_BATCH_EVENTS) throw invalid(`must hold at most ${MAX_BATCH_EVENTS} events`)
+    yield events
+  }
+  if (count === 0) throw invalid('must hold at least one event')
 }
 
 const invalid = (detail: string) =>
-  new Problem('fields_invalid', 'The batch cannot be taken.', { errors: [{ pointer: '', detail }] })
+  new Problem('fields_invalid', 'The batch is invalid.', { errors: [{ pointer: '', detail }] })
 
 const isJsonLines = (request: Request) =>
   (request.headers.get('content-type') ?? '').trim().toLowerCase().startsWith(JSON_LINES)
 
-async function unpack(request: Request, bytes: ArrayBuffer | Uint8Array): Promise<ArrayBuffer | Uint8Array> {
+async function unpack(request: Request, bytes: Uint8Array, reserve: Reserve): Promise<Uint8Array> {
   const coding = request.headers.get('content-encoding')?.toLowerCase()
   if (coding !== 'gzip' && coding !== 'zstd') return bytes
-  // Not by node:zlib: of zstd that was cut short it takes what is there, and the rest would be lost without a word.
+  // Not node:zlib: of zstd that was cut short it takes what is there, and the rest would be lost without a word.
   const unpacking = new DecompressionStream(coding as CompressionFormat) // the type does not know zstd
   try {
-    return await collectBytes(new Blob([bytes as ArrayBuffer]).stream().pipeThrough(unpacking), MAX_BATCH_BYTES)
+    const unpacked = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(unpacking)
+    return await collectBytes(unpacked, MAX_BATCH_BYTES, reserve)
   } catch (cause) {
     if (cause instanceof Problem) throw cause
     throw jsonMalformed(`is not valid ${coding}`, cause)
   }
 }
 
-const NEWLINE = 10
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const NEWLINE = 0x0a
+const CARRIAGE_RETURN = 0x0d
 
-/** Empty lines are passed over. */
-function parseLines(bytes: ArrayBuffer | Uint8Array): unknown[] {
-  const all = Buffer.from(bytes as ArrayBuffer)
-  const events: unknown[] = []
-  for (let start = 0; start < all.length; ) {
-    const newline = all.indexOf(NEWLINE, start)
-    const end = newline < 0 ? all.length : newline
-    const line = all.subarray(start, end)
-    start = end + 1
-    if (line.length === 0 || (line.length === 1 && line[0] === 13)) continue
-    if (events.length === MAX_BATCH_EVENTS) throw invalid(`must hold at most ${MAX_BATCH_EVENTS} events`)
-    try {
-      events.push(parseJson(line))
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      events.push(new UnreadableLine(error.errors?.[0]?.detail ?? error.detail))
+const isSpace = (byte: number | undefined) =>
+  byte === 0x20 || byte === NEWLINE || byte === CARRIAGE_RETURN || byte === 9
+
+/**
+ * A JSON array in slices of whole elements. Only commas outside of strings and brackets are looked for; each slice is then parsed as an array of
+ * its own, so every slice is valid JSON exactly when the whole is.
+ */
+function* parseArray(bytes: Uint8Array): Generator<unknown[]> {
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  while (isSpace(bytes[at])) at++
+  if (bytes[at] !== OPEN_LIST) {
+    parseJson(bytes)
+    throw invalid('must be a JSON array of events')
+  }
+  let from = ++at
+  let [depth, elements, total, isInString] = [0, 1, 1, false]
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (isInString) {
+      if (byte === BACKSLASH) at++
+      else if (byte === QUOTE) isInString = false
+    } else if (byte === QUOTE) isInString = true
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (depth-- === 0) break
+    } else if (byte === COMMA && depth === 0) {
+      if (total++ === MAX_BATCH_EVENTS) throw invalid(`must hold at most ${MAX_BATCH_EVENTS} events`)
+      if (at - from >= SLICE_BYTES) {
+        yield parseElements(bytes.subarray(from, at), elements)
+        from = at + 1
+        elements = 1
+      } else elements++
     }
   }
-  return events
+  let end = at + 1
+  while (isSpace(bytes[end])) end++
+  if (bytes[at] !== CLOSE_LIST || end < bytes.length) throw notJson()
+  const last = bytes.subarray(from, at)
+  if (total > 1 || !last.every(isSpace)) yield parseElements(last, elements)
+}
+
+const notJson = (cause?: unknown) => jsonMalformed('is not valid JSON', cause)
+
+/** The byte order mark counts only at the start of a body. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parseElements(bytes: Uint8Array, count: number): unknown[] {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch (cause) {
+    throw jsonMalformed('is not valid UTF-8', cause)
+  }
+  let elements: unknown[]
+  try {
+    elements = JSON.parse(`[${text}]`)
+  } catch (cause) {
+    throw notJson(cause)
+  }
+  if (elements.length !== count) throw notJson() // nothing at all, behind a comma
+  return elements
+}
+
+/** Empty lines are passed over. */
+function* parseLines(bytes: Uint8Array): Generator<unknown[]> {
+  let events: unknown[] = []
+  let sliceEnd = SLICE_BYTES
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start)
+    const end = newline < 0 ? bytes.length : newline
+    const line = bytes.subarray(start, end)
+    start = end + 1
+    if (line.length > 1 || (line.length === 1 && line[0] !== CARRIAGE_RETURN)) events.push(parseLine(line))
+    if (start < sliceEnd && events.length <= MAX_BATCH_EVENTS) continue
+    yield events
+    events = []
+    sliceEnd = start + SLICE_BYTES
+  }
+  yield events
+}
+
+function parseLine(line: Uint8Array): unknown {
+  try {
+    return parseJson(line)
+  } catch (error) {
+    if (error instanceof Problem) return new UnreadableLine(error.errors?.[0]?.detail ?? error.detail)
+    throw error
+  }
 }

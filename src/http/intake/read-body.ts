@@ -8,21 +8,24 @@ export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', 
 export const jsonMalformed = (detail: string, cause?: unknown) =>
   new Problem('json_malformed', 'The body could not be read as JSON.', { errors: [{ pointer: '', detail }], cause })
 
-/** The bytes of the body. Content-Length, where there is one, has been judged by the caller. */
-export function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
-  return request.headers.has('content-length') ? request.arrayBuffer() : collectBytes(request.body ?? [], maxBytes)
-}
+/** Counts bytes as they arrive; what it throws ends the reading. */
+type Count = (bytes: number) => void
 
-/** Throws Problem `body_too_large` as soon as they are more. */
+/** The bytes of a body. Throws Problem `body_too_large` as soon as they are more. */
+export const readBytes = (request: Request, maxBytes: number, count?: Count): Promise<Uint8Array> =>
+  collectBytes(request.body ?? [], maxBytes, count)
+
 export async function collectBytes(
   from: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
+  count?: Count,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of from) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes)
+    count?.(chunk.byteLength)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,14 +1,17 @@
-// The four calls of SPEC.md as Elysia routes with typed bodies. The gate has judged everything before the body.
+// The four calls of SPEC.md as Elysia routes with typed bodies. The gate has judged everything before the body. Elysia's check of a body is the
+// parser itself: one TypeBox kind, whose check reads the whole value into an event and which the document describes by the schema of src/wire.
+import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Event, EventKind } from '../../event/event.ts'
-import { type EventBody, eventFromBody } from '../../event/from-body.ts'
-import { formatStamp } from '../../event/stamp.ts'
+import { EVENT_KINDS, type EventKind, KINDS } from '../../event/event.ts'
+import { Faults } from '../../event/faults.ts'
+import type { OwnTimes } from '../../event/own-time.ts'
+import { type Draft, parseEvent } from '../../event/parse-event.ts'
+import { formatTime } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
-import { EVENT_ROUTES } from '../../wire/events.ts'
+import { EVENT_BODIES, EVENT_ROUTES } from '../../wire/events.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
-import { appendEvent, diskProblem, eventOfOwnTime, type IntakeDeps } from './accept-event.ts'
-import { createBodySchemas } from './body-fields.ts'
+import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import type { Admission } from './intake-gate.ts'
 import { parseJson } from './read-body.ts'
 
@@ -19,25 +22,61 @@ export interface Admitted {
 
 const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'application/json' }) }
 
-export const V1_KINDS: Readonly<Record<string, EventKind>> = {
-  '/v1/start': 'start',
-  '/v1/end': 'end',
-  '/v1/metrics': 'metrics',
-  '/v1/exception': 'exception',
+const PARSED = 'stint:event'
+
+/** Without a message in the schema Elysia puts the whole value into its error as JSON, which is slow, and fails for a deep one. */
+const UNSAID = { error: 'invalid' }
+
+interface ParsedBody {
+  readonly schema: TSchema
+  /** The draft or the faults of a body; free of cost right after its check. */
+  parse(body: unknown): Draft | Faults
+}
+
+/** Check and handler of a request run one after the other, so one remembered result is enough. */
+function parsedBody(kind: EventKind, times: OwnTimes): ParsedBody {
+  // A registry of TypeBox is global; so the parser comes with the schema.
+  TypeRegistry.Set<TSchema & { parse: ParsedBody['parse'] }>(
+    PARSED,
+    (schema, body) => !(schema.parse(body) instanceof Faults),
+  )
+  let last: { readonly body: unknown; readonly result: Draft | Faults } | undefined
+  const parse = (body: unknown): Draft | Faults => {
+    if (last !== undefined && last.body === body) return last.result
+    const faults = new Faults()
+    const result = parseEvent(kind, body, times, faults) ?? faults
+    last = { body, result }
+    return result
+  }
+  return { schema: Type.Unsafe({ ...EVENT_BODIES[kind], ...UNSAID, [Kind]: PARSED, parse }), parse }
+}
+
+/** `count` may be more than `errors` holds. */
+export function faultsProblem({ list, count }: Faults): Problem {
+  const found = count === 1 ? 'a fault' : `${count} faults`
+  const more =
+    count > list.length ? ` The first ${list.length} are listed, and ${count - list.length} more are not.` : ''
+  return new Problem('fields_invalid', `The body has ${found}.${more}`, { errors: list })
 }
 
 export function v1Routes(deps: IntakeDeps) {
-  const schemaOf = createBodySchemas()
   const routes = new Elysia({ normalize: false })
+  const bodies = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, parsedBody(kind, deps)])) as Record<
+    EventKind,
+    ParsedBody
+  >
 
   // Plain promises: each `async` between the commit and the answer would cost a turn of every request.
-  function accept(event: Event, arrivedUs: number): Promise<Response> {
-    const appended = appendEvent(event, arrivedUs, deps)
+  function accept(kind: EventKind, body: unknown, { account, stamp }: Admission): Promise<Response> {
+    const draft = bodies[kind].parse(body)
+    if (draft instanceof Faults) throw faultsProblem(draft)
+    const appended = appendDraft(draft, account, stamp, deps)
     if (appended instanceof Problem) throw appended
-    return appended.then(
+    const { event, done } = appended
+    return done.then(
       () => {
-        deps.countAccepted(event.kind, 1)
-        return new Response(`{"at":"${formatStamp(event.stamp)}"}`, CREATED)
+        deps.countAccepted(kind, 1)
+        return new Response(`{"at":"${formatTime(event.stamp)}"}`, CREATED)
       },
       (cause) => {
         throw diskProblem(cause)
@@ -45,26 +84,25 @@ export function v1Routes(deps: IntakeDeps) {
     )
   }
 
-  for (const [path, kind] of Object.entries(V1_KINDS)) {
-    routes.post(
-      path,
-      (c) => {
-        const { account, stamp } = (c as unknown as Admitted).admission
-        const body = c.body as EventBody
-        if (body.at === undefined) return accept(eventFromBody(kind, body, account, stamp), stamp.us)
-        return eventOfOwnTime(kind, body, body.at, account, deps).then((event) => accept(event, stamp.us))
+  for (const kind of EVENT_KINDS) {
+    routes.post(KINDS[kind].path, (c) => accept(kind, c.body, (c as unknown as Admitted).admission), {
+      // Elysia reads the source text of hooks and handlers. A context handed on whole would have it parse cookies, query and all headers
+      // for each request, a parser of our own would have it make a stream of the body: together as much as all the rest.
+      parse: 'arrayBuffer',
+      transform: (c) => {
+        c.body = parseJson(c.body as unknown as ArrayBuffer) as typeof c.body
       },
-      {
-        // Elysia reads the source text of hooks and handlers. A context handed on whole would have it parse cookies, query and all headers
-        // for each request, a parser of our own would have it make a stream of the body: together as much as all the rest.
-        parse: 'arrayBuffer',
-        transform: (c) => {
-          c.body = parseJson(c.body as unknown as ArrayBuffer) as typeof c.body
-        },
-        body: schemaOf[kind],
-        ...describeRoute(EVENT_ROUTES[kind]),
-      },
-    )
+      body: bodies[kind].schema,
+      ...describeRoute(EVENT_ROUTES[kind]),
+    })
   }
-  return { routes, schemaOf }
+
+  return {
+    routes,
+    /** The Problem of a body that its route's schema refused. */
+    problemOf(kind: EventKind, body: unknown): Problem | undefined {
+      const result = bodies[kind].parse(body)
+      return result instanceof Faults ? faultsProblem(result) : undefined
+    },
+  }
 }

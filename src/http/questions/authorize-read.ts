@@ -2,7 +2,7 @@
 import type { FoundKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
 import { refuseCrossSite } from '../accounts/session-cookie.ts'
-import type { LimitBadKeys } from '../intake/bad-keys.ts'
+import type { LimitBadKeys } from '../intake/rate-limit.ts'
 
 export interface AuthorizeReadDeps {
   readonly keyHeader: string

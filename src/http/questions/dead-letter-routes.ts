@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import type { Event } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
-import { formatStamp } from '../../event/stamp.ts'
+import { formatTime } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import { cutPage } from '../../query/page.ts'
 import { parseQuestion } from '../../query/question.ts'
@@ -73,8 +73,8 @@ function answerBuried({ id, reason, record, buriedAtUs }: BuriedEvent) {
   const event = fromRecord(record)
   const { kind, process, stamp } = event
   const meta = event.meta === '' ? null : event.meta
-  const at = formatStamp(stamp)
-  const buriedAt = formatStamp({ us: buriedAtUs, sub: 0 })
+  const at = formatTime(stamp)
+  const buriedAt = formatTime({ us: buriedAtUs, sub: 0 })
   return { id, kind, process, meta, at, reason, buried_at: buriedAt, event: { process, meta, ...contentOf(event), at } }
 }
 

@@ -7,10 +7,13 @@ import { until } from '../../support/until.ts'
 export const MAIN = join(import.meta.dir, '../../../src/cli/main.ts')
 export const KEY = 'stint_a-key-that-must-not-be-written-anywhere'
 
+/** All its values are texts, except `failed`. */
+export type Body = Record<string, string> & { readonly failed?: never }
+
 export interface Sent {
   readonly path: string
   readonly key: string | null
-  readonly body: Record<string, string>
+  readonly body: Body
 }
 
 /** Listens like Stint and writes down what comes; `answer` may say what to answer, else it is 201. */
@@ -25,7 +28,7 @@ export function recordEvents(
       const sent: Sent = {
         path: new URL(request.url).pathname,
         key: request.headers.get('x-stint-api-key'),
-        body: (await request.json()) as Record<string, string>,
+        body: (await request.json()) as Body,
       }
       events.push(sent)
       return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
@@ -60,7 +63,7 @@ export function deadUrl(): string {
 
 interface Options {
   readonly env?: Record<string, string>
-  readonly stdin?: Uint8Array
+  readonly stdin?: Uint8Array | 'pipe'
   readonly cwd?: string
 }
 
@@ -133,7 +136,8 @@ export function createUser(url: string) {
         readFileSync(join(stateDir, name), 'utf8')
           .split('\n')
           .slice(0, -1)
-          .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string> }),
+          .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string>; failed?: true })
+          .map(({ failed, body, ...event }) => ({ ...event, body: { ...body, ...(failed && { failed }) } as Body })),
       ),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }

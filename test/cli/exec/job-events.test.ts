@@ -29,24 +29,43 @@ describe('a failed command sends an exception', () => {
   test('within the run, and no two events at one time, however short it was', () => {
     for (const endedUs of [SPAN.startedUs, SPAN.startedUs + 1, SPAN.startedUs + 500]) {
       const failed = endEvents(JOB, { ...SPAN, endedUs }, 'import', ended({ exitCode: 1 }))
-      const times = [startEvent(JOB, SPAN.startedUs), failed[1]!, failed[0]!].map(({ body }) => body.at!)
+      const times = [startEvent(JOB, SPAN.startedUs), failed[1]!, failed[0]!].map(({ body }) => body.at as string)
       expect(times.toSorted()).toEqual(times)
       expect(new Set(times).size).toBe(3)
     }
   })
 
-  test('with its process and meta; it has no uid', () => {
+  test('with the process, meta and uid of the run', () => {
     const [, exception] = endEvents(JOB, SPAN, 'import', ended({ exitCode: 1 }))
-    expect(exception).toMatchObject({ kind: 'exception', body: { process: 'import', meta: 'eu' } })
-    expect(exception!.body).not.toHaveProperty('uid')
+    expect(exception).toMatchObject({ kind: 'exception', body: JOB })
   })
 
   test.each<[string, Partial<Ending>, string]>([
     ['an exit code', { exitCode: 3 }, 'import.sh: exited with code 3'],
     ['a signal', { exitCode: 143, signal: 'SIGTERM' }, 'import.sh: was ended by SIGTERM'],
     ['a command that is not there', { exitCode: 127, failure: 'command not found' }, 'import.sh: command not found'],
+    [
+      'a timeout',
+      { exitCode: 143, signal: 'SIGTERM', timedOut: 90 },
+      'import.sh: timed out after 90 s and was ended by SIGTERM',
+    ],
     ['the end of its stderr', { exitCode: 1, stderrTail: 'a\nb\n' }, 'import.sh: exited with code 1\na\nb'],
   ])('that tells %s', (_, ending, text) => {
     expect(describeFailure('/opt/jobs/import.sh', ended(ending))).toBe(text)
   })
+})
+
+test.each<[string, Partial<Ending>, number[], boolean]>([
+  ['exit code 0', {}, [], false],
+  ['another exit code', { exitCode: 3 }, [], true],
+  ['an accepted exit code', { exitCode: 3 }, [3, 4], false],
+  ['exit code 0 where others are accepted too', {}, [3], false],
+  ['an exit code that is not accepted', { exitCode: 5 }, [3, 4], true],
+  ['a signal, even if its exit code is accepted', { exitCode: 143, signal: 'SIGTERM' }, [143], true],
+  ['a command that cannot start', { exitCode: 127, failure: 'command not found' }, [127], true],
+  ['a timeout', { timedOut: 5 }, [], true],
+])('%s', (_, ending, ok, failed) => {
+  const [end, ...others] = endEvents(JOB, SPAN, 'import', ended(ending), ok)
+  expect(end!.body.failed).toBe(failed ? true : undefined)
+  expect(others).toHaveLength(failed ? 1 : 0)
 })

@@ -1,4 +1,4 @@
-// Signals under `stint exec`: the command gets what was meant for it, once.
+// Signals under `stint exec`: the command gets each signal that is sent to stint, and Ctrl-C only once.
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { until } from '../../support/until.ts'
 import { createUser, MAIN, recordEvents } from './exec-cast.ts'
@@ -23,6 +23,9 @@ const SIGNALS = [
   'SIGIO',
   'SIGXCPU',
 ] as const
+/** The terminal sends these to its whole foreground group. */
+const TYPED = ['SIGINT', 'SIGQUIT']
+const OTHERS = SIGNALS.filter((signal) => !TYPED.includes(signal))
 const SHORT = SIGNALS.map((signal) => signal.slice(3))
 
 /** Says `ready`, then each signal it gets; ends with code 7 at the line `end`. */
@@ -67,7 +70,7 @@ function onTerminal(command: readonly string[], program: readonly string[] = [pr
 }
 
 describe('a signal to stint alone is passed on', () => {
-  test.each(SIGNALS)('%s', async (signal) => {
+  test.each(OTHERS)('%s', async (signal) => {
     const { child, shows, type, heard } = onTerminal(LISTENER)
     await shows('ready')
     child.kill(signal)
@@ -75,6 +78,38 @@ describe('a signal to stint alone is passed on', () => {
     type('end\n')
     expect(await child.exited).toBe(7)
     expect(heard()).toEqual([signal.slice(3)])
+  })
+
+  test.each(TYPED)('%s, without a terminal', async (signal) => {
+    const child = user.start(['exec', '--', ...LISTENER], { stdin: 'pipe' })
+    children.push(child)
+    const reader = child.stdout.getReader()
+    let said = ''
+    const hears = async (text: string) => {
+      while (!said.includes(text)) said += Buffer.from((await reader.read()).value!).toString()
+    }
+    await hears('ready\n')
+    process.kill(child.pid, signal)
+    await hears(`${signal.slice(3)}\n`)
+    process.kill(child.pid, 'SIGTERM')
+    await hears('TERM\n')
+    const stdin = child.stdin as Bun.FileSink
+    stdin.write('end\n')
+    stdin.flush()
+    expect(await child.exited).toBe(7)
+    expect(said).toBe(`ready\n${signal.slice(3)}\nTERM\n`)
+  })
+
+  test.each(TYPED)('%s, to a job in the background of a terminal', async (signal) => {
+    const { child, shows, type } = onTerminal(['-i'], ['bash', '--norc'])
+    // A shell gives a background job a group of its own; reading the terminal would stop it.
+    const trap = `trap 'echo got $((6*7)); exit 9' ${signal.slice(3)}; echo ready $((6*7)); while :; do sleep 0.01; done`
+    type(`PS1=; '${process.execPath}' '${MAIN}' exec -- bash -c "${trap.replaceAll('$', '\\$')}" </dev/null &\n`)
+    await shows('ready 42')
+    type(`kill -${signal.slice(3)} $!\n`)
+    await shows('got 42')
+    type('exit 0\n')
+    await child.exited
   })
 
   test('and again, as often as it comes', async () => {
@@ -108,43 +143,59 @@ describe('a signal to stint alone is passed on', () => {
   })
 
   test.each([
-    ['sent to stint alone', (pid: number) => process.kill(pid, 'SIGTERM')],
-    ['sent to the group of stint', (pid: number) => process.kill(-pid, 'SIGTERM')],
-  ])('to a command that has a group of its own, %s', async (_, send) => {
-    const command = "trap 'echo got; exit 9' TERM; echo ready; while :; do sleep 0.01; done"
-    const { child, shows } = onTerminal(['setsid', '--wait', 'bash', '-c', command])
+    ['SIGTERM sent to stint alone', 'TERM', (pid: number) => process.kill(pid, 'SIGTERM')],
+    ['SIGTERM sent to the group of stint', 'TERM', (pid: number) => process.kill(-pid, 'SIGTERM')],
+    ['SIGINT sent to stint alone', 'INT', (pid: number) => process.kill(pid, 'SIGINT')],
+    ['Ctrl-C', 'INT', (_: number, type: (keys: string) => void) => type('\u0003')],
+  ])('to a command that has a group of its own: %s', async (_, signal, send) => {
+    const command = `trap 'echo got; exit 9' ${signal}; echo ready; while :; do sleep 0.01; done`
+    const { child, shows, type } = onTerminal(['setsid', '--wait', 'bash', '-c', command])
     await shows('ready')
-    send(child.pid)
+    send(child.pid, type)
     await shows('got')
     expect(await child.exited).toBe(9)
   })
 })
 
-describe('a signal to the whole group reaches the command once', () => {
-  test('Ctrl-C, twice', async () => {
+describe('a signal that the terminal sends to the whole group reaches the command once', () => {
+  test.each([
+    ['Ctrl-C', '\u0003', 'INT'],
+    ['Ctrl-\\', '\u001c', 'QUIT'],
+  ])('%s, twice', async (_, key, name) => {
     const { child, shows, type, heard } = onTerminal(LISTENER)
     await shows('ready')
     for (const count of [1, 2]) {
-      type('\u0003')
+      type(key)
       await until(`${count} signals heard, of ${heard()}`, () => heard().length === count)
     }
+    // A signal passed on would have come before this one.
+    child.kill('SIGUSR2')
+    await shows('USR2')
     type('end\n')
     expect(await child.exited).toBe(7)
-    expect(heard()).toEqual(['INT', 'INT'])
+    expect(heard()).toEqual([name, name, 'USR2'])
   })
 
-  test.each(SIGNALS)('%s', async (signal) => {
+  test.each(TYPED)('%s', async (signal) => {
     const { child, shows, type, heard } = onTerminal(LISTENER)
     await shows('ready')
-    process.kill(-child.pid, signal)
+    process.kill(-child.pid, signal as NodeJS.Signals)
     await shows(signal.slice(3))
-    // The next one is passed on after this one would have been: when it has come, nothing is on its way any more.
-    child.kill(signal === 'SIGUSR2' ? 'SIGUSR1' : 'SIGUSR2')
-    await shows(signal === 'SIGUSR2' ? 'USR1' : 'USR2')
+    child.kill('SIGUSR2')
+    await shows('USR2')
     type('end\n')
     expect(await child.exited).toBe(7)
-    expect(heard()).toEqual([signal.slice(3), signal === 'SIGUSR2' ? 'USR1' : 'USR2'])
+    expect(heard()).toEqual([signal.slice(3), 'USR2'])
   })
+})
+
+test.each(OTHERS)('%s to the whole group reaches the command', async (signal) => {
+  const { child, shows, type } = onTerminal(LISTENER)
+  await shows('ready')
+  process.kill(-child.pid, signal)
+  await shows(signal.slice(3))
+  type('end\n')
+  expect(await child.exited).toBe(7)
 })
 
 test('Ctrl-C ends stint as it ends the command: a shell stops its script', async () => {

@@ -75,9 +75,11 @@ describe('of a command that fails', () => {
     expect(exception).toEqual({
       process: 'sh',
       meta: 'eu',
+      uid: heard[0]!.body.uid!,
       exception: 'sh: exited with code 4\noh no',
       at: expect.stringMatching(RFC3339_US),
     })
+    expect(heard.find(({ path }) => path === '/v1/end')!.body).toMatchObject({ failed: true })
     expect(JSON.stringify(stint.events)).not.toContain('hunter2')
   })
 
@@ -138,7 +140,7 @@ describe('while Stint is away', () => {
     const { exitCode, stdout, stderr } = await user.exec(['sh', '-c', 'echo out; echo err >&2; sleep 0.3; exit 3'])
     expect([exitCode, stdout.toString()]).toEqual([3, 'out\n'])
     expect(stderr.toString()).toBe(
-      `err\nstint: ${url} did not answer (connection refused); 3 events kept, sent later\n`,
+      `err\nstint: cannot reach Stint at ${url} (connection refused); 3 events kept, sent later\n`,
     )
     expect(user.pending().map(({ kind }) => kind)).toEqual(['start', 'end', 'exception'])
     for (const name of user.pendingFiles()) {
@@ -236,7 +238,7 @@ describe('while Stint is away', () => {
     const { exitCode, stdout, stderr } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
     expect([exitCode, stdout.toString()]).toEqual([0, '2 sent, 2 dropped, 0 left\n'])
     expect(stderr.toString()).toMatch(
-      /^stint: the start of old at \S+ is dropped: \S+ answered 422: The data is incorrect; --at is too long ago\nstint: the end of old [^\n]*\n$/,
+      /^stint: start of old at \S+ dropped: \S+ answered 422: The data is incorrect; --at is too long ago\nstint: end of old [^\n]*\n$/,
     )
     expect(user.pendingFiles()).toEqual([])
   })
@@ -248,7 +250,7 @@ describe('while Stint is away', () => {
     const { exitCode, stderr } = await user.run(['flush'])
     expect([exitCode, stderr.toString()]).toEqual([
       1,
-      `stint: 0 sent, 0 dropped, 2 left: ${url} did not answer (connection refused)\n`,
+      `stint: 0 sent, 0 dropped, 2 left: cannot reach Stint at ${url} (connection refused)\n`,
     ])
   })
 
@@ -261,26 +263,30 @@ describe('while Stint is away', () => {
   })
 
   test.each([
-    ['no key', { STINT_API_KEY: '' }, 'there is no STINT_API_KEY; 2 events kept, sent later'],
+    [
+      'no key',
+      { STINT_API_KEY: '' },
+      'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json; 2 events kept, sent later',
+    ],
     [
       'a key file that is not there',
       { STINT_API_KEY: '', STINT_API_KEY_FILE: '/no/such/file' },
-      'stint: STINT_API_KEY_FILE: the file /no/such/file cannot be read; 2 events kept, sent later\n',
+      'stint: cannot read STINT_API_KEY_FILE: file /no/such/file; 2 events kept, sent later\n',
     ],
     [
       'a key of two lines',
       { STINT_API_KEY: `${KEY}\nx` },
-      'stint: STINT_API_KEY must hold one key and nothing else; 2 events kept, sent later\n',
+      'stint: invalid STINT_API_KEY: expected one key and nothing else; 2 events kept, sent later\n',
     ],
     [
       'a service whose name cannot stand in a header',
       { STINT_SERVICE: 'b d' },
-      'stint: STINT_SERVICE must be the SERVICE_NAME of the server: letters, digits and -; 2 events kept, sent later\n',
+      "stint: invalid STINT_SERVICE: expected the server's SERVICE_NAME, made of letters, digits and -; 2 events kept, sent later\n",
     ],
     [
       'an address that is none',
       { STINT_URL: 'nonsense' },
-      'STINT_URL must be an address such as http://127.0.0.1:7070; the command was not timed',
+      'invalid STINT_URL: expected an address such as http://127.0.0.1:7070; the command was not timed',
     ],
   ])('nor is %s', async (_, env, said) => {
     const { exitCode, stdout, stderr } = await userOf(deadUrl()).exec(['sh', '-c', 'echo ran'], { env })

@@ -26,9 +26,9 @@ test.each([
 })
 
 test.each([
-  ['exceptions --groups --all', '--groups and --all do not go together: groups have no pages'],
-  ['exceptions --groups --full', '--groups and --full do not go together'],
-  ['metrics --every 1h --all', '--every and --all do not go together: intervals have no pages'],
+  ['exceptions --groups --all', '--groups and --all exclude each other: groups have no pages'],
+  ['exceptions --groups --full', '--groups and --full exclude each other'],
+  ['metrics --every 1h --all', '--every and --all exclude each other: intervals have no pages'],
 ])('stint %s: flags that mean nothing together', async (line, said) => {
   expect(await run(line)).toEqual({ exitCode: 2, stdout: '', stderr: `stint: ${said}\n` })
 })

@@ -1,4 +1,4 @@
-// Bodies on their way in have a bound together: what begins to send a batch and never ends it must not fill the memory.
+// Large bodies on their way in have a bound together, and one for each account: a caller that never ends its batches must not fill the memory.
 import { afterEach, expect, test } from 'bun:test'
 import { createBodyBudget } from '../../../src/http/intake/body-budget.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
@@ -31,7 +31,8 @@ async function beginBatch({ port, keys }: TestApp, framing: string): Promise<Raw
   return connection
 }
 
-const batch = (app: TestApp) => app.post('/v1/batch', `[{"kind":"start","process":"p"}]${' '.repeat(2 ** 17)}`)
+const BATCH = `[{"kind":"start","process":"p"}]${' '.repeat(2 * MIB)}`
+const batch = (app: TestApp) => app.post('/v1/batch', BATCH)
 
 /** Asks until the batch is answered as expected. */
 async function untilBatchIs(app: TestApp, status: number) {
@@ -43,38 +44,91 @@ async function untilBatchIs(app: TestApp, status: number) {
   }
 }
 
-test.each([
+const FRAMINGS = [
   ['with a length', `content-length: ${8 * MIB}`],
   ['without one', 'transfer-encoding: chunked'],
-])(
-  'bodies %s that trickle leave no room for large ones, small ones pass, and all is well when they are gone',
-  async (_, framing) => {
-    app = await startApp()
-    for (let i = 0; i < HELD_BATCHES; i++) await beginBatch(app, framing)
-    const refused = await untilBatchIs(app, 503)
-    expect(refused.json).toMatchObject({ code: 'busy', status: 503 })
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect(await app.refused()).toContain('other busy')
-    expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
-    expect((await app.post('/v1/batch', [{ kind: 'start', process: 'p' }])).status).toBe(201)
-    for (const connection of connections.splice(0)) connection.close()
-    await untilBatchIs(app, 201)
-    for (let i = 0; i < HELD_BATCHES; i++) expect((await batch(app)).status).toBe(201)
-    expect(app.log.filter((line) => line.includes('a request failed'))).toEqual([])
-  },
-)
+] as const
 
-test('what is held is given back however the work ends', async () => {
-  const { during } = createBodyBudget(MIB)
-  for (let i = 0; i < 3; i++) {
-    await expect(during(MIB, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-    expect(await during(MIB, async () => 'yes')).toBe('yes')
+test.each(FRAMINGS)('bodies %s that announce much and send one byte hold nothing', async (_, framing) => {
+  app = await startApp()
+  for (let i = 0; i < 2 * HELD_BATCHES; i++) await beginBatch(app, framing)
+  for (let i = 0; i < HELD_BATCHES; i++) expect((await batch(app)).status).toBe(201)
+})
+
+test('bodies that have arrived leave no room for large ones of their account, small ones pass, and all is well when they are gone', async () => {
+  app = await startApp({ signup: 'open' })
+  const { accounts } = app.rooms
+  const other = await accounts.create({
+    email: 'bob@example.com',
+    password: 'another long password of a test',
+    address: '127.0.0.2',
+  })
+  const asOther = (body: string) =>
+    app!.fetch('/v1/batch', {
+      method: 'POST',
+      key: other.key.secret,
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+  const filler = ' '.repeat(8 * MIB - 100)
+  for (let i = 0; i < HELD_BATCHES / 2 + 1; i++) {
+    const connection = await beginBatch(app, `content-length: ${8 * MIB}`)
+    await connection.write(filler)
   }
-  const { promise, resolve } = Promise.withResolvers<string>()
-  const held = during(MIB, () => promise)
-  await expect(during(MIB, async () => 'no')).rejects.toMatchObject({ code: 'busy' })
-  expect(await during(1000, async () => 'small')).toBe('small')
-  resolve('done')
+  const refused = await untilBatchIs(app, 503)
+  expect(refused.json).toMatchObject({ code: 'busy', status: 503 })
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await app.refused()).toContain('other busy')
+  expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
+  expect((await app.post('/v1/batch', [{ kind: 'start', process: 'p' }])).status).toBe(201)
+  expect((await asOther(BATCH)).status).toBe(201)
+  for (const connection of connections.splice(0)) connection.close()
+  await untilBatchIs(app, 201)
+  for (let i = 0; i < HELD_BATCHES; i++) expect((await batch(app)).status).toBe(201)
+  expect(app.log.filter((line) => line.includes('a request failed'))).toEqual([])
+})
+
+test('whatever is reserved is given back however the work ends', async () => {
+  const { during } = createBodyBudget(MIB, MIB)
+  const take = (bytes: number, account = 'a') =>
+    during(account, async (reserve) => {
+      reserve(bytes)
+      return 'yes'
+    })
+  for (let i = 0; i < 3; i++) {
+    const failing = during('a', async (reserve) => {
+      reserve(MIB)
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await take(MIB)).toBe('yes')
+  }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const held = during('a', async (reserve) => {
+    for (let i = 0; i < 16; i++) reserve(MIB / 16)
+    await promise
+    return 'done'
+  })
+  await expect(take(MIB)).rejects.toMatchObject({ code: 'busy' })
+  await expect(take(MIB, 'b')).rejects.toMatchObject({ code: 'busy' })
+  expect(await take(1000)).toBe('yes')
+  resolve()
   expect(await held).toBe('done')
-  expect(await during(MIB, async () => 'yes')).toBe('yes')
+  expect(await take(MIB)).toBe('yes')
+})
+
+test('an account gets no more than its share, and the others get theirs', async () => {
+  const { during } = createBodyBudget(4 * MIB, 2 * MIB)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const hold = (account: string) =>
+    during(account, async (reserve) => {
+      reserve(1.5 * MIB)
+      await promise
+    })
+  const first = hold('a')
+  await expect(hold('a')).rejects.toMatchObject({ code: 'busy' })
+  const second = hold('b')
+  resolve()
+  await Promise.all([first, second])
+  await hold('a')
 })

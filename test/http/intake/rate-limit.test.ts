@@ -10,7 +10,7 @@ test('zero means no limit', () => {
   expect(takeMany(limit, 'k', 10_000).every(Boolean)).toBe(true)
 })
 
-test('a key may make one second’s worth at once, then waits for the next to fill', () => {
+test('an account may send one second’s worth at once, then waits for the next to fill', () => {
   const clock = createStepClock()
   const limit = createRateLimit(clock, 5)
   expect(takeMany(limit, 'k', 6)).toEqual([true, true, true, true, true, false])
@@ -19,7 +19,7 @@ test('a key may make one second’s worth at once, then waits for the next to fi
   expect(takeMany(limit, 'k', 2)).toEqual([true, false])
 })
 
-test('keys do not share', () => {
+test('accounts do not share', () => {
   const limit = createRateLimit(createStepClock(), 1)
   expect([limit.take('a'), limit.take('b')]).toEqual([0, 0])
   expect(limit.take('a')).toBeGreaterThan(0)
@@ -42,4 +42,21 @@ test('a step of the wall clock gives and takes nothing', () => {
   expect(limit.take('k')).toBe(1)
   clock.step(-7_200_000_000)
   expect(limit.take('k')).toBe(1)
+})
+
+test('a debt is paid before the next event passes, however large it is', () => {
+  const clock = createStepClock()
+  const limit = createRateLimit(clock, 10)
+  expect(limit.take('k')).toBe(0)
+  limit.owe('k', 10_000)
+  expect(limit.remaining('k')).toBe(0)
+  expect(limit.take('k')).toBeCloseTo(999.2, 5)
+  clock.pass(999_300_000)
+  expect(limit.take('k')).toBe(0)
+})
+
+test('without a limit nothing is owed', () => {
+  const limit = createRateLimit(createStepClock(), 0)
+  limit.owe('k', 10_000)
+  expect(limit.take('k')).toBe(0)
 })

@@ -1,7 +1,7 @@
 // What SPEC.md lets a caller send, over a real socket into real spools: each is answered with 201 and is in the spool as it must be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
-import { formatStamp } from '../../../src/event/stamp.ts'
+import { formatTime } from '../../../src/event/stamp.ts'
 import { type Answer, startApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
@@ -19,7 +19,7 @@ async function accepted(path: string, body: unknown): Promise<Event> {
   expect(answer.text).toMatch(/^\{"at":"[^"]+"\}$/)
   expect(answer.status).toBe(201)
   expect(answer.headers.get('content-type')).toBe('application/json')
-  const found = (await app.events()).filter(({ stamp }) => formatStamp(stamp) === answer.json.at)
+  const found = (await app.events()).filter(({ stamp }) => formatTime(stamp) === answer.json.at)
   expect(found).toHaveLength(1)
   return found[0]!
 }
@@ -179,11 +179,12 @@ describe('objects', () => {
 describe('the stamp', () => {
   const at = (answer: Answer): string => answer.json.at
 
-  test('has nine digits of which the last three are the node, and is the time of arrival', async () => {
+  test('is that of the node; the answer has its time, which is the time of arrival, with nine digits', async () => {
     app.clock.pass(5_000_000)
     const answer = await app.post('/v1/start', { process: 'p' })
     expect(at(answer)).toMatch(STAMP)
-    expect(at(answer).slice(-4)).toBe('084Z')
+    expect(at(answer).slice(-4)).toBe('000Z')
+    expect((await app.events()).find(({ stamp }) => formatTime(stamp) === at(answer))!.stamp.sub).toBe(84)
     expect(Date.parse(at(answer))).toBe(app.clock.wallUs() / 1000)
   })
 

@@ -295,7 +295,7 @@ describe('the order of checks, pair by pair', () => {
 })
 
 describe('the rate of a key', () => {
-  test('is refused with the seconds to wait, allows again when they are over, and is each key its own', () =>
+  test('is refused with the seconds to wait, allows again when they are over, and is shared by the keys of an account', () =>
     withApp({ rateLimit: 3 }, async (own) => {
       const statuses = async (count: number, key = own.keys.owner) => {
         const seen: number[] = []
@@ -304,7 +304,7 @@ describe('the rate of a key', () => {
         return seen
       }
       expect(await statuses(4)).toEqual([201, 201, 201, 429])
-      expect(await statuses(1, own.keys.writer)).toEqual([201])
+      expect(await statuses(1, own.keys.writer)).toEqual([429])
       const refused = await own.post('/v1/start', MARK)
       expect(refused.headers.get('retry-after')).toBe('1')
       expect(refused.headers.get('content-type')).toBe('application/problem+json')

@@ -1,5 +1,8 @@
 // Events that bring their own time (`at`), and the safe retry it gives.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Event } from '../../../src/event/event.ts'
+import { contentOf } from '../../../src/event/identity.ts'
+import { formatStampNs, formatTime } from '../../../src/event/stamp.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
@@ -16,6 +19,11 @@ const timeAt = (fromNowUs: number): string => {
   const us = app.clock.wallUs() + fromNowUs
   return new Date(Math.floor(us / 1000)).toISOString().replace('Z', `${String(us % 1000).padStart(3, '0')}Z`)
 }
+/** What is in the spools with this time. */
+const eventsAt = async (at: string) =>
+  (await app.events()).filter(({ stamp }) => formatTime(stamp) === at.replace('Z', '000Z'))
+/** Equal for events that a store takes for one. */
+const identityOf = (event: Event) => `${contentOf(event)} ${formatStampNs(event.stamp)}`
 let times = 0
 /** A past time that no other test uses. */
 const freshTime = () => timeAt(-DAY_US - ++times * 10 * SECOND_US)
@@ -27,7 +35,7 @@ async function refuses(at: unknown, detail: string): Promise<void> {
 }
 
 describe('the time', () => {
-  test('is the stamp, with the digits of the node and lane 1, on every endpoint', async () => {
+  test('is the time of the answer on every endpoint', async () => {
     for (const [path, body] of [
       ['/v1/start', { process: 'p' }],
       ['/v1/end', { process: 'p', uid: 'u' }],
@@ -36,7 +44,7 @@ describe('the time', () => {
     ] as const) {
       const at = freshTime()
       const answer = await app.post(path, { ...body, at })
-      expect([answer.status, answer.json]).toEqual([201, { at: at.replace('Z', '007Z') }])
+      expect([answer.status, answer.json]).toEqual([201, { at: at.replace('Z', '000Z') }])
     }
   })
 
@@ -45,13 +53,13 @@ describe('the time', () => {
     const later = (hours: number) => new Date(Date.parse(`${at}Z`) + hours * 3_600_000).toISOString().slice(0, 19)
     const forms = [`${at}z`, `${at.replace('T', 't')}.000Z`, `${later(2)}+02:00`, `${later(-5)}.000000000-05:00`]
     const answers = await Promise.all(forms.map((form) => app.post('/v1/start', { process: 'forms', at: form })))
-    expect(new Set(answers.map(({ json }) => json.at))).toEqual(new Set([`${at}.000000007Z`]))
+    expect(new Set(answers.map(({ json }) => json.at))).toEqual(new Set([`${at}.000000000Z`]))
   })
 
   test('is cut to the µs', async () => {
     const at = freshTime().slice(0, 19)
     const answer = await app.post('/v1/start', { process: 'p', at: `${at}.123456999Z` })
-    expect(answer.json.at).toBe(`${at}.123456007Z`)
+    expect(answer.json.at).toBe(`${at}.123456000Z`)
   })
 
   test.each([
@@ -105,21 +113,24 @@ describe('the same time and content', () => {
     expect(answers.every(({ status }) => status === 201)).toBe(true)
   })
 
-  test('of another kind, or with another field, is another event a µs on', async () => {
+  test('of another kind, or with another field, is another event of the same time', async () => {
     const at = freshTime()
     const answers = [
       await app.post('/v1/start', { process: 'p', at }),
       await app.post('/v1/end', { process: 'p', at }),
+      await app.post('/v1/end', { process: 'p', failed: true, at }),
       await app.post('/v1/start', { process: 'q', at }),
       await app.post('/v1/start', { process: 'p', meta: 'm', at }),
       await app.post('/v1/start', { process: 'p', uid: 'u', at }),
       await app.post('/v1/exception', { process: 'p', exception: '', at }),
     ]
-    const us = BigInt(Math.floor(Date.parse(at)) * 1000) + BigInt(at.slice(-4, -1))
-    const stamps = answers.map(({ json }) => BigInt(Date.parse(json.at)) * 1000n + BigInt(json.at.slice(-7, -4)))
-    expect(stamps).toEqual([0n, 1n, 2n, 3n, 4n, 5n].map((n) => us + n))
-    const again = await app.post('/v1/start', { process: 'q', at })
-    expect(again.text).toBe(answers[2]!.text)
+    expect(answers.map(({ json }) => json.at)).toEqual(answers.map(() => at.replace('Z', '000Z')))
+    const events = await eventsAt(at)
+    expect(new Set(events.map(contentOf)).size).toBe(answers.length)
+    await app.post('/v1/start', { process: 'q', at })
+    const again = await eventsAt(at)
+    expect(again).toHaveLength(answers.length + 1)
+    expect(new Set(again.map(identityOf)).size).toBe(answers.length)
   })
 
   test('with its metrics in another order or form is the same event', async () => {
@@ -128,8 +139,9 @@ describe('the same time and content', () => {
     const answers = []
     for (const items of forms) answers.push(await app.post('/v1/metrics', { process: 'p', items, at }))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    const other = await app.post('/v1/metrics', { process: 'p', items: { a: 1, b: 3 }, at })
-    expect(other.text).not.toBe(answers[0]!.text)
+    expect(new Set((await eventsAt(at)).map(({ stamp }) => formatStampNs(stamp))).size).toBe(1)
+    await app.post('/v1/metrics', { process: 'p', items: { a: 1, b: 3 }, at })
+    expect(new Set((await eventsAt(at)).map(({ stamp }) => formatStampNs(stamp))).size).toBe(2)
   })
 
   test('many of one time that come together all get a stamp of their own', async () => {
@@ -137,15 +149,18 @@ describe('the same time and content', () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => app.post('/v1/start', { process: 'p', uid: `u${i}`, at })),
     )
-    expect(new Set(answers.map(({ json }) => json.at)).size).toBe(100)
+    expect(new Set(answers.map(({ json }) => json.at))).toEqual(new Set([at.replace('Z', '000Z')]))
+    const events = await eventsAt(at)
+    expect(new Set(events.map(({ stamp }) => formatStampNs(stamp))).size).toBe(100)
   })
 })
 
 test('an event without `at` never shares a stamp with one that has it', async () => {
   const stamped = await app.post('/v1/start', { process: 'p' })
   const own = await app.post('/v1/start', { process: 'p', at: stamped.json.at })
-  expect(own.json.at.slice(0, -4)).toBe(stamped.json.at.slice(0, -4))
-  expect([stamped.json.at.slice(-4), own.json.at.slice(-4)]).toEqual(['012Z', '007Z'])
+  expect(own.json.at).toBe(stamped.json.at)
+  const lanes = (await eventsAt(stamped.json.at.replace('000Z', 'Z'))).map(({ stamp }) => stamp.sub % 2)
+  expect(lanes.toSorted()).toEqual([0, 1])
 })
 
 test('in a batch the fault names the event that has the wrong time', async () => {
@@ -174,4 +189,17 @@ test('the spool remembers the newest stamp of a batch, so that no stamp after a 
   const last = json.items.at(-1).at as string
   const us = BigInt(Date.parse(last)) * 1000n + BigInt(last.slice(-7, -4))
   expect(BigInt(app.spools.points.floors[0])).toBe(us)
+})
+
+test('an event with its own time, sent while the clock is in its second turn, raises the floor of that turn', async () => {
+  const own = await startApp()
+  own.clock.step(3_600_000_000)
+  await own.post('/v1/start', { process: 'p' })
+  own.clock.step(-3_600_000_000)
+  const at = new Date(own.clock.wallUs() / 1000).toISOString()
+  expect((await own.post('/v1/start', { process: 'p', at })).status).toBe(201)
+  const [first, second] = own.spools.points.floors
+  expect(first - second).toBeGreaterThan(3_000_000_000)
+  expect(second).toBeGreaterThan(0)
+  await own.stop()
 })

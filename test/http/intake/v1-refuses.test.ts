@@ -163,8 +163,9 @@ describe('fields that are not of the endpoint', () => {
   test.each<[string, string, Faults]>([
     ['/v1/start', '{"process":"p","items":{"a":1}}', [['/items', UNKNOWN]]],
     ['/v1/end', '{"process":"p","exception":"e"}', [['/exception', UNKNOWN]]],
-    ['/v1/metrics', '{"process":"p","items":{"a":1},"uid":"a"}', [['/uid', UNKNOWN]]],
-    ['/v1/exception', '{"process":"p","exception":"e","uid":"a"}', [['/uid', UNKNOWN]]],
+    ['/v1/start', '{"process":"p","failed":true}', [['/failed', UNKNOWN]]],
+    ['/v1/metrics', '{"process":"p","items":{"a":1},"failed":true}', [['/failed', UNKNOWN]]],
+    ['/v1/exception', '{"process":"p","exception":"e","failed":true}', [['/failed', UNKNOWN]]],
     ['/v1/start', '{"process":"p","Process":"p"}', [['/Process', UNKNOWN]]],
     ['/v1/start', '{"process":"p","a/b~c":null}', [['/a~1b~0c', UNKNOWN]]],
     ['/v1/start', '{"process":"p","":1}', [['/', UNKNOWN]]],
@@ -199,21 +200,28 @@ describe('all faults at once', () => {
     ]))
 
   test('of metrics', () =>
-    refused('/v1/metrics', { meta: null, items: [{ name: 'a%', value: 'x' }, 5, { a: 1 }, { a: 1 }], uid: 'u' }, [
-      ['/process', REQUIRED],
-      ['/meta', NOT_A_STRING],
-      ['/items/0/name', NAME_HOLDS],
-      ['/items/0/value', 'must be a finite number'],
-      ['/items/1', 'must be {"name": …, "value": …} or a single name with its number'],
-      ['/items/3/a', 'names a metric twice'],
-      ['/uid', UNKNOWN],
-    ]))
+    refused(
+      '/v1/metrics',
+      { meta: null, items: [{ name: 'a%', value: 'x' }, 5, { a: 1 }, { a: 1 }], failed: true, uid: 'U' },
+      [
+        // in the order of the fields
+        ['/process', REQUIRED],
+        ['/meta', NOT_A_STRING],
+        ['/uid', 'may only hold a-z, 0-9, - and _'],
+        ['/items/0/name', NAME_HOLDS],
+        ['/items/0/value', 'must be a finite number'],
+        ['/items/1', 'must be {"name": …, "value": …} or a single name with its number'],
+        ['/items/3/a', 'names a metric twice'],
+        ['/failed', UNKNOWN],
+      ],
+    ))
 
   test('up to a hundred: a body full of unknown fields has a short answer', async () => {
     const body = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`field-${i}`, i]))
     const answer = await app.post('/v1/start', body)
     expect(answer.status).toBe(422)
     expect(answer.json.errors).toHaveLength(100)
+    expect(answer.json.detail).toBe('The body has 10001 faults. The first 100 are listed, and 9901 more are not.')
     expect(answer.json.errors[0]).toEqual({ pointer: '/process', detail: REQUIRED })
   })
 })

@@ -1,0 +1,166 @@
+// Asks one question and prints the answer: a table for people, JSON or CSV for programs.
+import { type Api, askPages, createApi, type Page } from './api.ts'
+import { readCliConfig } from './config.ts'
+import { type Cell, type Column, type CsvValue, formatCsvLine, formatTable } from './format-rows.ts'
+import { parseLocalTime } from './format-time.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import { invalidArgument, type Program } from './program.ts'
+import { createPaint, oneLine, safeJson } from './safe-text.ts'
+
+const FILTERS = {
+  from: [
+    '--from <time>',
+    'start of the range: a local time ("2026-11-20 21:00"), RFC 3339, or an age (-90m; units s, m, h, d, w); default -1h',
+  ],
+  to: ['--to <time>', 'end of the range; default now'],
+  process: ['--process <name>', 'only this process'],
+  meta: ['--meta <text>', 'only this meta; "" for events without one'],
+  uid: ['--uid <id>', 'only this uid; "" for events without one'],
+  state: ['--state <state>', 'only completed, failed, running, abandoned or orphan; trouble: all that went wrong'],
+  name: ['--name <name>', 'only this metric'],
+  fingerprint: ['--fingerprint <group>', 'only exceptions of this group, as --groups shows it'],
+  by: ['--by <field>', 'one row per meta: --by meta'],
+  every: ['--every <span>', 'one row per 10s, 5m, 1h, 1d, …'],
+  limit: ['--limit <n>', 'at most this many rows, up to 1000; default 100'],
+} as const satisfies Record<string, readonly [flags: string, description: string]>
+
+export type FilterName = keyof typeof FILTERS
+
+export interface OutputOptions {
+  readonly json?: boolean
+  readonly csv?: boolean
+}
+
+export interface QuestionOptions extends OutputOptions, Readonly<Partial<Record<FilterName, string>>> {
+  readonly all?: boolean
+}
+
+/** One form of an answer: where to ask, and how to show a row. */
+export interface View {
+  readonly path: string
+  /** Member of the answer that holds the rows. */
+  readonly list: string
+  /** CSV columns, in order. */
+  readonly fields: readonly string[]
+  readonly columns: readonly ViewColumn[]
+  /** Prints a row instead of the table. */
+  readonly print?: (row: Row) => string
+  /** Message if there are no rows. */
+  readonly empty: string
+}
+
+export interface ViewColumn extends Column {
+  cell(row: Row): Cell
+}
+
+/** A row as the API sends it; src/wire declares its members. */
+// biome-ignore lint/suspicious/noExplicitAny: each column reads its own member
+export type Row = Readonly<Record<string, any>>
+
+export const JSON_FLAG = ['--json', 'print the answer as JSON, one row per line'] as const
+export const ALL_FLAG = ['--all', 'all rows, page by page'] as const
+export const CSV_FLAG = ['--csv', 'print CSV with a heading (RFC 4180)'] as const
+const PAGE_MAX = '1000'
+
+/** A command with flags for its filters and output formats. */
+export function addQuestion(program: Program, name: string, about: string, filters: readonly FilterName[]): Program {
+  const command = program.command(name).description(about)
+  for (const filter of filters) {
+    const [flags, description] = FILTERS[filter]
+    command.option(flags, description, filter === 'from' || filter === 'to' ? parseTime : (text: string) => text)
+  }
+  return command.option(...JSON_FLAG).option(...CSV_FLAG)
+}
+
+function parseTime(text: string): string {
+  const time = parseLocalTime(text)
+  if (time !== undefined) return time
+  throw invalidArgument('Expected an existing local time ("2026-11-20 21:00"), RFC 3339 or an age (-90m).')
+}
+
+/** The given filters as a query string's parameters; the server checks them. */
+export function toParameters(given: QuestionOptions, filters: readonly FilterName[]): URLSearchParams {
+  return new URLSearchParams(
+    filters.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as [string, string]])),
+  )
+}
+
+/** Throws CliError. */
+export async function answerQuestion(
+  io: Io,
+  view: View,
+  options: QuestionOptions,
+  parameters: URLSearchParams,
+): Promise<void> {
+  checkFormat(options)
+  const isAll = options.all === true
+  if (isAll && options.limit === undefined) parameters.set('limit', PAGE_MAX)
+  const pages = askPages(createApi(readCliConfig(io.env), io), view.path, view.list, parameters, isAll)
+  if (options.json) return printJson(io, view.list, pages)
+  const next = options.csv ? await printCsv(io, view, pages) : await printTable(io, view, pages)
+  if (typeof next === 'string') io.stderr.write('There are more rows; --all prints all of them.\n')
+}
+
+export function checkFormat({ json, csv }: OutputOptions): void {
+  if (json && csv) throw new CliError('--json and --csv exclude each other', EXIT_USAGE)
+}
+
+/** Every row of a question, page by page. */
+export async function* eachRow(
+  api: Api,
+  path: string,
+  list: string,
+  parameters = new URLSearchParams(),
+): AsyncGenerator<Row> {
+  const query = new URLSearchParams(parameters)
+  query.set('limit', PAGE_MAX)
+  for await (const { rows } of askPages(api, path, list, query, true)) yield* rows as Row[]
+}
+
+/** One document, written page by page, so that any number of rows fits into memory. */
+async function printJson(io: Io, list: string, pages: AsyncGenerator<Page>): Promise<void> {
+  let count = 0
+  let next: Page['next']
+  for await (const page of pages) {
+    if (next === undefined) io.stdout.write(`{${JSON.stringify(list)}:[`)
+    io.stdout.write(page.rows.map((row) => `${count++ === 0 ? '' : ','}\n${safeJson(row)}`).join(''))
+    next = page.next
+  }
+  io.stdout.write(`\n]${next === undefined ? '' : `,"next":${JSON.stringify(next)}`}}\n`)
+}
+
+async function printCsv(io: Io, { fields }: View, pages: AsyncGenerator<Page>): Promise<Page['next']> {
+  // CSV is for programs, but a terminal must be safe from it too.
+  const fit = (value: CsvValue): CsvValue => {
+    if (!io.stdout.isTTY || value === null || value === undefined) return value
+    return typeof value === 'object' ? safeJson(value) : oneLine(String(value))
+  }
+  let next: Page['next']
+  for await (const { rows, next: cursor } of pages) {
+    if (next === undefined) io.stdout.write(formatCsvLine(fields))
+    const lines = (rows as Row[]).map((row) => formatCsvLine(fields.map((field) => fit(row[field]))))
+    io.stdout.write(lines.join(''))
+    next = cursor
+  }
+  return next
+}
+
+async function printTable(io: Io, view: View, pages: AsyncGenerator<Page>): Promise<Page['next']> {
+  const found: Row[] = []
+  let next: Page['next']
+  for await (const page of pages) {
+    found.push(...(page.rows as Row[]))
+    next = page.next
+  }
+  if (found.length === 0) io.stderr.write(`${view.empty}\n`)
+  else if (view.print) for (const row of found) io.stdout.write(view.print(row))
+  else io.stdout.write(tableOf(io, view, found))
+  return next
+}
+
+/** Cut to the width of the terminal; whole where there is none. */
+export function tableOf(io: Io, { columns }: View, rows: readonly Row[]): string {
+  const width = io.stdout.isTTY ? io.stdout.columns : undefined
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)))
+  return formatTable(columns, cells, { paint: createPaint(io), ...(width && { width }) })
+}

@@ -1,0 +1,216 @@
+// The questions of the command line, one entry each: its filters, the path it asks, the columns of its table and the fields of its CSV.
+import { systemClock } from '../clock.ts'
+import { headlineOf } from '../wire/headline.ts'
+import {
+  ALL_FLAG,
+  addQuestion,
+  answerQuestion,
+  type FilterName,
+  type QuestionOptions,
+  toParameters,
+  type View,
+  type ViewColumn,
+} from './ask-question.ts'
+import { formatLocalTime } from './format-time.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import type { Program } from './program.ts'
+import { createPaint, manyLines, oneLine } from './safe-text.ts'
+import { count, duration, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
+
+interface Options extends QuestionOptions {
+  readonly watch?: boolean
+  readonly full?: boolean
+  readonly groups?: boolean
+}
+
+interface Question {
+  readonly name: string
+  readonly about: string
+  readonly filters: readonly FilterName[]
+  /** More flags than those of the filters and output formats. */
+  readonly flags?: readonly (readonly [flags: string, description: string])[]
+  /** Pairs of flags that exclude each other, with the reason. */
+  readonly conflicts?: readonly (readonly [keyof Options, keyof Options, reason: string])[]
+  /** Parameters that every call has. */
+  readonly fixed?: Readonly<Record<string, string>>
+  view(options: Options, io: Io): View
+}
+
+/** Limits a mean to the digits that mean something. */
+const figure = (title: string, field: string) =>
+  right(title, (row) => orNone(row[field], (value: number) => String(Number(value.toPrecision(9)))))
+const headline = (title: string, field: string): ViewColumn => ({
+  title,
+  cut: true,
+  cell: (row) => shorten(row[field]),
+})
+
+function summaryView({ by, every }: Options): View {
+  const split = [...(by === undefined ? [] : ['meta']), ...(every === undefined ? [] : ['at'])]
+  const durations = ['mean_ms', 'p50_ms', 'p95_ms', 'p99_ms', 'max_ms']
+  const counts = ['failed', 'running', 'abandoned', 'orphan']
+  return {
+    path: '/api/timings/summary',
+    list: 'rows',
+    fields: ['process', ...split, 'count', ...durations, ...counts],
+    columns: [
+      ...(every === undefined ? [] : [time('FROM', 'at')]),
+      PROCESS,
+      ...(by === undefined ? [] : [META]),
+      right('COUNT', (row) => String(row.count)),
+      ...durations.map((field) => duration(field.slice(0, -3).toUpperCase(), field)),
+      ...counts.map((field) => count(field.toUpperCase(), field, field === 'failed' ? 'red' : undefined)),
+    ],
+    empty: 'No timings in this range.',
+  }
+}
+
+const POINTS: View = {
+  path: '/api/metrics',
+  list: 'points',
+  fields: ['at', 'process', 'meta', 'name', 'value'],
+  columns: [time('AT', 'at'), PROCESS, META, text('NAME', 'name'), right('VALUE', ({ value }) => String(value))],
+  empty: 'No metrics in this range.',
+}
+
+const FIGURES = ['count', 'mean', 'min', 'max', 'sum', 'last']
+
+const INTERVALS: View = {
+  ...POINTS,
+  list: 'rows',
+  fields: ['at', 'process', 'name', ...FIGURES],
+  columns: [
+    time('FROM', 'at'),
+    PROCESS,
+    text('NAME', 'name'),
+    ...FIGURES.map((field) => figure(field.toUpperCase(), field)),
+  ],
+}
+
+const EXCEPTIONS: View = {
+  path: '/api/exceptions',
+  list: 'exceptions',
+  fields: ['at', 'process', 'meta', 'exception', 'fingerprint'],
+  columns: [time('AT', 'at'), PROCESS, META, headline('EXCEPTION', 'exception')],
+  empty: 'No exceptions in this range.',
+}
+
+const GROUPS: View = {
+  path: '/api/exceptions/groups',
+  list: 'groups',
+  fields: ['fingerprint', 'process', 'count', 'first_at', 'last_at', 'example'],
+  columns: [
+    time('LAST', 'last_at'),
+    right('COUNT', (row) => String(row.count)),
+    { title: 'GROUP', cell: ({ fingerprint }) => fingerprint },
+    PROCESS,
+    headline('NEWEST', 'example'),
+  ],
+  empty: 'No exceptions in this range.',
+}
+
+/** Whole texts, each under a line that names its process. They are indented, so that no line of a text can pass for such a line. */
+function fullTexts(io: Io): View {
+  const paint = createPaint(io)
+  return {
+    ...EXCEPTIONS,
+    print({ at, process, meta, exception, fingerprint }) {
+      const name = meta === null ? oneLine(process) : `${oneLine(process)} (${oneLine(meta)})`
+      const head = `${formatLocalTime(at)}  ${paint(name, 'bold')}  ${paint(oneLine(fingerprint), 'dim')}`
+      return `${head}\n${manyLines(exception).replace(/^/gm, '  ')}\n\n`
+    },
+  }
+}
+
+/** The headline and how many more lines there are. */
+function shorten(exception: string): string {
+  const more = exception.trimEnd().split(/\r?\n/).length - 1
+  return `${headlineOf(exception)}${more === 0 ? '' : ` (+${more} ${more === 1 ? 'line' : 'lines'})`}`
+}
+
+const PROCESSES: View = {
+  path: '/api/processes',
+  list: 'processes',
+  fields: ['process', 'metas', 'last_at', 'kinds'],
+  columns: [
+    time('LAST', 'last_at'),
+    PROCESS,
+    { title: 'KINDS', cell: ({ kinds }) => kinds.join(' ') },
+    { title: 'METAS', cut: true, cell: ({ metas }) => metas.map((meta: string | null) => meta ?? '–').join(', ') },
+  ],
+  empty: 'No process has sent events in this range.',
+}
+
+const nowMs = () => systemClock.wallUs() / 1000
+const RANGE = ['from', 'to', 'process', 'meta'] as const
+
+const QUESTIONS: readonly Question[] = [
+  {
+    name: 'timings',
+    about: 'show runs with their durations and states, newest first',
+    filters: [...RANGE, 'uid', 'state', 'limit'],
+    flags: [ALL_FLAG],
+    view: () => TIMINGS,
+  },
+  {
+    name: 'running',
+    about: 'show the runs in progress',
+    filters: ['process', 'meta', 'uid', 'limit'],
+    flags: [ALL_FLAG, ['--watch', 'ask every 2 s until Ctrl-C: in place on a terminal, else one line per change']],
+    conflicts: [['csv', 'watch', '']],
+    fixed: { state: 'running' },
+    view: () => runningView(nowMs),
+  },
+  {
+    name: 'summary',
+    about: 'show counts and percentiles of runs by process; the durations are those of completed runs',
+    filters: [...RANGE, 'uid', 'by', 'every'],
+    view: summaryView,
+  },
+  {
+    name: 'metrics',
+    about: 'show metrics, newest first; with --every, by interval',
+    filters: [...RANGE, 'uid', 'name', 'every', 'limit'],
+    flags: [ALL_FLAG],
+    conflicts: [['every', 'all', ': intervals have no pages']],
+    view: ({ every }) => (every === undefined ? POINTS : INTERVALS),
+  },
+  {
+    name: 'exceptions',
+    about: 'show exceptions, newest first',
+    filters: [...RANGE, 'uid', 'fingerprint', 'limit'],
+    flags: [
+      ALL_FLAG,
+      ['--full', 'whole texts'],
+      ['--groups', 'one row per group of similar exceptions, with its newest text'],
+    ],
+    conflicts: [
+      ['groups', 'full', ''],
+      ['groups', 'all', ': groups have no pages'],
+    ],
+    view: ({ groups, full }, io) => (groups ? GROUPS : full ? fullTexts(io) : EXCEPTIONS),
+  },
+  {
+    name: 'processes',
+    about: 'show the processes that have sent events, most recent first',
+    filters: [...RANGE, 'limit'],
+    view: () => PROCESSES,
+  },
+]
+
+export function register(program: Program, io: Io): void {
+  for (const question of QUESTIONS) {
+    const command = addQuestion(program, question.name, question.about, question.filters)
+    for (const flag of question.flags ?? []) command.option(...flag)
+    command.action(async (options: Options) => {
+      for (const [one, other, reason] of question.conflicts ?? [])
+        if (options[one] !== undefined && options[other] !== undefined)
+          throw new CliError(`--${one} and --${other} exclude each other${reason}`, EXIT_USAGE)
+      const parameters = toParameters(options, question.filters)
+      for (const [name, value] of Object.entries(question.fixed ?? {})) parameters.set(name, value)
+      if (!options.watch) return answerQuestion(io, question.view(options, io), options, parameters)
+      const { watchRunning } = await import('./watch-running.ts')
+      return watchRunning(io, parameters, options, nowMs)
+    })
+  }
+}

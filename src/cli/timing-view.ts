@@ -1,0 +1,70 @@
+// Columns of the tables that people read, and the two views of timings, which `stint timings`, `stint running` and its `--watch` share.
+import type { Timing } from '../wire/timings.ts'
+import type { Row, View, ViewColumn } from './ask-question.ts'
+import type { Cell } from './format-rows.ts'
+import { formatDuration, formatLocalTime } from './format-time.ts'
+import type { Style } from './safe-text.ts'
+
+const NONE: Cell = { text: '–', style: 'dim' }
+export const orNone = (value: unknown, show: (value: never) => Cell): Cell =>
+  value == null ? NONE : show(value as never)
+export const time = (title: string, field: string): ViewColumn => ({
+  title,
+  cell: (row) => orNone(row[field], formatLocalTime),
+})
+export const text = (title: string, field: string): ViewColumn => ({
+  title,
+  cut: true,
+  cell: (row) => orNone(row[field], (value: string) => value),
+})
+export const right = (title: string, cell: ViewColumn['cell']): ViewColumn => ({ title, align: 'right', cell })
+export const duration = (title: string, field: string) => right(title, (row) => orNone(row[field], formatDuration))
+export const count = (title: string, field: string, style?: Style) =>
+  right(title, (row) => countCell(row[field], style))
+const countCell = (n: number | undefined, style?: Style): Cell =>
+  orNone(n, (value: number) => {
+    if (value === 0) return { text: '0', style: 'dim' }
+    return style === undefined ? String(value) : { text: String(value), style }
+  })
+export const PROCESS = text('PROCESS', 'process')
+export const META = text('META', 'meta')
+const RUN = [PROCESS, META, text('UID', 'uid')]
+
+const STATES: Readonly<Record<Timing['state'], Style>> = {
+  completed: 'green',
+  failed: 'red',
+  running: 'cyan',
+  abandoned: 'yellow',
+  orphan: 'yellow',
+}
+
+/** A completed run with exceptions is red too: its caller may not report failures. */
+export const stateCell = ({ state, exceptions }: Pick<Timing, 'state' | 'exceptions'>) => ({
+  text: state,
+  style: state === 'completed' && (exceptions ?? 0) > 0 ? 'red' : STATES[state],
+})
+
+export const TIMINGS: View = {
+  path: '/api/timings',
+  list: 'timings',
+  fields: ['process', 'meta', 'uid', 'state', 'started_at', 'ended_at', 'duration_ms', 'exceptions'],
+  columns: [
+    time('STARTED', 'started_at'),
+    time('ENDED', 'ended_at'),
+    duration('DURATION', 'duration_ms'),
+    { title: 'STATE', cell: (row) => stateCell(row as Timing) },
+    count('EXCEPTIONS', 'exceptions', 'red'),
+    ...RUN,
+  ],
+  empty: 'No timings in this range.',
+}
+
+/** `nowMs` is this machine's clock, so a running time is right to about a second. */
+export const runningView = (nowMs: () => number): View => ({
+  ...TIMINGS,
+  columns: [time('STARTED', 'started_at'), right('RUNNING FOR', (row) => runningFor(row, nowMs())), ...RUN],
+  empty: 'No runs are in progress.',
+})
+
+const runningFor = ({ started_at }: Row, nowMs: number): Cell =>
+  orNone(started_at, (at: string) => formatDuration(Math.max(0, Math.round(nowMs - Date.parse(at)))))

@@ -1,0 +1,131 @@
+// A JSON value becomes an event or its faults, in one walk over it: the check of a body and its reading are the same code.
+import { EVENT_KINDS, type Event, type EventKind, type Exception, KINDS, type Mark, type Metrics } from './event.ts'
+import type { Faults } from './faults.ts'
+import {
+  checkExceptionText,
+  checkMeta,
+  checkProcess,
+  checkUid,
+  type FieldFault,
+  isObject,
+  parseItems,
+  stripText,
+} from './fields.ts'
+import { type OwnTimes, parseOwnTime } from './own-time.ts'
+import type { Stamp } from './stamp.ts'
+
+/** An event without its account and its stamp. `atUs` is the time it brought along, in µs since the epoch. */
+export type Draft = DraftOf<Mark> | DraftOf<Metrics> | DraftOf<Exception>
+type DraftOf<E> = Omit<E, 'account' | 'stamp'> & { readonly atUs: number | undefined }
+
+type Body = Readonly<Record<string, unknown>>
+
+const FIELDS = new Map(EVENT_KINDS.map((kind) => [kind, new Set(KINDS[kind].fields)]))
+
+/**
+ * `body` is a value of JSON.parse. With `isInBatch` it also holds its `kind`, which the caller has read.
+ * Undefined when there are faults; all of them are added to `faults`, in the order of the fields and the unknown fields last.
+ */
+export function parseEvent(
+  kind: EventKind,
+  body: unknown,
+  times: OwnTimes,
+  faults: Faults,
+  isInBatch = false,
+): Draft | undefined {
+  if (!isObject(body)) {
+    faults.add('', 'must be a JSON object')
+    return undefined
+  }
+  const before = faults.count
+  const draft = parseFields(kind, body, times, faults)
+  const known = FIELDS.get(kind)!
+  for (const member in body)
+    if (!known.has(member) && !(isInBatch && member === 'kind'))
+      faults.addMember('', member, 'is not a field of this endpoint')
+  return faults.count === before ? draft : undefined
+}
+
+function parseFields(kind: EventKind, body: Body, times: OwnTimes, faults: Faults): Draft {
+  const process = parseProcess(body.process, faults)
+  const meta = body.meta === undefined ? '' : parseMeta(body.meta, faults)
+  const uid = body.uid === undefined ? '' : parseUid(body.uid, faults)
+  const atUs = () => (body.at === undefined ? undefined : parseOwnTime(body.at, times, faults))
+  switch (kind) {
+    case 'start':
+      return { kind, process, meta, uid, atUs: atUs() }
+    case 'end': {
+      const failed = body.failed === undefined ? false : parseFailed(body.failed, faults)
+      return { kind, process, meta, uid, ...(failed && { failed }), atUs: atUs() }
+    }
+    case 'metrics': {
+      const items = parseRequired(body.items, faults, '/items', parseItems) ?? []
+      return { kind, process, meta, ...(uid !== '' && { uid }), items, atUs: atUs() }
+    }
+    case 'exception': {
+      const exception = parseRequired(body.exception, faults, '/exception', parseExceptionText) ?? ''
+      return { kind, process, meta, ...(uid !== '' && { uid }), exception, atUs: atUs() }
+    }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** `undefined` is not a value of JSON: the field is absent. */
+function parseRequired<T>(
+  value: unknown,
+  faults: Faults,
+  pointer: string,
+  parse: (value: unknown, faults: Faults, pointer: string) => T,
+): T | undefined {
+  if (value !== undefined) return parse(value, faults, pointer)
+  faults.add(pointer, 'is required')
+  return undefined
+}
+
+function addAll(found: readonly FieldFault[], faults: Faults, pointer: string): boolean {
+  for (const { detail } of found) faults.add(pointer, detail)
+  return found.length === 0
+}
+
+function parseProcess(value: unknown, faults: Faults): string {
+  if (value === undefined) {
+    faults.add('/process', 'is required')
+    return ''
+  }
+  return addAll(checkProcess(value), faults, '/process') ? stripText(value as string) : ''
+}
+
+const parseMeta = (value: unknown, faults: Faults): string =>
+  addAll(checkMeta(value), faults, '/meta') ? stripText(value as string) : ''
+
+const parseUid = (value: unknown, faults: Faults): string =>
+  addAll(checkUid(value), faults, '/uid') ? (value as string) : ''
+
+const parseExceptionText = (value: unknown, faults: Faults, pointer: string): string =>
+  addAll(checkExceptionText(value), faults, pointer) ? (value as string) : ''
+
+function parseFailed(value: unknown, faults: Faults): boolean {
+  if (typeof value !== 'boolean') faults.add('/failed', 'must be true or false')
+  return value === true
+}
+
+/** The event that a draft becomes. */
+export function toEvent(draft: Draft, account: string, stamp: Stamp): Event {
+  const { process, meta } = draft
+  switch (draft.kind) {
+    case 'start':
+    case 'end':
+      return draft.failed === true
+        ? { kind: draft.kind, account, process, meta, stamp, uid: draft.uid, failed: true }
+        : { kind: draft.kind, account, process, meta, stamp, uid: draft.uid }
+    case 'metrics':
+      return { kind: 'metrics', account, process, meta, stamp, ...uidOf(draft), items: draft.items }
+    case 'exception':
+      return { kind: 'exception', account, process, meta, stamp, ...uidOf(draft), exception: draft.exception }
+    default:
+      return draft satisfies never
+  }
+}
+
+const uidOf = ({ uid }: { readonly uid?: string }) => (uid === undefined ? {} : { uid })

@@ -1,0 +1,577 @@
+"""Tests of stint.py against a receiver that answers as each test says. `python3 -m unittest`, with stint.py in PYTHONPATH."""
+
+import asyncio
+import collections
+import contextlib
+import decimal
+import gzip
+import io
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import stint
+
+
+class Receiver:
+    """Answers batches in turn with the given (status, headers, body), then 201."""
+
+    def __init__(self, *answers, always=None):
+        self.batches, self.answers, self.headers, self.always = [], list(answers), [], always
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                receiver.batches.append(body)
+                receiver.headers.append(self.headers)
+                default = receiver.always or (201, {}, {"accepted": 1})
+                status, headers, answer = receiver.answers.pop(0) if receiver.answers else default
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer).encode())
+
+            def do_GET(self):
+                receiver.batches.append(b"GET")
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def events(self):
+        return [event for batch in self.batches for event in json.loads(gzip.decompress(batch))]
+
+    def distinct(self):
+        return {json.dumps(event, sort_keys=True) for event in self.events()}
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def problem(status, **headers):
+    return (status, {name.replace("_", "-"): value for name, value in headers.items()}, {"detail": "not now"})
+
+
+class ClientTest(unittest.TestCase):
+    def receiver(self, *answers, **options):
+        receiver = Receiver(*answers, **options)
+        self.addCleanup(receiver.close)
+        return receiver
+
+    def client(self, receiver, **options):
+        self.drops = []
+        options.setdefault("on_drop", lambda event, reason: self.drops.append((event["kind"], reason)))
+        return stint.Stint(receiver.url, "secret-key", **options)
+
+    def until(self, is_so):
+        deadline = time.monotonic() + 20
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, "it did not come true in time")
+            time.sleep(0.005)
+
+
+def kinds(events):
+    return [event["kind"] for event in events]
+
+
+class RunTest(ClientTest):
+    def setUp(self):
+        self.server = self.receiver()
+        self.stint = self.client(self.server)
+
+    def sent(self):
+        self.assertTrue(self.stint.flush())
+        return sorted(self.server.events(), key=lambda event: event["at"])
+
+    def test_a_run_has_a_start_and_an_end_with_one_uid(self):
+        with self.stint.run("job", meta="eu") as run:
+            self.assertEqual(run.process, "job")
+        start, end = self.sent()
+        self.assertEqual((start["kind"], start["process"], start["meta"]), ("start", "job", "eu"))
+        self.assertEqual(end, {**start, "kind": "end", "at": end["at"]})
+        self.assertRegex(start["uid"], "^[0-9a-f-]{36}$")
+        self.assertRegex(start["at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+
+    def test_what_the_block_raises_is_reported_and_raised_on(self):
+        error = LookupError("no such region")
+        with self.assertRaises(LookupError) as raised, self.stint.run("job"):
+            try:
+                raise OSError("the cause")
+            except OSError as cause:
+                raise error from cause
+        self.assertIs(raised.exception, error)
+        start, report, end = self.sent()
+        self.assertEqual(kinds([start, report, end]), ["start", "exception", "end"])
+        self.assertTrue(end["failed"])
+        self.assertEqual({start["uid"]}, {report["uid"], end["uid"]})
+        self.assertTrue(report["exception"].startswith("Traceback (most recent call last):"))
+        self.assertIn("OSError: the cause", report["exception"])
+        self.assertTrue(report["exception"].endswith("LookupError: no such region"))
+
+    def test_sys_exit_without_a_code_is_no_failure(self):
+        for code, failed in ((None, None), (0, None), (3, True)):
+            with self.assertRaises(SystemExit), self.stint.run(f"exit {code}"):
+                sys.exit(code)
+            self.assertEqual(self.sent()[-1].get("failed"), failed)
+
+    def test_metrics_and_exceptions_take_the_fields_of_their_run(self):
+        with self.stint.run("outer", "m", "o"):
+            self.stint.metrics({"a": 1})
+            with self.stint.run("inner", uid="i"):
+                self.stint.metrics({"a": 2})
+            self.stint.exception("odd", meta="other")
+            self.stint.metrics({"a": 3}, "elsewhere")
+        found = [(e["process"], e.get("meta"), e.get("uid")) for e in self.sent() if e["kind"] in ("metrics", "exception")]
+        self.assertEqual(
+            found,
+            [("outer", "m", "o"), ("inner", None, "i"), ("outer", "other", "o"), ("elsewhere", None, None)],
+        )
+
+    def test_tasks_and_threads_do_not_mix(self):
+        async def job(name):
+            async with self.stint.run("task", uid=name):
+                await asyncio.sleep(0.001)
+                self.stint.metrics({name: 1})
+
+        async def main():
+            await asyncio.gather(*(job(name) for name in "abcdef"))
+
+        asyncio.run(main())
+        for event in self.sent():
+            if event["kind"] == "metrics":
+                self.assertEqual([event["uid"]], list(event["items"]))
+
+        def thread(name):
+            with self.stint.run("thread", uid=name):
+                for _ in range(200):
+                    self.stint.metrics({name: 1})
+
+        threads = [threading.Thread(target=thread, args=(name,)) for name in "abcdef"]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        found = [event for event in self.sent() if event["process"] == "thread"]
+        self.assertEqual(len(found), 6 * 202)
+        self.assertEqual(len({event["at"] for event in found}), len(found))
+        self.assertTrue(all([e["uid"]] == list(e["items"]) for e in found if e["kind"] == "metrics"))
+
+    def test_an_error_is_reported_once_per_run(self):
+        with contextlib.suppress(ValueError), self.stint.run("job") as run:
+            error = ValueError("twice")
+            run.exception(error)
+            raise error
+        self.assertEqual(kinds(self.sent()), ["start", "exception", "end"])
+
+    def test_begin_ends_once(self):
+        run = self.stint.begin("job")
+        run.fail("bad")
+        run.end()
+        run.fail("again")
+        self.assertEqual(kinds(self.sent()), ["start", "exception", "end"])
+
+    def test_long_texts_are_cut_where_it_hurts_least(self):
+        self.stint.exception("first " + "x" * 30_000 + " last \ud800", "p" * 300, "m" * 600)
+        (event,) = self.sent()
+        self.assertLessEqual(len(event["exception"]), 15_000)
+        self.assertTrue(event["exception"].startswith("first ") and event["exception"].endswith(" last \ufffd"))
+        self.assertEqual((len(event["process"]), len(event["meta"])), (250, 500))
+
+    def test_numbers_of_other_libraries_are_sent_and_impossible_ones_dropped_alone(self):
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.stint.metrics({"a": decimal.Decimal("1.5")}, "job")
+            self.stint.metrics({"a": float("nan")}, "job")
+        self.stint.metrics(collections.OrderedDict(a=2), "job")
+        self.assertEqual([event["items"] for event in self.sent()], [{"a": 1.5}, {"a": 2}])
+
+    def test_nothing_a_caller_passes_makes_it_raise(self):
+        class Hostile(Exception):
+            def __str__(self):
+                raise RuntimeError("gotcha")
+
+            __repr__ = __str__
+
+        with contextlib.redirect_stderr(io.StringIO()):
+            for value in (None, 1, b"x", object(), Hostile(), {"a": object()}, [1], "\0"):
+                self.stint.exception(value, "job")
+                self.stint.exception("text", value)
+                self.stint.metrics(value, "job")
+                self.stint.metrics({"a": value}, "job", value, value)
+                self.stint.start(value, value, value)
+                self.stint.end(value, value, value)
+                with self.stint.run(value, value, None):
+                    pass
+        self.assertIn(("exception", "it has no process"), self.drops)
+        self.assertTrue(self.stint.flush())
+
+
+class TimedTest(ClientTest):
+    def setUp(self):
+        self.server = self.receiver()
+        self.stint = self.client(self.server)
+
+    def sent(self):
+        self.stint.flush()
+        return sorted(self.server.events(), key=lambda event: event["at"])
+
+    def test_functions(self):
+        @self.stint.timed
+        def add(a, b=2):
+            "Adds."
+            self.stint.metrics({"in": 1})
+            return a + b
+
+        self.assertEqual((add(1, b=3), add.__name__, add.__doc__), (4, "add", "Adds."))
+        events = self.sent()
+        self.assertEqual(kinds(events), ["start", "metrics", "end"])
+        self.assertTrue(events[0]["process"].endswith("TimedTest.test_functions.<locals>.add"))
+
+    def test_coroutines(self):
+        @self.stint.timed("coroutine", meta="m")
+        async def work():
+            await asyncio.sleep(0.01)
+            raise KeyError("k")
+
+        with self.assertRaises(KeyError):
+            asyncio.run(work())
+        start, report, end = self.sent()
+        self.assertEqual((start["process"], start["meta"], end["failed"]), ("coroutine", "m", True))
+        self.assertGreater(end["at"], start["at"])
+        self.assertIn("KeyError", report["exception"])
+
+    def test_generators_from_the_first_step_to_the_last(self):
+        @self.stint.timed("generator")
+        def count():
+            self.stint.metrics({"inside": 1})
+            got = yield 1
+            try:
+                yield got
+            except ValueError:
+                yield "caught"
+            return "done"
+
+        steps = count()
+        self.assertEqual(next(steps), 1)
+        self.stint.metrics({"outside": 1}, "caller")
+        self.assertIsNone(stint._current.get())
+        self.assertEqual(steps.send("sent"), "sent")
+        self.assertEqual(steps.throw(ValueError()), "caught")
+        with self.assertRaises(StopIteration) as stopped:
+            next(steps)
+        self.assertEqual(stopped.exception.value, "done")
+        events = self.sent()
+        self.assertEqual([e["process"] for e in events], ["generator", "generator", "caller", "generator"])
+        self.assertNotIn("failed", events[-1])
+
+    def test_a_generator_that_fails_or_is_left_early(self):
+        closed = []
+
+        @self.stint.timed("generator")
+        def count():
+            try:
+                yield 1
+                raise OSError("broken")
+            finally:
+                closed.append(True)
+
+        with self.assertRaises(OSError):
+            list(count())
+        early = count()
+        next(early)
+        early.close()
+        self.assertEqual(closed, [True, True])
+        events = self.sent()
+        self.assertEqual(kinds(events), ["start", "exception", "end", "start", "end"])
+        self.assertEqual([e.get("failed") for e in events if e["kind"] == "end"], [True, None])
+
+    def test_asynchronous_generators(self):
+        @self.stint.timed("agen")
+        async def count():
+            for i in range(3):
+                await asyncio.sleep(0)
+                self.stint.metrics({"i": i})
+                yield i
+
+        async def main():
+            return [i async for i in count()]
+
+        self.assertEqual(asyncio.run(main()), [0, 1, 2])
+        self.assertEqual(kinds(self.sent()), ["start", "metrics", "metrics", "metrics", "end"])
+
+
+class DeliveryTest(ClientTest):
+    def test_the_same_bytes_are_sent_again_when_the_answer_may_change(self):
+        for status in (408, 429, 500, 503):
+            receiver = self.receiver(problem(status), problem(status))
+            client = self.client(receiver)
+            client.start("job")
+            self.assertTrue(client.flush(20_000))
+            self.assertEqual(len(receiver.batches), 3)
+            self.assertEqual(len(set(receiver.batches)), 1)
+            self.assertEqual(self.drops, [])
+
+    def test_retry_after_is_waited_for(self):
+        client = self.client(self.receiver(problem(503, retry_after="2")))
+        client.start("job")
+        began = time.monotonic()
+        self.assertTrue(client.flush(20_000))
+        self.assertGreater(time.monotonic() - began, 1.9)
+
+    def test_other_refusals_drop_the_batch_and_say_why(self):
+        for status in (301, 400, 401, 403, 404, 413, 422):
+            receiver = self.receiver(problem(status, location="/elsewhere"))
+            client = self.client(receiver)
+            client.start("job")
+            self.assertTrue(client.flush())
+            self.assertEqual(self.drops, [("start", f"the server answered {status}: not now")])
+            self.assertEqual(len(receiver.batches), 1)
+
+    def test_of_a_batch_accepted_in_part_each_event_goes_its_own_way(self):
+        items = [
+            {"at": "x"},
+            {"status": 422, "detail": "wrong", "errors": [{"pointer": "/1/uid", "detail": "may not"}]},
+            {"status": 503, "detail": "full"},
+        ]
+        receiver = self.receiver((207, {}, {"items": items}))
+        client = self.client(receiver)
+        for process in "abc":
+            client.start(process)
+        self.assertTrue(client.flush(20_000))
+        self.assertEqual([event["process"] for event in receiver.events()], ["a", "b", "c", "c"])
+        self.assertEqual(self.drops, [("start", "the server answered 422: wrong; uid may not")])
+
+    def test_memory_is_bounded(self):
+        receiver = self.receiver(always=problem(503))
+        client = self.client(receiver, max_bytes=10_000)
+        for i in range(1000):
+            client.metrics({"i": i}, "job")
+        self.assertGreater(len(self.drops), 800)
+        self.assertEqual(self.drops[0], ("metrics", "too many events are waiting"))
+        receiver.always = None
+        self.assertTrue(client.flush(20_000))
+        self.assertEqual(len(receiver.distinct()) + len(self.drops), 1000)
+
+    def test_the_key_is_in_its_header_and_nowhere_else(self):
+        receiver = self.receiver()
+        client = self.client(receiver, service="other")
+        client.start("job")
+        client.flush()
+        self.assertEqual(receiver.headers[0]["x-other-api-key"], "secret-key")
+        self.assertNotIn("secret-key", json.dumps(receiver.events()))
+
+    def test_without_a_key_nothing_is_sent(self):
+        receiver = self.receiver()
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            client = stint.Stint(receiver.url, "")
+            with client.run("job"):
+                pass
+            self.assertTrue(client.flush())
+        self.assertEqual(said.getvalue(), "stint: STINT_API_KEY is not set; nothing is sent\n")
+        self.assertEqual(receiver.batches, [])
+
+    def test_a_child_of_a_fork_sends_its_own_events_and_no_other(self):
+        receiver = self.receiver()
+        client = self.client(receiver)
+        client.start("parent")
+        context = multiprocessing.get_context("fork")
+        children = [context.Process(target=client.start, args=(f"child {i}",)) for i in range(4)]
+        for child in children:
+            child.start()
+            self.addCleanup(child.kill)
+        for child in children:
+            child.join(20)
+            self.assertEqual(child.exitcode, 0)
+        client.flush()
+        self.assertEqual(
+            sorted(event["process"] for event in receiver.events()), ["child 0", "child 1", "child 2", "child 3", "parent"]
+        )
+
+    def test_a_fork_while_threads_send_never_hangs(self):
+        receiver = self.receiver()
+        client = self.client(receiver, flush_ms=1)
+        stop = threading.Event()
+
+        def busy():
+            while not stop.is_set():
+                client.metrics({"a": 1}, "busy")
+
+        threads = [threading.Thread(target=busy) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            context = multiprocessing.get_context("fork")
+            for i in range(10):
+                child = context.Process(target=client.start, args=(f"child {i}",))
+                child.start()
+                self.addCleanup(child.kill)
+                child.join(20)
+                self.assertEqual(child.exitcode, 0)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        children = {event["process"] for event in receiver.events()} - {"busy"}
+        self.assertEqual(children, {f"child {i}" for i in range(10)})
+
+
+class ExitTest(ClientTest):
+    def script(self, code, receiver, **env):
+        return subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "k", **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def ends(self, process, code):
+        output, _ = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, code, output)
+        return output
+
+    def test_everything_is_sent_before_a_process_ends(self):
+        receiver = self.receiver()
+        self.ends(self.script("import stint\nwith stint.run('job'): stint.metrics({'a': 1})", receiver), 0)
+        self.assertEqual(kinds(receiver.events()), ["start", "metrics", "end"])
+
+    def test_an_error_nobody_catches_ends_it_as_without_the_client(self):
+        receiver = self.receiver()
+        output = self.ends(self.script("import stint\nwith stint.run('job'): 1 / 0", receiver), 1)
+        self.assertIn("ZeroDivisionError", output)
+        self.assertTrue(receiver.events()[-1]["failed"])
+
+    def test_a_first_event_at_the_very_end_hangs_nothing_and_prints_nothing(self):
+        code = "import atexit, stint\natexit.register(lambda: stint.start('late'))"
+        self.assertEqual(self.ends(self.script(code, self.receiver()), 0), "")
+
+    def test_events_of_handlers_at_exit_are_sent(self):
+        receiver = self.receiver()
+        code = "import atexit, stint\nstint.start('early')\natexit.register(lambda: stint.end('early'))"
+        self.ends(self.script(code, receiver), 0)
+        self.assertEqual(kinds(receiver.events()), ["start", "end"])
+
+    def test_sigterm_sends_the_last_events_and_ends_by_the_signal(self):
+        receiver = self.receiver()
+        process = self.script("import stint, time\nstint.start('job')\nprint('ready', flush=True)\ntime.sleep(60)", receiver)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.terminate()
+        self.ends(process, -signal.SIGTERM)
+        self.assertEqual(kinds(receiver.events()), ["start"])
+
+    def test_who_handles_sigterm_decides(self):
+        receiver = self.receiver()
+        code = (
+            "import signal, stint, sys, time\n"
+            "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+            "stint.start('job')\nprint('ready', flush=True)\ntime.sleep(60)"
+        )
+        process = self.script(code, receiver)
+        process.stdout.readline()
+        process.terminate()
+        self.ends(process, 7)
+        self.assertEqual(kinds(receiver.events()), ["start"])
+
+    def test_a_server_that_never_answers_delays_the_end_by_exit_wait_ms_at_most(self):
+        silent = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)  # it listens, and accepts nothing
+        self.addCleanup(silent.server_close)
+        code = f"import stint\nclient = stint.Stint('http://127.0.0.1:{silent.server_port}', 'k', exit_wait_ms=200)\n"
+        began = time.monotonic()
+        self.ends(self.script(code + "client.start('job')", self.receiver()), 0)
+        self.assertLess(time.monotonic() - began, 8)
+
+
+class BacklogTest(ClientTest):
+    def crash(self, backlog, receiver, count):
+        code = (
+            "import os, stint\n"
+            f"c = stint.Stint(flush_ms=60_000, backlog={backlog!r})\n"
+            f"for i in range(1, {count}): c.metrics({{'i': i}}, 'killed')\n"
+            "c.end('killed', failed=True)\n"
+            "os.kill(os.getpid(), 9)"
+        )
+        env = {**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "k"}
+        subprocess.run([sys.executable, "-c", code], env=env, timeout=30)
+
+    def test_the_next_process_sends_what_a_killed_one_left(self):
+        receiver = self.receiver()
+        with tempfile.TemporaryDirectory() as backlog:
+            self.crash(backlog, receiver, 100)
+            self.assertEqual(receiver.batches, [])
+            client = self.client(receiver, backlog=backlog)
+            client.start("next")
+            self.until(lambda: len(receiver.distinct()) == 101)
+            self.until(lambda: sum(entry.stat().st_size for entry in os.scandir(backlog)) == 0)
+            client._leave()
+            self.assertEqual(os.listdir(backlog), [])
+            self.assertIn(True, [event.get("failed") for event in receiver.events()])
+
+    def test_events_beyond_the_memory_wait_on_the_disk(self):
+        receiver = self.receiver(always=problem(503))
+        with tempfile.TemporaryDirectory() as backlog:
+            client = self.client(receiver, backlog=backlog, max_bytes=5_000)
+            for i in range(20_000):
+                client.metrics({"i": i}, "many")
+            receiver.always = None
+            client.flush(20_000)
+            self.until(lambda: len(receiver.distinct()) == 20_000)
+            self.assertEqual(self.drops, [])
+            client._leave()
+
+    def test_a_refused_key_loses_nothing(self):
+        receiver = self.receiver(always=problem(401))
+        with tempfile.TemporaryDirectory() as backlog:
+            client = self.client(receiver, backlog=backlog)
+            client.start("job")
+            self.assertFalse(client.flush(100))
+            receiver.always = None
+            self.assertTrue(client.flush(20_000))
+            self.assertEqual(self.drops, [])
+            client._leave()
+
+    def test_names_hold_the_hash_that_the_command_line_makes(self):
+        known = {"": "02cc5d05", "a": "550d7456", "http://127.0.0.1:1234567890": "604ab226", "ä" * 40: "b6c325a5"}
+        self.assertEqual({text: stint._xx_hash32(text) for text in known}, known)
+
+
+class LoggingExampleTest(ClientTest):
+    def test_a_handler_reports_errors_of_logging(self):
+        receiver = self.receiver()
+        client = self.client(receiver)
+
+        class StintHandler(logging.Handler):
+            def emit(self, record):
+                client.exception(record.exc_info[1] if record.exc_info else record.getMessage(), process=record.name)
+
+        log = logging.getLogger("of a test")
+        log.propagate = False
+        log.addHandler(StintHandler(level=logging.ERROR))
+        log.warning("not this")
+        log.error("disk %s is full", "sda")
+        try:
+            1 / 0
+        except ZeroDivisionError:
+            log.exception("with a traceback")
+        client.flush()
+        first, second = receiver.events()
+        self.assertEqual((first["process"], first["exception"]), ("of a test", "disk sda is full"))
+        self.assertIn("ZeroDivisionError: division by zero", second["exception"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pino from 'pino'
+import { openMovedStamps } from '../../src/state/moved-stamps.ts'
+import { createStepClock } from '../support/step-clock.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const NOW_US = 1_790_000_000_000_000
+const DAY_US = 86_400_000_000
+
+const freshPath = () => join(tempDir('moved'), 'moved-stamps')
+function open(path: string, { clock = createStepClock(NOW_US), maxEntries = 1000, lines = [] as string[] } = {}) {
+  const log = pino({ base: null }, { write: (line) => void lines.push(line) })
+  return openMovedStamps({ path, keepUs: 7 * DAY_US, clock, log, maxEntries })
+}
+const content = (i: number) => 2n ** 63n + BigInt(i)
+
+test('a move is found at once, and after a restart', async () => {
+  const path = freshPath()
+  const moved = open(path)
+  expect(moved.find(NOW_US, content(1))).toBeUndefined()
+  const kept = moved.keep(NOW_US, content(1), 3)
+  expect(moved.find(NOW_US, content(1))).toEqual({ moved: 3, kept: expect.any(Promise) })
+  await kept
+  expect(moved.find(NOW_US, content(1))).toEqual({ moved: 3, kept: undefined })
+  await moved.close()
+  const again = open(path)
+  expect(again.find(NOW_US, content(1))).toEqual({ moved: 3, kept: undefined })
+  expect(again.find(NOW_US, content(2))).toBeUndefined()
+  await again.keep(NOW_US, content(2), 1)
+  await again.close()
+  const last = open(path)
+  expect([1, 2].map((i) => last.find(NOW_US, content(i))?.moved)).toEqual([3, 1])
+  await last.close()
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('what was answered before a kill -9 is there after it', async () => {
+  const path = freshPath()
+  const script = `
+    const { openMovedStamps } = await import(process.argv[1])
+    const clock = { wallUs: () => ${NOW_US} }
+    const moved = openMovedStamps({ path: process.argv[2], keepUs: ${DAY_US}, clock, log: undefined })
+    for (let i = 0; ; i += 3) {
+      await Promise.all([0, 1, 2].map((k) => moved.keep(${NOW_US}, ${2n ** 63n}n + BigInt(i + k), i + k)))
+      process.stdout.write(i + 2 + '\\n')
+    }`
+  const module = join(import.meta.dir, '../../src/state/moved-stamps.ts')
+  const child = Bun.spawn([process.execPath, '-e', script, module, path], { stdin: 'ignore', stderr: 'inherit' })
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += new TextDecoder().decode(chunk)
+    if (printed.split('\n').length > 100) child.kill('SIGKILL')
+  }
+  await child.exited
+  const acknowledged = Number(printed.slice(0, printed.lastIndexOf('\n')).split('\n').at(-1))
+  expect(acknowledged).toBeGreaterThan(200)
+  const moved = open(path, { maxEntries: 100_000 })
+  for (let i = 0; i <= acknowledged; i++) expect(moved.find(NOW_US, content(i))?.moved).toBe(i)
+  await moved.close()
+})
+
+test.each([
+  ['cut', (path: string) => truncateSync(path, statSync(path).size - 5), 9],
+  ['garbage behind it', (path: string) => appendFileSync(path, 'x'.repeat(50)), 10],
+  [
+    'a flipped bit',
+    (path: string) => {
+      const bytes = readFileSync(path)
+      bytes[8 + 24 * 6 + 3]! ^= 1
+      writeFileSync(path, bytes)
+    },
+    6,
+  ],
+])('a file with %s keeps what is before, says so, and takes new moves', async (_, damage, left) => {
+  const path = freshPath()
+  const moved = open(path)
+  for (let i = 0; i < 10; i++) await moved.keep(NOW_US, content(i), i + 1)
+  await moved.close()
+  damage(path)
+  const lines: string[] = []
+  const damaged = open(path, { lines })
+  expect(Array.from({ length: 10 }, (_, i) => damaged.find(NOW_US, content(i)) !== undefined)).toEqual(
+    Array.from({ length: 10 }, (_, i) => i < left),
+  )
+  expect(lines.join()).toContain(path)
+  await damaged.keep(NOW_US, content(50), 7)
+  await damaged.close()
+  const after = open(path)
+  expect(after.find(NOW_US, content(50))?.moved).toBe(7)
+  expect(after.find(NOW_US, content(0))?.moved).toBe(1)
+  await after.close()
+})
+
+test('the list is bounded: the oldest are forgotten, and the file does not grow beyond it', async () => {
+  const path = freshPath()
+  const moved = open(path, { maxEntries: 100 })
+  for (let i = 0; i < 1000; i++) await moved.keep(NOW_US, content(i), 1)
+  expect(moved.find(NOW_US, content(899))).toBeUndefined()
+  expect(moved.find(NOW_US, content(900))).toBeDefined()
+  expect(statSync(path).size).toBeLessThanOrEqual(8 + 24 * 201)
+  await moved.close()
+})
+
+test('times that nobody may send any more are forgotten at the start', async () => {
+  const path = freshPath()
+  const moved = open(path)
+  await moved.keep(NOW_US - 6 * DAY_US, content(1), 1)
+  await moved.keep(NOW_US, content(2), 1)
+  await moved.close()
+  const later = open(path, { clock: createStepClock(NOW_US + 2 * DAY_US) })
+  expect(later.find(NOW_US - 6 * DAY_US, content(1))).toBeUndefined()
+  expect(later.find(NOW_US, content(2))).toBeDefined()
+  await later.close()
+})
+
+test('a disk that fails rejects the move, which is not found afterwards; the next one is written', async () => {
+  const path = join(freshPath(), 'no-such-directory', 'moved-stamps')
+  const moved = open(path)
+  await expect(moved.keep(NOW_US, content(1), 1)).rejects.toThrow('ENOENT')
+  expect(moved.find(NOW_US, content(1))).toBeUndefined()
+  const { mkdirSync } = await import('node:fs')
+  mkdirSync(join(path, '..'), { recursive: true })
+  await moved.keep(NOW_US, content(1), 1)
+  await moved.close()
+  const again = open(path)
+  expect(again.find(NOW_US, content(1))?.moved).toBe(1)
+  await again.close()
+})
+
+test('a file of a newer version is refused by name', () => {
+  const path = freshPath()
+  writeFileSync(path, 'STINTMV2 something else')
+  expect(() => open(path)).toThrow(path)
+})
+
+test('a move that comes after the close is rejected', async () => {
+  const moved = open(freshPath())
+  await moved.close()
+  await expect(moved.keep(NOW_US, content(1), 1)).rejects.toThrow('closed')
+})
