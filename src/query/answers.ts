@@ -25,7 +25,14 @@ const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined 
 /** The number nearest to ns / 10⁶: read from its decimal digits, as a quotient of two numbers would round twice beyond 2⁵³ ns (104 days). */
 export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(ns % NS_PER_MS).padStart(6, '0')}`)
 
-export const answerTiming = ({ process, meta, uid, state, startedNs, endedNs }: Timing): timings.Timing => ({
+export const answerTiming = ({
+  process,
+  meta,
+  uid,
+  state,
+  startedNs,
+  endedNs,
+}: Omit<Timing, 'place'>): timings.Timing => ({
   process,
   meta: orNull(meta),
   uid: orNull(uid),
@@ -53,13 +60,19 @@ export const answerSummary = (rows: readonly TimingSummaryRow[]): timings.Summar
       p95_ms: row.p95Ms,
       p99_ms: row.p99Ms,
       max_ms: row.maxMs,
-      failed: 0,
+      failed: row.failed,
       running: row.running,
       abandoned: row.abandoned,
       orphan: row.orphan,
     }))
 
-export const answerMetric = ({ atNs, process, meta, name, value }: MetricPoint): metrics.MetricPoint => ({
+export const answerMetric = ({
+  atNs,
+  process,
+  meta,
+  name,
+  value,
+}: Omit<MetricPoint, 'place'>): metrics.MetricPoint => ({
   at: formatNs(atNs),
   process,
   meta: orNull(meta),
@@ -89,7 +102,7 @@ export const answerException = ({
   meta,
   exception,
   fingerprint,
-}: ExceptionRow): exceptions.ExceptionText => ({
+}: Omit<ExceptionRow, 'place' | 'uid'>): exceptions.ExceptionText => ({
   at: formatNs(atNs),
   process,
   meta: orNull(meta),

@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto'
 import { FIRST_NS, LAST_NS } from '../store/marks-window.ts'
 
 const VERSION = 1
-const MAX_LENGTH = 4096
+const MAX_LENGTH = 8192
 
 export interface Cursor {
   readonly fromNs: bigint
   readonly toNs: bigint
   /** The moment of the first page. */
   readonly nowNs: bigint
-  /** The last item of the page before: a stamp in ns and, where one stamp has several items, the name; or an id. */
+  /** The last item of the page before: its time in ns and what tells items of one time apart (store/source.ts, `Place`); or an id. */
   readonly place: readonly string[]
   /** `digestQuestion` of the question that it belongs to. */
   readonly digest: string

@@ -27,10 +27,10 @@ export const QUESTION_ROUTES = {
 export type QuestionKind = keyof typeof QUESTION_ROUTES
 
 /** How the next page finds the last item of this one again, for the questions that have pages. */
-const PLACES: { readonly [K in QuestionKind]?: 'stamp' | 'stamp and name' | 'id' } = {
-  timings: 'stamp',
-  metrics: 'stamp and name',
-  exceptions: 'stamp',
+const PLACES: { readonly [K in QuestionKind]?: 'row' | 'id' } = {
+  timings: 'row',
+  metrics: 'row',
+  exceptions: 'row',
   dead: 'id',
 }
 
@@ -139,7 +139,7 @@ const unknownDetail = (allowed: readonly string[]) =>
 function isCursorOf(kind: QuestionKind, { digest, place }: Cursor, expected: string): boolean {
   if (digest !== expected) return false
   if (PLACES[kind] === 'id') return place.length === 1
-  return place.length === (PLACES[kind] === 'stamp' ? 1 : 2) && parseStamp(place[0]!) !== undefined
+  return place.length === 2 && parseStamp(place[0]!) !== undefined
 }
 
 /** No event lies outside what the stores can hold, so cutting a range to it changes no answer. Never empty: Flux refuses that. */

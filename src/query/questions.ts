@@ -8,7 +8,6 @@ import {
   type Selection,
   StoreError,
   type TimingSelection,
-  type TimingState,
 } from '../store/source.ts'
 import {
   answerException,
@@ -21,8 +20,7 @@ import {
 } from './answers.ts'
 import { createQuestionLimit, type QuestionLimits, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { cutPage, pageOf } from './page.ts'
-import { firstNs } from './pair-marks.ts'
+import { cutPage, pageOf, placeOf } from './page.ts'
 import { parseQuestion, type Question } from './question.ts'
 
 export interface QuestionDeps {
@@ -70,10 +68,10 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       const { state } = question
       const selection = {
         ...(await selectTimings(asker, question)),
-        ...(state !== undefined && { state: state as TimingState }),
+        ...(state !== undefined && { states: state === 'trouble' ? (['failed', 'abandoned'] as const) : [state] }),
       }
       const found = await ask(points.findTimings(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, (timing) => [String(firstNs(timing))])
+      const { items, next } = cutPage(found, question, placeOf)
       return { timings: items.map(answerTiming), next }
     }),
 
@@ -109,7 +107,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
         return { rows: answerMetricRows(rows) }
       }
       const found = await ask(points.findMetrics(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, (point) => [String(point.atNs), point.name])
+      const { items, next } = cutPage(found, question, placeOf)
       return { points: items.map(answerMetric), next }
     }),
 
@@ -118,7 +116,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       const { fingerprint } = question
       const selection = { ...select(asker, question), ...(fingerprint !== undefined && { fingerprint }) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, (row) => [String(row.atNs)])
+      const { items, next } = cutPage(found, question, placeOf)
       return { exceptions: items.map(answerException), next }
     }),
 

@@ -10,11 +10,12 @@ export interface SummaryQuestion extends PairingQuestion {
 }
 
 /**
- * One row a process, with `byMeta` a process and meta, that has a timing in the range; a row of running ones alone has a count of 0 and figures of null.
+ * One row per process (with `byMeta` per process and meta) that has a timing in the range. `count` and the figures are of completed timings: failed ones are
+ * often short and would flatter them. A row without completed timings has a count of 0 and figures of null.
  *
- * With `everyNs` one row also a bucket, aligned to the epoch, in which something was settled: a timing counts in the bucket of the mark that
- * settled it (a completed one's end, any other's only mark), and only when that mark itself lies in [fromNs, toNs). So what a bucket shows does not
- * depend on the range (but for a bucket that the range cuts), and neighbouring ranges count nothing twice.
+ * With `everyNs` also one row per bucket, aligned to the epoch, in which something was settled: a timing counts in the bucket of the mark that
+ * settled it (the end of a completed or failed one, any other's only mark), and only when that mark itself lies in [fromNs, toNs). So the figures of a bucket
+ * do not depend on the range (except where the range cuts a bucket), and neighbouring ranges count nothing twice.
  *
  * Ordered by bucket, then process, then meta, by code units.
  */
@@ -46,7 +47,7 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
     )
 }
 
-/** The stamp of the mark that settled a timing: the end where it has one, else its start. */
+/** The time of the mark that settled a timing: the end where it has one, else its start. */
 export const settledNs = ({ startedNs, endedNs }: Timing): bigint => endedNs ?? startedNs!
 
 /** The start of the bucket that `ns` lies in; buckets are aligned to the epoch. */
@@ -73,6 +74,7 @@ function figures(timings: readonly Timing[]) {
     p95Ms: any ? quantile(ms, 0.95) : null,
     p99Ms: any ? quantile(ms, 0.99) : null,
     maxMs: any ? ms.at(-1)! : null,
+    failed: of('failed'),
     running: of('running'),
     abandoned: of('abandoned'),
     orphan: of('orphan'),

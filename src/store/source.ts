@@ -1,14 +1,15 @@
-// What can be asked of a store. Times are ns since the epoch; a range is [fromNs, toNs). All methods throw StoreError.
+// The questions a store answers. All times are event times (`time(stamp)`) in ns since the epoch; a range is [fromNs, toNs).
+// Several events may share a time, so every row carries its place. All methods throw StoreError.
 
 /** The store is away, refuses the credentials, or gave up on the question. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
 
-/** Whose question it is, and whether it is still waited for. */
+/** The account that asks, and whether it still waits for the answer. */
 export interface Asker {
   readonly account: string
-  /** Aborted once nobody waits for the answer: what has not begun is left out. */
+  /** Aborted once nobody waits for the answer: work that has not begun is skipped. */
   readonly signal?: AbortSignal
 }
 
@@ -19,19 +20,26 @@ export interface Selection extends Asker {
   /** '' = only without meta; absent = any. */
   readonly meta?: string
   /**
-   * Of an answer without pages so many rows at most, the most recent processes or else any: the caller refuses a question that reaches it.
+   * Limits an answer without pages: the most recent processes, otherwise any rows. The caller refuses a question that reaches the limit.
    * Without it a long answer would fill the memory.
    */
   readonly maxRows?: number
 }
 
-export interface Page {
-  readonly limit: number
-  /** The place after which to go on, in the order of the answer (newest first). */
-  readonly after?: { readonly ns: bigint; readonly name?: string }
+/** Where a row stands in an answer: newest first, rows of one time in an order of the store's own. No two rows share a place. */
+export interface Place {
+  readonly ns: bigint
+  /** Tells rows of one time apart. Only the store that gave it can read it; any other text stands for some place of that time. */
+  readonly tie: string
 }
 
-export type TimingState = 'completed' | 'running' | 'abandoned' | 'orphan'
+export interface Page {
+  readonly limit: number
+  /** The last row of the page before. */
+  readonly after?: Place
+}
+
+export type TimingState = 'completed' | 'failed' | 'running' | 'abandoned' | 'orphan'
 
 /** A pair of marks and its state, by the rule of query/pair-marks.ts. */
 export interface Timing {
@@ -41,8 +49,10 @@ export interface Timing {
   readonly state: TimingState
   /** Absent for an orphan. */
   readonly startedNs?: bigint
-  /** Only of completed timings and orphans. */
+  /** Only of completed and failed timings and orphans. */
   readonly endedNs?: bigint
+  /** That of its first mark. */
+  readonly place: Place
 }
 
 export interface TimingSelection extends Selection {
@@ -50,7 +60,7 @@ export interface TimingSelection extends Selection {
   readonly uid?: string
   readonly maxRunNs: bigint
   readonly nowNs: bigint
-  /** Leaves out marks that arrived after this moment: those with a later stamp that is even (lane 0). Set on every page but the first. */
+  /** Leaves out marks that arrived after this moment: those with a later time and an even stamp (lane 0). Set on every page but the first. */
   readonly asOfNs?: bigint
 }
 
@@ -67,6 +77,7 @@ export interface TimingSummaryRow {
   readonly p95Ms: number | null
   readonly p99Ms: number | null
   readonly maxMs: number | null
+  readonly failed: number
   readonly running: number
   readonly abandoned: number
   readonly orphan: number
@@ -78,6 +89,13 @@ export interface MetricPoint {
   readonly meta: string
   readonly name: string
   readonly value: number
+  readonly place: Place
+}
+
+/** `uid`: only metrics of this run; '' = only those without uid; absent = any. */
+export interface MetricSelection extends Selection {
+  readonly name?: string
+  readonly uid?: string
 }
 
 export interface MetricRow {
@@ -96,8 +114,29 @@ export interface ExceptionRow {
   readonly atNs: bigint
   readonly process: string
   readonly meta: string
+  /** '' = without uid. */
+  readonly uid: string
   readonly exception: string
   readonly fingerprint: string
+  readonly place: Place
+}
+
+/** `uid`: only exceptions of this run; '' = only those without uid; absent = any. */
+export interface ExceptionSelection extends Selection {
+  readonly fingerprint?: string
+  readonly uid?: string
+}
+
+/** An exception without its text. */
+export type ExceptionMoment = Pick<ExceptionRow, 'atNs' | 'process' | 'meta' | 'uid'>
+
+export interface MomentsQuestion extends Asker {
+  readonly fromNs: bigint
+  readonly toNs: bigint
+  readonly subjects: readonly { readonly process: string; readonly meta: string }[]
+  /** At most so many of one subject, and of all. */
+  readonly limitEach: number
+  readonly limit: number
 }
 
 export interface ExceptionGroup {
@@ -121,8 +160,8 @@ export interface ProcessRow {
 }
 
 export interface PointSource {
-  /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `after.ns` is a first mark's stamp. */
-  findTimings(q: TimingSelection & { readonly state?: TimingState }, page: Page): Promise<Timing[]>
+  /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
+  findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
   /** By the rule of query/summarize-timings.ts; in any order. */
@@ -131,22 +170,21 @@ export interface PointSource {
   ): Promise<TimingSummaryRow[]>
   /** Marks in the range, from a push-down count: what a question about timings would read. */
   countMarks(q: Selection): Promise<number>
-  /** Newest first, within a stamp by name. */
-  findMetrics(q: Selection & { readonly name?: string }, page: Page): Promise<MetricPoint[]>
-  /** Oldest first; one row a process, name and bucket. */
-  aggregateMetrics(q: Selection & { readonly name?: string; readonly everyNs: bigint }): Promise<MetricRow[]>
+  /** Newest first; metrics of one event by name. */
+  findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>
+  /** Oldest first; one row per process, name and bucket. */
+  aggregateMetrics(q: MetricSelection & { readonly everyNs: bigint }): Promise<MetricRow[]>
   findPointProcesses(q: Selection): Promise<ProcessRow[]>
   close(): Promise<void>
 }
 
 export interface ExceptionSource {
   /** Newest first. */
-  findExceptions(q: Selection & { readonly fingerprint?: string }, page: Page): Promise<ExceptionRow[]>
+  findExceptions(q: ExceptionSelection, page: Page): Promise<ExceptionRow[]>
+  /** Newest first. */
+  findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   /** Most recent first. */
-  groupExceptions(
-    q: Selection & { readonly fingerprint?: string; readonly everyNs?: bigint },
-    limit: number,
-  ): Promise<ExceptionGroup[]>
+  groupExceptions(q: ExceptionSelection & { readonly everyNs?: bigint }, limit: number): Promise<ExceptionGroup[]>
   findExceptionProcesses(q: Selection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -1,6 +1,9 @@
-// Histories of marks as they come in life, made by fast-check: overlapping, repeated, missing and late marks, with and without uid and meta, gaps of exactly
-// MAX_RUN and just beyond, ranges that cut runs, marks ahead of now, and two nodes within one microsecond.
+// Histories of marks as they come in life, made by fast-check: overlapping, repeated, missing, failed and late marks, with and without uid and meta, gaps of
+// exactly MAX_RUN and just beyond, ranges that cut runs, marks ahead of now, two nodes within one microsecond, and marks with their own equal times.
 import fc from 'fast-check'
+import type { MarkName } from '../../src/event/event.ts'
+import { contentOf, ownStamp } from '../../src/event/identity.ts'
+import { formatStampNs } from '../../src/event/stamp.ts'
 import type { PairingQuestion, StoredMark } from '../../src/query/pair-marks.ts'
 
 const S = 1_000_000_000n
@@ -12,37 +15,63 @@ export const MAX_RUN_NS = 4n * SLOT_NS
 const MAX_AHEAD_NS = 300n * S
 
 interface RawMark {
-  readonly mark: 'start' | 'end'
+  readonly mark: MarkName
   readonly meta: string
   readonly uid: string
   readonly slot: number
   readonly jitterUs: number
   readonly node: number
+  /** Stamped at arrival, or with its own time. */
   readonly lane: number
 }
 
 const rawMark: fc.Arbitrary<RawMark> = fc.record({
-  mark: fc.constantFrom('start', 'end'),
+  mark: fc.constantFrom('start', 'start', 'end', 'end', 'failed'),
   meta: fc.constantFrom('', '', 'eu', "e, u='x\\y"),
   uid: fc.constantFrom('', '', 'a', 'b'),
   slot: fc.nat(SLOTS),
-  jitterUs: fc.constantFrom(0, 0, 0, 1),
+  jitterUs: fc.constantFrom(0, 0, 0, 1, 3000),
   node: fc.nat(1),
   lane: fc.nat(1),
 })
 
-/** Each history is a process of its own; its nodes are its own too, so that no two stamps of an account are equal. */
+/** Each history is a process of its own; its nodes are its own too. */
 function toMarks(history: readonly RawMark[], i: number): StoredMark[] {
-  return history.map(({ mark, meta, uid, slot, jitterUs, node, lane }) => ({
-    process: `history ${String(i).padStart(2, '0')}`,
-    meta,
-    uid,
-    mark,
-    ns: BASE_NS + BigInt(slot) * SLOT_NS + BigInt(jitterUs) * 1000n + BigInt(2 * (2 * i + node) + lane),
-  }))
+  const marks = history.map(({ mark, meta, uid, slot, jitterUs, node, lane }): StoredMark => {
+    const process = `history ${String(i).padStart(2, '0')}`
+    const ns = BASE_NS + BigInt(slot) * SLOT_NS + BigInt(jitterUs) * 1000n
+    const atArrival = ns + BigInt(4 * (2 * i + node))
+    return {
+      process,
+      meta,
+      uid,
+      mark,
+      ns,
+      stamp: lane === 0 ? atArrival : stampWithOwnTime({ process, meta, uid, mark, ns }),
+    }
+  })
+  return [...new Map(marks.map((mark) => [identity(mark), mark])).values()]
 }
 
-const stampKey = ({ slot, jitterUs, node, lane }: RawMark) => [slot, jitterUs, node, lane].join()
+function stampWithOwnTime({ mark, ns, ...names }: Omit<StoredMark, 'stamp'>): bigint {
+  const atUs = Number(ns / 1000n)
+  const kind = mark === 'start' ? 'start' : 'end'
+  const event = {
+    kind,
+    account: '',
+    ...names,
+    ...(mark === 'failed' && { failed: true as const }),
+    stamp: { us: atUs, sub: 0 },
+  } as const
+  return BigInt(formatStampNs(ownStamp(atUs, contentOf(event))))
+}
+
+/** What InfluxDB keeps one point of: in these histories no two runs of a series share a stamp. */
+const identity = ({ process, meta, mark, stamp }: StoredMark) => JSON.stringify([process, meta, mark, String(stamp)])
+
+/** A node stamps one event per µs; events with their own time may share it. */
+const stampKey = ({ slot, jitterUs, node, lane, mark, meta, uid }: RawMark) =>
+  JSON.stringify(lane === 0 ? [slot, jitterUs, node] : [slot, jitterUs, mark, meta, uid])
 
 export const histories = (count: number): fc.Arbitrary<StoredMark[]> =>
   fc

@@ -1,15 +1,24 @@
 // What every sink must do, whatever stands behind it. Each implementation runs this suite with a factory of its own;
 // a suite that only one store passes would describe the store, not the contract.
 import { describe, expect, test } from 'bun:test'
-import type { Event, EventKind, Exception, Mark, Metrics } from '../../src/event/event.ts'
+import {
+  type Event,
+  type EventKind,
+  type Exception,
+  type Mark,
+  type MarkName,
+  type Metrics,
+  markName,
+} from '../../src/event/event.ts'
+import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
 import type { Sink } from '../../src/store/sink.ts'
 
 /** One point or row as a query sees it. `ns` is the stamp as a decimal string of nanoseconds. */
 export type StoredRow =
-  | { kind: 'start' | 'end'; ns: string; process: string; meta: string; uid: string }
-  | { kind: 'metric'; ns: string; process: string; meta: string; name: string; value: number }
-  | { kind: 'exception'; ns: string; process: string; meta: string; exception: string }
+  | { kind: MarkName; ns: string; process: string; meta: string; uid: string }
+  | { kind: 'metric'; ns: string; process: string; meta: string; uid: string; name: string; value: number }
+  | { kind: 'exception'; ns: string; process: string; meta: string; uid: string; exception: string }
 
 /** A sink on a store (bucket, database, …) of its own that holds nothing yet and has not been prepared. */
 export interface SinkTrial {
@@ -144,12 +153,18 @@ function rowsOfOne(event: Event): StoredRow[] {
   switch (event.kind) {
     case 'start':
     case 'end':
-      return [{ kind: event.kind, ...common, uid: event.uid }]
+      return [{ kind: markName(event), ...common, uid: event.uid }]
     case 'metrics':
       // no store need tell −0 from 0: JSON, in which events travel, does not
-      return event.items.map(([name, value]) => ({ kind: 'metric', ...common, name, value: value + 0 }))
+      return event.items.map(([name, value]) => ({
+        kind: 'metric',
+        ...common,
+        uid: event.uid ?? '',
+        name,
+        value: value + 0,
+      }))
     case 'exception':
-      return [{ kind: 'exception', ...common, exception: event.exception }]
+      return [{ kind: 'exception', ...common, uid: event.uid ?? '', exception: event.exception }]
   }
 }
 
@@ -234,6 +249,26 @@ export function sinkContract(subject: SinkSubject): void {
     test('events of one series that are a nanosecond apart stay two', () =>
       roundTrip([0, 1, 2].flatMap((sub) => someOf(0).map((event) => ({ ...event, stamp: { ...event.stamp, sub } })))))
 
+    test('different events with one time of their own stay two, and the same one is one', () => {
+      const own = (event: Event, atUs: number): Event => ({ ...event, stamp: ownStamp(atUs, contentOf(event)) })
+      const different = ['import', 'export'].flatMap((process) => someOf(0).map((event) => ({ ...event, process })))
+      const at = [NOW_US - (NOW_US % 1_000_000), NOW_US - (NOW_US % 1_000_000) + 7]
+      const events = at.flatMap((atUs) => different.map((event) => own(event, atUs)))
+      return withTrial(async ({ sink, read }) => {
+        expect(await sink.write([...events, ...events])).toEqual(STORED)
+        expect(await sink.write(events)).toEqual(STORED)
+        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
+      })
+    })
+
+    test('an event of a kind that this version does not know is not reported as stored', () =>
+      withTrial(async ({ sink, read }) => {
+        const unknown = { ...someOf(0)[0]!, kind: 'something new' } as unknown as Event
+        const answer = await sink.write([unknown]).catch((error: Error) => error)
+        expect(answer).not.toMatchObject({ kind: 'stored' })
+        expect(await read(ACCOUNT)).toEqual([])
+      }))
+
     test('stamps far apart in one batch are all stored', () => {
       const DAY_US = 86_400_000_000
       return roundTrip(
@@ -263,12 +298,29 @@ export function sinkContract(subject: SinkSubject): void {
         test('without a uid and with one, in one batch', () =>
           roundTrip(['a', 'a', '', 'b', '', '0', '-_-', 'f'.repeat(50), ''].map((uid, i) => mark(i, { uid }))))
 
-        test('a start and an end', () =>
-          roundTrip([mark(0), mark(1, { kind: 'end' }), mark(2, { kind: 'end', uid: '' })]))
+        test('a start, an end and a failed end', () =>
+          roundTrip([
+            mark(0),
+            mark(1, { kind: 'end' }),
+            mark(2, { kind: 'end', uid: '' }),
+            mark(3, { kind: 'end', failed: true }),
+            mark(4, { kind: 'end', failed: true, uid: '' }),
+          ]))
+
+        test('an end and a failed end of one time are two', () =>
+          roundTrip(
+            [mark(0, { kind: 'end' }), mark(0, { kind: 'end', failed: true })].map((event) => ({
+              ...event,
+              stamp: ownStamp(NOW_US + 7, contentOf(event)),
+            })),
+          ))
       })
 
     if (takes('metrics'))
       describe('metrics', () => {
+        test('with and without a uid, in one series', () =>
+          roundTrip([metrics(0, { uid: 'run-1' }), metrics(1), metrics(2, { uid: 'run-2' }), metrics(3)]))
+
         test('fifty that share a stamp', () =>
           roundTrip([metrics(0, { items: Array.from({ length: 50 }, (_, i) => [`metric ${i}`, i / 7]) })]))
 
@@ -299,6 +351,8 @@ export function sinkContract(subject: SinkSubject): void {
 
     if (takes('exception'))
       describe('exceptions', () => {
+        test('with and without a uid', () => roundTrip([exception(0, { uid: 'run-1' }), exception(1)]))
+
         test('texts keep every character', () =>
           roundTrip(HOSTILE_EXCEPTIONS.map((text, i) => exception(i, { exception: text }))))
       })

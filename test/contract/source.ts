@@ -2,7 +2,8 @@
 // sink, questions come out through its source, and the answers must be equal to the last digit. That pairing follows its
 // rule over any history is proved by pairing.property.test.ts; here each sentence stands for itself.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Mark, Metrics } from '../../src/event/event.ts'
+import type { Mark, MarkName, Metrics } from '../../src/event/event.ts'
+import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import type {
@@ -30,14 +31,14 @@ export interface SourceSubject {
   open(): Promise<SourceTrial>
 }
 
-const US = 1000n
-const MS = 1000n * US
+/** All times of these tests are µs: `inMicroseconds` translates. Events of one lane are not closer than that. */
+const MS = 1000n
 const S = 1000n * MS
 const MINUTE = 60n * S
 const HOUR = 60n * MINUTE
 const DAY = 24n * HOUR
 
-/** 2026-11-20T12:00:00Z; stamps of the tests are this much plus something, in ns. */
+/** 2026-11-20T12:00:00Z; times of the tests are this much plus something. */
 const T = 1_795_176_000n * S
 
 const HOSTILE = 'a, b=c\\d $' + '{x} 😀 “é”; DROP'
@@ -45,29 +46,37 @@ const HOSTILE = 'a, b=c\\d $' + '{x} 😀 “é”; DROP'
 export function pointSourceContract(subject: SourceSubject): void {
   describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a source of points:`, () => {
     let trial: SourceTrial
+    let source: PointSource
     let accounts = 0
     beforeAll(async () => {
       trial = await subject.open()
+      source = inMicroseconds(trial.source)
       expect(await trial.sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
     }, 60_000)
     afterAll(() => trial?.close())
 
     type Fields = Partial<Pick<Mark, 'account' | 'process' | 'meta' | 'uid'>>
 
-    /** An account of its own, what a test stores in it, and what it asks. Offsets are ns from T. */
+    /** An account of its own, what a test stores in it, and what it asks. Offsets are µs from T. */
     function cast() {
       const account = `account-${++accounts}`
       const mark =
-        (kind: Mark['kind']) =>
-        (offsetNs: bigint, fields: Fields = {}): Mark => ({
-          ...{ kind, account, process: 'import', meta: '', uid: '' },
+        (name: MarkName) =>
+        (offsetUs: bigint, fields: Fields = {}): Mark => ({
+          ...{ kind: name === 'start' ? 'start' : 'end', account, process: 'import', meta: '', uid: '' },
+          ...(name === 'failed' && { failed: true }),
           ...fields,
-          stamp: parseStampNs(T + offsetNs),
+          stamp: parseStampNs(1000n * (T + offsetUs)),
         })
-      const metric = (offsetNs: bigint, items: Metrics['items'], fields: Omit<Fields, 'uid'> = {}): Metrics => ({
+      /** With a time of its own. */
+      const own =
+        (name: MarkName) =>
+        (offsetUs: bigint, fields: Fields = {}): Mark =>
+          withOwnTime(mark(name)(offsetUs, fields))
+      const metric = (offsetUs: bigint, items: Metrics['items'], fields: Omit<Fields, 'uid'> = {}): Metrics => ({
         ...{ kind: 'metrics', account, process: 'import', meta: '', items },
         ...fields,
-        stamp: parseStampNs(T + offsetNs),
+        stamp: parseStampNs(1000n * (T + offsetUs)),
       })
       const range = { account, fromNs: T - HOUR, toNs: T + HOUR }
       const question: TimingSelection = { ...range, maxRunNs: DAY, nowNs: T + HOUR }
@@ -75,22 +84,29 @@ export function pointSourceContract(subject: SourceSubject): void {
         account,
         start: mark('start'),
         end: mark('end'),
+        failed: mark('failed'),
+        ownStart: own('start'),
+        ownEnd: own('end'),
+        ownFailed: own('failed'),
         metric,
         range,
         question,
         async store(events: readonly (Mark | Metrics)[]) {
           expect(await trial.sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
         },
-        async timings(q: Partial<TimingSelection & { state: TimingState }> = {}, page: Page = { limit: 100 }) {
-          return (await trial.source.findTimings({ ...question, ...q }, page)).map(line)
+        async timings(
+          q: Partial<TimingSelection & { states: readonly TimingState[] }> = {},
+          page: Page = { limit: 100 },
+        ) {
+          return (await source.findTimings({ ...question, ...q }, page)).map(line)
         },
         summary: async (q: Partial<Parameters<PointSource['summarizeTimings']>[0]> = {}) =>
-          (await trial.source.summarizeTimings({ ...question, byMeta: false, ...q })).toSorted(byKey),
+          (await source.summarizeTimings({ ...question, byMeta: false, ...q })).toSorted(byKey),
         points: (q: Partial<Parameters<PointSource['findMetrics']>[0]> = {}, page: Page = { limit: 100 }) =>
-          trial.source.findMetrics({ ...range, ...q }, page),
+          source.findMetrics({ ...range, ...q }, page),
         rows: (q: Partial<Parameters<PointSource['aggregateMetrics']>[0]> = {}) =>
-          trial.source.aggregateMetrics({ ...range, everyNs: MINUTE, ...q }),
-        processes: (q: Partial<TimingSelection> = {}) => trial.source.findPointProcesses({ ...range, ...q }),
+          source.aggregateMetrics({ ...range, everyNs: MINUTE, ...q }),
+        processes: (q: Partial<TimingSelection> = {}) => source.findPointProcesses({ ...range, ...q }),
       }
     }
 
@@ -102,20 +118,20 @@ export function pointSourceContract(subject: SourceSubject): void {
 
       test('of every state, newest first by first mark', async () => {
         const { store, start, end, timings } = cast()
-        await store([end(1n), start(2n), start(3n), end(4_000_000_005n), end(4_000_000_006n), start(5_000_000_000n)])
+        await store([end(1n), start(2n), start(3n), end(400_000_005n), end(400_000_006n), start(500_000_000n)])
         expect(await timings()).toEqual([
-          'import||| running 5000000000→',
-          'import||| orphan →4000000006',
-          'import||| completed 3→4000000005',
+          'import||| running 500000000→',
+          'import||| orphan →400000006',
+          'import||| completed 3→400000005',
           'import||| abandoned 2→',
           'import||| orphan →1',
         ])
       })
 
-      test('keep nanoseconds that no double holds', async () => {
+      test('keep microseconds over hours', async () => {
         const { store, start, end, timings } = cast()
-        await store([start(1n), end(10_000_000_000_002n), start(2n, { uid: 'a' }), end(1_003n, { uid: 'a' })])
-        expect(await timings()).toEqual(['import||a| completed 2→1003', 'import||| completed 1→10000000000002'])
+        await store([start(1n), end(3_000_000_002n), start(2n, { uid: 'a' }), end(1_003n, { uid: 'a' })])
+        expect(await timings()).toEqual(['import||a| completed 2→1003', 'import||| completed 1→3000000002'])
       })
 
       test('of one process that overlap are told apart by uid, and no uid is a group of its own', async () => {
@@ -215,10 +231,10 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
         expect(await timings({ uid: 'u' })).toEqual(['x|m|u| completed 5→6', 'import||u| running 4→'])
         expect(await timings({ uid: '' })).toEqual(['import|m|| running 3→', 'x||| running 2→', 'import||| running 1→'])
-        expect(await timings({ state: 'completed' })).toEqual(['x|m|u| completed 5→6'])
-        expect(await timings({ state: 'orphan' })).toEqual([])
+        expect(await timings({ states: ['completed'] })).toEqual(['x|m|u| completed 5→6'])
+        expect(await timings({ states: ['orphan'] })).toEqual([])
         expect(await timings({ process: 'nobody' })).toEqual([])
-        expect(await timings({ process: 'import', meta: '', uid: '', state: 'running' })).toEqual([
+        expect(await timings({ process: 'import', meta: '', uid: '', states: ['running'] })).toEqual([
           'import||| running 1→',
         ])
       })
@@ -250,16 +266,70 @@ export function pointSourceContract(subject: SourceSubject): void {
             return i % 4 === 0 ? [start(ns, fields)] : [start(ns, fields), end(ns + 5n, fields)]
           }).flat(),
         )
-        const find = (page: Page) => trial.source.findTimings(question, page)
+        const find = (page: Page) => source.findTimings(question, page)
         const whole = await find({ limit: 100 })
         expect(whole).toHaveLength(12)
-        for (const limit of [1, 5, 12])
-          expect(await pageThrough(find, limit, (last) => ({ ns: last.startedNs ?? last.endedNs! }))).toEqual(whole)
+        for (const limit of [1, 5, 12]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
       })
 
+      test('that failed are told apart from completed ones, in answers and in summaries', async () => {
+        const { store, start, end, failed, timings, summary } = cast()
+        await store([start(1n, { uid: 'a' }), start(2n, { uid: 'b' }), failed(3n, { uid: 'a' }), end(9n, { uid: 'b' })])
+        await store([failed(20n)])
+        expect(await timings()).toEqual(['import||| orphan →20', 'import||b| completed 2→9', 'import||a| failed 1→3'])
+        expect(await timings({ states: ['failed'] })).toEqual(['import||a| failed 1→3'])
+        expect(await timings({ states: ['failed', 'orphan'] })).toEqual([
+          'import||| orphan →20',
+          'import||a| failed 1→3',
+        ])
+        expect(await summary()).toMatchObject([{ count: 1, failed: 1, orphan: 1, maxMs: 0.007 }])
+        expect(await summary({ everyNs: S, fromNs: T, toNs: T + S })).toMatchObject([
+          { count: 1, failed: 1, orphan: 1 },
+        ])
+      })
+
+      test('with times of their own keep them: whole seconds, equal ones, a start and its end in one', async () => {
+        const { store, ownStart, ownEnd, timings } = cast()
+        await store([
+          ...['a', 'b'].flatMap((uid) => [ownStart(0n, { uid }), ownEnd(2n * S, { uid })]),
+          ...[ownStart(MS, { uid: 'c' }), ownEnd(MS, { uid: 'c' })],
+          ...[ownStart(1n, { uid: 'd' }), ownEnd(3n, { uid: 'd' })],
+        ])
+        const found = await timings()
+        expect(found.slice(0, 2)).toEqual([`import||c| completed ${MS}→${MS}`, 'import||d| completed 1→3'])
+        expect(found.slice(2).toSorted()).toEqual(['a', 'b'].map((uid) => `import||${uid}| completed 0→${2n * S}`))
+        const inRange = await timings({ fromNs: T + MS, toNs: T + MS + 1n, nowNs: T + MS })
+        expect(inRange.filter((row) => !row.includes(`0→${2n * S}`))).toEqual([`import||c| completed ${MS}→${MS}`])
+      })
+
+      test('of one time have each its own process, meta and uid, and pages that skip and repeat none', async () => {
+        const { store, ownStart, ownFailed, question } = cast()
+        const names = Array.from({ length: 24 }, (_, i) => ({
+          process: `p${i}`, // within one series InfluxDB needs different stamps: intake sees to that
+          meta: ['', 'm', 'n'][i % 3]!,
+          uid: i % 4 === 0 ? `u${i}` : `v${i}`,
+        }))
+        // at a µs that is no whole ms a stamp has 300 values: some of these share one
+        for (const at of [0n, 10n * S + 7n])
+          await store(names.flatMap((name) => [ownStart(at, name), ownFailed(at + S, name)]))
+        const find = (page: Page) => source.findTimings({ ...question, states: ['failed'] }, page)
+        const whole = await find({ limit: 100 })
+        const said = whole.map((timing) => JSON.stringify([String(timing.startedNs! - T), line(timing)])).toSorted()
+        expect(said).toEqual(
+          [0n, 10n * S + 7n]
+            .flatMap((at) =>
+              names.map(({ process, meta, uid }) =>
+                JSON.stringify([String(at), `${process}|${meta}|${uid}| failed ${at}→${at + S}`]),
+              ),
+            )
+            .toSorted(),
+        )
+        for (const limit of [1, 7, 48]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+      }, 60_000)
+
       test('of a later page leave out what arrived after the first one, but for marks that brought their own time', async () => {
-        const { store, start, end, timings } = cast()
-        await store([start(0n), end(4n), start(2n, { uid: 'a' }), end(5n, { uid: 'a' }), start(6n, { uid: 'b' })])
+        const { store, start, end, ownEnd, timings } = cast()
+        await store([start(0n), end(4n), start(2n, { uid: 'a' }), ownEnd(5n, { uid: 'a' }), start(6n, { uid: 'b' })])
         expect(await timings({ asOfNs: T + 3n })).toEqual(['import||a| completed 2→5', 'import||| running 0→'])
         expect(await timings({ asOfNs: T + 4n })).toEqual(['import||a| completed 2→5', 'import||| completed 0→4'])
       })
@@ -282,7 +352,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         end(2n, { process: 'orphaned' }),
       ])
       const latest = async (each: number, maxRows = 100, q: Partial<TimingSelection> = {}) =>
-        (await trial.source.findLatest({ ...question, ...q, each, maxRows })).map(line)
+        (await source.findLatest({ ...question, ...q, each, maxRows })).map(line)
       expect(await latest(3)).toEqual([
         'import|eu|| completed 70→75',
         'import||| completed 60→65',
@@ -338,17 +408,17 @@ export function pointSourceContract(subject: SourceSubject): void {
           {
             process: 'import',
             ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null },
-            ...{ running: 1, abandoned: 0, orphan: 0 },
+            ...{ failed: 0, running: 1, abandoned: 0, orphan: 0 },
           },
         ])
       })
 
-      test('keeps runs of nanoseconds and of a day apart', async () => {
+      test('keeps runs of a microsecond and of a day apart', async () => {
         const { store, start, end, summary } = cast()
         await store([start(-DAY + 1n), end(0n), start(1n, { process: 'short' }), end(2n, { process: 'short' })])
         expect((await summary({ fromNs: T - 2n * DAY })).map(({ maxMs, meanMs }) => [maxMs, meanMs])).toEqual([
-          [86_399_999.999999, 86_399_999.999999],
-          [0.000001, 0.000001],
+          [86_399_999.999, 86_399_999.999],
+          [0.001, 0.001],
         ])
       })
 
@@ -416,7 +486,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     describe('a count of marks', () => {
       test('is of the range, the process and the meta', async () => {
         const { store, start, end, metric, range } = cast()
-        const count = (q: Partial<TimingSelection> = {}) => trial.source.countMarks({ ...range, ...q })
+        const count = (q: Partial<TimingSelection> = {}) => source.countMarks({ ...range, ...q })
         expect(await count()).toBe(0)
         await store([
           start(0n),
@@ -462,6 +532,7 @@ export function pointSourceContract(subject: SourceSubject): void {
           of = { process: 'import', meta: '' },
         ): MetricPoint => ({
           ...{ atNs: T + offset, ...of, name, value },
+          place: { ns: T + offset, tie: expect.any(String) },
         })
         const x = { process: 'x', meta: 'm' }
         expect(await points()).toEqual([
@@ -507,12 +578,91 @@ export function pointSourceContract(subject: SourceSubject): void {
           ),
         )
         const q = { ...range, fromNs: T - 100n * DAY }
-        const find = (page: Page) => trial.source.findMetrics(q, page)
+        const find = (page: Page) => source.findMetrics(q, page)
         const whole = await find({ limit: 1000 })
         expect(whole).toHaveLength(120)
-        for (const limit of [13, 20, 120])
-          expect(await pageThrough(find, limit, (last) => ({ ns: last.atNs, name: last.name }))).toEqual(whole)
+        for (const limit of [13, 20, 120]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
       })
+    })
+
+    describe('metrics with times of their own', () => {
+      test('come by time, whatever their stamps, and the edges of a range are judged by time', async () => {
+        const { store, metric, points, rows } = cast()
+        const own = (offset: bigint, name: string, value: number, fields = {}) =>
+          withOwnTime(metric(offset, [[name, value]], fields))
+        await store([
+          own(0n, 'a', 1),
+          own(0n, 'b', 2),
+          metric(500n * MS, [['c', 3]]),
+          own(S, 'd', 4),
+          own(3n * MS, 'e', 5),
+        ])
+        const values = async (q: Parameters<typeof points>[0] = {}) => (await points(q)).map(({ value }) => value)
+        expect((await values()).slice(0, 3)).toEqual([4, 3, 5])
+        expect((await values()).slice(3).toSorted()).toEqual([1, 2])
+        expect(await values({ fromNs: T + 1n, toNs: T + S })).toEqual([3, 5])
+        expect(await values({ fromNs: T + 500n * MS, toNs: T + 500n * MS + 1n })).toEqual([3])
+        expect((await values({ fromNs: T, toNs: T + 1n })).toSorted()).toEqual([1, 2])
+        const names = async (fromNs: bigint, toNs: bigint) =>
+          (await rows({ everyNs: MINUTE, fromNs, toNs })).map(({ name, count, last }) => [name, count, last])
+        expect(await names(T + 1n, T + S)).toEqual([
+          ['c', 1, 3],
+          ['e', 1, 5],
+        ])
+        expect(await names(T, T + 1n)).toEqual([
+          ['a', 1, 1],
+          ['b', 1, 2],
+        ])
+        expect(await names(T - 1n, T + S + 1n)).toHaveLength(5)
+      })
+
+      test('of one time come in pages that skip and repeat none, however many there are', async () => {
+        const { store, metric, range } = cast()
+        await store(
+          Array.from({ length: 300 }, (_, i) =>
+            withOwnTime(metric(7n, [[`name ${i % 60}`, i]], { process: `p${i % 5}`, meta: `m${i}` })),
+          ),
+        )
+        const find = (page: Page) => source.findMetrics(range, page)
+        const whole = await find({ limit: 1000 })
+        expect(new Set(whole.map(({ value }) => value)).size).toBe(300)
+        for (const limit of [70, 300]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+      })
+    })
+
+    test('metrics are selected by uid, and those without one too', async () => {
+      const { store, metric, points, rows } = cast()
+      const of = (uid: string | undefined, event: Metrics): Metrics => ({ ...event, ...(uid !== undefined && { uid }) })
+      await store([
+        of(
+          'r1',
+          metric(0n, [
+            ['a', 1],
+            ['b', 2],
+          ]),
+        ),
+        of('r2', metric(1n, [['a', 3]], { meta: 'm' })),
+        of(undefined, metric(2n, [['a', 4]])),
+        of(undefined, metric(3n, [['a', 5]], { process: 'x' })),
+        of('r1', metric(4n, [['a', 6]])),
+      ])
+      const values = async (q: Parameters<typeof points>[0]) => (await points(q)).map(({ value }) => value)
+      expect(await values({ uid: 'r1' })).toEqual([6, 1, 2])
+      expect(await values({ uid: 'r1', name: 'a' })).toEqual([6, 1])
+      expect(await values({ uid: 'r2' })).toEqual([3])
+      expect(await values({ uid: '' })).toEqual([5, 4])
+      expect(await values({ uid: 'nobody' })).toEqual([])
+      expect(await values({})).toEqual([6, 5, 4, 3, 1, 2])
+      const sums = async (uid: string) =>
+        (await rows({ uid })).map(({ process, name, count, sum }) => [process, name, count, sum])
+      expect(await sums('r1')).toEqual([
+        ['import', 'a', 2, 7],
+        ['import', 'b', 1, 2],
+      ])
+      expect(await sums('')).toEqual([
+        ['import', 'a', 1, 4],
+        ['x', 'a', 1, 5],
+      ])
     })
 
     describe('metrics in buckets', () => {
@@ -615,6 +765,12 @@ export function pointSourceContract(subject: SourceSubject): void {
   })
 }
 
+/** The event as a caller sends it with its own time. */
+const withOwnTime = <E extends Mark | Metrics>(event: E): E => ({
+  ...event,
+  stamp: ownStamp(event.stamp.us, contentOf(event)),
+})
+
 /** All pages of `limit`, one after the other. */
 async function pageThrough<T>(
   find: (page: Page) => Promise<T[]>,
@@ -628,7 +784,35 @@ async function pageThrough<T>(
   }
 }
 
-/** `process|meta|uid| state start→end`, in ns from T. */
+/** A source whose questions and answers are in µs instead of ns. */
+function inMicroseconds(source: PointSource): PointSource {
+  const up = <T>(value: T): T => scale(value, (us) => us * 1000n)
+  const down = <T>(value: T): T =>
+    scale(value, (ns) => {
+      if (ns % 1000n !== 0n) throw new Error(`${ns} is not a whole number of µs`)
+      return ns / 1000n
+    })
+  return {
+    findTimings: async (q, page) => down(await source.findTimings(up(q), up(page))),
+    findLatest: async (q) => down(await source.findLatest(up(q))),
+    summarizeTimings: async (q) => down(await source.summarizeTimings(up(q))),
+    countMarks: (q) => source.countMarks(up(q)),
+    findMetrics: async (q, page) => down(await source.findMetrics(up(q), up(page))),
+    aggregateMetrics: async (q) => down(await source.aggregateMetrics(up(q))),
+    findPointProcesses: async (q) => down(await source.findPointProcesses(up(q))),
+    close: () => source.close(),
+  }
+}
+
+/** Applies `by` to every bigint inside. */
+function scale<T>(value: T, by: (n: bigint) => bigint): T {
+  if (typeof value === 'bigint') return by(value) as T
+  if (Array.isArray(value)) return value.map((item) => scale(item as unknown, by)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, scale(item as unknown, by)])) as T
+}
+
+/** `process|meta|uid| state start→end`, in µs from T. */
 function line({ process, meta, uid, state, startedNs, endedNs }: Timing): string {
   const offset = (ns: bigint | undefined) => (ns === undefined ? '' : String(ns - T))
   return `${process}|${meta}|${uid}| ${state} ${offset(startedNs)}→${offset(endedNs)}`

@@ -6,10 +6,10 @@ import type { Event, EventKind } from '../../src/event/event.ts'
 import { Faults } from '../../src/event/faults.ts'
 import { parseEvent, toEvent } from '../../src/event/parse-event.ts'
 import { fromRecord, toRecord } from '../../src/event/record.ts'
-import { COLUMNS, toRows } from '../../src/store/clickhouse/rows.ts'
+import { COLUMNS, toRows } from '../../src/store/clickhouse/encode-events.ts'
 import { createSchema } from '../../src/store/clickhouse/schema.ts'
 import { createClickHouseSource } from '../../src/store/clickhouse/source.ts'
-import { pushLines } from '../../src/store/influx/points.ts'
+import { pushLines } from '../../src/store/influx/encode-events.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { ExceptionSource, PointSource } from '../../src/store/source.ts'
 import { serveStub } from '../store/influx/stub-server.ts'
@@ -174,17 +174,20 @@ interface Asked {
 async function askAll(source: PointSource & Partial<ExceptionSource>, s: Asked): Promise<void> {
   const range = { account: s.account, fromNs: 1_000_000_000n, toNs: 2_000_000_000n, process: s.process, meta: s.meta }
   const timings = { ...range, uid: s.uid, maxRunNs: 60n, nowNs: 3_000_000_000n }
-  const page = { limit: 10, after: { ns: 1_500_000_000n, name: s.name } }
+  const page = { limit: 10, after: { ns: 1_500_000_000n, tie: s.name } }
   const quiet = async (answer: Promise<unknown>) => void (await answer.catch(() => undefined)) // only what is asked matters
   await quiet(source.countMarks(range))
   await quiet(source.findTimings(timings, page))
-  await quiet(source.findTimings({ ...timings, state: 'completed', asOfNs: 5n }, { limit: 10 }))
+  await quiet(source.findTimings({ ...timings, states: ['completed'], asOfNs: 5n }, { limit: 10 }))
   await quiet(source.summarizeTimings({ ...timings, byMeta: true, everyNs: 1_000_000n }))
-  await quiet(source.findMetrics({ ...range, name: s.name }, page))
-  await quiet(source.aggregateMetrics({ ...range, name: s.name, everyNs: 1_000_000n }))
+  await quiet(source.findMetrics({ ...range, name: s.name, uid: s.uid }, page))
+  await quiet(source.aggregateMetrics({ ...range, name: s.name, uid: s.uid, everyNs: 1_000_000n }))
   await quiet(source.findPointProcesses(range))
   if (source.findExceptions === undefined) return
-  await quiet(source.findExceptions({ ...range, fingerprint: s.fingerprint }, page))
+  await quiet(source.findExceptions({ ...range, fingerprint: s.fingerprint, uid: s.uid }, page))
+  await quiet(
+    source.findMoments!({ ...range, subjects: [{ process: s.process, meta: s.meta }], limitEach: 1, limit: 1 }),
+  )
   await quiet(source.groupExceptions!({ ...range, fingerprint: s.fingerprint, everyNs: 1_000_000n }, 10))
   await quiet(source.findExceptionProcesses!(range))
 }

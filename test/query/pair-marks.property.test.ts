@@ -1,14 +1,15 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { firstNs, type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
+import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
 import { settledNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
 import { marksWindow } from '../../src/store/marks-window.ts'
 import type { Timing } from '../../src/store/source.ts'
 import { histories, question, until } from '../contract/histories.ts'
 
 const FOREVER = { fromNs: 0n, toNs: 1n << 62n }
-const told = ({ startedNs, endedNs, ...timing }: Timing) => ({
+const told = ({ startedNs, endedNs, place, ...timing }: Timing) => ({
   ...timing,
+  tie: place.tie,
   startedNs: `${startedNs}`,
   endedNs: `${endedNs}`,
 })
@@ -16,7 +17,7 @@ const overlaps =
   ({ fromNs, toNs, nowNs }: PairingQuestion) =>
   (timing: Timing) => {
     const last = timing.state === 'running' ? nowNs : settledNs(timing)
-    return firstNs(timing) < toNs && (last >= fromNs || firstNs(timing) >= fromNs)
+    return timing.place.ns < toNs && (last >= fromNs || timing.place.ns >= fromNs)
   }
 const check = (property: (marks: StoredMark[], q: PairingQuestion) => void) =>
   fc.assert(

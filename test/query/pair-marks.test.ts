@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'bun:test'
+import type { MarkName } from '../../src/event/event.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
 
 const MAX_RUN = 100n
 const wide: PairingQuestion = { fromNs: 0n, toNs: 100_000n, maxRunNs: MAX_RUN, nowNs: 10_000n }
 
-const mark = (mark: 'start' | 'end', ns: bigint, uid = '', meta = '', process = 'p'): StoredMark => ({
+const mark = (mark: MarkName, ns: bigint, uid = '', meta = '', process = 'p', stamp = ns): StoredMark => ({
   process,
   meta,
   uid,
   mark,
   ns,
+  stamp,
 })
 const start = (ns: bigint, uid?: string, meta?: string, process?: string) => mark('start', ns, uid, meta, process)
 const end = (ns: bigint, uid?: string, meta?: string, process?: string) => mark('end', ns, uid, meta, process)
+const failed = (ns: bigint, uid?: string) => mark('failed', ns, uid)
 
 /** `state started→ended`, newest first. */
 const states = (marks: StoredMark[], question: Partial<PairingQuestion> = {}) =>
@@ -22,8 +25,9 @@ const states = (marks: StoredMark[], question: Partial<PairingQuestion> = {}) =>
 
 describe('an end belongs to the mark before it', () => {
   test('when that is a start', () => {
+    const place = { ns: 1000n, tie: expect.any(String) }
     expect(pairMarks([start(1000n, 'u', 'm'), end(1050n, 'u', 'm')], wide)).toEqual([
-      { process: 'p', meta: 'm', uid: 'u', state: 'completed', startedNs: 1000n, endedNs: 1050n },
+      { process: 'p', meta: 'm', uid: 'u', state: 'completed', startedNs: 1000n, endedNs: 1050n, place },
     ])
   })
 
@@ -66,6 +70,51 @@ describe('an end belongs to the mark before it', () => {
   test('when two nodes stamped both within one microsecond', () => {
     expect(states([start(1000n), end(1002n)])).toEqual(['completed 1000→1002'])
     expect(states([start(1002n), end(1000n)])).toEqual(['abandoned 1002→', 'orphan →1000'])
+  })
+})
+
+describe('a failed end', () => {
+  test('makes the run that it belongs to a failed one', () => {
+    expect(states([start(1000n), failed(1050n)])).toEqual(['failed 1000→1050'])
+    expect(states([start(1000n), failed(1100n)])).toEqual(['failed 1000→1100'])
+    expect(states([start(1000n), failed(1101n)])).toEqual(['orphan →1101', 'abandoned 1000→'])
+  })
+
+  test('belongs to the mark before it only when that is a start, as any end', () => {
+    expect(states([failed(1000n)])).toEqual(['orphan →1000'])
+    expect(states([start(1000n), end(1010n), failed(1020n)])).toEqual(['orphan →1020', 'completed 1000→1010'])
+    expect(states([start(1000n), failed(1010n), end(1020n)])).toEqual(['orphan →1020', 'failed 1000→1010'])
+    expect(states([start(1000n, 'a'), start(1001n, 'b'), failed(1010n, 'a'), end(1020n, 'b')])).toEqual([
+      'completed 1001→1020',
+      'failed 1000→1010',
+    ])
+  })
+})
+
+describe('marks of one time', () => {
+  test('are a start, then its end, then a failed end, in whatever order they were stamped', () => {
+    const at = (kind: MarkName, stamp: bigint) => mark(kind, 1000n, '', '', 'p', stamp)
+    expect(states([at('end', 1001n), at('start', 1005n)])).toEqual(['completed 1000→1000'])
+    expect(states([at('failed', 1001n), at('end', 1003n), at('start', 1005n)]).toSorted()).toEqual([
+      'completed 1000→1000',
+      'orphan →1000',
+    ])
+  })
+
+  test('of one kind follow each other by stamp', () => {
+    const [first, second] = [mark('start', 1000n, '', '', 'p', 1002n), mark('start', 1000n, '', '', 'p', 1006n)]
+    const timings = pairMarks([second, first, end(1010n)], wide)
+    const stampsOf = (state: string) =>
+      timings.filter((timing) => timing.state === state).map(({ place }) => (JSON.parse(place.tie) as string[])[0])
+    expect(stampsOf('abandoned')).toEqual(['1002'])
+    expect(stampsOf('completed')).toEqual(['1006'])
+  })
+
+  test('have places of their own', () => {
+    const marks = ['a', 'b', 'c'].flatMap((uid) => [start(1000n, uid), end(1000n, uid), end(1000n, uid, 'm')])
+    const places = pairMarks(marks, wide).map(({ place }) => JSON.stringify([String(place.ns), place.tie]))
+    expect(places).toHaveLength(6)
+    expect(new Set(places).size).toBe(6)
   })
 })
 

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'bun:test'
+import type { MarkName } from '../../src/event/event.ts'
 import type { StoredMark } from '../../src/query/pair-marks.ts'
 import { quantile, type SummaryQuestion, summarizeTimings } from '../../src/query/summarize-timings.ts'
 
 const MS = 1_000_000n
-const mark = (mark: 'start' | 'end', ms: number, uid: string, process = 'p', meta = ''): StoredMark => ({
+const mark = (mark: MarkName, ms: number, uid: string, process = 'p', meta = ''): StoredMark => ({
   process,
   meta,
   uid,
   mark,
   ns: BigInt(ms) * MS,
+  stamp: BigInt(ms) * MS,
 })
 const run = (uid: string, from: number, to: number, process?: string, meta?: string) => [
   mark('start', from, uid, process, meta),
@@ -46,7 +48,7 @@ describe('a summary', () => {
 
   test('of nothing completed has no figures', () => {
     expect(summarizeTimings([mark('start', 8500, 'a')], question)).toEqual([
-      { process: 'p', ...nothing, running: 1, abandoned: 0, orphan: 0 },
+      { process: 'p', ...nothing, failed: 0, running: 1, abandoned: 0, orphan: 0 },
     ])
   })
 

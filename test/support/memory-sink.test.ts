@@ -1,17 +1,17 @@
 // The tests' store in memory keeps the same contract as the real ones; else what it shows of a shipper would show nothing.
-import type { Event } from '../../src/event/event.ts'
+import { type Event, markName } from '../../src/event/event.ts'
 import { formatStampNs } from '../../src/event/stamp.ts'
 import { type StoredRow, sinkContract } from '../contract/sink.ts'
 import { createMemoryStore } from './memory-sink.ts'
 
 function toRows(event: Event): StoredRow[] {
-  const { process, meta } = event
+  const { process, meta, uid = '' } = event
   const common = { ns: formatStampNs(event.stamp), process, meta }
   if (event.kind === 'metrics') {
-    return event.items.map(([name, value]) => ({ kind: 'metric', ...common, name, value: value + 0 }))
+    return event.items.map(([name, value]) => ({ kind: 'metric', ...common, uid, name, value: value + 0 }))
   }
-  if (event.kind === 'exception') return [{ kind: 'exception', ...common, exception: event.exception }]
-  return [{ kind: event.kind, ...common, uid: event.uid }]
+  if (event.kind === 'exception') return [{ kind: 'exception', ...common, uid, exception: event.exception }]
+  return [{ kind: markName(event), ...common, uid }]
 }
 
 sinkContract({

@@ -1,21 +1,28 @@
-// A source that holds its events in memory and answers by the pure rules: what the stores' answers must be equal to, and the tests' store where no store is the subject.
-import type { Event } from '../../src/event/event.ts'
+// A source that holds its events in memory and answers by the pure rules: the tests' store where no store is the subject.
+import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
-import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
-import { firstNs, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
+import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
+import { pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
 import { bucketNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
-import { compare } from '../../src/store/compare.ts'
+import { compare, comparePlaces } from '../../src/store/compare.ts'
 import type {
   ExceptionRow,
+  ExceptionSelection,
   ExceptionSource,
   MetricPoint,
+  MetricSelection,
   Page,
+  Place,
   PointSource,
   ProcessRow,
   Selection,
 } from '../../src/store/source.ts'
 
-const stampNs = (stamp: Stamp): bigint => BigInt(formatStampNs(stamp))
+const timeNs = (stamp: Stamp): bigint => BigInt(timeUs(stamp)) * 1000n
+const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({
+  ns: timeNs(stamp),
+  tie: [formatStampNs(stamp), own, process, meta].join('\0'),
+})
 
 /** Reads `events` anew for every question: push to it and the next answer has it. */
 export function createMemorySource(events: readonly Event[]): { points: PointSource; exceptions: ExceptionSource } {
@@ -28,38 +35,50 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         (meta === undefined || event.meta === meta),
     )
   const within = (q: Selection, kinds: readonly Event['kind'][]) =>
-    select(q, kinds).filter((event) => stampNs(event.stamp) >= q.fromNs && stampNs(event.stamp) < q.toNs)
+    select(q, kinds).filter((event) => timeNs(event.stamp) >= q.fromNs && timeNs(event.stamp) < q.toNs)
   const marks = (q: Selection): StoredMark[] =>
     select(q, ['start', 'end']).flatMap((event) =>
       event.kind === 'start' || event.kind === 'end'
-        ? [{ process: event.process, meta: event.meta, uid: event.uid, mark: event.kind, ns: stampNs(event.stamp) }]
+        ? [
+            {
+              process: event.process,
+              meta: event.meta,
+              uid: event.uid,
+              mark: markName(event),
+              ns: timeNs(event.stamp),
+              stamp: BigInt(formatStampNs(event.stamp)),
+            },
+          ]
         : [],
     )
-  const metrics = (q: Selection & { readonly name?: string }): MetricPoint[] =>
+  const metrics = (q: MetricSelection): MetricPoint[] =>
     within(q, ['metrics']).flatMap((event) =>
-      event.kind !== 'metrics'
+      event.kind !== 'metrics' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
         ? []
         : event.items
             .filter(([name]) => q.name === undefined || q.name === name)
             .map(([name, value]) => ({
-              atNs: stampNs(event.stamp),
+              atNs: timeNs(event.stamp),
               process: event.process,
               meta: event.meta,
               name,
               value,
+              place: placeOf(event, name),
             })),
     )
-  const texts = (q: Selection): ExceptionRow[] =>
+  const texts = (q: ExceptionSelection): ExceptionRow[] =>
     within(q, ['exception']).flatMap((event) =>
-      event.kind !== 'exception'
+      event.kind !== 'exception' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
         ? []
         : [
             {
-              atNs: stampNs(event.stamp),
+              atNs: timeNs(event.stamp),
               process: event.process,
               meta: event.meta,
+              uid: event.uid ?? '',
               exception: event.exception,
               fingerprint: fingerprint(event.exception),
+              place: placeOf(event, event.exception),
             },
           ],
     )
@@ -69,7 +88,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         process,
         metas: [...new Set(same.map(({ meta }) => meta))].sort().slice(0, 100),
         lastNs: same
-          .map(({ stamp }) => stampNs(stamp))
+          .map(({ stamp }) => timeNs(stamp))
           .toSorted(compare)
           .at(-1)!,
         kinds: [...new Set(same.map(({ kind }) => KINDS[kind]))],
@@ -83,14 +102,13 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         cut(
           pairMarks(marks(q), q)
             .filter(({ uid }) => q.uid === undefined || q.uid === uid)
-            .filter(({ state }) => q.state === undefined || q.state === state),
+            .filter(({ state }) => q.states === undefined || q.states.includes(state)),
           page,
-          (timing) => [firstNs(timing), ''],
         ),
       findLatest: async (q) =>
         [...Map.groupBy(pairMarks(marks(q), q), ({ process }) => process).values()]
-          .flatMap((same) => same.toSorted((a, b) => compare(firstNs(b), firstNs(a))).slice(0, q.each))
-          .toSorted((a, b) => compare(firstNs(b), firstNs(a)))
+          .flatMap((same) => same.slice(0, q.each))
+          .toSorted((a, b) => comparePlaces(a.place, b.place))
           .slice(0, q.maxRows),
       summarizeTimings: async (q) =>
         summarizeTimings(
@@ -98,7 +116,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           q,
         ).slice(0, q.maxRows),
       countMarks: async (q) => within(q, ['start', 'end']).length,
-      findMetrics: async (q, page) => cut(metrics(q), page, ({ atNs, name }) => [atNs, name]),
+      findMetrics: async (q, page) => cut(metrics(q), page),
       aggregateMetrics: async (q) =>
         [
           ...Map.groupBy(metrics(q), ({ atNs, process, name }) =>
@@ -130,8 +148,20 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         cut(
           texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
           page,
-          ({ atNs }) => [atNs, ''],
         ),
+      findMoments: async ({ subjects, limitEach, limit, ...q }) => {
+        const taken = new Map<string, number>()
+        return texts(q)
+          .toSorted((a, b) => comparePlaces(a.place, b.place))
+          .filter(({ process, meta }) => {
+            const key = JSON.stringify([process, meta])
+            const count = (taken.get(key) ?? 0) + 1
+            taken.set(key, count)
+            return count <= limitEach && subjects.some((of) => of.process === process && of.meta === meta)
+          })
+          .slice(0, limit)
+          .map(({ atNs, process, meta, uid }) => ({ atNs, process, meta, uid }))
+      },
       groupExceptions: async (q, limit) =>
         [
           ...Map.groupBy(
@@ -163,18 +193,9 @@ const countBuckets = (rows: readonly ExceptionRow[], everyNs: bigint) =>
 
 const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception' } as const
 
-/** Newest first, within a stamp by name; after the place. */
-function cut<T>(items: readonly T[], { limit, after }: Page, placeOf: (item: T) => readonly [bigint, string]): T[] {
-  const isAfter = (item: T) => {
-    if (after === undefined) return true
-    const [ns, name] = placeOf(item)
-    return ns < after.ns || (ns === after.ns && name > (after.name ?? ''))
-  }
-  return items
-    .filter(isAfter)
-    .toSorted((a, b) => {
-      const [placeA, placeB] = [placeOf(a), placeOf(b)]
-      return compare(placeB[0], placeA[0]) || compare(placeA[1], placeB[1])
-    })
+/** Newest first; after the place. */
+const cut = <T extends { readonly place: Place }>(items: readonly T[], { limit, after }: Page): T[] =>
+  items
+    .filter(({ place }) => after === undefined || comparePlaces(after, place) < 0)
+    .toSorted((a, b) => comparePlaces(a.place, b.place))
     .slice(0, limit)
-}

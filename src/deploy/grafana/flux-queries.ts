@@ -3,7 +3,6 @@
 // Grafana also replaces any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may be called so.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
-import { readNewestPoints } from '../../store/influx/find-processes.ts'
 import {
   classifyMarks,
   highestPlaces,
@@ -12,7 +11,9 @@ import {
   readMarks,
   settledAt,
   settledInRange,
-} from '../../store/influx/pairing-flux.ts'
+} from '../../store/influx/pairing.ts'
+import { readNewestPoints } from '../../store/influx/processes.ts'
+import { STAMP_REACH_NS } from '../../store/marks-window.ts'
 import {
   durationBounds,
   type PointQueries,
@@ -35,7 +36,8 @@ const TO_NS = fluxExpression('$' + '{__to}000000')
 /** The hidden variable: what `now` is for the whole dashboard, an integer where Flux's own now() would slow every map down. */
 const NOW_NS = fluxExpression('$' + '{now}')
 const EVERY_NS = fluxExpression('($__interval_ms * 1000000)')
-const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n)
+/** How far a mark may lie ahead of now, and its stamp behind its time. */
+const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n + STAMP_REACH_NS)
 
 const pattern = (variable: Variable): FluxText => fluxExpression(fluxPattern(variable))
 
@@ -69,7 +71,7 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
       stop: flux`time(v: ${TO_NS} + ${MAX_RUN_NS} + ${AHEAD_NS})`,
       where: whereScope(scope),
       withUid,
-    })}${keepMeta(scope)}${pairNeighbours}${classifyMarks(MAX_RUN_NS, flux`(${NOW_NS} - ${MAX_RUN_NS})`)}`
+    })}${keepMeta(scope)}${pairNeighbours(false)}${classifyMarks(MAX_RUN_NS, flux`(${NOW_NS} - ${MAX_RUN_NS})`)}`
 
   /** The marks that decide what is running now, classified. A start without a next mark is running: no mark that is read is older than MAX_RUN. */
   const recent = (where: FluxText, withUid: boolean): FluxText =>
@@ -79,7 +81,7 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
       stop: fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`),
       where,
       withUid,
-    })}${pairNeighbours}${classifyMarks(MAX_RUN_NS, flux`0`)}`
+    })}${pairNeighbours(false)}${classifyMarks(MAX_RUN_NS, flux`0`)}`
 
   /** A table a `slot` (ns, the start of an interval) of the completed runs that ended in it, with `ms`. */
   const completedBySlot = (): FluxText => flux`completed = ${classified('process', false)}
@@ -109,8 +111,11 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
   return {
     marksOverTime: () =>
       ask(flux`${countOverTime(pushedDown('mark', 'at', 'accounts'), ['mark'])}
-  |> map(fn: (r) => ({_time: r._time, _value: r._value, _field: r.mark + "s"}))
-  |> group(columns: ["_field"])`),
+  |> map(fn: (r) => ({_time: r._time, _value: r._value, _field: if r.mark == "start" then "starts" else "ends"}))
+  |> group(columns: ["_field", "_time"])
+  |> sum()
+  |> group(columns: ["_field"])
+  |> sort(columns: ["_time"])`),
 
     metricsOverTime: () =>
       ask(flux`${countOverTime(pushedDown('metric', 'value', 'accounts'), [])}
@@ -160,16 +165,16 @@ union(tables: [
     },
 
     timeline: () => {
-      const { completed, running, abandoned, orphan } = RUN_CODES
+      const { completed, failed, running, abandoned, orphan } = RUN_CODES
       return ask(flux`runs = ${classified('process', true)}
   |> map(fn: (r) => ({r with place: if ${OVERLAPS} then r.at else -1}))${highestPlaces(TIMELINE_RUNS)}
   |> map(fn: (r) => ({r with run: if exists r.uid then string(v: time(v: r.at)) + " " + r.uid else string(v: time(v: r.at))}))
 
 union(tables: [
   runs |> map(fn: (r) => ({run: r.run, _time: time(v: r.at), _value:
-    if r.state == "completed" then ${completed} else if r.state == "running" then ${running} else if r.state == "abandoned" then ${abandoned} else ${orphan}})),
+    if r.state == "completed" then ${completed} else if r.state == "failed" then ${failed} else if r.state == "running" then ${running} else if r.state == "abandoned" then ${abandoned} else ${orphan}})),
   runs |> map(fn: (r) => ({run: r.run, _value: 0, _time: time(v:
-    if r.state == "completed" then r.ended else if r.state == "running" then ${NOW_NS} else r.at + ${EVERY_NS})})),
+    if r.state == "completed" or r.state == "failed" then r.ended else if r.state == "running" then ${NOW_NS} else r.at + ${EVERY_NS})})),
 ])
   |> group(columns: ["run"])
   |> sort(columns: ["_time"])`)

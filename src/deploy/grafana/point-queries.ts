@@ -51,7 +51,7 @@ export interface VariableQuery {
 }
 
 /** The colours of the timeline. */
-export const RUN_CODES = { completed: 1, running: 2, abandoned: 3, orphan: 4 } as const
+export const RUN_CODES = { completed: 1, running: 2, abandoned: 3, orphan: 4, failed: 5 } as const
 
 export const TIMELINE_RUNS = 50
 export const SLOWEST_RUNS = 20

@@ -9,7 +9,8 @@ const SHADES: readonly Shade[] = [
   { value: RUN_CODES.completed, text: 'completed', color: 'green' },
   { value: RUN_CODES.running, text: 'running', color: 'blue' },
   { value: RUN_CODES.abandoned, text: 'abandoned', color: 'orange' },
-  { value: RUN_CODES.orphan, text: 'orphan', color: 'red' },
+  { value: RUN_CODES.orphan, text: 'orphan', color: 'purple' },
+  { value: RUN_CODES.failed, text: 'failed', color: 'red' },
 ]
 
 /** More would be finer than the eye, and each costs a histogram, or four percentiles. */

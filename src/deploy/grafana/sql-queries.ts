@@ -2,7 +2,7 @@
 // builders of the API's answers; in place of bound parameters stand the macros of Grafana's ClickHouse plugin. Tables are those of the data source's database.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { exceptionGroupsSql, newestExceptionsSql } from '../../store/clickhouse/exceptions.ts'
-import { type PairingInput, timingsSql } from '../../store/clickhouse/timings-sql.ts'
+import { type PairingInput, runHash, timingsSql } from '../../store/clickhouse/pairing.ts'
 import {
   durationBounds,
   type PointQueries,
@@ -54,16 +54,16 @@ export function createSqlQueries(maxRunNs: bigint): PointQueries {
       ...changes,
     })
 
-  /** Some of the timings with their uids, which pairing carries as a hash only: they are those of the marks that settled them. */
+  /** Some of the timings with their uids, which pairing carries as a hash only: looked up by the hash among the marks of the times at which they were settled. */
   const withUid = (columns: string, of: string, order: string): string => `WITH chosen AS (
 ${of}
 )
 SELECT ${columns}
 FROM chosen
 INNER JOIN (
-  SELECT DISTINCT account, process, meta, at, uid FROM marks_raw
+  SELECT DISTINCT ${runHash(true)} AS run, uid FROM marks_raw
   WHERE (account, process, meta, at) IN (SELECT account, process, meta, ${toTime('settled')} FROM chosen)
-) AS mark ON mark.account = chosen.account AND mark.process = chosen.process AND mark.meta = chosen.meta AND toUnixTimestamp64Nano(mark.at) = chosen.settled
+) AS mark ON mark.run = chosen.run
 ORDER BY ${order}`
 
   const completed = `SELECT settled - settled % ${EVERY_NS} AS slot, (settled - first) / 1e6 AS ms
@@ -77,7 +77,7 @@ WHERE state = 'completed' AND settled >= ${FROM_NS} AND settled < ${TO_NS}`
 
   return {
     marksOverTime: () =>
-      series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, countIf(mark = 'end') AS ends
+      series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, countIf(mark != 'start') AS ends
 FROM marks
 WHERE ${[...sqlScope('accounts'), ...IN_RANGE].join(' AND ')}
 GROUP BY time ORDER BY time`),
@@ -127,11 +127,11 @@ ORDER BY time`),
 
     timeline: () => {
       const code = Object.entries(RUN_CODES).map(([state, value]) => `state = '${state}', ${value}`)
-      const until = `multiIf(state = 'completed', settled, state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
+      const until = `multiIf(state IN ('completed', 'failed'), settled, state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
       return series(
         withUid(
           `${toTime('change.1')} AS time, concat(toString(${toTime('first')}), if(uid = '', '', concat(' ', uid))) AS run, change.2 AS state`,
-          `SELECT account, process, meta, first, settled,
+          `SELECT account, process, meta, run, first, settled,
   arrayJoin([(first, multiIf(${code.join(', ')}, 0)), (${until}, 0)]) AS change
 FROM (
   SELECT * FROM (

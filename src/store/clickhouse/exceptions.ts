@@ -1,11 +1,26 @@
 // Questions about exceptions.
-import type { ExceptionGroup, ExceptionSource } from '../source.ts'
+import type {
+  ExceptionGroup,
+  ExceptionMoment,
+  ExceptionRow,
+  ExceptionSelection,
+  ExceptionSource,
+  MomentsQuestion,
+} from '../source.ts'
 import type { Select } from './bounded-select.ts'
-import { nsText, selectionOf, withEqual, withPlace } from './conditions.ts'
-import { fromExceptionRow, type Ns, type StoredException } from './rows.ts'
 import type { Schema } from './schema.ts'
+import { type Ns, nsText, orderBy, selectionOf, type TieColumns, tieText, withEqual, withPlace } from './selection.ts'
 
-export type ExceptionQuestions = Pick<ExceptionSource, 'findExceptions' | 'groupExceptions'>
+export type ExceptionQuestions = Pick<ExceptionSource, 'findExceptions' | 'findMoments' | 'groupExceptions'>
+
+interface StoredException extends Omit<ExceptionRow, 'atNs' | 'place'> {
+  readonly ns: Ns
+  readonly tie: string
+}
+
+interface StoredMoment extends Omit<ExceptionMoment, 'atNs'> {
+  readonly ns: Ns
+}
 
 interface StoredGroup extends Pick<ExceptionGroup, 'fingerprint' | 'process' | 'example'> {
   readonly occurrences: number
@@ -15,13 +30,19 @@ interface StoredGroup extends Pick<ExceptionGroup, 'fingerprint' | 'process' | '
   readonly counts?: readonly number[]
 }
 
+/** Stamp and content stand for an event. */
+const TIE: TieColumns = [
+  ['stamp_rest', 'UInt32', ' DESC'],
+  ['content', 'UInt64', ' DESC'],
+]
+
 /** The newest exceptions that meet the conditions (joined by AND); `limit` is an expression. */
 export const newestExceptionsSql = (exceptions: string, where: readonly string[], limit: string): string =>
-  `SELECT ${nsText('at')} AS ns, process, meta, exception, fingerprint FROM ${exceptions}
+  `SELECT ${nsText('at')} AS ns, process, meta, uid, exception, fingerprint, ${tieText(TIE)} FROM ${exceptions}
 WHERE ${where.join(' AND ')}
-ORDER BY at DESC LIMIT ${limit}`
+ORDER BY ${orderBy(TIE)} LIMIT ${limit}`
 
-/** A row a fingerprint and process, the most recent first; with `every` (ns) also how many by bucket. All are expressions. */
+/** One row per fingerprint and process, the most recent first; with `every` (ns) also counts per bucket. All are expressions. */
 export function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
@@ -38,7 +59,7 @@ export function exceptionGroupsSql(
   ${nsText('min(first)')} AS first_ns, ${nsText('max(last)')} AS last_ns, argMax(newest, last) AS example${series}
 FROM (
   SELECT fingerprint, process, ${bucket} AS bucket,
-    count() AS occurred, min(at) AS first, max(at) AS last, argMax(exception, at) AS newest
+    count() AS occurred, min(at) AS first, max(at) AS last, argMax(exception, (at, stamp_rest, content)) AS newest
   FROM ${exceptions}
   WHERE ${where.join(' AND ')}
   GROUP BY fingerprint, process, bucket
@@ -47,17 +68,40 @@ GROUP BY fingerprint, process
 ORDER BY max(last) DESC, fingerprint, process LIMIT ${limit}`
 }
 
+const selectExceptions = (q: ExceptionSelection) =>
+  withEqual(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), 'uid', q.uid)
+
 export function createExceptionQuestions(select: Select, schema: Schema): ExceptionQuestions {
   const exceptions = schema.view('exceptions')
   return {
     async findExceptions(q, page) {
-      const { where, params } = withPlace(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), page)
+      const { where, params } = withPlace(selectExceptions(q), page, TIE)
       const sql = newestExceptionsSql(exceptions, where, '{limit:UInt32}')
       return (await select<StoredException>(sql, params, q)).map(fromExceptionRow)
     },
 
+    async findMoments({ subjects, limitEach, limit, ...q }: MomentsQuestion) {
+      if (subjects.length === 0) return []
+      const { where, params } = selectionOf(q)
+      const list = (of: 'process' | 'meta') => `JSONExtract({${of}:String}, 'Array(String)')`
+      const rows = await select<StoredMoment>(
+        `SELECT ${nsText('at')} AS ns, process, meta, uid FROM ${exceptions}
+WHERE ${where.join(' AND ')} AND (process, meta) IN (SELECT arrayJoin(arrayZip(${list('process')}, ${list('meta')})))
+ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}`,
+        {
+          ...params,
+          process: JSON.stringify(subjects.map(({ process }) => process)),
+          meta: JSON.stringify(subjects.map(({ meta }) => meta)),
+          limit_each: limitEach,
+          limit,
+        },
+        q,
+      )
+      return rows.map(({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))
+    },
+
     async groupExceptions({ everyNs, ...q }, limit) {
-      const { where, params } = withEqual(selectionOf(q), 'fingerprint', q.fingerprint)
+      const { where, params } = selectExceptions(q)
       const limits = { ...params, limit }
       const rows =
         everyNs === undefined
@@ -71,6 +115,12 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
     },
   }
 }
+
+const fromExceptionRow = ({ ns, tie, ...row }: StoredException): ExceptionRow => ({
+  atNs: BigInt(ns),
+  ...row,
+  place: { ns: BigInt(ns), tie },
+})
 
 const fromGroup = (row: StoredGroup): ExceptionGroup => ({
   fingerprint: row.fingerprint,

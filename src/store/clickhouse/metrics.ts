@@ -1,11 +1,28 @@
 // Questions about metrics.
-import type { MetricRow, PointSource } from '../source.ts'
+import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../source.ts'
 import type { Select } from './bounded-select.ts'
-import { limitOf, nsText, selectionOf, withEqual, withPlace } from './conditions.ts'
-import { fromMetricRow, type Ns, type StoredFloat, type StoredMetric, toFloat } from './rows.ts'
 import type { Schema } from './schema.ts'
+import {
+  limitOf,
+  type Ns,
+  nsText,
+  orderBy,
+  type StoredFloat,
+  selectionOf,
+  type TieColumns,
+  tieText,
+  toFloat,
+  withEqual,
+  withPlace,
+} from './selection.ts'
 
 export type MetricQuestions = Pick<PointSource, 'findMetrics' | 'aggregateMetrics'>
+
+interface StoredMetric extends Omit<MetricPoint, 'atNs' | 'value' | 'place'> {
+  readonly ns: Ns
+  readonly tie: string
+  readonly value: StoredFloat
+}
 
 interface StoredAggregate extends Readonly<Record<'mean' | 'min' | 'max' | 'sum' | 'last', StoredFloat>> {
   readonly bucket_ns: Ns
@@ -14,14 +31,23 @@ interface StoredAggregate extends Readonly<Record<'mean' | 'min' | 'max' | 'sum'
   readonly count: number
 }
 
+/** Stamp and content stand for an event, and an event has a name once. */
+const TIE: TieColumns = [
+  ['stamp_rest', 'UInt32', ' DESC'],
+  ['content', 'UInt64', ' DESC'],
+  ['name', 'String', ''],
+]
+
+const selectMetrics = (q: MetricSelection) => withEqual(withEqual(selectionOf(q), 'name', q.name), 'uid', q.uid)
+
 export function createMetricQuestions(select: Select, schema: Schema): MetricQuestions {
   return {
     async findMetrics(q, page) {
-      const { where, params } = withPlace(withEqual(selectionOf(q), 'name', q.name), page, 'name')
+      const { where, params } = withPlace(selectMetrics(q), page, TIE)
       const rows = await select<StoredMetric>(
-        `SELECT ${nsText('at')} AS ns, process, meta, name, value FROM ${schema.view('metrics')}
+        `SELECT ${nsText('at')} AS ns, process, meta, name, value, ${tieText(TIE)} FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
-ORDER BY at DESC, name LIMIT {limit:UInt32}`,
+ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
         params,
         q,
       )
@@ -29,10 +55,10 @@ ORDER BY at DESC, name LIMIT {limit:UInt32}`,
     },
 
     async aggregateMetrics(q) {
-      const { where, params } = withEqual(selectionOf(q), 'name', q.name)
+      const { where, params } = selectMetrics(q)
       const rows = await select<StoredAggregate>(
         `SELECT toString(bucket) AS bucket_ns, process, name, count() AS count,
-  avg(value) AS mean, min(value) AS min, max(value) AS max, sum(value) AS sum, argMax(value, at) AS last
+  avg(value) AS mean, min(value) AS min, max(value) AS max, sum(value) AS sum, argMax(value, (at, stamp_rest, content)) AS last
 FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
 GROUP BY toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64} AS bucket, process, name
@@ -44,6 +70,13 @@ ORDER BY bucket, process, name${limitOf(q)}`,
     },
   }
 }
+
+const fromMetricRow = ({ ns, tie, value, ...row }: StoredMetric): MetricPoint => ({
+  atNs: BigInt(ns),
+  ...row,
+  value: toFloat(value),
+  place: { ns: BigInt(ns), tie },
+})
 
 const fromAggregate = ({ bucket_ns, process, name, count, mean, min, max, sum, last }: StoredAggregate): MetricRow => ({
   atNs: BigInt(bucket_ns),

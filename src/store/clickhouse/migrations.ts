@@ -1,7 +1,7 @@
 // The tables as numbered steps. Each statement may be run again (a kill can come between any two), and no step is ever edited once it was released:
-// what changes the tables is a new step at the end.
+// a change of the tables is a new step at the end.
 import type { Destination } from '../../event/event.ts'
-import { COLUMNS, type Table } from './rows.ts'
+import { COLUMNS, type Table } from './encode-events.ts'
 import type { Schema } from './schema.ts'
 
 export interface TableOptions {
@@ -20,34 +20,42 @@ export interface Migration {
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  mark: "Enum8('start' = 1, 'end' = 2)",
+  mark: "Enum8('start' = 0, 'end' = 1, 'failed' = 3)",
   value: 'Float64',
   at: "DateTime64(9, 'UTC')",
+  stamp_rest: 'UInt32',
+  content: 'UInt64',
 }
+
+/** Steps of versions before the first release. Their tables lack the columns of an event's identity and cannot be read. */
+export const UNRELEASED: ReadonlySet<number> = new Set([1, 2])
+
+/** The end of each sorting key. */
+const IDENTITY = ['at', 'stamp_rest', 'content']
 
 export const MIGRATIONS: readonly Migration[] = [
   {
-    number: 1,
+    number: 3,
     holds: 'exceptions',
-    statements: (options) => createTable(options, 'exceptions', ['account', 'process', 'at']),
+    statements: (options) => createTable(options, 'exceptions', ['account', 'process', ...IDENTITY]),
   },
   {
-    number: 2,
+    number: 4,
     holds: 'points',
     statements: (options) => [
-      ...createTable(options, 'marks', ['account', 'process', 'meta', 'uid', 'at']),
-      ...createTable(options, 'metrics', ['account', 'process', 'name', 'meta', 'at']),
+      ...createTable(options, 'marks', ['account', 'process', 'meta', 'uid', ...IDENTITY]),
+      ...createTable(options, 'metrics', ['account', 'process', 'name', 'meta', ...IDENTITY]),
     ],
   },
 ]
 
-/** Off by default, all of them: an acknowledged insert would only be safe against the death of the process. */
+/** All off by default: an acknowledged insert would only be safe against the death of the process. */
 const DURABLE = [
   'fsync_after_insert = 1',
   'fsync_part_directory = 1',
   'min_rows_to_fsync_after_merge = 1',
   'min_compressed_bytes_to_fsync_after_merge = 1',
-  'old_parts_lifetime = 60', // merged parts are on disk: their sources need not lie about for eight minutes
+  'old_parts_lifetime = 60', // merged parts are on disk: their sources need not stay for eight minutes
 ]
 
 function createTable(
@@ -60,11 +68,11 @@ function createTable(
     `CREATE TABLE IF NOT EXISTS ${schema.raw(table)} (${columns.join(', ')})`,
     'ENGINE = ReplacingMergeTree',
     'PARTITION BY toYYYYMM(at)', // by day a backlog would span more partitions than one INSERT may
-    `ORDER BY (${key.join(', ')})`, // holds the event's identity: a batch that is sent twice is one
+    `ORDER BY (${key.join(', ')})`, // contains the event's identity: a batch that is sent twice is one
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
     ...(embedded ? [`SETTINGS ${DURABLE.join(', ')}`] : []),
   ]
   // an event's month follows from its key, so equal keys never lie in two partitions
-  const view = `CREATE VIEW IF NOT EXISTS ${schema.view(table)} AS SELECT ${COLUMNS[table].join(', ')} FROM ${schema.raw(table)} FINAL SETTINGS do_not_merge_across_partitions_select_final = 1`
+  const view = `CREATE VIEW IF NOT EXISTS ${schema.view(table)} AS SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${schema.raw(table)} FINAL SETTINGS do_not_merge_across_partitions_select_final = 1`
   return [clauses.join(' '), view]
 }

@@ -1,13 +1,13 @@
-// Brings the tables to where this version needs them. Done steps are recorded in a table beside them, a step after its last statement: a kill in between repeats it.
-// Several may prepare at once. Nothing that is there is ever changed by a setting; a difference is logged.
+// Creates the tables and migrates them to what this version needs. Finished steps are recorded in a table beside them, each after its last statement: a kill in
+// between repeats the step. Several processes may prepare at once. A setting never changes an existing table; a difference is logged.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
+import { COLUMNS, type Table } from './encode-events.ts'
 import { ClickHouseFault } from './fault.ts'
 import { judgeFailure } from './judge-failure.ts'
-import { MIGRATIONS, type TableOptions } from './migrations.ts'
-import { COLUMNS, type Table } from './rows.ts'
+import { MIGRATIONS, type TableOptions, UNRELEASED } from './migrations.ts'
 
 export interface PrepareOptions extends TableOptions {
   readonly database: string
@@ -25,12 +25,15 @@ const ACCESS_DENIED = 497
 /** Never throws for anything that the store answers. */
 export async function prepareTables(client: ClickHouseClient, options: PrepareOptions): Promise<WriteResult> {
   try {
-    await migrate(client, options)
+    const done = await readDone(client, options)
+    const foreign = foreignForm(done, options)
+    if (foreign !== undefined) return { kind: 'wait', reason: foreign }
+    await migrate(client, options, done)
   } catch (error) {
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
     const missing = await findUnusable(client, options)
     if (missing !== undefined) return missing
-    options.log.info('ClickHouse: the user may not create tables; those that are there are used')
+    options.log.info('ClickHouse: the user may not create tables; the existing tables are used')
   }
   try {
     await reportRetention(client, options)
@@ -40,9 +43,20 @@ export async function prepareTables(client: ClickHouseClient, options: PrepareOp
   return STORED
 }
 
-async function migrate(client: ClickHouseClient, options: PrepareOptions): Promise<void> {
+/** Why this version must not touch the tables; undefined when it may. */
+function foreignForm(done: ReadonlySet<number>, { database }: PrepareOptions): string | undefined {
+  const known = new Set(MIGRATIONS.map(({ number }) => number))
+  for (const number of done) {
+    if (UNRELEASED.has(number))
+      return `the tables of database ${database} were created by a version of Stint before the first release: drop or rename the database, or set CLICKHOUSE_DATABASE to another`
+    if (!known.has(number))
+      return `the tables of database ${database} were changed by a newer version of Stint (step ${number}): run that version, or set CLICKHOUSE_DATABASE to another database`
+  }
+  return undefined
+}
+
+async function migrate(client: ClickHouseClient, options: PrepareOptions, done: ReadonlySet<number>): Promise<void> {
   const { schema, holds, log } = options
-  const done = await readDone(client, options)
   for (const { number, holds: held, statements } of MIGRATIONS) {
     if (!holds.includes(held) || done.has(number)) continue
     for (const statement of statements(options)) await client.run(statement)
@@ -66,11 +80,11 @@ async function readDone(client: ClickHouseClient, { schema }: PrepareOptions): P
     await client.run(
       `CREATE TABLE IF NOT EXISTS ${schema.migrations} (number UInt32, done_at DateTime('UTC')) ENGINE = ReplacingMergeTree ORDER BY number`,
     )
-    return await read() // another may have been faster
+    return await read() // another process may have been faster
   }
 }
 
-/** Undefined when all that is needed was created by somebody else. */
+/** Undefined when somebody else created all that is needed. */
 async function findUnusable(
   client: ClickHouseClient,
   { schema, tables }: PrepareOptions,
@@ -98,7 +112,7 @@ async function reportRetention(client: ClickHouseClient, options: PrepareOptions
     const actualDays = ttl === undefined ? 0 : Number(/^toDateTime\(at\) \+ toIntervalDay\((\d+)\)$/.exec(ttl)?.[1])
     if (actualDays === retentionDays) continue
     const retention = { table: name, actual: ttl ?? 'keep for ever', configured_days: retentionDays }
-    log.warn(retention, 'ClickHouse: the table keeps another retention than RETENTION_DAYS; it is left as it is')
+    log.warn(retention, 'ClickHouse: the retention of the table differs from RETENTION_DAYS; the table is not changed')
   }
 }
 

@@ -1,9 +1,9 @@
-// Which processes an account has. Copies of an event change nothing in the answer, so the tables are read without FINAL.
+// Lists the processes of an account. Copies of an event change nothing in the answer, so the tables are read without FINAL.
 import type { ProcessRow, Selection } from '../source.ts'
 import type { Select } from './bounded-select.ts'
-import { limitOf, nsText, selectionOf } from './conditions.ts'
-import type { Ns, Table } from './rows.ts'
+import type { Table } from './encode-events.ts'
 import type { Schema } from './schema.ts'
+import { limitOf, type Ns, nsText, selectionOf } from './selection.ts'
 
 const METAS_MAX = 100
 
@@ -17,7 +17,7 @@ interface StoredProcess extends Omit<ProcessRow, 'lastNs'> {
   readonly last_ns: Ns
 }
 
-/** The processes with events in these tables, the last heard of first. */
+/** The processes with events in these tables, the most recent first. */
 export async function findProcesses(
   select: Select,
   schema: Schema,

@@ -1,5 +1,5 @@
 // The names in ClickHouse, quoted. The database's name comes from the configuration: it is the only identifier that is not written in this folder.
-import type { Table } from './rows.ts'
+import type { Table } from './encode-events.ts'
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 

@@ -3,8 +3,8 @@
 import type { Event } from '../../event/event.ts'
 import type { Sink, WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
+import { COLUMNS, type Table, toRows } from './encode-events.ts'
 import { judgeFailure } from './judge-failure.ts'
-import { COLUMNS, type Table, toRows } from './rows.ts'
 import type { Schema } from './schema.ts'
 
 export interface ClickHouseSinkOptions {

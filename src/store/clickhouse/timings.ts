@@ -1,12 +1,22 @@
-// Questions about timings: the SQL of timings-sql.ts with a caller's values bound to it, and its rows read back.
+// Questions about timings: the SQL of pairing.ts with a caller's values bound to it, and its rows read back.
 import { marksWindow } from '../marks-window.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import type { Select } from './bounded-select.ts'
 import type { Params } from './client.ts'
-import { limitOf, nsText, selectionOf, seriesOf, toInt64 } from './conditions.ts'
-import { type Ns, type StoredFloat, toFloat } from './rows.ts'
+import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
-import { type PairingInput, summarySql, timingsSql } from './timings-sql.ts'
+import {
+  limitOf,
+  type Ns,
+  readTie,
+  type StoredFloat,
+  selectionOf,
+  seriesOf,
+  type TieColumns,
+  tieText,
+  toFloat,
+  toInt64,
+} from './selection.ts'
 
 export type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
 
@@ -14,11 +24,14 @@ interface StoredTiming {
   readonly state: TimingState
   readonly first_ns: Ns
   readonly settled_ns: Ns
+  readonly run_text: string
+  readonly tie: string
 }
 
 type StoredName = Pick<Timing, 'process' | 'meta' | 'uid'>
 
-interface StoredSummary extends Pick<TimingSummaryRow, 'process' | 'meta' | 'running' | 'abandoned' | 'orphan'> {
+interface StoredSummary
+  extends Pick<TimingSummaryRow, 'process' | 'meta' | 'failed' | 'running' | 'abandoned' | 'orphan'> {
   readonly at_ns?: Ns
   readonly completed: number
   readonly mean: StoredFloat
@@ -26,25 +39,39 @@ interface StoredSummary extends Pick<TimingSummaryRow, 'process' | 'meta' | 'run
   readonly max: StoredFloat
 }
 
+/** `place` begins with the time. */
+const TIE: TieColumns = [
+  ['place', 'UInt64', ' DESC'],
+  ['run', 'UInt64', ' DESC'],
+]
+
+const NEWEST_FIRST = 'place DESC, run DESC'
+
 export function createTimingQuestions(select: Select, schema: Schema): TimingQuestions {
-  /** What the marks with these stamps are called: pairing carries a hash instead of the strings. */
-  async function findNames(q: TimingSelection, stamps: readonly Ns[]): Promise<Map<Ns, StoredName>> {
-    if (stamps.length === 0) return new Map()
+  /** The names of the runs with these hashes: pairing carries a hash instead of the strings. Each run has a mark at its `settled` time. */
+  async function findNames(q: TimingSelection, timings: readonly StoredTiming[]): Promise<Map<string, StoredName>> {
+    if (timings.length === 0) return new Map()
     const { where, params } = seriesOf(q)
-    const rows = await select<StoredName & { ns: Ns }>(
-      `SELECT DISTINCT ${nsText('at')} AS ns, process, meta, uid FROM ${schema.raw('marks')}
-WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(arrayJoin(splitByChar(',', {stamps:String}))), 'UTC'))`,
-      { ...params, stamps: stamps.join(',') },
+    const list = (name: string) => `toInt64(arrayJoin(splitByChar(',', {${name}:String})))`
+    const rows = await select<StoredName & { run_text: string }>(
+      `SELECT DISTINCT toString(${runHash(false)}) AS run_text, process, meta, uid FROM ${schema.raw('marks')}
+WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('times')}, 'UTC'))
+  AND has(splitByChar(',', {runs:String}), run_text)`,
+      {
+        ...params,
+        times: [...new Set(timings.map((timing) => timing.settled_ns))].join(','),
+        runs: [...new Set(timings.map((timing) => timing.run_text))].join(','),
+      },
       q,
     )
-    return new Map(rows.map(({ ns, ...name }) => [ns, name]))
+    return new Map(rows.map(({ run_text, ...name }) => [run_text, name]))
   }
 
   /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
   async function readTimings(q: TimingSelection, tail: string, more: Params): Promise<Timing[]> {
     const { input, params } = bindPairing(schema, q, false)
     const rows = await select<StoredTiming>(
-      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns
+      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns, toString(run) AS run_text, ${tieText(TIE)}
 FROM (
   ${timingsSql(input)}
 )
@@ -52,28 +79,31 @@ ${tail}`,
       { ...params, ...more },
       q,
     )
-    const names = await findNames(
-      q,
-      rows.map((row) => row.settled_ns),
-    )
+    const names = await findNames(q, rows)
     return rows.flatMap((row) => {
-      const name = names.get(row.settled_ns)
+      const name = names.get(row.run_text)
       return name === undefined ? [] : fromTiming(row, name) // none: its account was erased in between
     })
   }
 
   return {
     async findTimings(q, { limit, after }) {
-      const where = ['first < {before:Int64}', ...(q.state === undefined ? [] : ['state = {state:String}'])]
-      return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY first DESC LIMIT {limit:UInt32}`, {
+      const [place, run] = after === undefined ? [] : readTie(after.tie, TIE)
+      const where = [
+        'first <= {after:Int64}',
+        ...(after === undefined ? [] : ['(place < {place:UInt64} OR (place = {place:UInt64} AND run < {run:UInt64}))']),
+        ...(q.states === undefined ? [] : ["has(splitByChar(',', {states:String}), toString(state))"]),
+      ]
+      return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY ${NEWEST_FIRST} LIMIT {limit:UInt32}`, {
         limit,
-        before: toInt64(after?.ns ?? q.toNs),
-        ...(q.state !== undefined && { state: q.state }),
+        after: toInt64(after?.ns ?? q.toNs),
+        ...(after !== undefined && { place: place!, run: run! }),
+        ...(q.states !== undefined && { states: q.states.join(',') }),
       })
     },
 
     findLatest: ({ each, maxRows, ...q }) =>
-      readTimings(q, 'ORDER BY first DESC LIMIT {each:UInt32} BY process LIMIT {max_rows:UInt32}', {
+      readTimings(q, `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process LIMIT {max_rows:UInt32}`, {
         each,
         max_rows: maxRows,
       }),
@@ -92,7 +122,7 @@ ${tail}`,
       return rows.map(fromSummary)
     },
 
-    /** Of the table, without FINAL: what a question would read. A mark that was sent twice may count twice until it is merged. */
+    /** Counts the table without FINAL, as a question reads it: a mark that was sent twice may count twice until it is merged. */
     async countMarks(q) {
       const { where, params } = selectionOf(q)
       const sql = `SELECT count() AS marks FROM ${schema.raw('marks')} WHERE ${where.join(' AND ')}`
@@ -131,14 +161,15 @@ function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { inp
   }
 }
 
-const fromTiming = ({ state, first_ns, settled_ns }: StoredTiming, name: StoredName): Timing => ({
+const fromTiming = ({ state, first_ns, settled_ns, tie }: StoredTiming, name: StoredName): Timing => ({
   ...name,
   state,
   ...(state !== 'orphan' && { startedNs: BigInt(first_ns) }),
-  ...((state === 'completed' || state === 'orphan') && { endedNs: BigInt(settled_ns) }),
+  ...((state === 'completed' || state === 'failed' || state === 'orphan') && { endedNs: BigInt(settled_ns) }),
+  place: { ns: BigInt(first_ns), tie },
 })
 
-/** Counts are UInt64, which a server may be set up to write as text. */
+/** Counts are UInt64, which a server may be configured to write as text. */
 function fromSummary({ process, meta, at_ns, percentiles, ...row }: StoredSummary): TimingSummaryRow {
   const count = Number(row.completed)
   const figure = (value: StoredFloat) => (count === 0 ? null : toFloat(value))
@@ -152,6 +183,7 @@ function fromSummary({ process, meta, at_ns, percentiles, ...row }: StoredSummar
     p95Ms: figure(percentiles[1]),
     p99Ms: figure(percentiles[2]),
     maxMs: figure(row.max),
+    failed: Number(row.failed),
     running: Number(row.running),
     abandoned: Number(row.abandoned),
     orphan: Number(row.orphan),

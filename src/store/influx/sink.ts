@@ -3,8 +3,8 @@ import type { Event } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Sink, WriteResult } from '../sink.ts'
 import { createInfluxClient, type InfluxAddress } from './client.ts'
+import { pushLines } from './encode-events.ts'
 import { judgeFailure } from './judge-failure.ts'
-import { pushLines } from './points.ts'
 import { prepareBucket } from './prepare.ts'
 
 const TIMEOUT_MS = 30_000

@@ -1,17 +1,15 @@
 // Answers questions about points from InfluxDB 2. Every value of a caller's enters a query through the `flux` tag, which escapes it.
 import { type PointSource, type Selection, StoreError } from '../source.ts'
-import { aggregateMetrics } from './aggregate-metrics.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
-import { findMetrics } from './find-metrics.ts'
-import { findProcesses } from './find-processes.ts'
-import { findLatestFlux, findTimingsFlux, toTiming } from './find-timings.ts'
-import { fluxTime, whereTags } from './selection-flux.ts'
-import { summarizeTimings } from './summarize-timings.ts'
+import { aggregateMetrics, findMetrics } from './metrics.ts'
+import { findProcesses } from './processes.ts'
+import { fluxTime, whereTags } from './selection.ts'
+import { findLatest, findTimings, summarizeTimings } from './timings.ts'
 
 const TIMEOUT_MS = 30_000
 
 export interface InfluxSourceOptions extends InfluxAddress {
-  /** Of one question: after it the question is given up on, here and by the server. */
+  /** Limit of one question: it is then cancelled, here and on the server. */
   readonly timeoutMs?: number
 }
 
@@ -20,9 +18,8 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
   const client = createInfluxClient(address, timeoutMs)
 
   return {
-    findTimings: (q, page) =>
-      ask(q, [], () => collectRows(client, findTimingsFlux(bucket, q, page), toTiming, q.signal)),
-    findLatest: (q) => ask(q, [], () => collectRows(client, findLatestFlux(bucket, q), toTiming, q.signal)),
+    findTimings: (q, page) => ask(q, [], () => findTimings(client, bucket, q, page)),
+    findLatest: (q) => ask(q, [], () => findLatest(client, bucket, q)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
     aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),

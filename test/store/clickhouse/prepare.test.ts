@@ -81,9 +81,9 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     await (await opened(address)).createSink().prepare()
     const tables = await tablesAt(address)
     const keys = {
-      exceptions_raw: '(account, process, at)',
-      marks_raw: '(account, process, meta, uid, at)',
-      metrics_raw: '(account, process, name, meta, at)',
+      exceptions_raw: '(account, process, at, stamp_rest, content)',
+      marks_raw: '(account, process, meta, uid, at, stamp_rest, content)',
+      metrics_raw: '(account, process, name, meta, at, stamp_rest, content)',
     }
     for (const [name, key] of Object.entries(keys)) {
       expect(tables[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(at) ORDER BY ${key}`)

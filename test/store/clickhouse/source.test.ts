@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
-import { type Selection, StoreError } from '../../../src/store/source.ts'
+import { type ExceptionRow, type Place, type Selection, StoreError } from '../../../src/store/source.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote } from './subjects.ts'
 
@@ -74,14 +74,16 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
         atNs: BigInt(stamp.us) * 1000n,
         process,
         meta,
+        uid: '',
         exception,
         fingerprint: fingerprint(exception),
+        place: { ns: BigInt(stamp.us) * 1000n, tie: expect.any(String) },
       }))
       .reverse()
     expect(await store.source.findExceptions(all('pages'), { limit: 100 })).toEqual(expected)
 
-    const paged = []
-    for (let after: { ns: bigint } | undefined; ; after = { ns: paged.at(-1)!.atNs }) {
+    const paged: ExceptionRow[] = []
+    for (let after: Place | undefined; ; after = paged.at(-1)!.place) {
       const page = await store.source.findExceptions(all('pages'), { limit: 4, ...(after && { after }) })
       paged.push(...page)
       if (page.length < 4) break
@@ -173,7 +175,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       const last = paged.at(-1)
       const page = await store.source.findMetrics(all('metrics'), {
         limit: 4,
-        ...(last && { after: { ns: last.atNs, name: last.name } }),
+        ...(last && { after: last.place }),
       })
       expect(page.length).toBeGreaterThan(0)
       paged.push(...page)

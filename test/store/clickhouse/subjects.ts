@@ -98,11 +98,11 @@ export const sourceSubjects: readonly SourceSubject[] = PLACES.map(({ name, plac
 
 /** All that the views show of an account. */
 export async function readRows(client: ClickHouseClient, database: string, account: string): Promise<StoredRow[]> {
-  const ns = 'toString(toUnixTimestamp64Nano(at)) AS ns'
+  const ns = 'toString(stamp) AS ns'
   const selects = [
     `SELECT mark AS kind, ${ns}, process, meta, uid FROM ${database}.marks`,
-    `SELECT 'metric' AS kind, ${ns}, process, meta, name, value FROM ${database}.metrics`,
-    `SELECT 'exception' AS kind, ${ns}, process, meta, exception FROM ${database}.exceptions`,
+    `SELECT 'metric' AS kind, ${ns}, process, meta, uid, name, value FROM ${database}.metrics`,
+    `SELECT 'exception' AS kind, ${ns}, process, meta, uid, exception FROM ${database}.exceptions`,
   ]
   const rows = await Promise.all(
     selects.map((sql) => client.select<StoredRow>(`${sql} WHERE account = {account:String}`, { account })),

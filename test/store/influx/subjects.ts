@@ -1,7 +1,8 @@
 // InfluxDB as the contracts meet it: the real server, a bucket a trial.
+import type { MarkName } from '../../../src/event/event.ts'
 import { createLog, type Logger } from '../../../src/log.ts'
 import { collectRows, createInfluxClient, flux, type GetColumn } from '../../../src/store/influx/client.ts'
-import { parseFluxTime } from '../../../src/store/influx/selection-flux.ts'
+import { parseFluxTime, timeNs } from '../../../src/store/influx/selection.ts'
 import { createInfluxSink } from '../../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../../src/store/influx/source.ts'
 import type { Sink } from '../../../src/store/sink.ts'
@@ -71,10 +72,11 @@ export async function readRows(address: InfluxBucket, account: string): Promise<
   const uids = new Map(fields.filter(({ field }) => field === 'uid').map((row) => [seriesOf(row), row.value]))
   return fields.flatMap((row): StoredRow[] => {
     const { ns, process, meta, name, mark, field, value } = row
-    if (field === 'value') return [{ kind: 'metric', ns, process, meta, name, value: Number(value) + 0 }]
+    const uid = uids.get(seriesOf(row)) ?? ''
+    if (field === 'value') return [{ kind: 'metric', ns, process, meta, uid, name, value: Number(value) + 0 }]
     if (field !== 'at') return []
-    if (value !== ns) throw new Error(`a mark whose field at is ${value} lies at ${ns}`)
-    return [{ kind: mark, ns, process, meta, uid: uids.get(seriesOf(row)) ?? '' }]
+    if (BigInt(value) !== timeNs(BigInt(ns))) throw new Error(`a mark whose field at is ${value} lies at ${ns}`)
+    return [{ kind: mark, ns, process, meta, uid }]
   })
 }
 
@@ -83,10 +85,10 @@ const toField = (get: GetColumn) => ({
   process: get('process'),
   meta: get('meta'),
   name: get('name'),
-  mark: get('mark') as 'start' | 'end',
+  mark: get('mark') as MarkName,
   field: get('_field'),
   value: get('_value'),
 })
 
-const seriesOf = ({ ns, process, meta, mark }: ReturnType<typeof toField>): string =>
-  JSON.stringify([ns, process, meta, mark])
+const seriesOf = ({ ns, process, meta, mark, name }: ReturnType<typeof toField>): string =>
+  JSON.stringify([ns, process, meta, mark, name])

@@ -1,7 +1,7 @@
-// Which processes have sent marks or metrics: the newest point of every series is pushed down, a process is its series put together.
+// Lists the processes that have sent marks or metrics: the newest point of every series is pushed down, and the series of a process are put together here.
 import type { ProcessRow, Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
-import { fluxTime, parseFluxTime, whereTags } from './selection-flux.ts'
+import { fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
 
 const MAX_METAS = 100
 
@@ -35,7 +35,7 @@ const toNewestPoint = (get: GetColumn) => ({
   kind: get('_measurement') as 'mark' | 'metric',
   process: get('process'),
   meta: get('meta'),
-  ns: parseFluxTime(get('_time')),
+  ns: timeNs(parseFluxTime(get('_time'))),
 })
 
 const newestFirst = (a: { ns: bigint }, b: { ns: bigint }): number => (a.ns < b.ns ? 1 : a.ns > b.ns ? -1 : 0)

@@ -1,8 +1,11 @@
-// What all questions have in common: which account, process and meta, and time, which is exact to the nanosecond both ways.
+// The parts that all questions share: conditions on account, process and meta, and times, which are exact to the nanosecond both ways.
 import { parseRfc3339 } from '../../event/rfc3339.ts'
-import { formatNs } from '../../event/stamp.ts'
+import { formatNs, parseStampNs, timeUs } from '../../event/stamp.ts'
+import { STAMP_REACH_NS } from '../marks-window.ts'
 import type { Selection } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, fluxInteger } from './client.ts'
+
+const NS_PER_S = 1_000_000_000n
 
 /** Conditions on `r`'s tags. `r.meta == ""` would match nothing: a series without meta lacks the tag. */
 export function whereTags({ account, process, meta }: Pick<Selection, 'account' | 'process' | 'meta'>): FluxText {
@@ -12,16 +15,20 @@ export function whereTags({ account, process, meta }: Pick<Selection, 'account' 
   return meta === '' ? flux`${ofProcess} and not exists r.meta` : flux`${ofProcess} and r.meta == ${fluxText(meta)}`
 }
 
-export function whereMetrics({ name, ...tags }: Selection & { readonly name?: string }): FluxText {
-  const metrics = flux`r._measurement == "metric" and ${whereTags(tags)}`
-  return name === undefined ? metrics : flux`${metrics} and r.name == ${fluxText(name)}`
-}
-
 /** A string literal of any text. The template tag escapes all but NUL, where Flux would end the query. */
-const fluxText = (text: string): FluxText => fluxExpression(String(flux`${text}`).replaceAll('\0', '\\x00'))
+export const fluxText = (text: string): FluxText => fluxExpression(String(flux`${text}`).replaceAll('\0', '\\x00'))
 
 export const fluxTime = (ns: bigint): FluxText => fluxDateTime(formatNs(ns))
 export const fluxNs = (ns: bigint): FluxText => fluxInteger(ns)
 
 /** Of a column of times. */
 export const parseFluxTime = (text: string): bigint => parseRfc3339(text)!
+
+/** The event's time of a stamp. */
+export const timeNs = (stampNs: bigint): bigint => BigInt(timeUs(parseStampNs(stampNs))) * 1000n
+
+export const floorSecond = (ns: bigint): bigint => ns - (ns % NS_PER_S)
+export const ceilSecond = (ns: bigint): bigint => floorSecond(ns + NS_PER_S - 1n)
+
+/** The end of a range that contains the stamp of every event whose time is before `ns`. */
+export const behindStamps = (ns: bigint): bigint => ns + STAMP_REACH_NS

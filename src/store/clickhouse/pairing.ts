@@ -1,12 +1,17 @@
 // The pairing rule (DESIGN.md 6, query/pair-marks.ts) in SQL; the source and the dashboards are built from it.
 //
-// A mark is packed into a UInt128: 64 bits of a hash of (process, meta, uid), then its stamp, then one bit, 0 for a start and 1 for an end. Sorting the numbers of
-// a process puts the marks of a run side by side in order of time, three times as fast as a window over the strings. Copies of a mark that was sent twice become
-// neighbours too and are dropped there, so this reads the table and not the FINAL view, which costs four times as much as the reading itself.
+// A mark is packed into a UInt128, in this order from the highest bit:
+//
+//     run 64 bits              hash of (process, meta, uid)
+//     µs 53 · kind 2 · node 9  the mark's `place`: its time, 0 start / 1 end / 3 failed end, and what tells marks of several nodes in one µs apart
+//
+// Sorting the numbers of a process puts the marks of a run side by side in the rule's order, three times as fast as a window over the strings. Copies of
+// a mark that was sent twice become neighbours too and are dropped there, so this reads the table and not the FINAL view, which costs four times as much as
+// the reading itself. (Two marks of one run, time and kind are the same event unless several nodes stamped them at arrival: `node` tells those apart.)
 // Two runs of one process whose hashes collide would mix; among 5 million of them the odds are one in a million.
 //
-// Each mark then looks at its neighbours. An end yields its completed timing or an orphan; a start yields a timing only when no end settles it. So every timing
-// comes from the mark that settled it, and each mark yields at most one.
+// Each mark then looks at its neighbours. An end yields its completed or failed timing or an orphan; a start yields a timing only when no end settles it. So
+// every timing comes from the mark that settled it, and each mark yields at most one.
 
 /** SQL expressions; times are Int64, ns since the epoch. */
 export interface PairingInput {
@@ -22,7 +27,7 @@ export interface PairingInput {
   readonly readTo: string
   readonly maxRun: string
   readonly now: string
-  /** Leaves out marks that arrived later: those with a later stamp that is even. */
+  /** Leaves out marks that arrived later: those with a later time and an even stamp. */
   readonly asOf?: string
   /** Tells metas apart; without it there is no column `meta`. */
   readonly byMeta: boolean
@@ -34,35 +39,44 @@ export interface PairingInput {
 const SHARDS = 16
 
 /** Numbers in the middle: strings would be built for every mark. */
-const STATES = String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2, \'abandoned\' = 3, \'orphan\' = 4)`
+const STATES = String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2, \'abandoned\' = 3, \'orphan\' = 4, \'failed\' = 5)`
+
+/** `stamp_rest` of lane 0 is 4·NODE_ID + 2·turn < 1000; a mark with its own time (odd) has one stamp only. */
+const NODE = 'if(stamp_rest % 2 = 1, 511, bitShiftRight(stamp_rest, 1))'
+
+/** The hash that stands for a run, `byAccount` with its account. */
+export const runHash = (byAccount: boolean): string => `cityHash64(${byAccount ? 'account, ' : ''}process, meta, uid)`
 
 /**
- * A SELECT of the range's timings in no order: (account,) process, meta, state ('completed' | 'running' | 'abandoned' | 'orphan'), `first` and `settled`
- * (the stamps of the first mark and of the mark that settled it, Int64; equal but for a completed one).
+ * A SELECT of the range's timings in no order: (account,) process, meta, state (a TimingState), `first` and `settled` (the times of the first mark and of
+ * the mark that settled it, Int64; equal unless completed or failed), `run` (`runHash`), `place` (of the first mark, UInt64: a later time has a greater one).
+ * No two timings have the same (place, run).
  */
 export function timingsSql(input: PairingInput): string {
   const { from, to, maxRun, now, byMeta, byAccount = false } = input
   const keys = `${byAccount ? 'account, ' : ''}process${byMeta ? ', meta' : ''}`
-  return `SELECT ${keys}, state, if(state = 'completed', ns_before, ns) AS first, ns AS settled
+  const isPaired = "state IN ('completed', 'failed')"
+  return `SELECT ${keys}, state, if(${isPaired}, ns_before, ns) AS first, ns AS settled, run, if(${isPaired}, place_before, place) AS place
 FROM (
-  SELECT ${keys}, ns, ns_before,
+  SELECT ${keys}, run, ns, ns_before, place, place_before,
     CAST(multiIf(
-      is_end, if(same_before AND NOT is_end_before AND ns - ns_before <= ${maxRun}, 1, 4),
+      kind != 0, if(same_before AND kind_before = 0 AND ns - ns_before <= ${maxRun}, if(kind = 1, 1, 5), 4),
       NOT same_next, if(${now} - ns <= ${maxRun}, 2, 3),
-      is_end_next AND ns_next - ns <= ${maxRun}, 0,
+      kind_next != 0 AND ns_next - ns <= ${maxRun}, 0,
       3
     ), '${STATES}') AS state
   FROM (
     SELECT ${keys},
       bitShiftRight(bitXor(mark, before), 64) = 0 AS same_before,
       bitShiftRight(bitXor(mark, next), 64) = 0 AS same_next,
+      toUInt64(bitShiftRight(mark, 64)) AS run,
       ${unpack('mark', '')},
       ${unpack('before', '_before')},
       ${unpack('next', '_next')}
     FROM (
       SELECT ${keys}, arrayCompact(arraySort(groupArray(packed))) AS marks
       FROM (
-        SELECT ${keys}, run, bitOr(bitShiftLeft(toUInt128(run), 64), bitOr(bitShiftLeft(toUInt64(stamp), 1), mark = 'end')) AS packed
+        SELECT ${keys}, run, bitOr(bitShiftLeft(toUInt128(run), 64), bitOr(bitShiftLeft(us, 11), bitOr(bitShiftLeft(kind, 9), node))) AS packed
         FROM (
           ${indent(marksSql(input, keys), 10)}
         )
@@ -76,16 +90,16 @@ WHERE state != 'none' AND first < ${to} AND if(state = 'running', greatest(ns, $
 }
 
 const unpack = (packed: string, suffix: string): string =>
-  `bitAnd(toUInt8(${packed}), 1) AS is_end${suffix}, toInt64(bitShiftRight(toUInt64(${packed}), 1)) AS ns${suffix}`
+  `toUInt64(${packed}) AS place${suffix}, bitAnd(bitShiftRight(place${suffix}, 9), 3) AS kind${suffix}, toInt64(bitShiftRight(place${suffix}, 11)) * 1000 AS ns${suffix}`
 
 function marksSql({ marks, where, readFrom, readTo, asOf, byAccount = false }: PairingInput, keys: string): string {
   const conditions = [
     ...where,
     `at >= fromUnixTimestamp64Nano(${readFrom}, 'UTC')`,
     `at < fromUnixTimestamp64Nano(${readTo}, 'UTC')`,
-    ...(asOf === undefined ? [] : [`(stamp <= ${asOf} OR stamp % 2 = 1)`]),
+    ...(asOf === undefined ? [] : [`(at <= fromUnixTimestamp64Nano(${asOf}, 'UTC') OR stamp_rest % 2 = 1)`]),
   ]
-  return `SELECT ${keys}, mark, toUnixTimestamp64Nano(at) AS stamp, cityHash64(${byAccount ? 'account, ' : ''}process, meta, uid) AS run
+  return `SELECT ${keys}, toUInt64(toUnixTimestamp64Micro(at)) AS us, toUInt64(CAST(mark, 'UInt8')) AS kind, ${NODE} AS node, ${runHash(byAccount)} AS run
 FROM ${marks}
 WHERE ${conditions.join(' AND ')}`
 }
@@ -96,18 +110,19 @@ export interface SummaryInput extends PairingInput {
 }
 
 /**
- * One row a process, with `byMeta` a process and meta, with `every` also a bucket `at` (Int64), by the rule of query/summarize-timings.ts: completed, mean,
- * percentiles (50, 95, 99), max (ms; of completed ones, and without meaning where there are none), running, abandoned, orphan.
+ * One row per process, with `byMeta` per process and meta, with `every` also per bucket `at` (Int64), by the rule of query/summarize-timings.ts: completed, mean,
+ * percentiles (50, 95, 99), max (ms; of completed ones, and without meaning where there are none), failed, running, abandoned, orphan.
  */
 export function summarySql(input: SummaryInput): string {
   const { byMeta, every, from, to } = input
   const keys = ['process', ...(byMeta ? ['meta'] : []), ...(every === undefined ? [] : ['at'])]
   const bucket = every === undefined ? '' : `settled - settled % ${every} AS at, `
+  const others = ['failed', 'running', 'abandoned', 'orphan'].map((state) => `countIf(state = '${state}') AS ${state}`)
   return `SELECT process, ${byMeta ? 'meta, ' : ''}${bucket}countIf(state = 'completed') AS completed,
   toFloat64(sumIf(toInt128(settled - first), state = 'completed')) / 1e6 / completed AS mean,
   quantilesExactInclusiveIf(0.5, 0.95, 0.99)((settled - first) / 1e6, state = 'completed') AS percentiles,
   maxIf(settled - first, state = 'completed') / 1e6 AS max,
-  countIf(state = 'running') AS running, countIf(state = 'abandoned') AS abandoned, countIf(state = 'orphan') AS orphan
+  ${others.join(', ')}
 FROM (
   ${indent(timingsSql(input), 2)}
 )${every === undefined ? '' : `\nWHERE settled >= ${from} AND settled < ${to}`}

@@ -1,0 +1,74 @@
+// Events → rows. Columns are written by position (JSONCompactEachRow); a request's metrics are one row per name.
+// DateTime64(9) takes nanoseconds as text only: no JS number holds them.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Event, markName } from '../../event/event.ts'
+import { fingerprint } from '../../event/fingerprint.ts'
+import { contentOf } from '../../event/identity.ts'
+import { formatTime, type Stamp, timeUs } from '../../event/stamp.ts'
+
+export type Table = 'exceptions' | 'marks' | 'metrics'
+
+/** Every row begins with these … */
+const WHO = ['account', 'process', 'meta', 'uid'] as const
+/** … and ends with its time and its identity: the stamp in ns is `at` + `stamp_rest`. */
+const WHEN = ['at', 'stamp_rest', 'content'] as const
+
+/** The order of `toRows`. */
+export const COLUMNS: Readonly<Record<Table, readonly string[]>> = {
+  exceptions: [...WHO, 'exception', 'fingerprint', ...WHEN],
+  marks: [...WHO, 'mark', ...WHEN],
+  metrics: [...WHO, 'name', 'value', ...WHEN],
+}
+
+/** Fingerprints of 4 MiB of exceptions take some 200 ms; requests that arrive meanwhile must not wait for all of them. */
+const ENCODE_AT_ONCE_CHARS = 64 * 1024
+const CHARS_PER_EVENT = 100
+
+/** Lines of JSONCompactEachRow per table. */
+export async function toRows(events: readonly Event[]): Promise<Map<Table, string[]>> {
+  const tables = new Map<Table, string[]>()
+  let encodedChars = 0
+  for (const event of events) {
+    encodedChars += event.kind === 'exception' ? event.exception.length + CHARS_PER_EVENT : CHARS_PER_EVENT
+    if (encodedChars > ENCODE_AT_ONCE_CHARS) {
+      await nextTurn()
+      encodedChars = 0
+    }
+    pushRows(tables, event)
+  }
+  return tables
+}
+
+function pushRows(tables: Map<Table, string[]>, event: Event): void {
+  const { account, process, meta, uid = '', stamp } = event
+  const when = [toDateTime64(stamp), stampRest(stamp), contentColumn(event)]
+  const push = (table: Table, ...own: (string | number)[]) => {
+    const line = JSON.stringify([account, process, meta, uid, ...own, ...when])
+    const lines = tables.get(table)
+    if (lines === undefined) tables.set(table, [line])
+    else lines.push(line)
+  }
+  switch (event.kind) {
+    case 'start':
+    case 'end':
+      push('marks', markName(event))
+      break
+    case 'metrics':
+      for (const [name, value] of event.items) push('metrics', name, value)
+      break
+    case 'exception':
+      push('exceptions', event.exception, fingerprint(event.exception))
+      break
+    default:
+      throw new Error(`ClickHouse has no table for events of the kind ${(event satisfies never as Event).kind}`)
+  }
+}
+
+/** `2026-11-20 21:52:42.171920000`: the one form that every version reads in the column's zone, UTC. */
+const toDateTime64 = (stamp: Stamp): string => formatTime(stamp).slice(0, -1).replace('T', ' ')
+
+/** What the stamp has beyond the event's time, in ns: less than a second. */
+const stampRest = (stamp: Stamp): number => (stamp.us - timeUs(stamp)) * 1000 + stamp.sub
+
+/** A stamp given at arrival (lane 0, even) is unique by itself; an event with its own time is also told apart by its content. */
+const contentColumn = (event: Event): string => (event.stamp.sub % 2 === 0 ? '0' : String(contentOf(event)))

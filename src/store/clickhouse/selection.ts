@@ -1,0 +1,117 @@
+// Selections, places and values between questions and SQL: everything a caller chose is a bound parameter, and the account is always one of them.
+// Times travel as Int64 nanoseconds in both directions, as text: no JS number holds them.
+import { FIRST_NS, LAST_NS } from '../marks-window.ts'
+import type { Page, Selection } from '../source.ts'
+import type { Params } from './client.ts'
+
+export interface Conditions {
+  /** To be joined by AND. */
+  readonly where: readonly string[]
+  readonly params: Params
+}
+
+/** Which series: the columns that the sorting keys begin with. */
+export function seriesOf({ account, process, meta, uid }: Selection & { readonly uid?: string }): Conditions {
+  const chosen = {
+    account,
+    ...(process !== undefined && { process }),
+    ...(meta !== undefined && { meta }),
+    ...(uid !== undefined && { uid }),
+  }
+  return { where: Object.keys(chosen).map((column) => `${column} = {${column}:String}`), params: chosen }
+}
+
+/** Which series and when. */
+export function selectionOf(q: Selection): Conditions {
+  const { where, params } = seriesOf(q)
+  return {
+    where: [...where, `at >= ${timeParam('from')}`, `at < ${timeParam('to')}`],
+    params: { ...params, from: toInt64(q.fromNs), to: toInt64(q.toNs) },
+  }
+}
+
+/** Adds an equality for a value that may be absent. */
+export function withEqual({ where, params }: Conditions, column: string, value: string | undefined): Conditions {
+  if (value === undefined) return { where, params }
+  return { where: [...where, `${column} = {${column}:String}`], params: { ...params, [column]: value } }
+}
+
+/** Columns that tell rows of one time apart, as ORDER BY has them after `at DESC`, and the types of their values in a tie. */
+export type TieColumns = readonly (readonly [
+  column: string,
+  type: 'UInt32' | 'UInt64' | 'String',
+  order: '' | ' DESC',
+])[]
+
+export const orderBy = (tie: TieColumns): string =>
+  ['at DESC', ...tie.map(([column, , order]) => `${column}${order}`)].join(', ')
+
+/** Selects a row's tie. */
+export const tieText = (tie: TieColumns): string =>
+  `toJSONString([${tie.map(([column]) => `toString(${column})`).join(', ')}]) AS tie`
+
+/** Adds the conditions for what lies behind the page's place. */
+export function withPlace({ where, params }: Conditions, { after, limit }: Page, tie: TieColumns): Conditions {
+  if (after === undefined) return { where, params: { ...params, limit } }
+  const values = readTie(after.tie, tie)
+  // (a, b) behind (x, y): a behind x, or a = x and b behind y
+  const behind = tie.reduceRight((rest, [column, type, order], i) => {
+    const value = `{tie_${i}:${type}}`
+    const here = `${column} ${order === '' ? '>' : '<'} ${value}`
+    return rest === '' ? here : `(${here} OR (${column} = ${value} AND ${rest}))`
+  }, '')
+  const at = timeParam('after')
+  return {
+    where: [...where, `at <= ${at}`, `(at < ${at} OR ${behind})`],
+    params: {
+      ...params,
+      limit,
+      after: toInt64(after.ns),
+      ...Object.fromEntries(values.map((value, i) => [`tie_${i}`, value])),
+    },
+  }
+}
+
+/** The values of a tie; of any other text the first place of its time. */
+export function readTie(text: string, tie: TieColumns): string[] {
+  const values = parseTexts(text)
+  const fits =
+    values?.length === tie.length &&
+    tie.every(([, type], i) => type === 'String' || (/^\d{1,20}$/.test(values[i]!) && BigInt(values[i]!) <= MAX[type]))
+  return fits ? values : tie.map(([, type, order]) => (type === 'String' ? '' : String(order === '' ? 0n : MAX[type])))
+}
+
+const MAX = { UInt32: 0xffff_ffffn, UInt64: 0xffff_ffff_ffff_ffffn } as const
+
+function parseTexts(text: string): string[] | undefined {
+  try {
+    const values: unknown = JSON.parse(text)
+    return Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A bound moment as DateTime64(9). */
+const timeParam = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`
+
+/** A DateTime64(9) as text of its nanoseconds. */
+export const nsText = (at: string): string => `toString(toUnixTimestamp64Nano(${at}))`
+
+/** For `{name:Int64}`; a moment that DateTime64(9) cannot hold becomes the nearest that it can. */
+export const toInt64 = (ns: bigint): string => String(ns < FIRST_NS ? FIRST_NS : ns > LAST_NS ? LAST_NS : ns)
+
+/** For an answer without pages, behind its ORDER BY. */
+export const limitOf = ({ maxRows }: Selection): string =>
+  maxRows === undefined ? '' : `\nLIMIT ${Math.trunc(maxRows)}`
+
+/** What `nsText` selects. */
+export type Ns = string
+
+/** A sum may leave the range of doubles: then it comes as text. */
+export type StoredFloat = number | 'inf' | '-inf' | 'nan'
+
+export function toFloat(value: StoredFloat): number {
+  if (typeof value === 'number') return value
+  return value === 'nan' ? Number.NaN : value === 'inf' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+}

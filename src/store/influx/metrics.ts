@@ -1,0 +1,204 @@
+// Questions about metrics. A point lies at its event's stamp, up to a second behind the event's time, but never in another second: so whole seconds are
+// asked for, and the edges of a range inside a second are judged here.
+import { compare } from '../compare.ts'
+import type { MetricPoint, MetricRow, MetricSelection, Page } from '../source.ts'
+import {
+  collectRows,
+  type FluxText,
+  flux,
+  fluxDuration,
+  fluxExpression,
+  type GetColumn,
+  type InfluxClient,
+} from './client.ts'
+import { highestPlaces } from './pairing.ts'
+import { readPage } from './read-page.ts'
+import { ceilSecond, floorSecond, fluxNs, fluxText, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
+
+const FIRST_STRETCH_NS = 60_000_000_000n
+const GROWTH = 8n
+
+/**
+ * A page. InfluxDB cannot push "the newest n of several series" down, it would read the whole range; so the page is looked for in
+ * stretches that reach further and further back, and mostly the first one has it.
+ */
+export async function findMetrics(
+  client: InfluxClient,
+  bucket: string,
+  q: MetricSelection,
+  { limit, after }: Page,
+): Promise<MetricPoint[]> {
+  const toNs = after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs
+  const found: MetricPoint[] = []
+  for (const stretch of stretches(floorSecond(q.fromNs), ceilSecond(toNs))) {
+    const page = { limit: limit - found.length, ...(after !== undefined && { after }) }
+    const points = await readPage(page, (count) =>
+      collectRows(client, newestMetricsFlux(bucket, { ...q, toNs }, stretch, count), toMetricPoint, q.signal),
+    )
+    found.push(...points)
+    if (found.length >= limit) break
+  }
+  return found
+}
+
+interface Stretch {
+  readonly startNs: bigint
+  readonly stopNs: bigint
+}
+
+/** From `stopNs` back to `startNs`, each longer than the one before. */
+function* stretches(startNs: bigint, stopNs: bigint): Generator<Stretch> {
+  for (let stop = stopNs, lengthNs = FIRST_STRETCH_NS; stop > startNs; lengthNs *= GROWTH) {
+    const start = stop - lengthNs > startNs ? stop - lengthNs : startNs
+    yield { startNs: start, stopNs: stop }
+    stop = start
+  }
+}
+
+/** `place` is the event's time (event/stamp.ts), −1 outside the range. All maps are arithmetic on columns and literals, see pairing.ts. */
+const newestMetricsFlux = (
+  bucket: string,
+  q: MetricSelection,
+  stretch: Stretch,
+  count: number,
+): FluxText => flux`${readMetrics(bucket, q, stretch)}
+  |> map(fn: (r) => ({r with stamp: int(v: r._time)}))
+  |> map(fn: (r) => ({r with at: if r.stamp % 10 == 7 then r.stamp - r.stamp % 1000000000
+    else if r.stamp % 10 == 3 then r.stamp - r.stamp % 1000000
+    else r.stamp - r.stamp % 1000}))
+  |> map(fn: (r) => ({r with place: if r.at >= ${fluxNs(q.fromNs)} and r.at < ${fluxNs(q.toNs)} then r.at else -1}))${highestPlaces(count)}
+  |> keep(columns: ["stamp", "process", "meta", "name", "_value"])`
+
+function toMetricPoint(get: GetColumn): MetricPoint {
+  const [process, meta, name, stampNs] = [get('process'), get('meta'), get('name'), BigInt(get('stamp'))]
+  const atNs = timeNs(stampNs)
+  const place = { ns: atNs, tie: [stampNs, name, process, meta].join('\0') }
+  return { atNs, process, meta, name, value: Number(get('_value')), place }
+}
+
+/** The points as tables with a `_value`, one per series. An uid must be brought beside its value first. */
+function readMetrics(bucket: string, q: MetricSelection, { startNs, stopNs }: Stretch): FluxText {
+  const ofName = q.name === undefined ? flux`` : flux` and r.name == ${fluxText(q.name)}`
+  const read = flux`from(bucket: ${bucket})
+  |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
+  |> filter(fn: (r) => r._measurement == "metric" and ${whereTags(q)}${ofName})`
+  if (q.uid === undefined)
+    return flux`${read}
+  |> filter(fn: (r) => r._field == "value")`
+  return flux`${read}
+  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
+  |> filter(fn: (r) => ${q.uid === '' ? flux`not exists r.uid` : flux`exists r.uid and r.uid == ${fluxText(q.uid)}`})
+  |> rename(columns: {value: "_value"})`
+}
+
+const FIGURES = ['count', 'sum', 'min', 'max', 'last'] as const
+type Figure = (typeof FIGURES)[number]
+
+/**
+ * Metrics in buckets, oldest first, then by process and name. Each figure is pushed down to InfluxDB per series (process, name and meta) and window; the metas
+ * of a name become one row here, while the answer is read: its lines are many more than its rows. `last` is the value with the latest stamp.
+ */
+export async function aggregateMetrics(
+  client: InfluxClient,
+  bucket: string,
+  q: MetricSelection & { readonly everyNs: bigint },
+): Promise<MetricRow[]> {
+  const rows = new Map<string, Draft>()
+  const rowAt = (get: GetColumn, ns: bigint): Draft => {
+    const [process, name, atNs] = [get('process'), get('name'), ns - (ns % q.everyNs)]
+    const key = JSON.stringify([process, name, String(atNs)])
+    const row = rows.get(key) ?? newDraft(atNs, process, name)
+    rows.set(key, row)
+    return row
+  }
+  const isFull = () => (rows.size === q.maxRows ? 'enough' : undefined)
+
+  const whole = { startNs: ceilSecond(q.fromNs), stopNs: floorSecond(q.toNs) }
+  if (whole.startNs < whole.stopNs) {
+    const figures = FIGURES.map((figure) => figureFlux(bucket, q, whole, figure)).join('\n')
+    const addLine = (get: GetColumn) => {
+      const startNs = parseFluxTime(get('_start')) // of a bucket that the range cuts: somewhere inside it
+      addFigure(rowAt(get, startNs), get)
+      return isFull()
+    }
+    await client.readRows(fluxExpression(figures), addLine, q.signal)
+  }
+  for (const edge of edgesOf(q)) {
+    const addPoint = (get: GetColumn) => {
+      const stampNs = parseFluxTime(get('_time'))
+      const ns = timeNs(stampNs)
+      if (ns >= q.fromNs && ns < q.toNs && isFull() === undefined)
+        addValue(rowAt(get, ns), toFloat(get('_value')), stampNs)
+      return isFull()
+    }
+    await client.readRows(readMetrics(bucket, q, edge), addPoint, q.signal)
+  }
+  return [...rows.values()]
+    .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
+    .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
+}
+
+/** The seconds that the range cuts. */
+function edgesOf({ fromNs, toNs }: MetricSelection): Stretch[] {
+  const cut = [fromNs, toNs].filter((ns) => ns !== floorSecond(ns))
+  return [...new Set(cut.map(floorSecond))].map((startNs) => ({ startNs, stopNs: ceilSecond(startNs + 1n) }))
+}
+
+/** The source is spelt out for each figure: a shared variable would be read once, but nothing could be pushed down. */
+const figureFlux = (
+  bucket: string,
+  q: MetricSelection & { readonly everyNs: bigint },
+  whole: Stretch,
+  figure: Figure,
+): FluxText => flux`${readMetrics(bucket, q, whole)}
+  |> window(every: ${fluxDuration(`${q.everyNs}ns`)})
+  |> ${fluxExpression(figure)}()
+  |> yield(name: ${figure})`
+
+/** A row whose figures are still coming in, and the stamp of its `last`. */
+type Draft = { -readonly [Key in keyof MetricRow]: MetricRow[Key] } & { lastNs: bigint }
+
+const newDraft = (atNs: bigint, process: string, name: string): Draft => ({
+  ...{ atNs, process, name },
+  ...{ count: 0, mean: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, last: 0, lastNs: -1n },
+})
+
+function addFigure(row: Draft, get: GetColumn): void {
+  const value = toFloat(get('_value'))
+  switch (get('result') as Figure) {
+    case 'count':
+      row.count += value
+      return
+    case 'sum':
+      row.sum += value
+      return
+    case 'min':
+      row.min = Math.min(row.min, value)
+      return
+    case 'max':
+      row.max = Math.max(row.max, value)
+      return
+    case 'last':
+      addLast(row, value, parseFluxTime(get('_time')))
+  }
+}
+
+function addValue(row: Draft, value: number, stampNs: bigint): void {
+  row.count++
+  row.sum += value
+  row.min = Math.min(row.min, value)
+  row.max = Math.max(row.max, value)
+  addLast(row, value, stampNs)
+}
+
+function addLast(row: Draft, value: number, stampNs: bigint): void {
+  if (stampNs <= row.lastNs) return
+  row.last = value
+  row.lastNs = stampNs
+}
+
+/** A sum may leave the range of doubles. */
+function toFloat(text: string): number {
+  if (text === '+Inf') return Number.POSITIVE_INFINITY
+  return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text)
+}
