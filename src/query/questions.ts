@@ -99,8 +99,12 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     metrics: limited(async (asker, search) => {
       const question = parseQuestion('metrics', search, nowNs())
       assertBuckets(question)
-      const { name, everyNs } = question
-      const selection = { ...select(asker, question), ...(name !== undefined && { name }) }
+      const { name, uid, everyNs } = question
+      const selection = {
+        ...select(asker, question),
+        ...(name !== undefined && { name }),
+        ...(uid !== undefined && { uid }),
+      }
       if (everyNs !== undefined) {
         const rows = await ask(points.aggregateMetrics({ ...selection, everyNs, maxRows: MAX_ROWS + 1 }))
         assertRows(rows.length, question)
@@ -113,8 +117,12 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
 
     exceptions: limited(async (asker, search) => {
       const question = parseQuestion('exceptions', search, nowNs())
-      const { fingerprint } = question
-      const selection = { ...select(asker, question), ...(fingerprint !== undefined && { fingerprint }) }
+      const { fingerprint, uid } = question
+      const selection = {
+        ...select(asker, question),
+        ...(fingerprint !== undefined && { fingerprint }),
+        ...(uid !== undefined && { uid }),
+      }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
       return { exceptions: items.map(answerException), next }

@@ -115,7 +115,7 @@ describe('line protocol', () => {
         expect(decodeLine(lines[0]!)).toEqual({
           measurement: 'mark',
           tags: { account: ACCOUNT, mark: kind, ...(meta !== '' && { meta }), process: keptOf(body.process) },
-          fields: { at: 1_795_211_562_171_920_042n, pair: expect.any(BigInt), uid: body.uid! },
+          fields: { at: 1_795_211_562_171_920_000n, pair: expect.any(BigInt), uid: body.uid! },
           ns: '1795211562171920042',
         })
       }),
@@ -155,7 +155,7 @@ describe('rows', () => {
           const row = JSON.parse(line) as unknown[]
           expect(row).toHaveLength(COLUMNS[table].length)
           expect(row.slice(0, 3)).toEqual([ACCOUNT, keptOf(body.process), keptOf(body.meta!)])
-          if (kind === 'exception') expect(row[3]).toBe(body.exception!)
+          if (kind === 'exception') expect(row[COLUMNS.exceptions.indexOf('exception')]).toBe(body.exception!)
         }
       }),
     )
@@ -191,7 +191,7 @@ async function askAll(source: PointSource & Partial<ExceptionSource>, s: Asked):
   await quiet(source.groupExceptions!({ ...range, fingerprint: s.fingerprint, everyNs: 1_000_000n }, 10))
   await quiet(source.findExceptionProcesses!(range))
 }
-const HARMLESS: Asked = { account: ACCOUNT, process: 'p', meta: 'm', uid: 'u', name: 'n', fingerprint: 'v1:00' }
+const HARMLESS: Asked = { account: ACCOUNT, process: 'p0', meta: 'm0', uid: 'u', name: 'n0', fingerprint: 'v1:00' }
 const asked = fc
   .record({ process: name, meta: name, uid, name, fingerprint: hostile })
   .map((s) => ({ ...s, account: ACCOUNT }))
@@ -281,7 +281,7 @@ describe('questions to InfluxDB', () => {
         const own = { ...s, uid: 'u' } // enters as the number of its hash
         const found = (await ask(own)).map(splitLiterals)
         expect(found.map(({ skeleton }) => skeleton)).toEqual(usual.map(({ skeleton }) => skeleton))
-        const replaced: Record<string, string> = { p: own.process, m: own.meta, u: own.uid, n: own.name }
+        const replaced: Record<string, string> = { p0: own.process, m0: own.meta, u: own.uid, n0: own.name }
         expect(found.map(({ literals }) => literals)).toEqual(
           usual.map(({ literals }) => literals.map((literal) => replaced[literal] ?? literal)),
         )

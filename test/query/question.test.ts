@@ -148,7 +148,7 @@ describe('a question is refused with a pointer to', () => {
 
 describe('a cursor', () => {
   const later = NOW + 1000n * S
-  const place = [String(NOW - 60n * S)]
+  const place = [String(NOW - 60n * S), 'tie']
   const next = (query: string, changed: string, at = later, kind: QuestionKind = 'timings') =>
     parseQuestion(kind, new URLSearchParams(`${changed}&cursor=${ask(query, kind).next(place)}`), at)
 
@@ -172,10 +172,10 @@ describe('a cursor', () => {
   })
 
   test('goes on, and on', () => {
-    const third = next('', '').next(['5'])
+    const third = next('', '').next(['5', 'a'])
     expect(parseQuestion('timings', new URLSearchParams({ cursor: third }), later)).toMatchObject({
       nowNs: NOW,
-      place: ['5'],
+      place: ['5', 'a'],
     })
   })
 
@@ -191,15 +191,18 @@ describe('a cursor', () => {
     expect(pointers(`cursor=${ask('').next(place)}`, 'exceptions')).toEqual(['/cursor'])
   })
 
-  test.each([[[]], [['x']], [['1', 'name']], [['99999999999999999999']]])(
+  test.each([[[]], [['1']], [['x', 'tie']], [['1', 'a', 'b']], [['99999999999999999999', 'tie']]])(
     'that was made up with the place %j is refused',
     (made) => {
       expect(pointers(`cursor=${ask('').next(made)}`)).toEqual(['/cursor'])
     },
   )
 
-  test('of metrics names the metric too', () => {
-    expect(pointers(`cursor=${ask('', 'metrics').next(place)}`, 'metrics')).toEqual(['/cursor'])
-    expect(pointers(`cursor=${ask('', 'metrics').next([...place, 'n'])}`, 'metrics')).toEqual([])
-  })
+  test.each(['timings', 'metrics', 'exceptions'] as const)(
+    'of %s names a time and what tells its rows apart',
+    (kind) => {
+      expect(pointers(`cursor=${ask('', kind).next(place.slice(0, 1))}`, kind)).toEqual(['/cursor'])
+      expect(pointers(`cursor=${ask('', kind).next(place)}`, kind)).toEqual([])
+    },
+  )
 })
