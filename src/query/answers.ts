@@ -25,14 +25,10 @@ const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined 
 /** The number nearest to ns / 10⁶: read from its decimal digits, as a quotient of two numbers would round twice beyond 2⁵³ ns (104 days). */
 export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(ns % NS_PER_MS).padStart(6, '0')}`)
 
-export const answerTiming = ({
-  process,
-  meta,
-  uid,
-  state,
-  startedNs,
-  endedNs,
-}: Omit<Timing, 'place'>): timings.Timing => ({
+export const answerTiming = (
+  { process, meta, uid, state, startedNs, endedNs }: Omit<Timing, 'place'>,
+  exceptions: number | null = null,
+): timings.Timing => ({
   process,
   meta: orNull(meta),
   uid: orNull(uid),
@@ -40,7 +36,7 @@ export const answerTiming = ({
   started_at: timeOrNull(startedNs),
   ended_at: timeOrNull(endedNs),
   duration_ms: startedNs === undefined || endedNs === undefined ? null : toMs(endedNs - startedNs),
-  exceptions: null,
+  exceptions,
 })
 
 /** Oldest bucket first, within it by process and meta. */

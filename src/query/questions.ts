@@ -7,6 +7,7 @@ import {
   type PointSource,
   type Selection,
   StoreError,
+  type Timing,
   type TimingSelection,
 } from '../store/source.ts'
 import {
@@ -18,6 +19,8 @@ import {
   answerSummary,
   answerTiming,
 } from './answers.ts'
+import { countExceptions } from './count-exceptions.ts'
+import { findTrouble } from './find-trouble.ts'
 import { createQuestionLimit, type QuestionLimits, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { cutPage, pageOf, placeOf } from './page.ts'
@@ -62,24 +65,35 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     return selection
   }
 
+  async function answerTimings(asker: Asker, timings: readonly Timing[], { nowNs }: Question) {
+    const counts = await countExceptions(exceptions, asker, timings, nowNs)
+    return timings.map((timing, i) => answerTiming(timing, counts[i]))
+  }
+
   return {
     timings: limited(async (asker, search) => {
       const question = parseQuestion('timings', search, nowNs())
       const { state } = question
-      const selection = {
-        ...(await selectTimings(asker, question)),
-        ...(state !== undefined && { states: state === 'trouble' ? (['failed', 'abandoned'] as const) : [state] }),
+      const selection = await selectTimings(asker, question)
+      const page = pageOf(question)
+      const found =
+        state === 'trouble'
+          ? await ask(findTrouble({ points, exceptions }, selection, page))
+          : { timings: await ask(points.findTimings({ ...selection, ...(state && { states: [state] }) }, page)) }
+      const { items, next } = cutPage(found.timings, question, placeOf)
+      const stoppedAt = 'stoppedAt' in found ? found.stoppedAt : undefined
+      return {
+        timings: await answerTimings(asker, items, question),
+        next: next ?? (stoppedAt === undefined ? null : question.next(placeOf({ place: stoppedAt }))),
       }
-      const found = await ask(points.findTimings(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, placeOf)
-      return { timings: items.map(answerTiming), next }
     }),
 
     latest: limited(async (asker, search) => {
       const question = parseQuestion('latest', search, nowNs())
       const selection = { ...(await selectTimings(asker, question)), each: question.each, maxRows: MAX_LATEST + 1 }
       const found = await ask(points.findLatest(selection))
-      return { timings: found.slice(0, MAX_LATEST).map(answerTiming), cut: found.length > MAX_LATEST }
+      const timings = await answerTimings(asker, found.slice(0, MAX_LATEST), question)
+      return { timings, cut: found.length > MAX_LATEST }
     }),
 
     summary: limited(async (asker, search) => {

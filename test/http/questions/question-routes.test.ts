@@ -186,7 +186,7 @@ test('the answers say what was sent', async () => {
         started_at: at(30),
         ended_at: at(20),
         duration_ms: 10_000,
-        exceptions: null,
+        exceptions: 0,
       },
     ],
     next: null,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
+import { contentOf, ownStamp } from '../../../src/event/identity.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
 import { type ExceptionRow, type Place, type Selection, StoreError } from '../../../src/store/source.ts'
 import { engineMissing } from '../../support/engine.ts'
@@ -14,9 +15,16 @@ const MINUTE_NS = 60_000_000_000n
 interface Where {
   readonly process?: string
   readonly meta?: string
+  readonly uid?: string
 }
 const stamp = (us: number, sub = 0) => ({ us: US + us, sub })
-const exception = (account: string, us: number, text: string, { process = 'p', meta = '' }: Where = {}): Exception => ({
+const exception = (
+  account: string,
+  us: number,
+  text: string,
+  { process = 'p', meta = '', uid }: Where = {},
+): Exception => ({
+  ...(uid !== undefined && { uid }),
   kind: 'exception',
   account,
   process,
@@ -98,6 +106,66 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await store.source.findExceptions({ ...all('pages'), fingerprint: same }, { limit: 100 })).toEqual(
       expected.filter((row) => row.fingerprint === same),
     )
+  })
+
+  test('exceptions of one time come in pages that skip and repeat none', async () => {
+    const events = Array.from({ length: 40 }, (_, i): Exception => {
+      const event = exception('ties', 7, `fault ${i}`, { process: `p${i % 3}`, meta: i % 2 === 0 ? 'eu' : '' })
+      return { ...event, stamp: ownStamp(event.stamp.us, contentOf(event)) }
+    })
+    await keep([...events, exception('ties', 8, 'later'), exception('ties', 6, 'before')])
+    const whole = await store.source.findExceptions(all('ties'), { limit: 100 })
+    expect(new Set(whole.map((row) => row.exception)).size).toBe(42)
+    for (const limit of [1, 7]) {
+      const paged: ExceptionRow[] = []
+      for (let page: ExceptionRow[] | undefined; page === undefined || page.length === limit; ) {
+        const last = paged.at(-1)
+        page = await store.source.findExceptions(all('ties'), { limit, ...(last && { after: last.place }) })
+        paged.push(...page)
+      }
+      expect(paged).toEqual(whole)
+    }
+  })
+
+  test('a place that no answer gave is some place of its time', async () => {
+    await keep([exception('forged', 0, 'a'), exception('forged', 1, 'b')])
+    for (const tie of ['', '[]', '["1"]', '["x","y"]', '["1","99999999999999999999999"]', "'; DROP TABLE", '{}'])
+      expect(
+        (await store.source.findExceptions(all('forged'), { limit: 9, after: { ns: NS + 1000n, tie } })).length,
+      ).toBeGreaterThanOrEqual(1)
+  })
+
+  test('exceptions are selected by uid, and moments by process and meta', async () => {
+    await keep([
+      exception('uids', 0, 'a', { uid: 'r1' }),
+      exception('uids', 1, 'b', { uid: 'r2', meta: 'eu' }),
+      exception('uids', 2, 'c'),
+      exception('uids', 3, 'd', { process: 'q', uid: 'r1' }),
+      exception('uids', 4, 'e', { meta: 'eu' }),
+    ])
+    const texts = async (uid: string) =>
+      (await store.source.findExceptions({ ...all('uids'), uid }, { limit: 10 })).map((row) => row.exception)
+    expect(await texts('r1')).toEqual(['d', 'a'])
+    expect(await texts('')).toEqual(['e', 'c'])
+    const hostile = { process: 'it\'s \\ ["x"]', meta: '{}' }
+    const moments = async (subjects: { process: string; meta: string }[], limitEach = 10, limit = 10) =>
+      (await store.source.findMoments({ ...all('uids'), subjects, limitEach, limit })).map(
+        ({ atNs, process, meta, uid }) => `${atNs - NS} ${process} ${meta} ${uid}`,
+      )
+    expect(await moments([{ process: 'p', meta: '' }, hostile])).toEqual(['2000 p  ', '0 p  r1'])
+    expect(
+      await moments([
+        { process: 'p', meta: 'eu' },
+        { process: 'q', meta: '' },
+      ]),
+    ).toEqual(['4000 p eu ', '3000 q  r1', '1000 p eu r2'])
+    const both = [
+      { process: 'p', meta: '' },
+      { process: 'p', meta: 'eu' },
+    ]
+    expect(await moments(both, 1)).toEqual(['4000 p eu ', '2000 p  '])
+    expect(await moments(both, 10, 3)).toHaveLength(3)
+    expect(await moments([])).toEqual([])
   })
 
   test('a range takes its first moment in and its last one not', async () => {

@@ -1,0 +1,126 @@
+// Joins exceptions onto timings (DESIGN.md 6, "Exceptions are shown where they happened"): how many lie between a run's start and its end.
+//
+//   exception with a uid   counts for the run of that process, meta and uid alone, up to 60 s after its end: requests overtake each other
+//   exception without one  counts in each run of its process and meta that is open then
+//
+// Bounded: of each process and meta the newest 10,000 exceptions are read, of all together 100,000. Timings that reach further back get null, and so do
+// all when the store of the exceptions is away: a page of timings never fails for them.
+import { compare } from '../store/compare.ts'
+import { type Asker, type ExceptionMoment, type ExceptionSource, StoreError, type Timing } from '../store/source.ts'
+
+export interface ExceptionLimits {
+  readonly each: number
+  readonly all: number
+}
+
+const LIMITS: ExceptionLimits = { each: 10_000, all: 100_000 }
+export const GRACE_NS = 60_000_000_000n
+
+/** The exceptions of one process and meta. */
+interface Subject {
+  /** Ascending, by uid ('' = without). */
+  readonly times: ReadonlyMap<string, readonly bigint[]>
+  /** All exceptions after this time are known. */
+  readonly knownAfterNs: bigint
+}
+
+/** One number per timing; null for abandoned and orphan ones and where it is not known. Throws nothing that the store answers. */
+export async function countExceptions(
+  source: Pick<ExceptionSource, 'findMoments'>,
+  asker: Asker,
+  timings: readonly Timing[],
+  nowNs: bigint,
+  limits: ExceptionLimits = LIMITS,
+): Promise<(number | null)[]> {
+  const runs = timings.map((timing) => toRun(timing, nowNs))
+  const asked = runs.filter((run) => run !== undefined)
+  if (asked.length === 0) return timings.map(() => null)
+  const subjects = [...new Map(asked.map(({ process, meta }) => [keyOf(process, meta), { process, meta }])).values()]
+  try {
+    const moments = await source.findMoments({
+      ...asker,
+      fromNs: asked.map(({ startNs }) => startNs).toSorted(compare)[0]!,
+      toNs:
+        asked
+          .map(({ endNs }) => endNs)
+          .toSorted(compare)
+          .at(-1)! +
+        GRACE_NS +
+        1n,
+      subjects,
+      limitEach: limits.each + 1,
+      limit: limits.all + 1,
+    })
+    const known = groupMoments(moments, limits)
+    return runs.map((run) => (run === undefined ? null : countOf(run, known)))
+  } catch (error) {
+    if (error instanceof StoreError) return timings.map(() => null)
+    throw error
+  }
+}
+
+interface Run extends Pick<Timing, 'process' | 'meta' | 'uid'> {
+  readonly startNs: bigint
+  readonly endNs: bigint
+}
+
+function toRun({ process, meta, uid, state, startedNs, endedNs }: Timing, nowNs: bigint): Run | undefined {
+  switch (state) {
+    case 'completed':
+    case 'failed':
+      return { process, meta, uid, startNs: startedNs!, endNs: endedNs! }
+    case 'running':
+      return { process, meta, uid, startNs: startedNs!, endNs: nowNs }
+    case 'abandoned':
+    case 'orphan':
+      return undefined
+    default:
+      return state satisfies never
+  }
+}
+
+interface Known {
+  readonly subjects: ReadonlyMap<string, Subject>
+  /** Of the subjects without exceptions too. */
+  readonly knownAfterNs: bigint
+}
+
+/** `moments` come newest first. */
+function groupMoments(moments: readonly ExceptionMoment[], { each, all }: ExceptionLimits): Known {
+  const knownAfterNs = moments.length > all ? moments.at(-1)!.atNs : -1n
+  const bySubject = Map.groupBy(moments, ({ process, meta }) => keyOf(process, meta))
+  const subjects = new Map(
+    [...bySubject].map(([key, same]): [string, Subject] => {
+      const byUid = Map.groupBy(same, ({ uid }) => uid)
+      const times = new Map([...byUid].map(([uid, own]) => [uid, own.map(({ atNs }) => atNs).toSorted(compare)]))
+      const cutNs = same.length > each ? same.at(-1)!.atNs : -1n
+      return [key, { times, knownAfterNs: cutNs > knownAfterNs ? cutNs : knownAfterNs }]
+    }),
+  )
+  return { subjects, knownAfterNs }
+}
+
+function countOf({ process, meta, uid, startNs, endNs }: Run, { subjects, knownAfterNs }: Known): number | null {
+  const subject = subjects.get(keyOf(process, meta))
+  if (startNs <= (subject?.knownAfterNs ?? knownAfterNs)) return null
+  const anonymous = countWithin(subject?.times.get(''), startNs, endNs)
+  return uid === '' ? anonymous : anonymous + countWithin(subject?.times.get(uid), startNs, endNs + GRACE_NS)
+}
+
+/** How many of the ascending times lie in [fromNs, toNs]. */
+function countWithin(times: readonly bigint[] | undefined, fromNs: bigint, toNs: bigint): number {
+  if (times === undefined || toNs < fromNs) return 0
+  return countUpTo(times, toNs) - countUpTo(times, fromNs - 1n)
+}
+
+function countUpTo(times: readonly bigint[], ns: bigint): number {
+  let low = 0
+  for (let high = times.length; low < high; ) {
+    const middle = (low + high) >> 1
+    if (times[middle]! <= ns) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const keyOf = (process: string, meta: string): string => JSON.stringify([process, meta])
