@@ -105,6 +105,7 @@ function readSettings(path: string, isPrivate: boolean): Settings {
 const isSettings = (value: unknown): value is Settings =>
   typeof value === 'object' &&
   value !== null &&
+  !Array.isArray(value) &&
   Object.entries(value).every(([name, member]) => FIELDS.includes(name) && typeof member === 'string')
 
 function readUrl(name: string, text: string): string {

@@ -1,0 +1,220 @@
+// `stint start|end|metric|exception` and the settings file: what reaches the server, and what a script sees.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPerson } from './cli-cast.ts'
+import { createUser, deadUrl, KEY, recordEvents } from './exec/exec-cast.ts'
+
+const cleanUps: (() => void)[] = []
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
+})
+
+function listen(...args: Parameters<typeof recordEvents>) {
+  const stint = recordEvents(...args)
+  cleanUps.push(stint.stop)
+  return stint
+}
+const env = { STINT_API_KEY: KEY }
+const AT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+
+describe('one event', () => {
+  test('start prints the uid that it sends', async () => {
+    const stint = listen()
+    const { exitCode, stdout, stderr } = await createPerson(stint.url).run(
+      ['start', 'nightly import', '--meta', 'eu'],
+      { env },
+    )
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/)
+    expect(stint.events).toEqual([
+      {
+        path: '/v1/start',
+        key: KEY,
+        body: { process: 'nightly import', meta: 'eu', uid: stdout.trim(), at: AT } as never,
+      },
+    ])
+  })
+
+  test.each<[string[], string, object]>([
+    [['start', 'p', '--uid', 'a-1'], '/v1/start', { process: 'p', uid: 'a-1' }],
+    [['end', 'p', '--uid', 'a-1'], '/v1/end', { process: 'p', uid: 'a-1' }],
+    [['end', 'p', '--failed'], '/v1/end', { process: 'p', failed: true }],
+    [
+      ['metric', 'p', 'rows=3', 'bytes read=-1.5e3', 'a=b=0'],
+      '/v1/metrics',
+      { process: 'p', items: { rows: 3, 'bytes read': -1500, 'a=b': 0 } },
+    ],
+    [
+      ['exception', 'p', 'Error: no', '--uid', 'a-1', '--meta', 'm'],
+      '/v1/exception',
+      { process: 'p', meta: 'm', uid: 'a-1', exception: 'Error: no' },
+    ],
+  ])('%j', async (args, path, body) => {
+    const stint = listen()
+    expect((await createPerson(stint.url).run(args, { env })).exitCode).toBe(0)
+    expect(stint.events).toEqual([{ path, key: KEY, body: { ...body, at: AT } as never }])
+  })
+
+  test('an exception comes from standard input, of which the last 15,000 characters are sent', async () => {
+    const stint = listen()
+    const stdin = `${'x'.repeat(20_000)}\nValueError: é`
+    await createPerson(stint.url).run('exception p', { env, stdin })
+    expect(stint.events[0]!.body.exception).toBe(stdin.slice(-15_000))
+  })
+
+  test.each(['rows', 'rows=', '=3', 'rows=x', 'rows=Infinity', 'rows= '])(
+    'metric %j is a usage error',
+    async (item) => {
+      const stint = listen()
+      const { exitCode, stderr } = await createPerson(stint.url).run(['metric', 'p', item], { env })
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain('Expected NAME=VALUE')
+      expect(stint.events).toEqual([])
+    },
+  )
+
+  test('a refused event ends with 1 and names the flag', async () => {
+    const errors = [{ pointer: '/uid', detail: 'may only hold a-z, 0-9, - and _' }]
+    const stint = listen(() => Response.json({ title: 'The data is incorrect', errors }, { status: 422 }))
+    const { exitCode, stderr } = await createPerson(stint.url).run('end p --uid A', { env })
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `stint: ${stint.url} answered 422: The data is incorrect; --uid may only hold a-z, 0-9, - and _\n`,
+    ])
+  })
+})
+
+describe('while Stint is away', () => {
+  test('events are kept without failing the script, and flush sends them in order', async () => {
+    const away = deadUrl()
+    const user = createUser(away)
+    cleanUps.push(user.remove)
+    for (const args of [
+      ['start', 'p', '--uid', 'u'],
+      ['metric', 'p', 'rows=3'],
+      ['end', 'p', '--uid', 'u', '--failed'],
+    ]) {
+      const { exitCode, stderr } = await user.run(args)
+      expect(exitCode).toBe(0)
+      expect(stderr.toString()).toBe(
+        `stint: cannot reach Stint at ${away} (connection refused); event kept, sent later\n`,
+      )
+    }
+    const stint = listen()
+    const { stdout } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    expect(stdout.toString()).toBe('3 sent, 0 dropped, 0 left\n')
+    expect(stint.events.map(({ path, body: { at: _, ...body } }) => [path, body])).toEqual([
+      ['/v1/start', { process: 'p', uid: 'u' }],
+      ['/v1/metrics', { process: 'p', items: { rows: 3 } as never }],
+      ['/v1/end', { process: 'p', uid: 'u', failed: true as never }],
+    ])
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  test('a lost event ends with 1', async () => {
+    const user = createUser(deadUrl())
+    cleanUps.push(user.remove)
+    writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
+    const { exitCode, stderr } = await user.run(['end', 'p'])
+    expect(exitCode).toBe(1)
+    expect(stderr.toString()).toContain('event lost: cannot write')
+  })
+})
+
+test('a server of version 1.0 gets its events without what it refuses', async () => {
+  const stint = listen(({ path, body }) => {
+    const refused = [
+      ...('failed' in body ? ['/failed'] : []),
+      ...(path === '/v1/exception' && 'uid' in body ? ['/uid'] : []),
+    ]
+    if (refused.length === 0) return undefined
+    const errors = refused.map((pointer) => ({ pointer, detail: 'is not a field of this call' }))
+    return Response.json({ title: 'The data is incorrect', errors }, { status: 422 })
+  })
+  const person = createPerson(stint.url)
+  expect((await person.run('end p --uid u --failed', { env })).exitCode).toBe(0)
+  expect((await person.run('exception p no --uid u', { env })).exitCode).toBe(0)
+  expect(stint.events.map(({ body }) => body).filter((body) => !('failed' in body) || body.exception)).toEqual([
+    { process: 'p', uid: 'u', at: AT },
+    { process: 'p', uid: 'u', exception: 'no', at: AT },
+    { process: 'p', exception: 'no', at: AT },
+  ] as never)
+})
+
+describe('the settings file', () => {
+  function settle(settings: unknown, mode = 0o600) {
+    const person = createPerson('')
+    const path = join(person.home, '.config/stint.json')
+    mkdirSync(join(person.home, '.config'))
+    writeFileSync(path, typeof settings === 'string' ? settings : JSON.stringify(settings), { mode })
+    chmodSync(path, mode)
+    return { person, path }
+  }
+  const none = { STINT_URL: '', STINT_API_KEY: '' }
+
+  test('gives address, key and service to a command without any variable', async () => {
+    const stint = listen()
+    const { person } = settle({ url: `${stint.url}/`, api_key: KEY })
+    expect((await person.run('start p', { env: none })).exitCode).toBe(0)
+    expect(stint.events[0]!.key).toBe(KEY)
+    const renamed = settle({ url: stint.url, api_key: KEY, service: 'acme' })
+    await renamed.person.run('start p', { env: none })
+    expect(stint.events[1]!.key).toBeNull() // it is in x-acme-api-key
+  })
+
+  test('the environment comes first', async () => {
+    const stint = listen()
+    const { person } = settle({ url: deadUrl(), api_key: 'stint_other' })
+    await person.run('start p', { env: { STINT_URL: stint.url, STINT_API_KEY: KEY } })
+    expect(stint.events[0]!.key).toBe(KEY)
+  })
+
+  test('its key goes to no other address than its own', async () => {
+    const stint = listen()
+    const { person } = settle({ url: deadUrl(), api_key: KEY })
+    const { stderr } = await person.run('start p', { env: { STINT_URL: stint.url } })
+    expect(stint.events).toEqual([])
+    expect(stderr).toContain('no API key')
+  })
+
+  test.each([0o640, 0o604, 0o644, 0o660, 0o620])('is refused with mode %o', async (mode) => {
+    const { person, path } = settle({ url: 'http://127.0.0.1:1', api_key: KEY }, mode)
+    const { exitCode, stderr } = await person.run('timings', { env: none })
+    expect([exitCode, stderr]).toEqual([
+      2,
+      `stint: invalid settings file: other users have access to ${path}; run chmod 600 ${path}\n`,
+    ])
+  })
+
+  test.each([
+    ['{"api_key":', 'invalid JSON'],
+    [[], 'expected an object'],
+    [{ apikey: KEY }, 'expected an object with url, api_key and service only'],
+    [{ api_key: 5 }, 'expected an object'],
+    [{ api_key: `${KEY}\nx` }, 'expected one key and nothing else'],
+    [{ url: 'nonsense' }, 'expected an address such as'],
+  ])('%j is refused, and its key never shown', async (settings, rule) => {
+    const { person, path } = settle(settings)
+    const { exitCode, stderr } = await person.run('timings', { env: none })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(path)
+    expect(stderr).toContain(rule)
+    expect(stderr).not.toContain(KEY)
+  })
+
+  test('that others can read does not keep a command from running, and its events are kept', async () => {
+    const user = createUser('')
+    cleanUps.push(user.remove)
+    const url = deadUrl()
+    mkdirSync(join(user.home, '.config'))
+    writeFileSync(join(user.home, '.config/stint.json'), JSON.stringify({ url, api_key: KEY }), { mode: 0o644 })
+    const { exitCode, stdout, stderr } = await user.run(['exec', '--', 'echo', 'ran'], { env: none })
+    expect([exitCode, stdout.toString()]).toEqual([0, 'ran\n'])
+    expect(stderr.toString()).toContain('run chmod 600')
+    expect(user.pending().map((event) => event.url)).toEqual([url, url])
+    expect(user.pendingFiles().some((name) => readFileSync(join(user.stateDir, name), 'utf8').includes(KEY))).toBe(
+      false,
+    )
+  })
+})
