@@ -139,7 +139,7 @@ test.skipIf(lacks('chdb'))(
     await stint.start()
     expect(await lead()).toBe(0)
     await untilShipped(stint.url, 60_000)
-    const timings = await readTimings(caller)
+    const timings = await readAll<Timing>(caller, '/api/timings?from=-60d', 'timings')
     expect(timings.map(({ uid }) => uid).sort()).toEqual(Array.from({ length: sent }, (_, i) => `u${i + 1}`))
   },
   TIMEOUT_MS,
