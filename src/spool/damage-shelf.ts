@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'
+import { DAMAGED_DIR } from './segment.ts'
 
 const SHELF_BYTES = 16 * 1024 * 1024
 
@@ -14,7 +15,7 @@ export class DamageShelf {
 
   constructor(disk: Disk, dir: string, log: Logger) {
     this.#disk = disk
-    this.#dir = join(dir, 'damaged')
+    this.#dir = join(dir, DAMAGED_DIR)
     this.#log = log
   }
 

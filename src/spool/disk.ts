@@ -12,6 +12,8 @@ export interface DiskFile {
   datasync(): Promise<void>
   truncate(bytes: number): Promise<void>
   size(): Promise<number>
+  /** False when someone has deleted the file. Synchronous: asked after each commit, it needs no disk. */
+  isLinked(): boolean
   close(): Promise<void>
 }
 
@@ -66,6 +68,10 @@ class SystemFile implements DiskFile {
 
   async size(): Promise<number> {
     return (await call<fs.Stats>((done) => fs.fstat(this.fd, done))).size
+  }
+
+  isLinked(): boolean {
+    return fs.fstatSync(this.fd).nlink > 0
   }
 
   close(): Promise<void> {

@@ -17,13 +17,17 @@ import {
 import {
   boundOf,
   type Chain,
+  isMissing,
   type Position,
-  readAll,
+  readAround,
+  readPrefix,
   SEGMENT_HEADER_BYTES,
   type Segment,
   segmentPath,
 } from './segment.ts'
 
+/** A shipper that is held up asks again after at most 5 s, so a fault has to last for some 20 s. */
+const ATTEMPTS_MAX = 8
 const CHUNK_BYTES = 4 * 1024 * 1024
 
 export interface Batch {
@@ -58,6 +62,13 @@ export class Reader {
   #start = 0
   #filled = 0
   readonly #reported = new Set<string>()
+  /** Sequences of deleted segments, from … to, that count as damaged before the position gets there. */
+  readonly #counted: [number, number][] = []
+  /** The place where the disk failed last, and how often in a row. */
+  #failing = ''
+  #attempts = 0
+  /** Why the chunk ends before the segment does. */
+  #fault: unknown
   /** Records found damaged or missing since opening, each counted once. */
   damaged = 0
   /** Arrival of the first record of the last batch read. */
@@ -93,9 +104,15 @@ export class Reader {
       if (cursor.offset <= SEGMENT_HEADER_BYTES && (segment.firstSeq ?? 0) > cursor.seq) {
         batch.damaged += this.#lost(cursor, segment.firstSeq!, 'records are missing before a segment')
       }
-      const step = await this.#readFrames(segment, cursor, bound, batch.records, room)
-      if (step === 'full') break
-      if (step === 'bad') batch.damaged += await this.#passDamage(segment, cursor, bound, cursor.offset === from.offset)
+      try {
+        const step = await this.#readFrames(segment, cursor, bound, batch.records, room)
+        if (step === 'full') break
+        if (step === 'bad')
+          batch.damaged += await this.#passDamage(segment, cursor, bound, cursor.offset === from.offset)
+      } catch (error) {
+        if (batch.records.length > 0) break // these first
+        batch.damaged += await this.#passFault(segment, cursor, bound, error)
+      }
     }
     batch.next = cursor
     return batch
@@ -145,7 +162,9 @@ export class Reader {
         at += size
         cursor.offset += size
       }
-      if (at === from) return 'bad'
+      if (at > from) continue
+      if (this.#fault !== undefined) throw this.#fault
+      return 'bad'
     }
     return 'done'
   }
@@ -170,7 +189,13 @@ export class Reader {
     if (this.#chunk.buffer.length < size) this.#chunk = allocBytes(Math.max(size, Math.min(CHUNK_BYTES, 2 * size)))
     this.#filled = 0
     this.#start = offset
-    this.#filled = await file.read(this.#chunk.buffer.subarray(0, size), offset)
+    this.#fault = undefined
+    try {
+      this.#filled = await file.read(this.#chunk.buffer.subarray(0, size), offset)
+    } catch (error) {
+      this.#fault = error
+      this.#filled = await readPrefix(file, this.#chunk.buffer.subarray(0, size), offset)
+    }
   }
 
   async #open(segment: Segment): Promise<DiskFile> {
@@ -188,7 +213,8 @@ export class Reader {
   async #passDamage(segment: Segment, cursor: Cursor, bound: number, fromStart: boolean): Promise<number> {
     const from = fromStart ? SEGMENT_HEADER_BYTES : cursor.offset
     // Read afresh: a fault on the way from the disk must not cost a good record.
-    const bytes = await readAll(await this.#open(segment), from, segment.end)
+    const { bytes, unreadable } = await readAround(await this.#open(segment), from, segment.end)
+    if (unreadable > 0) segment.isUnreadable = true
     this.#filled = 0
     const end = bytes.buffer.length
     const found = findFrame(bytes, 0, end, cursor.seq, bound)
@@ -203,6 +229,55 @@ export class Reader {
     return lost
   }
 
+  /**
+   * The disk failed at the cursor. A deleted segment is lost. Other faults may pass, so the error is thrown and the caller asks again; when the
+   * same place has failed often while other places can be read, it is passed like damage.
+   */
+  async #passFault(segment: Segment, cursor: Cursor, bound: number, error: unknown): Promise<number> {
+    const path = segmentPath(this.#options.dir, segment.index)
+    this.#filled = 0
+    if (isMissing(error)) {
+      this.#chain.segments = this.#chain.segments.filter((other) => other !== segment)
+      return this.#lost(cursor, bound, 'a segment was deleted: its records are lost')
+    }
+    const place = `${segment.index}:${cursor.seq}`
+    this.#attempts = this.#failing === place ? this.#attempts + 1 : 1
+    this.#failing = place
+    if (this.#attempts === 1)
+      this.#options.log.error({ err: error, path, offset: cursor.offset }, 'the disk cannot read a segment')
+    if (this.#attempts < ATTEMPTS_MAX) throw error
+    segment.isUnreadable = true
+    try {
+      return await this.#passDamage(segment, cursor, bound, false)
+    } catch {
+      // Not one piece from here on can be read: the file is given up if another one can.
+      if (!(await this.#canReadAnother(segment))) throw error
+      return this.#lost(cursor, bound, 'a segment cannot be read: its records are set aside')
+    }
+  }
+
+  async #canReadAnother(segment: Segment): Promise<boolean> {
+    const { disk, dir } = this.#options
+    for (const { index } of this.#chain.segments.filter((other) => other !== segment)) {
+      const file = await disk.open(segmentPath(dir, index), 'read').catch(() => undefined)
+      const bytes = await file?.read(new Uint8Array(SEGMENT_HEADER_BYTES), 0).catch(() => 0)
+      await file?.close()
+      if (bytes) return true
+    }
+    return false
+  }
+
+  /** Counts a segment that someone deleted, when nobody has read it yet. Its records are passed when the position gets there. */
+  noteDeleted(segment: Segment, position: Position): void {
+    if (segment.index === this.#fileIndex) return // it is open: what is left of it can still be read
+    const bound = boundOf(this.#chain, segment)
+    const from = Math.max(segment.firstSeq ?? position.seq, position.seq)
+    this.#chain.segments = this.#chain.segments.filter((other) => other !== segment)
+    if (from >= bound) return
+    this.#lost({ segment: segment.index, offset: 0, seq: from }, bound, 'a segment was deleted: its records are lost')
+    this.#counted.push([from, bound])
+  }
+
   /** Moves the cursor's sequence to `seq`; counts and logs each place once. */
   #lost(cursor: Cursor, seq: number, what: string): number {
     const lost = seq - cursor.seq
@@ -210,7 +285,11 @@ export class Reader {
     const place = `${segment}:${offset}:${cursor.seq}`
     if (lost > 0 && !this.#reported.has(place)) {
       this.#reported.add(place)
-      this.damaged += lost
+      const known = this.#counted.reduce(
+        (sum, [from, to]) => sum + Math.max(0, Math.min(to, seq) - Math.max(from, cursor.seq)),
+        0,
+      )
+      this.damaged += lost - known
       this.#options.log.error({ dir: this.#options.dir, segment, offset, records: lost, firstSeq: cursor.seq }, what)
     }
     cursor.seq = seq

@@ -1,7 +1,7 @@
 // Opening: finds the end of the log from the headers and the last segment alone, so that it takes as long for 10 records as for 10 million.
 // The segment written to last is cut after its last good record and never written to again; new records go into a new one.
 import type { Logger } from '../log.ts'
-import type { Disk } from './disk.ts'
+import type { Disk, DiskFile } from './disk.ts'
 import type { Bookmark } from './position-file.ts'
 import {
   type Chain,
@@ -9,11 +9,14 @@ import {
   type Position,
   raiseFloors,
   readAll,
+  readAround,
   SEGMENT_HEADER_BYTES,
   type Segment,
+  type SegmentHeader,
   scanSegment,
   segmentIndex,
   segmentPath,
+  setAside,
 } from './segment.ts'
 
 export interface Recovered {
@@ -41,7 +44,10 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
 
   for (const index of indexes) {
     if (index < (bookmark?.segment ?? 0)) useless.push(index)
-    else chain.segments.push(await openSegment(options, chain, index))
+    else {
+      const segment = await openSegment(options, chain, index)
+      if (segment !== undefined) chain.segments.push(segment)
+    }
   }
   while (chain.segments.length > 0 && !(await closeLast(options, chain))) useless.push(chain.segments.pop()!.index)
 
@@ -60,48 +66,108 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
   return { chain, position: { segment: oldest?.index ?? nextIndex, offset: SEGMENT_HEADER_BYTES, seq }, nextIndex }
 }
 
-/** Takes a segment by its header, or, where that is damaged, by its first good record. */
-async function openSegment({ disk, dir, log }: RecoverOptions, chain: Chain, index: number): Promise<Segment> {
+/**
+ * Takes a segment by its header, or, where that is damaged or cannot be read, by its first good record. Undefined for one that was written
+ * under another index, a copy or a mix-up: its records belong elsewhere, so the file is set aside.
+ */
+async function openSegment(options: RecoverOptions, chain: Chain, index: number): Promise<Segment | undefined> {
+  const { disk, dir, log } = options
   const path = segmentPath(dir, index)
-  const file = await disk.open(path, 'read')
+  const segment: Segment = { index, firstSeq: undefined, end: SEGMENT_HEADER_BYTES }
+  let file: DiskFile | undefined
   try {
-    const end = await file.size()
-    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
-    const found = fromHeader(bytes.subarray(0, await file.read(bytes, 0)), path)
-    const header = found?.index === index ? found : undefined
-    let firstSeq = header?.firstSeq
-    if (header === undefined) {
-      firstSeq = scanSegment(await readAll(file, 0, end), 1).firstSeq
-      if (firstSeq !== undefined)
-        log.warn({ dir, segment: index }, 'a segment header is damaged: its records are read without it')
+    file = await disk.open(path, 'read')
+    segment.end = await file.size()
+    const header = await readHeader(options, file, path)
+    if (header !== undefined && header.index !== index) {
+      log.error(
+        { path, writtenAs: segmentPath(dir, header.index) },
+        'a segment lies under a wrong name: it is set aside',
+      )
+      await setAside(disk, dir, path)
+      return undefined
     }
     if (header !== undefined) raiseFloors(chain.floors, header.floors)
+    const firstSeq = header?.firstSeq ?? (await findFirst(options, file, path, segment.end))
     chain.nextSeq = Math.max(chain.nextSeq, firstSeq ?? 0)
-    return { index, firstSeq, end }
+    return { ...segment, firstSeq }
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    log.error({ err: error, path }, 'a segment cannot be read')
+    return { ...segment, isUnreadable: true }
   } finally {
-    await file.close()
+    await file?.close()
   }
 }
+
+async function readHeader({ log }: RecoverOptions, file: DiskFile, path: string): Promise<SegmentHeader | undefined> {
+  const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
+  try {
+    return fromHeader(bytes.subarray(0, await file.read(bytes, 0)), path)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    log.error({ err: error, path }, 'a segment header cannot be read')
+    return undefined
+  }
+}
+
+async function findFirst(
+  { log }: RecoverOptions,
+  file: DiskFile,
+  path: string,
+  end: number,
+): Promise<number | undefined> {
+  const { firstSeq } = scanSegment((await readAround(file, 0, end)).bytes, 1)
+  if (firstSeq !== undefined) log.warn({ path }, 'a segment header is damaged: its records are read without it')
+  return firstSeq
+}
+
+/** A fault of the disk at this place; one of the process (too many open files, no memory) is none. */
+const isUnreadable = (error: unknown): boolean =>
+  ['EIO', 'EUCLEAN', 'EBADMSG', 'ENXIO', 'EREMOTEIO', 'EILSEQ'].includes((error as { code?: string }).code ?? '')
 
 /**
  * Finds the end of the log in the last segment and cuts what lies behind it: a record that was being written when the process or the power
  * went. False when the segment holds nothing at all. What looks like damage is left for the reader, which sets it aside and counts it.
  */
-async function closeLast({ disk, dir, log }: RecoverOptions, chain: Chain): Promise<boolean> {
+async function closeLast(options: RecoverOptions, chain: Chain): Promise<boolean> {
   const segment = chain.segments.at(-1)!
-  const file = await disk.open(segmentPath(dir, segment.index), 'write')
+  const path = segmentPath(options.dir, segment.index)
   try {
-    const scan = async () => scanSegment(await readAll(file, 0, segment.end), segment.firstSeq ?? 1)
+    return await tryCloseLast(options, chain, segment, path)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    options.log.error({ err: error, path }, 'the last segment cannot be read or cut')
+    segment.isUnreadable = true
+    chain.nextSeq++ // it held at least one record
+    return true
+  }
+}
+
+async function tryCloseLast(
+  { disk, dir, log }: RecoverOptions,
+  chain: Chain,
+  segment: Segment,
+  path: string,
+): Promise<boolean> {
+  const file = await disk.open(path, 'write')
+  try {
+    const scan = async () => {
+      const { bytes, unreadable } = await readAround(file, 0, segment.end)
+      return { ...scanSegment(bytes, segment.firstSeq ?? 1), unreadable }
+    }
     let found = await scan()
     // Before anything is cut it is read once more: a fault on the way from the disk must not cost a good record.
-    if (found.tail !== 'empty') found = await scan()
+    if (found.tail !== 'empty' || found.unreadable > 0) found = await scan()
+    if (found.unreadable > 0) log.error({ path, bytes: found.unreadable }, 'parts of the last segment cannot be read')
+    const isTailLost = found.tail === 'damaged' || (await cannotRead(file, found.end, segment.end))
     const firstMissing = found.lastSeq === undefined ? (segment.firstSeq ?? chain.nextSeq) : found.lastSeq + 1
-    const damaged = chain.nextSeq > firstMissing || found.tail === 'damaged'
-    chain.nextSeq = Math.max(chain.nextSeq, found.tail === 'damaged' ? firstMissing + 1 : firstMissing)
+    const damaged = chain.nextSeq > firstMissing || isTailLost || found.unreadable > 0
+    chain.nextSeq = Math.max(chain.nextSeq, isTailLost ? firstMissing + 1 : firstMissing)
     raiseFloors(chain.floors, found.floors)
     if (!damaged && found.lastSeq === undefined) return false
     if (!damaged && found.tail === 'torn') {
-      log.warn({ dir, segment: segment.index, offset: found.end }, 'the last record was not written to its end: cut')
+      log.warn({ dir, segment: segment.index, offset: found.end }, 'the last record was not written completely: cut')
     }
     if (!damaged && found.end < segment.end) {
       await file.truncate(found.end)
@@ -114,3 +180,9 @@ async function closeLast({ disk, dir, log }: RecoverOptions, chain: Chain): Prom
     await file.close()
   }
 }
+
+const cannotRead = (file: DiskFile, from: number, to: number): Promise<boolean> =>
+  readAll(file, from, to).then(
+    () => false,
+    () => true,
+  )

@@ -4,7 +4,7 @@
 //
 // It is filled with zeros, synced and entered in the directory before the first record goes in, so that an fdatasync touches no metadata
 // and a full disk is met before a record depends on it. The header is written with the first records. Indexes only ever rise.
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Logger } from '../log.ts'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
 import {
@@ -40,6 +40,8 @@ export interface Segment {
   readonly firstSeq: number | undefined
   /** Bytes that hold acknowledged records; for one that is no longer written to, the size of the file. */
   end: number
+  /** Parts of it could not be read: kept for the operator when it has been passed. */
+  isUnreadable?: true
 }
 
 export interface SegmentHeader {
@@ -133,6 +135,55 @@ export function raiseFloors(floors: [number, number], [first, second]: Floors): 
   raiseFloor(floors, 1, second)
 }
 
+const PIECE_BYTES = 4096
+
+/** What can be read from `at` on before the first area that cannot: answers its bytes. */
+export async function readPrefix(file: DiskFile, into: Uint8Array, at: number): Promise<number> {
+  let filled = 0
+  try {
+    while (filled < into.length) {
+      const piece = PIECE_BYTES - ((at + filled) % PIECE_BYTES)
+      const read = await file.read(into.subarray(filled, Math.min(into.length, filled + piece)), at + filled)
+      if (read === 0) break
+      filled += read
+    }
+  } catch {
+    // Up to here.
+  }
+  return filled
+}
+
+/**
+ * `readAll` over areas that the disk cannot read: zeros stand in their place. Throws what the disk throws when not one piece can be read.
+ */
+export async function readAround(
+  file: DiskFile,
+  from: number,
+  to: number,
+): Promise<{ bytes: Bytes; unreadable: number }> {
+  try {
+    return { bytes: await readAll(file, from, to), unreadable: 0 }
+  } catch {
+    // Read again by pieces.
+  }
+  const bytes = allocBytes(Math.max(0, to - from))
+  bytes.buffer.fill(0)
+  let [unreadable, failure] = [0, undefined as unknown]
+  for (let at = from; at < to; ) {
+    const next = Math.min(to, at - (at % PIECE_BYTES) + PIECE_BYTES)
+    try {
+      await file.read(bytes.buffer.subarray(at - from, next - from), at)
+    } catch (error) {
+      unreadable += next - at
+      failure = error
+      bytes.buffer.fill(0, at - from, next - from)
+    }
+    at = next
+  }
+  if (unreadable > 0 && unreadable === to - from) throw failure
+  return { bytes, unreadable }
+}
+
 /** What a walk over a whole segment in memory finds, over damage too. */
 export interface Scan {
   readonly firstSeq: number | undefined
@@ -186,7 +237,7 @@ function judgeTail(bytes: Bytes, end: number): Scan['tail'] {
 
 /** Segments that the position has passed, while they are on the disk. One that cannot be removed is tried again with the next. */
 export class PassedSegments {
-  #indexes: number[] = []
+  #segments: Segment[] = []
 
   constructor(
     readonly disk: Disk,
@@ -194,21 +245,41 @@ export class PassedSegments {
     readonly log: Logger,
   ) {}
 
-  add(index: number): void {
-    this.#indexes.push(index)
+  add(segment: Segment): void {
+    this.#segments.push(segment)
   }
 
   /** Never rejects. */
   async remove(): Promise<void> {
-    if (this.#indexes.length === 0) return
+    if (this.#segments.length === 0) return
     try {
-      while (this.#indexes.length > 0) {
-        await this.disk.unlink(segmentPath(this.dir, this.#indexes[0]!))
-        this.#indexes.shift()
+      for (let next = this.#segments[0]; next !== undefined; next = this.#segments[0]) {
+        const path = segmentPath(this.dir, next.index)
+        if (next.isUnreadable) await setAside(this.disk, this.dir, path)
+        else await this.disk.unlink(path)
+        this.#segments.shift()
       }
       await this.disk.syncDir(this.dir)
     } catch (error) {
-      this.log.warn({ err: error, dir: this.dir }, 'a delivered segment could not be removed yet')
+      if (isMissing(error)) this.#segments.shift()
+      else this.log.warn({ err: error, dir: this.dir }, 'a delivered segment could not be removed yet')
     }
   }
+}
+
+export const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
+
+/** Where damaged bytes and files are kept until an operator has looked at them. */
+export const DAMAGED_DIR = 'damaged'
+
+/** Moves a file that cannot be used to DIR/damaged, under its name; durable when it resolves. */
+export async function setAside(disk: Disk, dir: string, path: string): Promise<void> {
+  const shelf = join(dir, DAMAGED_DIR)
+  await disk.makeDir(shelf)
+  const kept = await disk.list(shelf)
+  let name = basename(path)
+  for (let copy = 2; kept.includes(name); copy++) name = `${basename(path)}-${copy}`
+  await disk.rename(path, join(shelf, name))
+  await disk.syncDir(shelf)
+  await disk.syncDir(dir)
 }

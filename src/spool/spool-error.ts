@@ -1,4 +1,4 @@
-// Why an append or an advance did not happen. The codes are those of the closed table in problem.ts, so the door can pass them on.
+// Why an append or an advance did not happen. The codes are those of the closed table in problem.ts, so HTTP can pass them on.
 
 /** What refuses an append before anything is written; all clear by themselves, `busy` with the next commit. */
 export type SpoolRefusal = 'spool_full' | 'disk_low' | 'busy'
@@ -18,6 +18,8 @@ export class SpoolError extends Error {
   constructor(
     readonly code: SpoolErrorCode,
     cause?: unknown,
+    /** A record of the rejected append may be delivered all the same: the disk did not take its removal either. */
+    readonly mayBeKept = false,
   ) {
     super(MESSAGES[code], cause === undefined ? {} : { cause })
   }

@@ -6,20 +6,22 @@
 // * A record whose append was rejected, or never answered, may be delivered or not; it never harms another.
 // * The position is durable before a segment it has passed is unlinked.
 // * Nothing a disk does ends the process: appends are rejected until it recovers, and reading goes on while it is full.
-import { type Clock, systemClock } from '../clock.ts'
+import { basename } from 'node:path'
+import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { DamageShelf } from './damage-shelf.ts'
 import { type Disk, systemDisk } from './disk.ts'
 import type { Floors, Turn } from './frame.ts'
-import { type FreeSpace, watchFreeSpace } from './free-space.ts'
 import { PositionFile } from './position-file.ts'
 import { type Batch, Reader } from './reader.ts'
 import { recover } from './recover.ts'
-import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
+import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES, segmentPath } from './segment.ts'
 import { SpoolError, type SpoolRefusal } from './spool-error.ts'
+import type { Spool, SpoolOptions, SpoolStats } from './spool-interface.ts'
+import { type DiskWatch, watchDisk } from './watch-disk.ts'
 import { Writer } from './writer.ts'
 
-export type { Batch, Position, SpoolRefusal }
+export type { Batch, Position, Spool, SpoolOptions, SpoolRefusal }
 
 const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
@@ -27,59 +29,6 @@ const LEAST_SEGMENT_BYTES = 512 * 1024
 const MOST_WAITING_BYTES = 24 * 1024 * 1024
 /** Beyond it who brings much waits, so that who brings little is not refused. */
 const MUCH_WAITING_BYTES = 8 * 1024 * 1024
-
-export interface SpoolOptions {
-  readonly dir: string
-  /** Bound for the records held. On disk up to two segments come on top: one made ready, one partly delivered. */
-  readonly maxBytes: number
-  /** Below this much free space on the disk appends are refused. */
-  readonly minFreeBytes: number
-  /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
-  readonly segmentBytes?: number
-  readonly log: Logger
-  /** After each commit: its records, and how long write and fdatasync took. */
-  onCommit?(records: number, ms: number): void
-  readonly disk?: Disk
-  readonly clock?: Clock
-}
-
-export interface SpoolStats {
-  /** Acknowledged and not yet advanced over. */
-  readonly records: number
-  /** Bytes they take in the log. */
-  readonly bytes: number
-  /** Arrival of the oldest of them, or of one before it; 0 while it could not be read. */
-  readonly oldestUs: number | undefined
-  /** Records found damaged or missing since opening. */
-  readonly damaged: number
-}
-
-export interface Spool {
-  /**
-   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so.
-   * Rejects with SpoolError: `spool_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
-   */
-  append(record: string, us: number, turn?: Turn): Promise<void>
-  /** Why an append would be refused right now. Synchronous and free; clears by itself. */
-  refusal(): SpoolRefusal | undefined
-  /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
-  backpressure(): Promise<void> | undefined
-  /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */
-  readonly floors: Floors
-  /**
-   * The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size.
-   * Rejects with SpoolError `disk_failed`; then ask again.
-   * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
-   */
-  read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch>
-  /** Makes the position durable, then removes the segments it has passed. Rejects with SpoolError `disk_failed`: it has not moved then. */
-  advance(next: Position): Promise<void>
-  /** Resolves when there is something to read or the signal aborts. */
-  waitForRecords(signal: AbortSignal): Promise<void>
-  stats(): SpoolStats
-  /** Finishes the appends in hand; later ones are rejected. */
-  close(): Promise<void>
-}
 
 /** Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, and what the disk throws. */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
@@ -93,8 +42,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     log.warn({ dir, position: bookmark }, what)
   }
   const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
-  const freeSpace = await watchFreeSpace(disk, dir, options.minFreeBytes, log)
-  const spool = new LogSpool({ ...options, disk }, { chain, position, nextIndex, positionFile, freeSpace })
+  const watch = await watchDisk(disk, dir, options.minFreeBytes, log)
+  const spool = new LogSpool({ ...options, disk }, { chain, position, nextIndex, positionFile, watch })
   await spool.begin()
   return spool
 }
@@ -104,7 +53,7 @@ interface Parts {
   readonly position: Position
   readonly nextIndex: number
   readonly positionFile: PositionFile
-  readonly freeSpace: FreeSpace
+  readonly watch: DiskWatch
 }
 
 class LogSpool implements Spool {
@@ -115,12 +64,14 @@ class LogSpool implements Spool {
   readonly #writer: Writer
   readonly #reader: Reader
   readonly #positionFile: PositionFile
-  readonly #freeSpace: FreeSpace
+  readonly #watch: DiskWatch
   readonly #passed: PassedSegments
   readonly #waiting = new Set<() => void>()
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
+  #lastNoted = 0
+  #isGone = false
   /** The first record of the last batch read ahead: the oldest one when the position gets there. */
   #ahead: { seq: number; us: number | undefined } | undefined
   #turn: Promise<unknown> = Promise.resolve()
@@ -135,7 +86,7 @@ class LogSpool implements Spool {
     this.#chain = parts.chain
     this.#position = parts.position
     this.#positionFile = parts.positionFile
-    this.#freeSpace = parts.freeSpace
+    this.#watch = parts.watch
     this.#reader = new Reader({ disk, dir, chain: parts.chain, shelf: new DamageShelf(disk, dir, log), log })
     this.#writer = new Writer({
       disk,
@@ -147,6 +98,7 @@ class LogSpool implements Spool {
       log,
       onCommit: (records, ms, firstUs) => {
         this.#oldestUs ??= firstUs
+        this.#noteSegment()
         this.#measure()
         this.#wake()
         options.onCommit?.(records, ms)
@@ -157,6 +109,7 @@ class LogSpool implements Spool {
   /** The first record's arrival, and a position file from the first moment on: one that is missing later has been lost. */
   async begin(): Promise<void> {
     this.#measure()
+    this.#watch.onNames((names) => this.#noteNames(names))
     try {
       await this.#bookmark(this.#position)
       await this.read(1, 0)
@@ -177,8 +130,12 @@ class LogSpool implements Spool {
   refusal(): SpoolRefusal | undefined {
     const waiting = this.#writer.waitingBytes
     if (this.#heldBytes + waiting >= this.#maxBytes) return 'spool_full'
-    if (this.#freeSpace.isLow()) return 'disk_low'
+    if (this.#watch.isLow()) return 'disk_low'
     return waiting >= MOST_WAITING_BYTES ? 'busy' : undefined
+  }
+
+  isGone(): boolean {
+    return this.#isGone
   }
 
   backpressure(): Promise<void> | undefined {
@@ -220,7 +177,7 @@ class LogSpool implements Spool {
 
   async close(): Promise<void> {
     await this.#writer.close()
-    this.#freeSpace.close()
+    this.#watch.close()
     this.#wake()
     await this.#inTurn(async () => {
       await this.#reader.close()
@@ -271,7 +228,7 @@ class LogSpool implements Spool {
 
   async #removePassed(): Promise<void> {
     const { segments } = this.#chain
-    while (segments.length > 0 && segments[0]!.index < this.#position.segment) this.#passed.add(segments.shift()!.index)
+    while (segments.length > 0 && segments[0]!.index < this.#position.segment) this.#passed.add(segments.shift()!)
     await this.#passed.remove()
   }
 
@@ -282,6 +239,25 @@ class LogSpool implements Spool {
       if (index >= at) bytes += end - (index === at ? offset : SEGMENT_HEADER_BYTES)
     }
     this.#heldBytes = bytes
+  }
+
+  /** The position file knows of each segment that was begun, so that the loss of the last one is noticed after a kill, too. */
+  #noteSegment(): void {
+    const index = this.#chain.segments.at(-1)!.index
+    if (index === this.#lastNoted) return
+    this.#lastNoted = index
+    this.#inTurn(() => this.#bookmark(this.#position)).catch(() => {}) // the next advance writes it, or reports why not
+  }
+
+  /** `names` are the files in the directory, undefined when the directory is gone. */
+  #noteNames(names: readonly string[] | undefined): void {
+    this.#isGone = names === undefined
+    const there = new Set(names)
+    for (const segment of this.#chain.segments) {
+      if (segment.index < this.#position.segment || there.has(basename(segmentPath('', segment.index)))) continue
+      this.#reader.noteDeleted(segment, this.#position)
+    }
+    this.#measure()
   }
 
   #wake(): void {

@@ -14,6 +14,7 @@ import {
   allocateSegment,
   type BlankSegment,
   type Chain,
+  isMissing,
   raiseFloor,
   SEGMENT_HEADER_BYTES,
   type Segment,
@@ -126,8 +127,8 @@ export class Writer {
       group.seal(this.#chain.nextSeq)
       await this.#write(group, touched)
     } catch (error) {
-      group.reject(new SpoolError('disk_failed', error))
-      await this.#abandon(touched)
+      const isVoid = await this.#abandon(touched)
+      group.reject(new SpoolError('disk_failed', error, !isVoid))
       return this.#pause(error)
     }
     this.#publish(group, touched)
@@ -149,6 +150,7 @@ export class Writer {
       if (!touched.includes(current)) touched.push(current)
       await writeAll(current.file, group.slice(from, part.to), current.written)
       await current.file.datasync()
+      if (!current.file.isLinked()) throw new Error('the segment was deleted while records were written to it')
       current.written += part.to - from
       seq += part.records
       from = part.to
@@ -210,18 +212,29 @@ export class Writer {
     })
   }
 
-  /** Cuts each segment back to what is acknowledged, or removes it; what cannot be cut is void by the next header. */
-  async #abandon(touched: Current[]): Promise<void> {
+  /**
+   * Cuts each segment back to what is acknowledged, or removes it. Answers whether that is durable: a record that is left would be delivered
+   * after a restart, unless the header of the next segment, which voids it, comes to the disk before.
+   */
+  async #abandon(touched: Current[]): Promise<boolean> {
     this.#current = undefined
+    let isVoid = true
     for (const current of touched) {
       const acknowledged = current.segment.end
       if (acknowledged === 0) {
-        await this.#remove(current)
+        isVoid = (await this.#remove(current)) && isVoid
         continue
       }
-      await current.file.truncate(acknowledged).catch((error) => this.#warn(current, error))
+      try {
+        await current.file.truncate(acknowledged)
+        await current.file.datasync()
+      } catch (error) {
+        isVoid = false
+        this.#warn(current, error)
+      }
       await this.#closeFile(current)
     }
+    return isVoid
   }
 
   #pause(error: unknown): void {
@@ -235,10 +248,19 @@ export class Writer {
     }, ms).unref()
   }
 
-  async #remove(blank: BlankSegment): Promise<void> {
+  /** Answers whether the removal is durable. */
+  async #remove(blank: BlankSegment): Promise<boolean> {
+    const { disk, dir } = this.#options
     await this.#closeFile(blank)
-    const path = segmentPath(this.#options.dir, blank.index)
-    await this.#options.disk.unlink(path).catch((error) => this.#warn(blank, error))
+    try {
+      await disk.unlink(segmentPath(dir, blank.index))
+      await disk.syncDir(dir)
+      return true
+    } catch (error) {
+      if (isMissing(error)) return true
+      this.#warn(blank, error)
+      return false
+    }
   }
 
   #closeFile(blank: BlankSegment): Promise<void> {

@@ -27,7 +27,15 @@ export type Change =
   /** Not the disk's: what the test has been promised at this point. */
   | { readonly op: 'note'; readonly note: unknown }
 
+/** Bytes [from, to) of a file that every read of them fails at. */
+export interface Unreadable {
+  readonly path: string
+  readonly from: number
+  readonly to: number
+}
+
 export class FakeDisk implements Disk {
+  unreadable: Unreadable[] = []
   readonly names = new Map<string, number>()
   readonly inodes = new Map<number, Uint8Array>()
   readonly changes: Change[] = []
@@ -117,6 +125,8 @@ class FakeFile implements DiskFile {
 
   async read(into: Uint8Array, at: number): Promise<number> {
     await this.disk.check('read', this.path)
+    const isBad = ({ path, from, to }: Unreadable) => path === this.path && at < to && at + into.length > from
+    if (this.disk.unreadable.some(isBad)) throw errno('EIO')
     const bytes = this.disk.inodes.get(this.inode)!.subarray(at, at + into.length)
     into.set(bytes)
     return bytes.length
@@ -143,6 +153,10 @@ class FakeFile implements DiskFile {
 
   async size(): Promise<number> {
     return this.disk.inodes.get(this.inode)!.length
+  }
+
+  isLinked(): boolean {
+    return [...this.disk.names.values()].includes(this.inode)
   }
 
   async close(): Promise<void> {}

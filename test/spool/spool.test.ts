@@ -97,6 +97,7 @@ test('an append resolves after the fdatasync of its segment and no earlier', asy
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192 })
   await spool.append('makes the segment', 1)
+  await spool.read(10, 1000) // after the position file has noted the segment
   let synced = false
   const held = Promise.withResolvers<void>()
   disk.check = async (op) => {

@@ -24,6 +24,7 @@ export function createFailingDisk(): FailingDisk {
         datasync: guard(() => file.datasync()),
         truncate: guard((bytes: number) => file.truncate(bytes)),
         size: () => file.size(),
+        isLinked: () => file.isLinked(),
         close: () => file.close(),
       }
     },

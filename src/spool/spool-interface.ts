@@ -1,0 +1,63 @@
+// What a spool is to the rooms that use it.
+import type { Clock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import type { Disk } from './disk.ts'
+import type { Floors, Turn } from './frame.ts'
+import type { Batch } from './reader.ts'
+import type { Position } from './segment.ts'
+import type { SpoolRefusal } from './spool-error.ts'
+
+export interface SpoolOptions {
+  readonly dir: string
+  /** Bound for the records held. On disk up to two segments come on top: one made ready, one partly delivered. */
+  readonly maxBytes: number
+  /** Below this much free space on the disk appends are refused. */
+  readonly minFreeBytes: number
+  /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
+  readonly segmentBytes?: number
+  readonly log: Logger
+  /** After each commit: its records, and how long write and fdatasync took. */
+  onCommit?(records: number, ms: number): void
+  readonly disk?: Disk
+  readonly clock?: Clock
+}
+
+export interface SpoolStats {
+  /** Acknowledged and not yet advanced over. */
+  readonly records: number
+  /** Bytes they take in the log. */
+  readonly bytes: number
+  /** Arrival of the oldest of them, or of one before it; 0 while it could not be read. */
+  readonly oldestUs: number | undefined
+  /** Records found damaged or missing since opening. */
+  readonly damaged: number
+}
+
+export interface Spool {
+  /**
+   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so.
+   * Rejects with SpoolError: `spool_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
+   */
+  append(record: string, us: number, turn?: Turn): Promise<void>
+  /** Is its directory gone? Every append fails then. */
+  isGone(): boolean
+  /** Why an append would be refused right now. Synchronous and free; clears by itself. */
+  refusal(): SpoolRefusal | undefined
+  /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
+  backpressure(): Promise<void> | undefined
+  /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */
+  readonly floors: Floors
+  /**
+   * The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size.
+   * Rejects with SpoolError `disk_failed`; then ask again.
+   * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
+   */
+  read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch>
+  /** Makes the position durable, then removes the segments it has passed. Rejects with SpoolError `disk_failed`: it has not moved then. */
+  advance(next: Position): Promise<void>
+  /** Resolves when there is something to read or the signal aborts. */
+  waitForRecords(signal: AbortSignal): Promise<void>
+  stats(): SpoolStats
+  /** Finishes the appends in hand; later ones are rejected. */
+  close(): Promise<void>
+}
