@@ -110,6 +110,8 @@ async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, acco
 
 /** A spool that is busy takes events again with its next commit, long before anybody has acted on the answer. */
 function unready({ spools }: Rooms): Problem | undefined {
+  if (spools.points.isGone() || spools.exceptions.isGone())
+    return new Problem('spool_missing', 'The directory of a spool was deleted. Restore DATA_DIR and start Stint again.')
   const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
   return refusal && SPOOL_REFUSALS[refusal]()
 }

@@ -67,7 +67,7 @@ export const READYZ = defineRoute({
   access: 'anyone',
   summary: 'Can the spools take an event?',
   answers: { 200: { description: 'They can', body: 'ready\n' } },
-  problems: ['spool_full', 'disk_low', 'stopping', 'internal'],
+  problems: ['spool_full', 'disk_low', 'spool_missing', 'stopping', 'internal'],
 })
 
 export const SHOW_METRICS = defineRoute({

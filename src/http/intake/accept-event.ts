@@ -67,9 +67,9 @@ const seriesBudgetSpent = () =>
 /** The answer to a request whose append was rejected. */
 export function diskProblem(cause: unknown): Problem {
   if (cause instanceof SpoolError && cause.code !== 'disk_failed') return SPOOL_REFUSALS[cause.code]()
-  return new Problem(
-    'disk_failed',
-    'Writing to the disk failed; the event may or may not have been accepted. Send it again; with `at` it is stored once.',
-    { cause },
-  )
+  const isRefused = cause instanceof SpoolError && !cause.mayBeKept
+  const detail = isRefused
+    ? 'Writing to the disk failed; nothing was accepted. Send the event again.'
+    : 'Writing to the disk failed; the event may or may not have been accepted. Send it again; with `at` it is stored once.'
+  return new Problem('disk_failed', detail, { cause })
 }

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import pino from 'pino'
 import { listen } from '../../../src/http/listen.ts'
 import { opsRoutes } from '../../../src/http/operations/ops-routes.ts'
 import { Problem } from '../../../src/problem.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
+import { until } from '../../support/until.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -30,6 +33,15 @@ test('/readyz says why no event can be taken', async () => {
   expect(await response.json()).toMatchObject({ code: 'disk_low', detail: 'There is too little free space.' })
   expect((await fetch(`${listener.url}/livez`)).status).toBe(200)
   await listener.stop()
+})
+
+test('/readyz is 503 when the directory of a spool was deleted, and no event is accepted', async () => {
+  const broken = await startApp()
+  rmSync(join(broken.rooms.config.dataDir, 'spool'), { recursive: true })
+  expect((await broken.post('/v1/start', { process: 'p' })).status).toBe(500)
+  await until('noticed', async () => (await broken.fetch('/readyz')).status === 503)
+  expect((await broken.fetch('/readyz')).json).toMatchObject({ code: 'spool_missing' })
+  await broken.stop()
 })
 
 test('/metrics is the text that Prometheus reads', async () => {
