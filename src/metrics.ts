@@ -49,9 +49,18 @@ export function createMetrics() {
         create({ name, help, labelNames, registers: [registry] }, key as K),
       ]),
     ) as Record<K, M>
+  /** By kind. A plain sum that is read at each scrape: a Counter's own increment costs a request 0.2 µs. */
+  const accepted: Record<string, number> = {}
+  function setAccepted(this: Counter<string>): void {
+    this.reset()
+    for (const [kind, events] of Object.entries(accepted)) this.inc({ kind }, events)
+  }
   return {
     registry,
-    ...each(COUNTERS, (row) => new Counter(row)),
+    ...each(COUNTERS, (row, key) => new Counter(key === 'accepted' ? { ...row, collect: setAccepted } : row)),
+    countAccepted(kind: string, events: number): void {
+      accepted[kind] = (accepted[kind] ?? 0) + events
+    },
     ...each(GAUGES, (row) => new Gauge(row)),
     ...each(HISTOGRAMS, (row, key) => new Histogram({ ...row, buckets: BUCKETS[key] })),
   }

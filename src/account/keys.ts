@@ -10,6 +10,7 @@ import type { AccountDatabase } from './database.ts'
 import { createId, createKeySecret, hashSecret, looksLikeKey, visiblePrefix } from './secret.ts'
 
 const KEYS_MAX = 10_000
+const KEYS_IN_USE_MAX = 10_000
 /** So long a key that has ended is still listed. */
 const ENDED_LISTED_MS = 30 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
@@ -41,7 +42,7 @@ export interface IssuedKey extends Key {
 }
 
 export interface Keys {
-  /** The hot path: one SHA-256 and a Map look-up. */
+  /** The hot path: one Map look-up; a SHA-256 and another one for a key that has not been used for a while. */
   find(secret: string): FoundKey | undefined
   /** Newest first, with those that ended in the last 30 days. */
   list(account: string): Key[]
@@ -82,6 +83,8 @@ interface Row {
 export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const byHash = new Map<string, Entry>()
+  /** Keys in use by their exact text, which saves the hash. Emptied whenever a key ends. */
+  const bySecret = new Map<string, Entry>()
   let unwritten: Entry[] = []
   let forgottenMs = Number.NEGATIVE_INFINITY
 
@@ -147,6 +150,7 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
     if (Math.abs(now - forgottenMs) < FORGET_EVERY_MS) return
     const gone = write(() => forget.all(now - ENDED_LISTED_MS))
     for (const { hash } of gone) byHash.delete(hash)
+    bySecret.clear()
     forgottenMs = now
   }
 
@@ -161,15 +165,22 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
     unwritten = []
   }
 
+  function findByHash(secret: string): Entry | undefined {
+    if (!looksLikeKey(secret)) return undefined
+    const entry = byHash.get(hashSecret(secret))
+    if (bySecret.size >= KEYS_IN_USE_MAX) bySecret.clear()
+    if (entry !== undefined) bySecret.set(secret, entry)
+    return entry
+  }
+
   return {
     find(secret) {
-      if (!looksLikeKey(secret)) return undefined
-      const hash = hashSecret(secret)
-      const entry = byHash.get(hash)
+      const entry = bySecret.get(secret) ?? findByHash(secret)
       if (entry === undefined) return undefined
       const now = nowMs()
       if (now >= entry.expiresMs) {
-        byHash.delete(hash)
+        byHash.delete(hashSecret(secret))
+        bySecret.clear()
         return undefined
       }
       entry.lastUsedMs = now
@@ -212,8 +223,10 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
       const { hash } = get(account, id)
       write(() => db.query('UPDATE api_key SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?').run(nowMs(), id))
       byHash.delete(hash)
+      bySecret.clear()
     },
     dropAccount(account) {
+      bySecret.clear()
       for (const [hash, entry] of byHash) if (entry.account === account) byHash.delete(hash)
     },
     flush,

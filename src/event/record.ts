@@ -15,6 +15,8 @@ export function toRecord(event: Event): string {
       return toJson(['m', stamp.us, stamp.sub, account, process, meta, event.items], event.uid)
     case 'exception':
       return toJson(['x', stamp.us, stamp.sub, account, process, meta, event.exception], event.uid)
+    default:
+      return event satisfies never
   }
 }
 

@@ -13,9 +13,9 @@ import { errorToProblem } from './error-to-problem.ts'
 import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { boundBody, createBodyBudget } from './intake/body-budget.ts'
-import { admit, type GateDeps, kindOfPath } from './intake/intake-gate.ts'
+import { type Admission, admit, type GateDeps, kindOfPath } from './intake/intake-gate.ts'
 import { createRateLimitHeaders } from './intake/rate-limit.ts'
-import { type Admitted, v1Routes } from './intake/v1-routes.ts'
+import { v1Routes } from './intake/v1-routes.ts'
 import { createLogTrouble } from './log-trouble.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
 import { type HealthDeps, healthRoute } from './operations/health-route.ts'
@@ -82,6 +82,16 @@ export function createApp(deps: AppDeps) {
     return kind && problemOf(kind, error.value)
   }
 
+  /** `path` is that of the route which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two. */
+  function passGate(request: Request, routed: string): Response | Admission | undefined {
+    const path = isIntake(routed) ? routed : pathOf(request.url)
+    if (!isIntake(path)) return undefined
+    const admission = admit(request, path, gate)
+    if (admission instanceof Problem) return refuse(path, admission)
+    if (kindOfPath(path) !== undefined) boundBody(request, MAX_BODY_BYTES, admission.account, bodies)
+    return admission
+  }
+
   const allowedMethods = createAllowedMethods(() => app.routes)
   // Elysia looks for the path behind the eleventh character of the URL, which is within it when the Host is as short as `api`; without TLS it
   // can be told to look behind the seventh.
@@ -99,16 +109,13 @@ export function createApp(deps: AppDeps) {
       else log.error({ err: problem?.cause ?? error, path }, 'a request failed')
       return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
     })
-    // An inline arrow: Elysia reads the source text of this function to find out whether its answer counts. `c.path` is that of the route
-    // which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two.
+    // An inline arrow that returns a name: Elysia reads the source text of this function. It must find a `return` for the answer to count, and
+    // no call behind it, which it takes for a promise: every request would then wait for one more turn. Nor may the context be handed on whole.
     .onRequest((c) => {
-      const routed = (c as unknown as { path: string }).path
-      const path = isIntake(routed) ? routed : pathOf(c.request.url)
-      if (!isIntake(path)) return
-      const admission = admit(c.request, path, gate)
-      if (admission instanceof Problem) return refuse(path, admission)
-      if (kindOfPath(path) !== undefined) boundBody(c.request, MAX_BODY_BYTES, admission.account, bodies)
-      ;(c as unknown as { admission: Admitted['admission'] }).admission = admission
+      const arriving = c as unknown as { path: string; admission: Admission | undefined }
+      const judged = passGate(c.request, arriving.path)
+      if (judged instanceof Response) return judged
+      arriving.admission = judged
     })
     .use(routes)
     .use(

@@ -3,7 +3,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { type Fault, Problem } from '../problem.ts'
-import { bodyTooLarge, parseJson, readBytes } from './intake/read-body.ts'
+import { bodyTooLarge, parseJson, readSmall } from './intake/read-body.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
 const MAX_FAULTS = 100
@@ -33,7 +33,7 @@ export async function readJson<T extends TObject>(
       errors: [{ pointer: '', detail: 'must be application/json, in UTF-8' }],
     })
   }
-  const body = parseJson(await readBytes(request, MAX_BODY_BYTES))
+  const body = parseJson(await readSmall(request, MAX_BODY_BYTES))
   const errors = findFaults(schema, body, rules)
   if (errors.length > 0) {
     const count = errors.length === 1 ? 'a fault' : `${errors.length} faults`

@@ -77,13 +77,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
 }
 
 function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms): AppDeps['intake'] {
-  // Looked up once: finding a counter by its label costs more than counting.
-  const accepted = {
-    start: metrics.accepted.labels('start'),
-    end: metrics.accepted.labels('end'),
-    metrics: metrics.accepted.labels('metrics'),
-    exception: metrics.accepted.labels('exception'),
-  }
   return {
     spools,
     ownStamps,
@@ -91,7 +84,7 @@ function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms
     wallUs: clock.wallUs,
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
     seriesNoted: accounts.series.noted,
-    countAccepted: (kind, events) => accepted[kind].inc(events),
+    countAccepted: metrics.countAccepted,
   }
 }
 

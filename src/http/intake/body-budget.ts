@@ -2,7 +2,7 @@
 // announces much and sends little holds little. No account gets more than its share, so there is always room for the others.
 // Small bodies are not counted: the number of connections bounds them, and most events are small.
 import { Problem } from '../../problem.ts'
-import { readBytes } from './read-body.ts'
+import { readCounted } from './read-body.ts'
 
 /** Reserves so many more bytes. Throws Problem `busy` when there is no room for them. */
 export type Reserve = (bytes: number) => void
@@ -61,6 +61,6 @@ export function boundBody(request: Request, maxBytes: number, account: string, b
   const { arrayBuffer } = request
   request.arrayBuffer = () => {
     request.arrayBuffer = arrayBuffer
-    return bodies.during(account, (reserve) => readBytes(request, maxBytes, reserve)) as Promise<never>
+    return bodies.during(account, (reserve) => readCounted(request, maxBytes, reserve)) as Promise<never>
   }
 }

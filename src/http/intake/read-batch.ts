@@ -3,7 +3,7 @@
 import { Problem } from '../../problem.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../wire/events.ts'
 import type { Reserve } from './body-budget.ts'
-import { collectBytes, jsonMalformed, parseJson, readBytes } from './read-body.ts'
+import { collectBytes, jsonMalformed, parseJson, readCounted } from './read-body.ts'
 
 export const CODINGS = ['gzip', 'zstd']
 /** One slice takes the event loop a millisecond or less. */
@@ -18,7 +18,7 @@ export class UnreadableLine {
 export async function readBatch(request: Request, isSmall: boolean, reserve: Reserve): Promise<Uint8Array> {
   const bytes = isSmall
     ? new Uint8Array(await request.arrayBuffer())
-    : await readBytes(request, MAX_BATCH_BYTES, reserve)
+    : await readCounted(request, MAX_BATCH_BYTES, reserve)
   return unpack(request, bytes, reserve)
 }
 

@@ -11,8 +11,14 @@ export const jsonMalformed = (detail: string, cause?: unknown) =>
 /** Counts bytes as they arrive; what it throws ends the reading. */
 type Count = (bytes: number) => void
 
-/** The bytes of a body. Throws Problem `body_too_large` as soon as they are more. */
-export const readBytes = (request: Request, maxBytes: number, count?: Count): Promise<Uint8Array> =>
+/** The bytes of a small body. Content-Length, where there is one, has been judged by the caller. Throws Problem `body_too_large`. */
+export const readSmall = async (request: Request, maxBytes: number): Promise<Uint8Array> =>
+  request.headers.has('content-length')
+    ? new Uint8Array(await request.arrayBuffer())
+    : await collectBytes(request.body ?? [], maxBytes)
+
+/** The bytes of a body, counted as they arrive. Throws Problem `body_too_large` as soon as they are more. */
+export const readCounted = (request: Request, maxBytes: number, count: Count): Promise<Uint8Array> =>
   collectBytes(request.body ?? [], maxBytes, count)
 
 export async function collectBytes(

@@ -5,6 +5,8 @@ import { expect, test } from 'bun:test'
 import { batchRoute } from '../../../src/http/intake/batch-route.ts'
 import { createBodyBudget } from '../../../src/http/intake/body-budget.ts'
 import { v1Routes } from '../../../src/http/intake/v1-routes.ts'
+import { createHttp } from '../../../src/service/create-http.ts'
+import { startApp } from '../../support/app.ts'
 
 const EXPENSIVE = /parseCookie|parseQueryFromURL|c\.headers|c\.request\.body/
 const noDeps = {} as Parameters<typeof v1Routes>[0]
@@ -26,4 +28,15 @@ test.each([
 ])('Elysia reads no more of %s than the body', (_, code) => {
   expect(code).toContain('handler(c)')
   expect(code).not.toMatch(EXPENSIVE)
+})
+
+test('Elysia takes the gate for what it is: synchronous, with an answer that counts, and reading no body', async () => {
+  const app = await startApp()
+  const http = createHttp(app.rooms, { peerOf: () => undefined, isStopping: () => false })
+  http.compile()
+  const hooks = (http as unknown as { event: { request: { fn: object; isAsync?: boolean; hasReturn?: boolean }[] } })
+    .event.request
+  expect(hooks.map(({ isAsync, hasReturn }) => ({ isAsync, hasReturn }))).toEqual([{ isAsync: false, hasReturn: true }])
+  for (const [path, code] of codeOf(http)) if (path.startsWith('/v1/')) expect(code).not.toMatch(EXPENSIVE)
+  await app.stop()
 })
