@@ -7,6 +7,7 @@ const PROBLEMS = {
   scope_missing: { status: 403, title: 'The key lacks the scope for this' },
   signup_closed: { status: 403, title: 'Sign-up is closed' },
   setup_code_invalid: { status: 403, title: 'The set-up code is missing or wrong' },
+  operator_only: { status: 403, title: 'Only the operator may do this' },
   password_wrong: { status: 403, title: 'The password is missing or wrong' },
   cross_site: { status: 403, title: 'The request came from another site' },
   not_found: { status: 404, title: 'There is nothing here' },

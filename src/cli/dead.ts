@@ -29,7 +29,7 @@ const DEAD: View = {
     { title: 'ID', cell: ({ id }) => id },
     { title: 'BURIED', cell: ({ buried_at }) => formatLocalTime(buried_at) },
     { title: 'KIND', cell: ({ kind }) => kind },
-    { title: 'PROCESS', cut: true, cell: ({ process }) => process },
+    { title: 'PROCESS', cut: true, cell: ({ process }) => process ?? { text: '–', style: 'dim' } },
     { title: 'META', cut: true, cell: ({ meta }) => meta ?? { text: '–', style: 'dim' } },
     { title: 'REASON', cut: true, cell: ({ reason }) => reason },
   ],
@@ -125,9 +125,9 @@ function describe({ id, kind, process, meta, at, reason, buried_at, event }: Row
   const lines = {
     id,
     kind,
-    process,
+    process: process ?? '–',
     meta: meta ?? '–',
-    at: formatLocalTime(at),
+    at: at === null ? '–' : formatLocalTime(at),
     buried: formatLocalTime(buried_at),
     reason,
   }

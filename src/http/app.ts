@@ -20,11 +20,11 @@ import { createLogTrouble } from './log-trouble.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
 import { type HealthDeps, healthRoute } from './operations/health-route.ts'
 import { type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
-import { type AuthorizeReadDeps, authorizeRead } from './questions/authorize-read.ts'
+import { type AuthorizeDeps, authorize } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 
-export interface AppDeps extends OpsDeps, AuthorizeReadDeps, ConsoleRoutesDeps {
+export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps {
   readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps
   readonly accounts: AccountRoutesDeps
@@ -70,7 +70,7 @@ export function createApp(deps: AppDeps) {
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
   const { routes, problemOf } = v1Routes(intake)
-  const accountOf = (request: Request) => authorizeRead(request, deps)
+  const accountOf = (request: Request) => authorize(request, deps, 'read')
 
   const refuse = (path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
@@ -123,7 +123,14 @@ export function createApp(deps: AppDeps) {
     )
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
-    .use(deadLetterRoutes({ accountOf, nowNs: deps.nowNs, dead: deps.dead }))
+    .use(
+      deadLetterRoutes({
+        authorize: (request, scope) => authorize(request, deps, scope),
+        isOperator: (account) => deps.health.accounts.get(account)?.operator === true,
+        nowNs: deps.nowNs,
+        dead: deps.dead,
+      }),
+    )
     .use(healthRoute({ accountOf, health: deps.health }))
     .use(opsRoutes(deps))
     .use(consoleRoutes(deps))

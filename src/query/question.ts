@@ -2,7 +2,7 @@
 import { escapePointer } from '../event/faults.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/marks-window.ts'
-import { FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
+import { DROP_DEAD_LETTER, FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
 import { FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'
 import { DEFAULT_EACH, DEFAULT_LIMIT, type ParameterName } from '../wire/parameters.ts'
@@ -22,6 +22,7 @@ export const QUESTION_ROUTES = {
   processes: FIND_PROCESSES,
   series: COUNT_SERIES,
   dead: FIND_DEAD_LETTERS,
+  deadAction: DROP_DEAD_LETTER,
 } as const satisfies Record<string, Route>
 
 export type QuestionKind = keyof typeof QUESTION_ROUTES
@@ -47,6 +48,8 @@ export interface Question {
   readonly name?: string
   readonly fingerprint?: string
   readonly byMeta: boolean
+  /** Dead letters of all accounts. */
+  readonly all: boolean
   readonly everyNs?: bigint
   readonly limit: number
   /** Timings per process. */
@@ -95,6 +98,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(every !== undefined && { everyNs: every }),
     ...(cursor !== undefined && { place: cursor.place }),
     byMeta: given.by === 'meta',
+    all: given.all === true,
     limit: given.limit ?? DEFAULT_LIMIT,
     each: given.each ?? DEFAULT_EACH,
     next: (place) => encodeCursor({ ...fixed, place, digest }),

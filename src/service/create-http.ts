@@ -93,7 +93,7 @@ const metricNames = (event: Event): string[] | undefined =>
   event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined
 
 /** Durable in the spool before it leaves the dead letters: a kill between the two repeats it. False when the account has no such letter. */
-async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, account: string, id: string) {
+async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, account: string | undefined, id: string) {
   const letter = deadLetters.get(account, id)
   if (letter === undefined) return false
   const stamp = stampClock.next()

@@ -48,13 +48,13 @@ export class DeadLettersFull extends Error {
 export interface DeadLetters {
   /** All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull, and what SQLite throws on a full or failing disk. */
   bury(letters: readonly BuriedLetter[]): void
-  /** An account's letters, newest first, at most `limit`; `before` is the id of the last one of the page before. */
-  list(account: string, page: { limit: number; before?: string }): DeadLetter[]
-  get(account: string, id: string): DeadLetter | undefined
+  /** An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is the id of the last one of the page before. */
+  list(account: string | undefined, page: { limit: number; before?: string }): DeadLetter[]
+  get(account: string | undefined, id: string): DeadLetter | undefined
   /** How many an account has. */
   count(account: string): number
   /** False when the account has no such letter. */
-  remove(account: string, id: string): boolean
+  remove(account: string | undefined, id: string): boolean
   removeAccount(account: string): void
   stats(): { total: number; bytes: number; byDestination: Record<string, number> }
   close(): void
@@ -110,8 +110,12 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
   const page = database.query<Row, [string, number, number]>(
     'SELECT * FROM dead_letter WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?',
   )
-  const one = database.query<Row, [string, number]>('SELECT * FROM dead_letter WHERE account = ? AND id = ?')
-  const drop = database.query<Row, [string, number]>('DELETE FROM dead_letter WHERE account = ? AND id = ? RETURNING *')
+  const pageOfAll = database.query<Row, [number, number]>(
+    'SELECT * FROM dead_letter WHERE id < ? ORDER BY id DESC LIMIT ?',
+  )
+  const isTheirs = 'id = ?1 AND (?2 IS NULL OR account = ?2)'
+  const one = database.query<Row, [number, string | null]>(`SELECT * FROM dead_letter WHERE ${isTheirs}`)
+  const drop = database.query<Row, [number, string | null]>(`DELETE FROM dead_letter WHERE ${isTheirs} RETURNING *`)
   const countOf = database.query<{ letters: number }, [string]>(
     'SELECT count(*) AS letters FROM dead_letter WHERE account = ?',
   )
@@ -139,15 +143,18 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
     bury(letters) {
       for (const { destination, bytes } of write(() => buryAll(letters))) count(destination, 1, bytes)
     },
-    list: (account, { limit, before }) =>
-      page.all(account, before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before), limit).map(toLetter),
+    list(account, { limit, before }) {
+      const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before)
+      const rows = account === undefined ? pageOfAll.all(beforeId, limit) : page.all(account, beforeId, limit)
+      return rows.map(toLetter)
+    },
     get(account, id) {
-      const row = one.get(account, rowId(id))
+      const row = one.get(rowId(id), account ?? null)
       return row === null ? undefined : toLetter(row)
     },
     count: (account) => countOf.get(account)!.letters,
     remove(account, id) {
-      const row = write(() => drop.get(account, rowId(id)))
+      const row = write(() => drop.get(rowId(id), account ?? null))
       if (row === null) return false
       count(row.destination, -1, -row.bytes)
       return true

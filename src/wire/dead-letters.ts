@@ -1,18 +1,22 @@
 // Dead letters: events that their store will never take, each with the reason.
 import { type Static, Type } from '@sinclair/typebox'
+import { EVENT_KINDS } from '../event/event.ts'
 import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
-import { orNull, pageOf, Time } from './shapes.ts'
+import { choice, orNull, pageOf, Time } from './shapes.ts'
 
 export const DeadLetter = Type.Object({
   id: Type.String(),
-  kind: Type.String({ description: 'start, end, metrics or exception.' }),
-  process: Type.String(),
+  account: Type.Optional(Type.String({ description: 'With `all=true`.' })),
+  kind: choice([...EVENT_KINDS, 'unknown'] as const, {
+    description: '`unknown`: written by a newer version; process, at and event are null then.',
+  }),
+  process: orNull(Type.String()),
   meta: orNull(Type.String()),
-  at: Time,
+  at: orNull(Time),
   reason: Type.String(),
   buried_at: Time,
-  event: Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it was sent.' }),
+  event: orNull(Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it was sent.' })),
 })
 export type DeadLetter = Static<typeof DeadLetter>
 
@@ -25,8 +29,9 @@ export const FIND_DEAD_LETTERS = defineRoute({
   tag: 'questions',
   access: 'key or session',
   summary: 'List dead letters',
-  description: 'Events that their store will never take, with the reason, newest first.',
-  parameters: ['limit', 'cursor'],
+  description:
+    'Events that their store will never take, with the reason, newest first. With `all=true` those of all accounts, for the operator.',
+  parameters: ['all', 'limit', 'cursor'],
   answers: {
     200: json('The dead letters', DeadLetterPage, {
       dead: [
@@ -44,10 +49,10 @@ export const FIND_DEAD_LETTERS = defineRoute({
       next: null,
     }),
   },
-  problems: LOCAL_QUESTION_PROBLEMS,
+  problems: [...LOCAL_QUESTION_PROBLEMS, 'operator_only'],
 })
 
-const ACTION_PROBLEMS = ['key_invalid', 'scope_missing', 'rate_limited', 'internal', 'not_found'] as const
+const ACTION_PROBLEMS = [...LOCAL_QUESTION_PROBLEMS, 'operator_only', 'not_found'] as const
 
 export const REPLAY_DEAD_LETTER = defineRoute({
   method: 'POST',
@@ -55,7 +60,9 @@ export const REPLAY_DEAD_LETTER = defineRoute({
   tag: 'questions',
   access: 'key or session',
   summary: 'Replay a dead letter',
-  description: 'Puts the event back into its spool.',
+  description:
+    'Puts the event back into its spool. A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
+  parameters: ['all'],
   answers: { 204: { description: 'It is back in its spool' } },
   problems: [...ACTION_PROBLEMS, 'spool_full', 'disk_low', 'busy', 'disk_failed'],
 })
@@ -66,6 +73,8 @@ export const DROP_DEAD_LETTER = defineRoute({
   tag: 'questions',
   access: 'key or session',
   summary: 'Delete a dead letter',
+  description: 'A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
+  parameters: ['all'],
   answers: { 204: { description: 'It is deleted' } },
   problems: ACTION_PROBLEMS,
 })

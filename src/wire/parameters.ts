@@ -61,6 +61,7 @@ export const PARAMETERS = {
       'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h` or `1d`; buckets are aligned to the epoch (UTC).',
     pattern: '^[1-9][0-9]{0,8}[smhd]$',
   }),
+  all: choice(['true'], { description: 'Those of all accounts; for the operator alone.' }),
   limit: Type.Integer({
     description: 'Maximum number of items.',
     minimum: 1,

@@ -33,6 +33,8 @@ const read = (status: number): Expectation => ({
   'strangers session': status,
   writer: 403,
 })
+/** A change by key or session: the key must have the scope `write`. */
+const change = (status: number): Expectation => ({ ...read(status), writer: status, reader: 403 })
 /** By session alone; a key is none. */
 const session = (status: number, strangers = status): Expectation => ({
   ...everybody(401),
@@ -56,8 +58,8 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/series': read(200),
   'GET /api/health': read(200),
   'GET /api/dead': read(200),
-  'POST /api/dead/:id/replay': read(404),
-  'DELETE /api/dead/:id': read(404),
+  'POST /api/dead/:id/replay': change(404),
+  'DELETE /api/dead/:id': change(404),
   'GET /api/sign-up': everybody(200),
   'POST /api/accounts': everybody(422),
   'POST /api/session': everybody(422),

@@ -83,6 +83,18 @@ test("a stranger sees, gets and removes nothing of another account's, and an odd
   expect(dead.stats().total).toBe(1)
 })
 
+test('the operator lists, gets and removes the letters of all accounts', () => {
+  const dead = open()
+  dead.bury([letter('a'), letter('b', 'bob')])
+  const [newest, oldest] = dead.list(undefined, { limit: 10 })
+  expect([newest, oldest].map((one) => one?.account)).toEqual(['bob', 'alice'])
+  expect(dead.list(undefined, { limit: 10, before: newest!.id })).toEqual([oldest!])
+  expect(dead.get(undefined, oldest!.id)).toEqual(oldest!)
+  expect(dead.remove(undefined, newest!.id)).toBe(true)
+  expect(dead.list(undefined, { limit: 10 })).toEqual([oldest!])
+  dead.close()
+})
+
 test('a removed letter is gone and its id never comes back; removing an account leaves the others', () => {
   const dead = open()
   dead.bury([letter('a'), letter('b'), letter('c', 'bob'), letter('d', 'alice', 'exceptions')])

@@ -42,7 +42,7 @@ export function openHealthPage(app: App): Page {
       {
         label: 'Event',
         cell: ({ kind, process, meta }) => [
-          h('strong', { class: 'clip', title: process }, process),
+          h('strong', { class: 'clip', title: process ?? '' }, process ?? '–'),
           subLine([kind, meta].filter((part) => part !== null).join(' · ')),
         ],
       },

@@ -8,6 +8,7 @@ import { cutPage } from '../../query/page.ts'
 import { parseQuestion } from '../../query/question.ts'
 import type { DeadLetter, DeadLetters } from '../../state/dead-letters.ts'
 import {
+  type DeadLetter as DeadLetterJson,
   type DeadLetterPage,
   DROP_DEAD_LETTER,
   FIND_DEAD_LETTERS,
@@ -17,41 +18,59 @@ import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { diskProblem } from '../intake/accept-event.ts'
 
-export type BuriedEvent = Pick<DeadLetter, 'id' | 'reason' | 'record' | 'buriedAtUs'>
+export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 
 export interface DeadLetterRoutesDeps {
-  /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  accountOf(request: Request): string
+  /** The account of a request that may read, or change, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
+  authorize(request: Request, scope: 'read' | 'write'): string
+  isOperator(account: string): boolean
   nowNs(): bigint
   readonly dead: Pick<DeadLetters, 'remove'> & {
     /** Newest first; `before` is the last id of the page before. */
     list(...asked: Parameters<DeadLetters['list']>): readonly BuriedEvent[]
     /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. Rejects with SpoolError. */
-    replay(account: string, id: string): Promise<boolean>
+    replay(account: string | undefined, id: string): Promise<boolean>
   }
 }
 
 const unknownId = () => new Problem('not_found', 'The account has no dead letter with this id.')
 
-export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDeps) {
+export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLetterRoutesDeps) {
+  /** Whose letters the request is about: those of its account, or of all (undefined) when the operator asks with `all=true`. */
+  const ownerOf = (account: string, isOfAll: boolean): string | undefined => {
+    if (!isOfAll) return account
+    if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may ask for `all=true`.')
+    return undefined
+  }
+  const changesOf = (request: Request): string | undefined => {
+    const account = authorize(request, 'write')
+    const question = parseQuestion('deadAction', new URL(request.url).searchParams, nowNs())
+    return ownerOf(account, question.all)
+  }
+
   return new Elysia({ normalize: false })
     .get(
       FIND_DEAD_LETTERS.path,
       ({ request }) => {
-        const account = accountOf(request)
+        const account = authorize(request, 'read')
         const question = parseQuestion('dead', new URL(request.url).searchParams, nowNs())
         const before = question.place?.[0]
-        const found = dead.list(account, { limit: question.limit + 1, ...(before !== undefined && { before }) })
+        const found = dead.list(ownerOf(account, question.all), {
+          limit: question.limit + 1,
+          ...(before !== undefined && { before }),
+        })
         const { items, next } = cutPage(found, question, ({ id }) => [id])
-        return jsonAnswer({ dead: items.map(answerBuried), next } satisfies DeadLetterPage)
+        return jsonAnswer({
+          dead: items.map((letter) => answerBuried(letter, question.all)),
+          next,
+        } satisfies DeadLetterPage)
       },
       describeRoute(FIND_DEAD_LETTERS),
     )
     .post(
       REPLAY_DEAD_LETTER.path,
       async ({ request, params }) => {
-        const account = accountOf(request)
-        const isReplayed = await dead.replay(account, params.id).catch((cause: unknown) => {
+        const isReplayed = await dead.replay(changesOf(request), params.id).catch((cause: unknown) => {
           throw diskProblem(cause)
         })
         if (!isReplayed) throw unknownId()
@@ -62,31 +81,49 @@ export function deadLetterRoutes({ accountOf, nowNs, dead }: DeadLetterRoutesDep
     .delete(
       DROP_DEAD_LETTER.path,
       ({ request, params }) => {
-        if (!dead.remove(accountOf(request), params.id)) throw unknownId()
+        if (!dead.remove(changesOf(request), params.id)) throw unknownId()
         return emptyAnswer()
       },
       describeRoute(DROP_DEAD_LETTER),
     )
 }
 
-function answerBuried({ id, reason, record, buriedAtUs }: BuriedEvent) {
-  const event = fromRecord(record)
+function answerBuried({ id, account, reason, record, buriedAtUs }: BuriedEvent, isOfAll: boolean): DeadLetterJson {
+  const common = {
+    id,
+    ...(isOfAll && { account }),
+    reason,
+    buried_at: formatTime({ us: buriedAtUs, sub: 0 }),
+  }
+  const event = readEvent(record)
+  if (event === undefined) return { ...common, kind: 'unknown', process: null, meta: null, at: null, event: null }
   const { kind, process, stamp } = event
   const meta = event.meta === '' ? null : event.meta
   const at = formatTime(stamp)
-  const buriedAt = formatTime({ us: buriedAtUs, sub: 0 })
-  return { id, kind, process, meta, at, reason, buried_at: buriedAt, event: { process, meta, ...contentOf(event), at } }
+  return { ...common, kind, process, meta, at, event: { process, meta, ...contentOf(event), at } }
 }
 
-/** What an event says beside its process, meta and time, as its sender wrote it. */
+/** Undefined for a record of a kind that this version does not know: a newer one has buried it. */
+function readEvent(record: string): Event | undefined {
+  try {
+    return fromRecord(record)
+  } catch {
+    return undefined
+  }
+}
+
+/** The members of an event beside its process, meta and time, as its sender wrote them. */
 function contentOf(event: Event) {
+  const run = event.uid === undefined ? {} : { uid: event.uid }
   switch (event.kind) {
     case 'start':
     case 'end':
-      return { uid: event.uid === '' ? null : event.uid }
+      return { uid: event.uid === '' ? null : event.uid, ...(event.failed && { failed: true }) }
     case 'metrics':
-      return { items: Object.fromEntries(event.items) }
+      return { ...run, items: Object.fromEntries(event.items) }
     case 'exception':
-      return { exception: event.exception }
+      return { ...run, exception: event.exception }
+    default:
+      return event satisfies never
   }
 }

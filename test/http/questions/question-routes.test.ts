@@ -6,7 +6,7 @@ import { parseStampNs } from '../../../src/event/stamp.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import { describeRoute } from '../../../src/http/docs/describe-route.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
-import { authorizeRead } from '../../../src/http/questions/authorize-read.ts'
+import { type AuthorizeDeps, authorize } from '../../../src/http/questions/authorize.ts'
 import { type BuriedEvent, deadLetterRoutes } from '../../../src/http/questions/dead-letter-routes.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { Problem } from '../../../src/problem.ts'
@@ -30,10 +30,11 @@ const EVENTS: Event[] = [
   { ...common(5), kind: 'start', uid: '' },
 ]
 
-const KEYS: Record<string, { account: string; read: boolean }> = {
-  reads: { account: 'ada', read: true },
-  writes: { account: 'ada', read: false },
-  stranger: { account: 'eve', read: true },
+const KEYS: Record<string, { account: string; read: boolean; write: boolean }> = {
+  reads: { account: 'ada', read: true, write: false },
+  writes: { account: 'ada', read: false, write: true },
+  stranger: { account: 'eve', read: true, write: true },
+  operator: { account: 'olga', read: true, write: true },
 }
 
 function open() {
@@ -45,19 +46,20 @@ function open() {
     buriedAtUs: Number(NOW / 1000n) + i,
   }))
   const replayed: string[] = []
-  const find = (account: string, id: string) => letters.findIndex((l) => l.account === account && l.id === id)
-  const remove = (account: string, id: string) => {
+  const find = (account: string | undefined, id: string) =>
+    letters.findIndex((l) => l.account === (account ?? l.account) && l.id === id)
+  const remove = (account: string | undefined, id: string) => {
     const i = find(account, id)
     if (i >= 0) letters.splice(i, 1)
     return i >= 0
   }
-  const accountOf = (request: Request) =>
-    authorizeRead(request, {
-      keyHeader: 'x-stint-api-key',
-      keyInvalid: new Problem('key_invalid', 'Send a key.'),
-      findKey: (secret) => KEYS[secret] && { keyId: secret, write: true, ...KEYS[secret] },
-      findSession: (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
-    })
+  const deps: AuthorizeDeps = {
+    keyHeader: 'x-stint-api-key',
+    keyInvalid: new Problem('key_invalid', 'Send a key.'),
+    findKey: (secret) => KEYS[secret] && { keyId: secret, ...KEYS[secret] },
+    findSession: (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
+  }
+  const accountOf = (request: Request) => authorize(request, deps, 'read')
   const questions = createQuestions({
     ...createMemorySource(EVENTS),
     nowNs: () => NOW,
@@ -66,9 +68,11 @@ function open() {
     series: (account) => ({ used: account.length, max: 10 }),
   })
   const dead = {
-    list: (account: string, { limit, before }: { limit: number; before?: string }) =>
-      letters.filter((l) => l.account === account && (before === undefined || l.id > before)).slice(0, limit),
-    replay: async (account: string, id: string) => {
+    list: (account: string | undefined, { limit, before }: { limit: number; before?: string }) =>
+      letters
+        .filter((l) => l.account === (account ?? l.account) && (before === undefined || l.id > before))
+        .slice(0, limit),
+    replay: async (account: string | undefined, id: string) => {
       if (remove(account, id)) replayed.push(id)
       else return false
       return true
@@ -82,7 +86,14 @@ function open() {
       return problemResponse(problem)
     })
     .use(questionRoutes({ accountOf, questions }))
-    .use(deadLetterRoutes({ accountOf, nowNs: () => NOW, dead }))
+    .use(
+      deadLetterRoutes({
+        authorize: (request, scope) => authorize(request, deps, scope),
+        isOperator: (account) => account === 'olga',
+        nowNs: () => NOW,
+        dead,
+      }),
+    )
   const call = (path: string, { key = 'reads', method = 'GET', headers = {} } = {}) =>
     app.handle(
       new Request(`http://localhost${path}`, {
@@ -93,7 +104,7 @@ function open() {
   return { call, letters, replayed, ask: async (path: string) => (await call(path)).json() }
 }
 
-const PATHS: Record<QuestionKind, string> = {
+const PATHS: Record<Exclude<QuestionKind, 'deadAction'>, string> = {
   timings: '/api/timings',
   latest: '/api/timings/latest',
   summary: '/api/timings/summary',
@@ -104,7 +115,7 @@ const PATHS: Record<QuestionKind, string> = {
   series: '/api/series',
   dead: '/api/dead',
 }
-const kinds = Object.keys(PATHS) as QuestionKind[]
+const kinds = Object.keys(PATHS) as (keyof typeof PATHS)[]
 
 describe.each(kinds)('%s', (kind) => {
   const { call } = open()
@@ -251,22 +262,24 @@ describe('a dead letter', () => {
 
   test('can be replayed once', async () => {
     const { call, replayed } = open()
-    expect((await call('/api/dead/2/replay', { method: 'POST' })).status).toBe(204)
+    expect((await call('/api/dead/2/replay', { key: 'writes', method: 'POST' })).status).toBe(204)
     expect(replayed).toEqual(['2'])
-    expect((await call('/api/dead/2/replay', { method: 'POST' })).status).toBe(404)
+    expect((await call('/api/dead/2/replay', { key: 'writes', method: 'POST' })).status).toBe(404)
   })
 
   test('can be thrown away once', async () => {
     const { call, letters } = open()
-    expect((await call('/api/dead/2', { method: 'DELETE' })).status).toBe(204)
+    expect((await call('/api/dead/2', { key: 'writes', method: 'DELETE' })).status).toBe(204)
     expect(letters.map(({ id }) => id)).toEqual(['0', '1', '3', '4'])
-    expect(await (await call('/api/dead/2', { method: 'DELETE' })).json()).toMatchObject({ code: 'not_found' })
+    expect(await (await call('/api/dead/2', { key: 'writes', method: 'DELETE' })).json()).toMatchObject({
+      code: 'not_found',
+    })
   })
 
   test('is out of the reach of strangers', async () => {
     const { call, letters } = open()
-    for (const key of ['', 'unknown', 'writes', 'stranger']) {
-      const status = { writes: 403, stranger: 404 }[key] ?? 401
+    for (const key of ['', 'unknown', 'reads', 'stranger']) {
+      const status = { reads: 403, stranger: 404 }[key] ?? 401
       expect((await call('/api/dead/2', { key, method: 'DELETE' })).status).toBe(status)
       expect((await call('/api/dead/2/replay', { key, method: 'POST' })).status).toBe(status)
     }
@@ -275,6 +288,39 @@ describe('a dead letter', () => {
 })
 
 const describeQuestion = (kind: QuestionKind) => describeRoute(QUESTION_ROUTES[kind]).detail
+
+describe('the dead letters of all accounts', () => {
+  test('are listed for the operator, with their account', async () => {
+    const { call } = open()
+    const { dead } = await (await call('/api/dead?all=true', { key: 'operator' })).json()
+    expect(dead.map(({ account, id }: { account: string; id: string }) => [account, id])).toEqual(
+      EVENTS.map((_, i) => ['ada', String(i)]),
+    )
+    expect(misfits(describedAnswer('dead').schema, { dead, next: null })).toEqual([])
+    expect((await (await call('/api/dead', { key: 'operator' })).json()).dead).toEqual([])
+    const refused = await call('/api/dead?all=true')
+    expect([refused.status, (await refused.json()).code]).toEqual([403, 'operator_only'])
+  })
+
+  test('are replayed and deleted by the operator', async () => {
+    const { call, letters, replayed } = open()
+    expect((await call('/api/dead/1/replay?all=true', { key: 'operator', method: 'POST' })).status).toBe(204)
+    expect((await call('/api/dead/2', { key: 'operator', method: 'DELETE' })).status).toBe(404)
+    expect((await call('/api/dead/2?all=true', { key: 'writes', method: 'DELETE' })).status).toBe(403)
+    expect((await call('/api/dead/2?all=true', { key: 'operator', method: 'DELETE' })).status).toBe(204)
+    expect([replayed, letters.map(({ id }) => id)]).toEqual([['1'], ['0', '3', '4']])
+  })
+})
+
+test('a dead letter of a kind that only a newer version knows is listed and deleted', async () => {
+  const { call, letters, ask } = open()
+  letters.splice(1, 4)
+  letters[0] = { ...letters[0]!, record: '["z",1,0,"ada","p","",{"new":true}]' }
+  const answer = await ask('/api/dead')
+  expect(answer.dead).toMatchObject([{ id: '0', kind: 'unknown', process: null, meta: null, at: null, event: null }])
+  expect(misfits(describedAnswer('dead').schema, answer)).toEqual([])
+  expect((await call('/api/dead/0', { key: 'writes', method: 'DELETE' })).status).toBe(204)
+})
 
 function describedAnswer(kind: QuestionKind) {
   const answer = describeQuestion(kind).responses!['200'] as { content?: unknown }

@@ -1,10 +1,10 @@
-// Who asks: an API key with the scope `read`, or the session of the console. A key that is sent counts, also beside a session.
+// Who asks: an API key with the scope that is needed, or the session of the console. A key that is sent counts, also beside a session.
 import type { FoundKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
 import { refuseCrossSite } from '../accounts/session-cookie.ts'
 import type { LimitBadKeys } from '../intake/rate-limit.ts'
 
-export interface AuthorizeReadDeps {
+export interface AuthorizeDeps {
   readonly keyHeader: string
   readonly keyInvalid: Problem
   /** Absent: requests without a valid key are not limited. */
@@ -14,8 +14,8 @@ export interface AuthorizeReadDeps {
   findSession(request: Request): { readonly account: string } | undefined
 }
 
-/** The account whose events the request may see. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`. */
-export function authorizeRead(request: Request, deps: AuthorizeReadDeps): string {
+/** The account whose events the request may see, or change. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`. */
+export function authorize(request: Request, deps: AuthorizeDeps, scope: 'read' | 'write'): string {
   const secret = request.headers.get(deps.keyHeader)
   if (secret === null) {
     const session = deps.findSession(request)
@@ -25,6 +25,6 @@ export function authorizeRead(request: Request, deps: AuthorizeReadDeps): string
   }
   const key = deps.findKey(secret)
   if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
-  if (!key.read) throw new Problem('scope_missing', 'This key may not read.')
+  if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
   return key.account
 }
