@@ -32,3 +32,18 @@ export interface Sink {
   erase(account: string): Promise<WriteResult>
   close(): Promise<void>
 }
+
+export const STORED: WriteResult = { kind: 'stored', expired: 0 }
+
+/** `STORED` once the work is done, otherwise what the store's failure means. */
+export async function attempt(
+  judge: (error: unknown) => WriteResult,
+  work: () => Promise<unknown>,
+): Promise<WriteResult> {
+  try {
+    await work()
+    return STORED
+  } catch (error) {
+    return judge(error)
+  }
+}

@@ -96,7 +96,11 @@ export async function startClickHouseBridge(options: BridgeOptions = {}): Promis
     })
     const id = crypto.randomUUID()
     return new Response(Readable.toWeb(answer.stream) as unknown as ReadableStream, {
-      headers: { 'x-clickhouse-query-id': id, 'x-clickhouse-summary': '{}', 'x-clickhouse-timezone': 'UTC' },
+      headers: {
+        'x-clickhouse-query-id': id,
+        'x-clickhouse-summary': JSON.stringify({ written_rows: String(countRows(sql)) }),
+        'x-clickhouse-timezone': 'UTC',
+      },
     })
   }
 
@@ -153,6 +157,13 @@ function authenticate(request: Request, url: URL): void {
 function unescapeParam(value: string): string {
   const plain: Record<string, string> = { t: '\t', n: '\n', r: '\r', '0': '\0', b: '\b', f: '\f' }
   return value.replace(/\\(.)/gs, (_, char: string) => plain[char] ?? char)
+}
+
+/** Rows of an INSERT, as the server's summary counts them: with a FORMAT the lines behind it, of a SELECT without FROM one. */
+function countRows(sql: string): number {
+  if (!/^\s*INSERT\b/i.test(sql)) return 0
+  const [, lines] = sql.split(/\bFORMAT \w+\n/)
+  return lines === undefined ? 1 : lines.split('\n').filter((line) => line !== '').length
 }
 
 function refuse(error: Error & { code?: unknown; type?: unknown }): Response {

@@ -3,7 +3,7 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Asker } from '../source.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
-import { toFault } from './fault.ts'
+import { ClickHouseFault, toFault } from './fault.ts'
 import { keepSignals } from './keep-signals.ts'
 
 export interface ServerAddress {
@@ -27,8 +27,11 @@ export type Params = Readonly<Record<string, string | number>>
 
 /** All methods throw ClickHouseFault and nothing else. */
 export interface ClickHouseClient {
-  /** Runs one statement; resolves when it is done (an INSERT: when it is stored). `params` bind `{name:Type}`. */
-  run(sql: string, params?: Params): Promise<void>
+  /**
+   * Runs one statement; resolves when it is done. `params` bind `{name:Type}`. An INSERT names its `rows`: a server must confirm that it wrote as many,
+   * for a proxy in front of it may answer 200 by itself.
+   */
+  run(sql: string, params?: Params, rows?: number): Promise<void>
   /** The rows of a SELECT without FORMAT. Not begun when the asker's signal has aborted; once begun, only the limits in the statement end it. */
   select<Row>(sql: string, params?: Params, asker?: Asker): Promise<Row[]>
   close(): Promise<void>
@@ -58,7 +61,18 @@ export async function openClickHouseClient(address: ClickHouseAddress, timeoutMs
     clickhouse_settings: { wait_end_of_query: 1 }, // goes into the URL here: a query that fails half way is an error, not a cut answer
     log,
   })
-  return wrap(client, address.password)
+  return wrap(client, address.password, assertConfirmed)
+}
+
+/** Throws unless the answer is ClickHouse's own and confirms the rows. Its headers are the only proof: the status and an empty body are not. */
+function assertConfirmed(headers: Readonly<Record<string, unknown>>, rows: number | undefined): void {
+  const summary = headers['x-clickhouse-summary']
+  if (summary === undefined && headers['x-clickhouse-query-id'] === undefined)
+    throw new ClickHouseFault("an answer without ClickHouse's headers: a proxy in front of it answered", undefined)
+  if (rows === undefined) return
+  const written = Number(/"written_rows":\s*"?(\d+)/.exec(String(summary))?.[1] ?? 0)
+  if (written < rows)
+    throw new ClickHouseFault(`ClickHouse confirmed ${written} of ${rows} rows in X-ClickHouse-Summary`, undefined)
 }
 
 type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>
@@ -66,7 +80,7 @@ type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['c
 async function connectEngine(path: string): Promise<Connection> {
   const { createChdbConnection } = await import('chdb/connection').catch((cause: Error) => {
     throw new EngineUnavailableError(
-      'The embedded ClickHouse is not to be had here: the optional dependency chdb was left out or has no build for this platform. ' +
+      'The embedded ClickHouse is not available: the optional dependency chdb is not installed or has no build for this platform. ' +
         'Set CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD and CLICKHOUSE_DATABASE to use a ClickHouse server.',
       { cause },
     )
@@ -89,22 +103,31 @@ async function connectEngine(path: string): Promise<Connection> {
 function inTurn(client: ClickHouseClient): ClickHouseClient {
   const turns = createFairTurns(() => client.run('SELECT 1').catch(() => {})) // fails only where everything will
   return {
-    run: (sql, params) => turns.take(undefined, () => client.run(sql, params)),
+    run: (sql, params, rows) => turns.take(undefined, () => client.run(sql, params, rows)),
     select: (sql, params, asker) => turns.take(asker, () => client.select(sql, params)),
     close: () => client.close(), // at once: a question may take half a minute
   }
 }
 
-function wrap(client: ReturnType<typeof createClient>, password: string): ClickHouseClient {
+function wrap(
+  client: ReturnType<typeof createClient>,
+  password: string,
+  assertDone: typeof assertConfirmed = () => {},
+): ClickHouseClient {
   const guard = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer
     } catch (error) {
-      throw toFault(error as Error, password)
+      throw error instanceof ClickHouseFault ? error : toFault(error as Error, password)
     }
   }
   return {
-    run: (sql, params = {}) => guard(client.command({ query: sql, query_params: params }).then(() => {})),
+    run: (sql, params = {}, rows) =>
+      guard(
+        client
+          .command({ query: sql, query_params: params })
+          .then(({ response_headers }) => assertDone(response_headers, rows)),
+      ),
 
     async select<Row>(sql: string, params: Params = {}, asker?: Asker) {
       assertAwaited(asker)

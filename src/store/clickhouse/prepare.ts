@@ -2,7 +2,7 @@
 // between repeats the step. Several processes may prepare at once. A setting never changes an existing table; a difference is logged.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
-import type { WriteResult } from '../sink.ts'
+import { STORED, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { COLUMNS, type Table } from './encode-events.ts'
 import { ClickHouseFault } from './fault.ts'
@@ -15,8 +15,6 @@ export interface PrepareOptions extends TableOptions {
   readonly tables: readonly Table[]
   readonly log: Logger
 }
-
-const STORED: WriteResult = { kind: 'stored', expired: 0 }
 
 const UNKNOWN_TABLE = 60
 const UNKNOWN_DATABASE = 81
@@ -62,6 +60,8 @@ async function migrate(client: ClickHouseClient, options: PrepareOptions, done: 
     for (const statement of statements(options)) await client.run(statement)
     await client.run(
       `INSERT INTO ${schema.migrations} (number, done_at) SETTINGS async_insert = 0, insert_deduplicate = 0 SELECT ${number}, now('UTC')`,
+      {},
+      1,
     )
     log.info({ database: options.database, number }, 'ClickHouse: tables created or changed')
   }

@@ -1,13 +1,11 @@
 // Makes sure that there is a bucket to write to. Creates it where it is missing and the token may; never changes one
 // that is there. A token that may only write cannot even see its bucket, so an empty write has the last word.
 import type { Logger } from '../../log.ts'
-import type { WriteResult } from '../sink.ts'
+import { STORED, type WriteResult } from '../sink.ts'
 import { type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'
 import { judgeFailure } from './judge-failure.ts'
 
 const SECONDS_A_DAY = 86_400
-const STORED: WriteResult = { kind: 'stored', expired: 0 }
-
 interface Bucket {
   readonly retentionRules?: readonly { readonly everySeconds?: number }[]
 }

@@ -50,6 +50,31 @@ describe('over HTTP', () => {
     expect(fault).toMatchObject({ code: undefined, tooLarge: false })
   })
 
+  test.each([
+    ['no header', {}],
+    ['another header', { 'x-clickhouse': '1' }],
+  ])("a proxy's 200 (%s) is no answer of ClickHouse's", async (_, headers) => {
+    const fault = await faultOf(() => new Response('<html>Down for maintenance</html>', { headers }))
+    expect(fault).toBeInstanceOf(ClickHouseFault)
+    expect(fault).toMatchObject({ code: undefined, tooLarge: false })
+    expect((fault as Error).message).toContain('a proxy in front of it answered')
+  })
+
+  test.each([
+    ['no summary', { 'x-clickhouse-query-id': '1' }, 'confirmed 0 of 3 rows'],
+    ['fewer rows', { 'x-clickhouse-summary': '{"read_rows":"3","written_rows":"2"}' }, 'confirmed 2 of 3 rows'],
+    ['its rows', { 'x-clickhouse-summary': '{"read_rows":"3","written_rows":"3"}' }, undefined],
+    ['more rows (a materialized view)', { 'x-clickhouse-summary': '{"written_rows":"6"}' }, undefined],
+  ])('an INSERT of three rows is stored when ClickHouse confirms them: %s', async (_, headers, fault) => {
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('', { headers }) })
+    const client = await opening(`http://127.0.0.1:${server.port}`)
+    const answer = client.run('INSERT INTO t FORMAT JSONCompactEachRow\n[1]\n[2]\n[3]', {}, 3)
+    if (fault === undefined) expect(await answer).toBeUndefined()
+    else await expect(answer).rejects.toThrow(fault)
+    await client.close()
+    await server.stop(true)
+  })
+
   test("a proxy's limit", async () => {
     const fault = await faultOf(() => new Response('<h1>413 Request Entity Too Large</h1>', { status: 413 }))
     expect(fault).toMatchObject({ code: undefined, tooLarge: true })
@@ -83,7 +108,7 @@ describe('over HTTP', () => {
       fetch({ url }) {
         const { pathname, searchParams } = new URL(url)
         seen.push(`${pathname} ${searchParams.get('database')}`)
-        return new Response('')
+        return new Response('', { headers: { 'x-clickhouse-query-id': '1' } })
       },
     })
     for (const path of ['', '/', '/clickhouse', '/click/house']) {

@@ -45,7 +45,6 @@ describe('an answer to a write', () => {
     serveStub(() => Response.json({ code: 'x', message }, { status, headers }))
 
   test.each([
-    [200, 'wait'],
     [301, 'wait'],
     [400, 'refused'],
     [401, 'wait'],
@@ -69,8 +68,19 @@ describe('an answer to a write', () => {
     })
   })
 
-  test('of 204 means stored', async () => {
-    expect(await writeTo(serveStub(() => new Response(null, { status: 204 })))).toEqual(STORED)
+  test("of 204 with InfluxDB's own header means stored", async () => {
+    const headers = { 'x-influxdb-version': 'v2.7.12' }
+    expect(await writeTo(serveStub(() => new Response(null, { status: 204, headers })))).toEqual(STORED)
+  })
+
+  test.each([
+    [200, '<html>Down for maintenance</html>'],
+    [204, null],
+  ])("of %d without it is a proxy's: the batch is kept and sent again", async (status, body) => {
+    expect(await writeTo(serveStub(() => new Response(body, { status })))).toMatchObject({
+      kind: 'retry',
+      reason: expect.stringContaining(String(status)),
+    })
   })
 
   test('may say when to come back', async () => {
