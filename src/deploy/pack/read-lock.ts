@@ -14,12 +14,18 @@ export interface LockedPackage {
   readonly licence: string | undefined
   /** It is for one platform, so an installation may go without. */
   readonly isOptional: boolean
+  /** Names of the packages it needs. */
+  readonly dependencies: readonly string[]
 }
 
 type Entry = readonly [
   id: string,
   registry: string,
-  about: { readonly optionalDependencies?: Record<string, string> },
+  about: {
+    readonly dependencies?: Record<string, string>
+    readonly optionalDependencies?: Record<string, string>
+    readonly peerDependencies?: Record<string, string>
+  },
   integrity: string,
 ]
 
@@ -29,7 +35,7 @@ export function readLock(): LockedPackage[] {
   const optional = new Set(
     Object.values(packages).flatMap(([, , about]) => Object.keys(about.optionalDependencies ?? {})),
   )
-  return Object.entries(packages).map(([place, [id, , , integrity]]) => {
+  return Object.entries(packages).map(([place, [id, , about, integrity]]) => {
     const split = id.lastIndexOf('@')
     const name = id.slice(0, split)
     return {
@@ -39,6 +45,7 @@ export function readLock(): LockedPackage[] {
       integrity,
       licence: licenceOf(place),
       isOptional: optional.has(name),
+      dependencies: Object.keys({ ...about.dependencies, ...about.optionalDependencies, ...about.peerDependencies }),
     }
   })
 }

@@ -1,0 +1,103 @@
+// `bun run pack [PART…]`: writes what people install to dist/, each with its bill of materials, and SHA256SUMS. The same sources give the same
+// bytes. Parts: client, server, python, and a binary per platform (linux-x64, …); all without any. Bun takes the runtimes of other platforms from the npm registry.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createSbom } from './create-sbom.ts'
+import { packClient, packServer, readPackageJson } from './npm-packages.ts'
+import { packSdist, packWheel } from './python-packages.ts'
+import { type LockedPackage, readLock } from './read-lock.ts'
+
+const ROOT = join(import.meta.dir, '../../..')
+const DIST = join(process.cwd(), 'dist')
+
+/** Bun's targets by the name that the file gets. */
+const TARGETS: Readonly<Record<string, string>> = {
+  'linux-x64': 'bun-linux-x64',
+  'linux-arm64': 'bun-linux-arm64',
+  'linux-x64-musl': 'bun-linux-x64-musl',
+  'linux-arm64-musl': 'bun-linux-arm64-musl',
+  'darwin-x64': 'bun-darwin-x64',
+  'darwin-arm64': 'bun-darwin-arm64',
+  'windows-x64': 'bun-windows-x64',
+}
+
+const root = readPackageJson()
+const { version } = root
+
+/** The bill lists what is in the file or gets installed with it. */
+function write(name: string, bytes: Uint8Array, contained: readonly LockedPackage[]): void {
+  writeFileSync(join(DIST, name), bytes)
+  writeSbom(name, contained)
+}
+
+const writeSbom = (name: string, contained: readonly LockedPackage[]) =>
+  writeFileSync(join(DIST, `${name}.cdx.json`), `${JSON.stringify(createSbom(contained, version), null, 2)}\n`)
+
+/** What the named packages bring, by the lock. */
+function withDependencies(names: readonly string[]): LockedPackage[] {
+  const lock = readLock()
+  const found = new Set<LockedPackage>()
+  const visit = (name: string, from: string): void => {
+    const one = lock.find(({ place }) => place === `${from}/${name}`) ?? lock.find(({ place }) => place === name)
+    if (one === undefined || found.has(one)) return
+    found.add(one)
+    for (const dependency of one.dependencies) visit(dependency, one.place)
+  }
+  for (const name of names) visit(name, '')
+  return lock.filter((one) => found.has(one))
+}
+
+function packBinary(platform: string, target: string): void {
+  const isWindows = platform.startsWith('windows')
+  const name = `stint-${version}-${platform}${isWindows ? '.exe' : ''}`
+  const { exitCode, stderr, stdout } = Bun.spawnSync(
+    [
+      process.execPath,
+      ...['build', '--compile', `--target=${target}`, '--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
+      ...['src/cli/main.ts', '--outfile', join(DIST, name)],
+    ],
+    { cwd: ROOT },
+  )
+  if (exitCode !== 0) throw new Error(`${name} cannot be compiled:\n${stdout}${stderr}`)
+  writeSbom(name, withDependencies(['commander']))
+}
+
+const PARTS: Readonly<Record<string, () => Promise<void> | void>> = {
+  client: async () => write(`stint-client-${version}.tgz`, await packClient(root), []),
+  server: () =>
+    write(
+      `stint-server-${version}.tgz`,
+      packServer(root),
+      withDependencies([...Object.keys(root.dependencies), ...Object.keys(root.optionalDependencies)]),
+    ),
+  python() {
+    write(`stint_client-${version}-py3-none-any.whl`, packWheel(root), [])
+    write(`stint_client-${version}.tar.gz`, packSdist(root), [])
+  },
+  ...Object.fromEntries(
+    Object.entries(TARGETS).map(([platform, target]) => [platform, () => packBinary(platform, target)]),
+  ),
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((part) => !Object.hasOwn(PARTS, part))
+if (unknown.length > 0) {
+  console.error(`${unknown.join(', ')}: no such part; there are ${Object.keys(PARTS).join(', ')}`)
+  process.exitCode = 2
+} else {
+  if (asked.length === 0) rmSync(DIST, { recursive: true, force: true })
+  mkdirSync(DIST, { recursive: true })
+  for (const part of asked.length > 0 ? asked : Object.keys(PARTS)) await PARTS[part]!()
+  const files = readdirSync(DIST)
+    .filter((name) => name !== 'SHA256SUMS')
+    .sort()
+  const sums = files.map(
+    (name) =>
+      `${createHash('sha256')
+        .update(readFileSync(join(DIST, name)))
+        .digest('hex')}  ${name}\n`,
+  )
+  writeFileSync(join(DIST, 'SHA256SUMS'), sums.join(''))
+  for (const line of sums) process.stdout.write(line)
+}
