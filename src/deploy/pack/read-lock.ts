@@ -25,6 +25,7 @@ type Entry = readonly [
     readonly dependencies?: Record<string, string>
     readonly optionalDependencies?: Record<string, string>
     readonly peerDependencies?: Record<string, string>
+    readonly optionalPeers?: readonly string[]
   },
   integrity: string,
 ]
@@ -45,10 +46,15 @@ export function readLock(): LockedPackage[] {
       integrity,
       licence: licenceOf(place),
       isOptional: optional.has(name),
-      dependencies: Object.keys({ ...about.dependencies, ...about.optionalDependencies, ...about.peerDependencies }),
+      dependencies: dependenciesOf(about),
     }
   })
 }
+
+const dependenciesOf = ({ dependencies, optionalDependencies, peerDependencies, optionalPeers = [] }: Entry[2]) =>
+  Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
+    (name) => !optionalPeers.includes(name),
+  )
 
 /** `a/b` is `b` of `a`; a name may begin with a scope. */
 function licenceOf(place: string): string | undefined {
