@@ -56,7 +56,7 @@ export function openBacklog(dir: string, url: string, warn: (text: string) => vo
   const urlMark = hex(xxHash32(url))
   const host = hex(xxHash32(hostname()))
   const name = new RegExp(
-    `^pending-(?:metrics-)?(\\d{17})-${urlMark}-(\\d+)-(?:([0-9a-f]{8})-(\\d+)-)?[0-9a-f-]+\\.jsonl$`,
+    `^pending-(?:metrics-)?(\\d{17})-${urlMark}-(\\d+)-(?:([0-9a-f]{8})-(\\d+)-[0-9a-f]{8}|[0-9a-f-]+)\\.jsonl$`,
   )
   const own = new Map<string, Segment>()
   let current: Segment | undefined

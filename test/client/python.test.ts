@@ -1,6 +1,7 @@
 // The Python client: its own tests in each interpreter that is here, and what it sends as the real intake sees it.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { timeUs } from '../../src/event/stamp.ts'
 import { startApp } from '../support/app.ts'
 import { findPython, missing } from '../support/needs.ts'
 
@@ -58,7 +59,7 @@ assert stint.flush(20_000)
   })
   expect(await new Response(child.stderr).text()).toBe('')
   expect(await child.exited).toBe(0)
-  const events = (await app.events()).toSorted((a, b) => a.stamp.us - b.stamp.us)
+  const events = (await app.events()).toSorted((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
   expect(events).toMatchObject([
     { kind: 'start', process: 'import', meta: 'eu', uid: 'one' },
     { kind: 'metrics', uid: 'one' },

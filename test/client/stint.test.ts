@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStint, type StintOptions } from '../../src/client/stint.ts'
 import type { Event } from '../../src/event/event.ts'
+import { timeUs } from '../../src/event/stamp.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { startReceiver } from './client-cast.ts'
 
@@ -18,7 +19,7 @@ const connect = (options: StintOptions = {}) => createStint({ url: app.url, key:
 /** Of the process: what the intake has accepted, in the order of time. */
 async function eventsOf(process: string): Promise<Event[]> {
   const events = (await app.events()).filter((event) => event.process === process)
-  return events.sort((a, b) => a.stamp.us - b.stamp.us)
+  return events.sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
 }
 
 const nextProcess = () => `job ${seen++}`

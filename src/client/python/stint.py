@@ -478,7 +478,7 @@ class _Backlog:
         self._dir, self._url, self._warn = directory, url, warn
         self._url_mark, self._host = _xx_hash32(url), _xx_hash32(socket.gethostname())
         self._name = re.compile(
-            rf"^pending-(?:metrics-)?(\d{{17}})-{self._url_mark}-(\d+)-(?:([0-9a-f]{{8}})-(\d+)-)?[0-9a-f-]+\.jsonl$"
+            rf"^pending-(?:metrics-)?(\d{{17}})-{self._url_mark}-(\d+)-(?:([0-9a-f]{{8}})-(\d+)-[0-9a-f]{{8}}|[0-9a-f-]+)\.jsonl$"
         )
         self._own: dict[str, _Segment] = {}
         self._current: _Segment | None = None
