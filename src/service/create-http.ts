@@ -38,7 +38,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       keyInvalid,
       findKey: accounts.findKey,
       rateLimit: createRateLimit(clock, config.rateLimit),
-      refusal: (destination) => spools[destination].refusal(),
+      refusal: (destination, account) => spools[destination].refusal(account),
       stamp: stampClock.next,
     },
     intake: intakeOf(rooms),

@@ -111,6 +111,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       dir: inDataDir('spool', destination),
       maxBytes: Math.floor(config.spoolMaxBytes / 2),
       minFreeBytes: MIN_FREE_BYTES,
+      isShared: () => accounts.count() > 1,
       log: log.child({ destination }),
       onCommit: (_, ms) => commitSeconds.observe(ms / 1000),
       ...(disk && { disk }),

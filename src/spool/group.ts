@@ -9,6 +9,8 @@ export class Group {
   #settled = Promise.withResolvers<void>()
   length = 0
   records = 0
+  /** Bytes of each owner's records; records without an owner are in none. */
+  readonly byOwner = new Map<string, number>()
   /** Arrival of the first record. */
   firstUs = 0
 
@@ -17,11 +19,13 @@ export class Group {
     return this.#settled.promise
   }
 
-  add(record: string, us: number, turn: Turn): void {
+  add(record: string, us: number, turn: Turn, owner: string | undefined): void {
     const worst = this.length + FRAME_HEAD_BYTES + 3 * record.length
     if (worst > this.#bytes.buffer.length) this.#grow(worst)
     if (this.records === 0) this.firstUs = us
-    this.length += putFrame(this.#bytes, this.length, record, us, turn)
+    const bytes = putFrame(this.#bytes, this.length, record, us, turn)
+    this.length += bytes
+    if (owner !== undefined) this.byOwner.set(owner, (this.byOwner.get(owner) ?? 0) + bytes)
     this.records++
   }
 
@@ -67,6 +71,7 @@ export class Group {
     this.#settled = Promise.withResolvers<void>()
     this.length = 0
     this.records = 0
+    this.byOwner.clear()
   }
 
   #grow(needed: number): void {

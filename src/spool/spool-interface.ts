@@ -13,6 +13,8 @@ export interface SpoolOptions {
   readonly maxBytes: number
   /** Below this much free space on the disk appends are refused. */
   readonly minFreeBytes: number
+  /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
+  isShared?(): boolean
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
   readonly segmentBytes?: number
   readonly log: Logger
@@ -35,14 +37,14 @@ export interface SpoolStats {
 
 export interface Spool {
   /**
-   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so.
-   * Rejects with SpoolError: `spool_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
+   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so, `owner` whose share it takes.
+   * Rejects with SpoolError: `spool_full`, `share_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
    */
-  append(record: string, us: number, turn?: Turn): Promise<void>
+  append(record: string, us: number, turn?: Turn, owner?: string): Promise<void>
   /** Is its directory gone? Every append fails then. */
   isGone(): boolean
   /** Why an append would be refused right now. Synchronous and free; clears by itself. */
-  refusal(): SpoolRefusal | undefined
+  refusal(owner?: string): SpoolRefusal | undefined
   /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
   backpressure(): Promise<void> | undefined
   /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */

@@ -16,6 +16,7 @@ import { PositionFile } from './position-file.ts'
 import { type Batch, Reader } from './reader.ts'
 import { recover } from './recover.ts'
 import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES, segmentPath } from './segment.ts'
+import { Shares } from './shares.ts'
 import { SpoolError, type SpoolRefusal } from './spool-error.ts'
 import type { Spool, SpoolOptions, SpoolStats } from './spool-interface.ts'
 import { type DiskWatch, watchDisk } from './watch-disk.ts'
@@ -23,6 +24,8 @@ import { Writer } from './writer.ts'
 
 export type { Batch, Position, Spool, SpoolOptions, SpoolRefusal }
 
+/** Of the bytes held, as soon as the spool is shared. */
+const OWNER_SHARE = 0.5
 const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
@@ -67,6 +70,8 @@ class LogSpool implements Spool {
   readonly #watch: DiskWatch
   readonly #passed: PassedSegments
   readonly #waiting = new Set<() => void>()
+  readonly #shares: Shares
+  readonly #isShared: () => boolean
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
@@ -83,6 +88,8 @@ class LogSpool implements Spool {
     this.#passed = new PassedSegments(disk, dir, log)
     this.#log = log
     this.#maxBytes = maxBytes
+    this.#shares = new Shares(share)
+    this.#isShared = options.isShared ?? (() => false)
     this.#chain = parts.chain
     this.#position = parts.position
     this.#positionFile = parts.positionFile
@@ -96,8 +103,9 @@ class LogSpool implements Spool {
       nextIndex: parts.nextIndex,
       clock: options.clock ?? systemClock,
       log,
-      onCommit: (records, ms, firstUs) => {
+      onCommit: ({ records, firstUs, byOwner }, ms) => {
         this.#oldestUs ??= firstUs
+        this.#shares.commit(byOwner, this.#chain.nextSeq)
         this.#noteSegment()
         this.#measure()
         this.#wake()
@@ -122,20 +130,28 @@ class LogSpool implements Spool {
     return this.#chain.floors
   }
 
-  append(record: string, us: number, turn: Turn = 0): Promise<void> {
-    const refusal = this.refusal()
-    return refusal === undefined ? this.#writer.append(record, us, turn) : Promise.reject(new SpoolError(refusal))
+  append(record: string, us: number, turn: Turn = 0, owner?: string): Promise<void> {
+    const refusal = this.refusal(owner)
+    return refusal === undefined
+      ? this.#writer.append(record, us, turn, owner)
+      : Promise.reject(new SpoolError(refusal))
   }
 
-  refusal(): SpoolRefusal | undefined {
+  refusal(owner?: string): SpoolRefusal | undefined {
     const waiting = this.#writer.waitingBytes
     if (this.#heldBytes + waiting >= this.#maxBytes) return 'spool_full'
     if (this.#watch.isLow()) return 'disk_low'
-    return waiting >= MOST_WAITING_BYTES ? 'busy' : undefined
+    if (waiting >= MOST_WAITING_BYTES) return 'busy'
+    return owner !== undefined && this.#isOverShare(owner) ? 'share_full' : undefined
   }
 
   isGone(): boolean {
     return this.#isGone
+  }
+
+  #isOverShare(owner: string): boolean {
+    const bytes = this.#shares.held(owner) + this.#writer.waitingBytesOf(owner)
+    return bytes >= this.#maxBytes * OWNER_SHARE && this.#isShared()
   }
 
   backpressure(): Promise<void> | undefined {
@@ -210,6 +226,7 @@ class LogSpool implements Spool {
       throw new SpoolError('disk_failed', error)
     }
     this.#position = next
+    this.#shares.pass(next.seq)
     this.#oldestUs = this.#records > 0 ? this.#arrivalAt(next) : undefined
     await this.#removePassed()
     this.#measure()

@@ -35,8 +35,8 @@ export interface WriterOptions {
   readonly nextIndex: number
   readonly clock: Clock
   readonly log: Logger
-  /** After each commit: its records, how long write and fdatasync took, the arrival of the first record. */
-  onCommit(records: number, ms: number, firstUs: number): void
+  /** After each commit, and how long write and fdatasync took. */
+  onCommit(group: Pick<Group, 'records' | 'firstUs' | 'byOwner'>, ms: number): void
 }
 
 /** A segment that records go into. Its `segment.end` is what is acknowledged, `written` how far this group got. */
@@ -72,15 +72,20 @@ export class Writer {
     return this.#filling.length
   }
 
+  /** Of one owner. */
+  waitingBytesOf(owner: string): number {
+    return this.#filling.byOwner.get(owner) ?? 0
+  }
+
   /** Resolves when what waits has been written, or could not be. */
   nextCommit(): Promise<void> {
     return this.#filling.settled.catch(() => {})
   }
 
-  append(record: string, us: number, turn: Turn): Promise<void> {
+  append(record: string, us: number, turn: Turn, owner?: string): Promise<void> {
     if (this.#closed) return Promise.reject(new SpoolError('disk_failed', new Error('the spool is closed')))
     const group = this.#filling
-    group.add(record, us, turn)
+    group.add(record, us, turn, owner)
     raiseFloor(this.#chain.floors, turn, us)
     // One turn of the event loop for the requests that arrived together with this one.
     this.#working ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#work())
@@ -133,7 +138,7 @@ export class Writer {
     }
     this.#publish(group, touched)
     group.resolve()
-    onCommit(group.records, (clock.monotonicUs() - startedUs) / 1000, group.firstUs)
+    onCommit(group, (clock.monotonicUs() - startedUs) / 1000)
     for (const old of touched.slice(0, -1)) await this.#closeFile(old)
   }
 

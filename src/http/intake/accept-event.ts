@@ -45,7 +45,12 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
 }
 
 function append(event: Event, arrival: Stamp, series: SeriesAdmission, deps: IntakeDeps): Promise<void> {
-  const commit = deps.spools[destinationOf(event.kind)].append(toRecord(event), arrival.us, turnOf(arrival))
+  const commit = deps.spools[destinationOf(event.kind)].append(
+    toRecord(event),
+    arrival.us,
+    turnOf(arrival),
+    event.account,
+  )
   return series === 'begun' ? Promise.all([commit, deps.seriesNoted()]).then(() => {}) : commit
 }
 

@@ -58,7 +58,7 @@ export interface GateDeps {
   readonly rateLimit: RateLimit
   /** Absent: no limit, no headers. */
   readonly rateLimitHeaders?: Pick<RateLimitHeaders, 'note'>
-  refusal(destination: Destination): SpoolRefusal | undefined
+  refusal(destination: Destination, account: string): SpoolRefusal | undefined
   stamp(): Stamp
 }
 
@@ -71,6 +71,8 @@ export interface Admission {
 export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
   spool_full: () =>
     new Problem('spool_full', 'The spool for this kind of event is full; its store is behind.', { retryAfterS: 5 }),
+  share_full: () =>
+    new Problem('spool_full', "This account's share of the spool is full; its store is behind.", { retryAfterS: 5 }),
   disk_low: () =>
     new Problem('disk_low', 'There is too little free space on the disk to accept events.', { retryAfterS: 5 }),
   busy: () =>
@@ -98,7 +100,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   const place = PATHS.get(path)
   // An unknown path could have meant any kind.
   for (const destination of place?.destinations ?? DESTINATIONS) {
-    const refusal = deps.refusal(destination)
+    const refusal = deps.refusal(destination, key.account)
     if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
   }
   if (place === undefined) return new Problem('not_found', 'There is no such path under /v1.')

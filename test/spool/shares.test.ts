@@ -1,0 +1,63 @@
+// One owner cannot fill the spool for all others.
+import { describe, expect, test } from 'bun:test'
+import { Shares } from '../../src/spool/shares.ts'
+import { FakeDisk } from './fake-disk.ts'
+import { drain, openOn } from './spool-trial.ts'
+
+const TEXT = 'x'.repeat(976) // 1,000 bytes with its frame
+
+describe('a shared spool', () => {
+  const open = (isShared: () => boolean) => openOn(new FakeDisk(), { maxBytes: 100_000, segmentBytes: 8192, isShared })
+
+  test('refuses an owner who holds half of it, and nobody else; delivery frees the share', async () => {
+    const spool = await open(() => true)
+    for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 0, 'mallory')
+    expect(spool.refusal('mallory')).toBe('share_full')
+    await expect(spool.append(TEXT, 51, 0, 'mallory')).rejects.toMatchObject({ code: 'share_full' })
+    expect([spool.refusal('ada'), spool.refusal()]).toEqual([undefined, undefined])
+    for (let i = 0; i < 40; i++) await spool.append(TEXT, 60 + i, 0, 'ada')
+    expect(spool.refusal('ada')).toBeUndefined()
+    expect(await drain(spool, 1000)).toHaveLength(90)
+    expect(spool.refusal('mallory')).toBeUndefined()
+  })
+
+  test('counts what waits for the disk, too', async () => {
+    const spool = await open(() => true)
+    const appends = Array.from({ length: 60 }, (_, i) =>
+      spool.append(TEXT, i + 1, 0, 'mallory').then(
+        () => 1,
+        () => 0,
+      ),
+    )
+    const taken = (await Promise.all(appends)).filter((one) => one === 1).length
+    expect(taken).toBe(50)
+  })
+
+  test('an owner alone may fill all of it', async () => {
+    let owners = 1
+    const spool = await open(() => owners > 1)
+    for (let i = 0; i < 80; i++) await spool.append(TEXT, i + 1, 0, 'ada')
+    expect(spool.refusal('ada')).toBeUndefined()
+    owners = 2
+    expect(spool.refusal('ada')).toBe('share_full')
+  })
+})
+
+test('a share is released run by run, never below what is held', () => {
+  const shares = new Shares(100)
+  shares.commit(
+    new Map([
+      ['a', 80],
+      ['b', 40],
+    ]),
+    3,
+  )
+  shares.commit(new Map([['a', 50]]), 4)
+  expect([shares.held('a'), shares.held('b')]).toEqual([130, 40])
+  shares.pass(2)
+  expect(shares.held('a')).toBe(130)
+  shares.pass(3)
+  expect([shares.held('a'), shares.held('b')]).toEqual([50, 0])
+  shares.pass(4)
+  expect(shares.held('a')).toBe(0)
+})
