@@ -32,7 +32,8 @@ export interface Config {
   readonly deadMaxBytes: number
   /** 0 = no limit. */
   readonly seriesMax: number
-  readonly queryMaxMarks: number
+  /** Undefined = what the store of the points declares. */
+  readonly queryMaxMarks: number | undefined
   /** 0 = keep for ever. */
   readonly retentionDays: number
   /** Requests a second for each key; 0 = no limit. */
@@ -163,7 +164,7 @@ export function readConfig(env: Env = process.env): Config {
     spoolMaxBytes: bytes('SPOOL_MAX_BYTES', '10GiB'),
     deadMaxBytes: bytes('DEAD_MAX_BYTES', '1GiB'),
     seriesMax: integer('SERIES_MAX', 10_000, 0, MANY),
-    queryMaxMarks: integer('QUERY_MAX_MARKS', influxUrl === undefined ? 50_000_000 : 2_000_000, 1, MANY),
+    queryMaxMarks: raw('QUERY_MAX_MARKS') === undefined ? undefined : integer('QUERY_MAX_MARKS', 1, 1, MANY),
     retentionDays: integer('RETENTION_DAYS', 0, 0, 36_500),
     rateLimit: integer('RATE_LIMIT', 0, 0, MANY),
     trustProxy: read(

@@ -17,7 +17,7 @@ import { openSpool, type Spool } from '../spool/spool.ts'
 import { type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
-import { openStores, type Stores } from '../store/open-stores.ts'
+import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
 
@@ -83,7 +83,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       exceptions: stores.exceptions,
       nowNs: () => BigInt(Math.max(stampClock.nowUs(), clock.wallUs())) * 1000n,
       maxRunNs: BigInt(config.maxRunUs) * 1000n,
-      maxMarks: config.queryMaxMarks,
+      maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
       series: files.accounts.series.use,
     }),
   }
@@ -101,7 +101,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     signup: config.signup,
     setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
     ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
-    seriesMax: config.influx === undefined ? 0 : config.seriesMax,
+    seriesMax: pointStoreFacts(config.influx).seriesCost ? config.seriesMax : 0,
   })
   const deadLetters = openDeadLetters({ path: inDataDir('dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
   const openSpoolOf = (destination: Destination) => {

@@ -1,13 +1,12 @@
-// Which store holds what: exceptions are in ClickHouse, points in InfluxDB when there is one, else in ClickHouse too.
+// Opens the stores: exceptions are in ClickHouse, points in InfluxDB when it is configured, otherwise in ClickHouse too.
 // Without a ClickHouse address the engine runs inside this process.
 import type { ClickHouseConfig, InfluxConfig } from '../config.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import { openClickHouse } from './clickhouse/open.ts'
-import { createInfluxSink } from './influx/sink.ts'
-import { createInfluxSource } from './influx/source.ts'
+import { CLICKHOUSE_FACTS, openClickHouse } from './clickhouse/open.ts'
+import { INFLUX_FACTS, openInflux } from './influx/open.ts'
 import type { Sink } from './sink.ts'
-import type { ExceptionSource, PointSource } from './source.ts'
+import type { ExceptionSource, PointSource, PointStoreFacts } from './source.ts'
 
 export interface StoresOptions {
   readonly influx: InfluxConfig | undefined
@@ -25,7 +24,7 @@ export interface Stores {
   close(): Promise<void>
 }
 
-/** Opens no connection to a remote store. Throws when the embedded engine cannot be had. */
+/** Opens no connection to a remote store. Throws when the embedded engine is not available. */
 export async function openStores({
   influx,
   clickhouse,
@@ -48,14 +47,17 @@ export async function openStores({
       close: () => engine.close(),
     }
   }
-  const pointSink = createInfluxSink({ ...influx, retentionDays, log })
-  const points = createInfluxSource({ ...influx })
+  const points = openInflux({ ...influx, retentionDays, log })
   return {
-    sinks: { points: pointSink, exceptions: exceptionSink },
-    points,
+    sinks: { points: points.createSink(), exceptions: exceptionSink },
+    points: points.source,
     exceptions: engine.source,
     async close() {
-      await Promise.all([pointSink.close(), points.close(), engine.close()])
+      await Promise.all([points.close(), engine.close()])
     },
   }
 }
+
+/** The facts of the store that holds the points. */
+export const pointStoreFacts = (influx: InfluxConfig | undefined): PointStoreFacts =>
+  influx === undefined ? CLICKHOUSE_FACTS : INFLUX_FACTS

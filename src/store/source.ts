@@ -159,6 +159,14 @@ export interface ProcessRow {
   readonly kinds: readonly ('mark' | 'metric' | 'exception')[]
 }
 
+/** What a store of points declares about itself. */
+export interface PointStoreFacts {
+  /** Marks that one question may read unless QUERY_MAX_MARKS says otherwise. */
+  readonly maxMarks: number
+  /** Whether each distinct (process, meta, name) costs the store memory, so that SERIES_MAX applies. */
+  readonly seriesCost: boolean
+}
+
 export interface PointSource {
   /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
   findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>

@@ -3,7 +3,7 @@
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Sink, WriteResult } from '../sink.ts'
-import type { ExceptionSource, PointSource } from '../source.ts'
+import type { ExceptionSource, PointSource, PointStoreFacts } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
 import type { Table } from './encode-events.ts'
 import { prepareTables } from './prepare.ts'
@@ -15,6 +15,9 @@ import { createClickHouseSource } from './source.ts'
 const TIMEOUT_MS = 35_000
 
 const EMBEDDED_DATABASE = 'stint'
+
+/** SQL pairs 10 million marks in 2.2 s of CPU. A series is only text in rows. */
+export const CLICKHOUSE_FACTS: PointStoreFacts = { maxMarks: 50_000_000, seriesCost: false }
 
 const TABLES: Readonly<Record<Destination, readonly Table[]>> = {
   exceptions: ['exceptions'],
