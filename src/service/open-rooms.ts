@@ -14,7 +14,7 @@ import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
-import { type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
@@ -52,6 +52,7 @@ export interface OpenParts {
 export async function openRooms(config: Config, clock: Clock, log: Logger, parts: OpenParts): Promise<Rooms> {
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
+  checkNodeId(config.dataDir, config.nodeId)
   const base: Base = { config, clock, log, metrics: createMetrics() }
   const files = await openFiles(base, parts)
   const [points, exceptions] = [files.spools.points.floors, files.spools.exceptions.floors]

@@ -1,4 +1,4 @@
-// One process a DATA_DIR, and only on data it understands.
+// One process per DATA_DIR, only on data it understands, and always under the same NODE_ID.
 // The lock is SQLite's on an empty file, DATA_DIR/lock: the kernel takes it back when the process is gone, however it went, which no file with
 // a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The lock file is never opened by other means:
 // closing any second descriptor of it would give the lock away.
@@ -65,18 +65,38 @@ function takeLock(dir: string): Database {
         `DATA_DIR ${dir} is in use by another Stint${holder(dir)}: stop that one, or give this one a DATA_DIR of its own`,
       )
     }
-    if (code === 'SQLITE_NOTADB') throw new Error(`${path} is no lock of Stint's: remove it`, { cause: error })
+    if (code === 'SQLITE_NOTADB') throw new Error(`${path} is not a lock file of Stint: remove it`, { cause: error })
     throw new Error(`DATA_DIR ${dir} cannot be written: its lock: ${(error as Error).message}`, { cause: error })
   }
 }
 
-/** A disk without room for it is no reason not to start: what fills it may be what waits to be delivered. */
-function writePid(dir: string): void {
+/** A full disk is no reason not to start: what fills it may be what waits to be delivered. */
+function unlessFull(write: () => void): void {
   try {
-    writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`)
+    write()
   } catch (error) {
     if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
+}
+
+const writePid = (dir: string) => unlessFull(() => writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`))
+
+/**
+ * Records the NODE_ID in a new DATA_DIR and compares it from then on: stamps are unique by it, and the floors in DATA_DIR are those of one node.
+ * Under the lock. Throws an Error whose message is for the operator.
+ */
+export function checkNodeId(dir: string, nodeId: number): void {
+  const path = join(dir, 'node-id')
+  const text = readIfThere(path)?.trim()
+  if (text === undefined) {
+    attempt(dir, () => unlessFull(() => writeDurably(dir, path, `${nodeId}\n`)))
+    return
+  }
+  if (text === String(nodeId)) return
+  throw new Error(
+    `DATA_DIR ${dir} belongs to NODE_ID ${text}, but NODE_ID is ${nodeId}: set NODE_ID=${text}. ` +
+      `To change it, make sure that no other Stint ever used ${nodeId} on these stores, and delete ${path}`,
+  )
 }
 
 function holder(dir: string): string {
@@ -90,16 +110,9 @@ function holder(dir: string): string {
 
 function checkVersion(dir: string): void {
   const path = join(dir, 'version')
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8').trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    attempt(dir, () => {
-      writeFileSync(`${path}.new`, `${DATA_VERSION}\n`, { flush: true })
-      renameSync(`${path}.new`, path)
-      syncDir(dir)
-    })
+  const text = readIfThere(path)?.trim()
+  if (text === undefined) {
+    attempt(dir, () => writeDurably(dir, path, `${DATA_VERSION}\n`))
     syncParent(dir)
     return
   }
@@ -113,6 +126,21 @@ function checkVersion(dir: string): void {
       `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads up to ${DATA_VERSION}): start that version`,
     )
   }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
+}
+
+function writeDurably(dir: string, path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { flush: true })
+  renameSync(`${path}.new`, path)
+  syncDir(dir)
 }
 
 /** The directory may have been made just now, and its parent may be closed to us. */

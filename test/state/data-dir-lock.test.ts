@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lockDataDir } from '../../src/state/data-dir-lock.ts'
+import { checkNodeId, lockDataDir } from '../../src/state/data-dir-lock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const made: string[] = []
@@ -19,7 +19,7 @@ const MODULE = join(import.meta.dir, '../../src/state/data-dir-lock.ts')
 /** Another process that takes the lock, says so, and holds it until its stdin ends. */
 async function holdElsewhere(dir: string) {
   const script = `
-    import { lockDataDir } from ${JSON.stringify(MODULE)}
+    import { checkNodeId, lockDataDir } from ${JSON.stringify(MODULE)}
     try { lockDataDir(${JSON.stringify(dir)}); console.log('locked') } catch (error) { console.log(error.message) }
     await Bun.stdin.text()`
   const child = Bun.spawn(['bun', '-e', script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
@@ -84,4 +84,15 @@ test('garbage in the place of the lock is refused by name', () => {
   const dir = freshDir()
   writeFileSync(join(dir, 'lock'), 'garbage '.repeat(1000))
   expect(() => lockDataDir(dir)).toThrow(join(dir, 'lock'))
+})
+
+test('a DATA_DIR keeps its NODE_ID: another one is refused with what to do', () => {
+  const dir = tempDir('node')
+  checkNodeId(dir, 3)
+  checkNodeId(dir, 3)
+  expect(readFileSync(join(dir, 'node-id'), 'utf8')).toBe('3\n')
+  expect(() => checkNodeId(dir, 4)).toThrow(/belongs to NODE_ID 3, but NODE_ID is 4: set NODE_ID=3/)
+  rmSync(join(dir, 'node-id'))
+  checkNodeId(dir, 4)
+  rmSync(dir, { recursive: true })
 })
