@@ -13,6 +13,7 @@ interface Timing {
   readonly uid: string
   readonly state: string
   readonly duration_ms: number | null
+  readonly exceptions: number | null
 }
 
 const ROOT = join(import.meta.dir, '../..')
@@ -74,9 +75,9 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
 
     const found = await eventually(
       () => timings('trio'),
-      (all) => all.filter(({ state }) => state === 'completed').length === 2,
+      (all) => all.filter(({ state }) => state !== 'running').length === 2,
     )
-    expect(found.map(({ state }) => state).toSorted()).toEqual(['completed', 'completed', 'running'])
+    expect(found.map(({ state }) => state).toSorted()).toEqual(['completed', 'failed', 'running'])
     expect(new Set(found.map(({ uid }) => uid)).size).toBe(3)
     const lengths = found.flatMap(({ duration_ms }) => duration_ms ?? [])
     expect(lengths.every((ms) => ms > 0 && ms < 30_000)).toBe(true)
@@ -88,13 +89,23 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       ),
     ).toEqual(['sh: was ended by SIGTERM\nbegun'])
 
+    const counted = await eventually(
+      () => timings('trio'),
+      (all) => all.some(({ exceptions }) => exceptions === 1),
+    )
+    expect(counted.filter(({ exceptions }) => exceptions !== 0).map(({ state }) => state)).toEqual(['failed'])
+    for (const { uid, state } of counted) {
+      const { stdout } = await user.run(['exceptions', '--process', 'trio', '--uid', uid, '--json'])
+      expect([state, JSON.parse(stdout.toString()).exceptions.length]).toEqual([state, state === 'failed' ? 1 : 0])
+    }
+
     const shown = await user.run(['timings', '--process', 'trio'])
     expect(
       shown.stdout
         .toString()
-        .match(/ completed | running /g)!
+        .match(/ completed | failed | running /g)!
         .toSorted(),
-    ).toEqual([' completed ', ' completed ', ' running '])
+    ).toEqual([' completed ', ' failed ', ' running '])
     expect(
       (await user.run(['running', '--process', 'trio', '--csv'])).stdout.toString().trim().split('\r\n'),
     ).toHaveLength(2)
@@ -118,7 +129,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       () => timings('away'),
       (all) => all.length >= 3,
     )
-    expect(found.map(({ state }) => state)).toEqual(['completed', 'completed', 'completed'])
+    expect(found.map(({ state }) => state)).toEqual(['failed', 'failed', 'failed'])
     expect(
       await eventually(
         () => exceptions('away'),
@@ -197,7 +208,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect([exitCode, stdout, stderr]).toEqual([6, 'out\n', 'err\n'])
       const [found] = await eventually(
         () => timings('compiled'),
-        (all) => all[0]?.state === 'completed',
+        (all) => all[0]?.state === 'failed',
       )
       expect(found!.duration_ms).toBeGreaterThan(0)
       expect(
