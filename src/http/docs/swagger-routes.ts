@@ -5,6 +5,7 @@ import { ProblemBody } from '../../wire/problem.ts'
 import { TAGS } from '../../wire/route.ts'
 import { SESSION_COOKIE } from '../accounts/session-cookie.ts'
 import { answerHeaders, pageHeaders } from '../answers.ts'
+import { createTextAnswers } from '../compressed.ts'
 import { type OpenApiDocument, restoreBodies } from './describe-route.ts'
 import { SWAGGER_PAGE, SWAGGER_POLICY, SWAGGER_SCRIPT } from './swagger-page.ts'
 import { toOpenApi } from './to-open-api.ts'
@@ -17,14 +18,14 @@ export interface SwaggerDeps {
 
 const API_VERSION = '1.0.0'
 
-const asset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))
+const readAsset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))).text()
 
 const HIDDEN = { detail: { hide: true } }
 const CACHED = { 'cache-control': 'public, max-age=3600' }
-const PAGE = { headers: pageHeaders(SWAGGER_POLICY, { 'content-type': 'text/html; charset=utf-8' }) }
-const DOCUMENT = { headers: answerHeaders({ 'content-type': 'application/json' }) }
-const SCRIPT = { headers: answerHeaders({ ...CACHED, 'content-type': 'text/javascript; charset=utf-8' }) }
-const STYLE = { headers: answerHeaders({ ...CACHED, 'content-type': 'text/css; charset=utf-8' }) }
+const PAGE = pageHeaders(SWAGGER_POLICY, { 'content-type': 'text/html; charset=utf-8' })
+const DOCUMENT = answerHeaders({ 'content-type': 'application/json' })
+const SCRIPT = answerHeaders({ ...CACHED, 'content-type': 'text/javascript; charset=utf-8' })
+const STYLE = answerHeaders({ ...CACHED, 'content-type': 'text/css; charset=utf-8' })
 const MOVED = { status: 308, headers: answerHeaders({ location: '../swagger' }) }
 
 export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
@@ -52,6 +53,9 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
       },
     }),
   )
+  const answerText = createTextAnswers()
+  const answer = (request: Request, key: string, text: string, headers: Headers) =>
+    answerText(request, key, text, new Headers(headers))
   let document: Promise<string> | undefined
   const describe = async () => {
     const answer = await plugin.handle(new Request('http://localhost/swagger/json'))
@@ -60,7 +64,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
 
   return (
     new Elysia({ normalize: false })
-      .get('/swagger', () => new Response(SWAGGER_PAGE, PAGE), HIDDEN)
+      .get('/swagger', ({ request }) => answer(request, 'page', SWAGGER_PAGE, PAGE), HIDDEN)
       // Of a route `/swagger/` Elysia's adapter for Bun would drop the slash. The page's addresses only hold without it.
       .get(
         '/swagger/*',
@@ -72,14 +76,22 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
       )
       .get(
         '/swagger/json',
-        async () => {
+        async ({ request }) => {
           document ??= describe()
-          return new Response(await document, DOCUMENT)
+          return answer(request, 'document', await document, DOCUMENT)
         },
         HIDDEN,
       )
-      .get('/swagger/assets/page.js', () => new Response(SWAGGER_SCRIPT, SCRIPT), HIDDEN)
-      .get('/swagger/assets/swagger-ui-bundle.js', () => new Response(asset('swagger-ui-bundle.js'), SCRIPT), HIDDEN)
-      .get('/swagger/assets/swagger-ui.css', () => new Response(asset('swagger-ui.css'), STYLE), HIDDEN)
+      .get('/swagger/assets/page.js', ({ request }) => answer(request, 'script', SWAGGER_SCRIPT, SCRIPT), HIDDEN)
+      .get(
+        '/swagger/assets/swagger-ui-bundle.js',
+        async ({ request }) => answer(request, 'swagger-ui-bundle.js', await readAsset('swagger-ui-bundle.js'), SCRIPT),
+        HIDDEN,
+      )
+      .get(
+        '/swagger/assets/swagger-ui.css',
+        async ({ request }) => answer(request, 'swagger-ui.css', await readAsset('swagger-ui.css'), STYLE),
+        HIDDEN,
+      )
   )
 }

@@ -4,6 +4,7 @@ import type { Console, ConsoleFile } from '../../console/bundle-console.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import { answerHeaders, pageHeaders } from '../answers.ts'
+import { type AnswerText, acceptedCoding, createTextAnswers } from '../compressed.ts'
 
 export interface ConsoleRoutesDeps {
   readonly console: Console
@@ -23,26 +24,32 @@ export function consoleRoutes({ console: { page, asset }, consolePolicy, log }: 
       throw new Problem('internal', 'The console could not be made ready; the log says why. The API is not affected.')
     })
 
+  const answerText = createTextAnswers()
   const pageOf = pageHeaders(consolePolicy, { 'cache-control': 'no-cache' })
   return new Elysia({ normalize: false })
-    .get('/', async ({ request }) => answer(request, await had(page()), pageOf), HIDDEN)
+    .get('/', async ({ request }) => answer(request, await had(page()), pageOf, answerText), HIDDEN)
     .get(
       '/console/:name',
       async ({ request, params }) => {
         const file = await had(asset(params.name))
         if (file === undefined) throw new Problem('not_found', 'The console has no such file.')
-        return answer(request, file, ASSET)
+        return answer(request, file, ASSET, answerText)
       },
       HIDDEN,
     )
 }
 
-function answer(request: Request, { body, type, hash }: ConsoleFile, common: Headers): Response {
-  const etag = `"${hash}"`
+async function answer(
+  request: Request,
+  { body, type, hash }: ConsoleFile,
+  common: Headers,
+  answerText: AnswerText,
+): Promise<Response> {
+  const etag = `"${hash}${acceptedCoding(request) ?? ''}"`
   const headers = new Headers(common)
   headers.set('etag', etag)
   const known = (request.headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   if (known.includes(etag)) return new Response(null, { status: 304, headers })
   headers.set('content-type', type)
-  return new Response(body, { headers })
+  return answerText(request, hash, body, headers)
 }

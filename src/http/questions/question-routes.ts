@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
-import { jsonAnswer } from '../answers.ts'
+import { compressedJson } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 
 export interface QuestionRoutesDeps {
@@ -21,7 +21,10 @@ export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
       async ({ request }) => {
         const account = accountOf(request)
         try {
-          return jsonAnswer(await questions[kind](account, new URL(request.url).searchParams, request.signal))
+          return await compressedJson(
+            request,
+            await questions[kind](account, new URL(request.url).searchParams, request.signal),
+          )
         } catch (error) {
           if (request.signal.aborted) return new Response(null, { status: 499 }) // nobody reads it, and the store is not to blame
           throw error

@@ -1,0 +1,60 @@
+// Compresses text answers as the client accepts it. Answers of /api differ each time and are compressed in Bun's thread pool, so that the
+// event loop that takes events in is not held up; files that never change are compressed once. `/v1` does not come here: its answers are short.
+import { promisify } from 'node:util'
+import { gzip, zstdCompress } from 'node:zlib'
+import { uncachedHeaders } from './answers.ts'
+
+export type Coding = 'zstd' | 'gzip'
+
+const squeeze = { zstd: promisify(zstdCompress), gzip: promisify(gzip) } as const
+/** In the order of preference: zstd is several times faster at the same size. */
+const CODINGS = ['zstd', 'gzip'] as const satisfies readonly Coding[]
+/** Below it the saving is less than a packet. */
+const LEAST_BYTES = 1_024
+
+/** What a client accepts, RFC 9110 12.5.3; undefined: the text as it is. */
+export function acceptedCoding(request: Request): Coding | undefined {
+  const accepted = (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')
+  const accepts = (coding: Coding) =>
+    accepted.some((entry) => {
+      const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
+      return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    })
+  return CODINGS.find(accepts)
+}
+
+const headersOf = (coding: Coding | undefined) =>
+  uncachedHeaders({
+    'content-type': 'application/json',
+    vary: 'accept-encoding',
+    ...(coding !== undefined && { 'content-encoding': coding }),
+  })
+const PLAIN = headersOf(undefined)
+const CODED = { zstd: headersOf('zstd'), gzip: headersOf('gzip') } as const
+
+/** 200 with JSON. */
+export async function compressedJson(request: Request, body: object): Promise<Response> {
+  const text = JSON.stringify(body)
+  const coding = text.length < LEAST_BYTES ? undefined : acceptedCoding(request)
+  if (coding === undefined) return new Response(text, { headers: PLAIN })
+  return new Response(await squeeze[coding](text), { headers: CODED[coding] })
+}
+
+/**
+ * Answers with a text that is served again and again, compressed once per coding at the first request for it. `key` names the text for good;
+ * `headers` are taken over and completed.
+ */
+export function createTextAnswers() {
+  const made = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
+  return async (request: Request, key: string, text: string, headers: Headers): Promise<Response> => {
+    headers.set('vary', 'accept-encoding')
+    const coding = acceptedCoding(request)
+    if (coding === undefined) return new Response(text, { headers })
+    const compressed = made.get(key + coding) ?? squeeze[coding](text).then((bytes) => new Uint8Array(bytes))
+    made.set(key + coding, compressed)
+    headers.set('content-encoding', coding)
+    return new Response(await compressed, { headers })
+  }
+}
+
+export type AnswerText = ReturnType<typeof createTextAnswers>

@@ -1,0 +1,59 @@
+// Compressed answers: what a client accepts decides, short answers stay plain, and the text is the same in every coding.
+import { expect, test } from 'bun:test'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { acceptedCoding, compressedJson, createTextAnswers } from '../../src/http/compressed.ts'
+
+const asking = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } })
+
+test.each([
+  ['', undefined],
+  ['identity', undefined],
+  ['br', undefined],
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br, zstd', 'zstd'],
+  ['GZIP;q=0.5', 'gzip'],
+  ['zstd;q=0, gzip', 'gzip'],
+  ['zstd; q=0.0, gzip;q=0', undefined],
+  ['x-gzip', undefined],
+] as const)('%p accepts %p', (accepted, coding) => {
+  expect(acceptedCoding(asking(accepted))).toBe(coding)
+})
+
+const decode = async (answer: Response): Promise<string> => {
+  const bytes = new Uint8Array(await answer.arrayBuffer())
+  switch (answer.headers.get('content-encoding')) {
+    case 'gzip':
+      return gunzipSync(bytes).toString()
+    case 'zstd':
+      return zstdDecompressSync(bytes).toString()
+    default:
+      return new TextDecoder().decode(bytes)
+  }
+}
+
+test.each(['', 'gzip', 'zstd'])('a long answer reads the same with %p and is not kept by a cache', async (coding) => {
+  const body = { rows: Array.from({ length: 500 }, (_, i) => ({ process: 'nightly import', count: i })) }
+  const answer = await compressedJson(asking(coding), body)
+  expect(answer.headers.get('content-encoding') ?? '').toBe(coding)
+  expect(answer.headers.get('vary')).toBe('accept-encoding')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(JSON.parse(await decode(answer))).toEqual(body)
+})
+
+test('a short answer stays as it is', async () => {
+  const answer = await compressedJson(asking('gzip'), { rows: [] })
+  expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual([null, '{"rows":[]}'])
+})
+
+test('a text served again and again is compressed for each coding, and its headers are kept', async () => {
+  const answerText = createTextAnswers()
+  const text = 'body { color: red } '.repeat(200)
+  for (const coding of ['gzip', 'zstd', 'gzip', '']) {
+    const answer = await answerText(asking(coding), 'style', text, new Headers({ 'content-type': 'text/css' }))
+    expect([answer.headers.get('content-encoding') ?? '', answer.headers.get('content-type')]).toEqual([
+      coding,
+      'text/css',
+    ])
+    expect(await decode(answer)).toBe(text)
+  }
+})
