@@ -5,8 +5,10 @@ import type { Account, IssuedKey, SignUpState } from './kit/answers.ts'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { fill, h } from './kit/dom.ts'
-import { createFrame } from './kit/frame.ts'
+import { createFrame, ENTRIES } from './kit/frame.ts'
 import type { App, OpenPage, Page } from './kit/page.ts'
+import { openQuickOpen } from './kit/quick-open.ts'
+import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
 import { formatRoute, parseRoute } from './kit/route.ts'
 import { openAccountPage } from './pages/account-page.ts'
@@ -26,7 +28,7 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly open: Op
   keys: { title: 'Keys', open: openKeysPage },
   health: { title: 'Health', open: openHealthPage },
   account: { title: 'Account', open: openAccountPage },
-  welcome: { title: 'Welcome', open: openWelcomePage, entry: 'keys' },
+  welcome: { title: 'Welcome', open: openWelcomePage },
 }
 const HOME = 'home'
 
@@ -43,7 +45,7 @@ const nowMs = () => wallMs() + api.aheadMs()
 
 let leave: (() => void) | undefined
 const api = createApi(wallMs, () => {
-  if (leave !== undefined) void showDoor('Your session has ended. Sign in to go on.')
+  if (leave !== undefined) void showDoor('Your session has ended. Sign in to continue.')
 })
 
 function setTitle(title: string): void {
@@ -76,13 +78,17 @@ function showFailure(error: unknown): void {
 
 /** `firstKey` comes with an account that was made just now. */
 function enter(account: Account, firstKey?: IssuedKey): void {
-  const frame = createFrame(account)
+  const askProcesses = createAskProcesses(api, nowMs)
+  const search = () => {
+    if (document.querySelector('dialog[open]') === null) openQuickOpen({ askProcesses, pages: ENTRIES })
+  }
+  const frame = createFrame(account, search)
   let page: Page | undefined
   let shown = ''
 
   const app: App = {
     api,
-    askProcesses: createAskProcesses(api, nowMs),
+    askProcesses,
     nowMs,
     keyHeader,
     baseUrl,
@@ -98,7 +104,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
     announce(text) {
       live.textContent = text
     },
-    signedOut: () => void showDoor('You are signed out.'),
+    signedOut: () => void showDoor('Signed out.'),
   }
 
   function follow(): void {
@@ -117,15 +123,31 @@ function enter(account: Account, firstKey?: IssuedKey): void {
       scrollTo(0, 0)
       shown = name
     }
+    frame.keep(params)
     page?.show(params)
+  }
+
+  /** Every time on the page is written anew. */
+  function reopen(): void {
+    shown = ''
+    follow()
+  }
+  function onKey(event: KeyboardEvent): void {
+    if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    search()
   }
 
   leave?.()
   leave = () => {
     removeEventListener('hashchange', follow)
+    removeEventListener(ZONE_CHANGED, reopen)
+    removeEventListener('keydown', onKey)
     page?.close()
   }
   addEventListener('hashchange', follow)
+  addEventListener(ZONE_CHANGED, reopen)
+  addEventListener('keydown', onKey)
   fill(root, frame.element)
   if (firstKey !== undefined) app.go('welcome', {}, 'replace')
   else follow()

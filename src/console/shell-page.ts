@@ -41,7 +41,7 @@ export const shellPage = ({ script, style, keyHeader }: ShellPage): string => `<
 </head>
 <body>
 <div id="app"></div>
-<noscript><p>Stint’s console needs JavaScript. The same answers are under /api; see /swagger.</p></noscript>
+<noscript><p>The console needs JavaScript. The API gives the same answers: see /swagger.</p></noscript>
 <script type="module" src="${escapeHtml(script)}"></script>
 </body>
 </html>

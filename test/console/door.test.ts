@@ -1,7 +1,7 @@
 // The first visit and everything about who one is: signing up, the key, requests that work when pasted, signing in and out, the password,
 // sessions and keys; each with a real server and a real browser.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -34,10 +34,10 @@ describe.skipIf(cannotRun)('the console', () => {
     const visit = await stint.visit({ ...LIGHT, permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visit
     await page.goto(stint.stint.url)
-    await heading(visit, 'Make an account')
+    await heading(visit, 'Create account')
     await page.getByLabel('E-mail').fill('ada@example.com')
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
 
     await heading(visit, 'Welcome to Stint')
     secret = (await page.getByLabel('Your API key').textContent()) ?? ''
@@ -47,10 +47,10 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText('Waiting for the first event…').waitFor()
 
     for (const [name, language] of [
+      ['stint exec', 'sh'],
       ['curl', 'sh'],
       ['TypeScript', 'ts'],
       ['Python', 'py'],
-      ['Shell', 'sh'],
     ] as const) {
       if (language === 'py' && Bun.which('python3') === null) continue
       await page.getByRole('tab', { name }).click()
@@ -58,11 +58,11 @@ describe.skipIf(cannotRun)('the console', () => {
       expect(await runSnippet(text, language)).toBe('')
       await page
         .getByRole('listitem')
-        .filter({ hasText: `first steps · ${name.replace('Shell', 'shell')}: ` })
+        .filter({ hasText: `first steps · ${name.replace('stint ', '')}: ` })
         .first()
         .waitFor()
     }
-    await page.getByText('It has arrived.').waitFor()
+    await page.getByText('Your first event has arrived.').waitFor()
     await page.getByText('metric rows = 42').first().waitFor()
     expectQuiet(visit)
 
@@ -83,7 +83,7 @@ describe.skipIf(cannotRun)('the console', () => {
   test('a wrong password is told, the right one opens the view that was asked for, signing out closes it', async () => {
     const visit = await stint.visit()
     await visit.go('health')
-    await heading(visit, 'Make an account')
+    await heading(visit, 'Create account')
     await visit.page.getByRole('button', { name: 'Sign in' }).click()
     await signIn(visit, 'ada@example.com', 'not the password at all')
     await visit.page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
@@ -93,7 +93,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.page.getByRole('link', { name: 'ada@example.com' }).click()
     await visit.page.getByRole('button', { name: 'Sign out' }).click()
     await heading(visit, 'Sign in')
-    await visit.page.getByText('You are signed out.').waitFor()
+    await visit.page.getByText('Signed out.').waitFor()
     expectQuiet(visit)
     await visit.close()
   })
@@ -103,7 +103,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.page.goto(stint.stint.url)
     await visit.page.getByLabel('E-mail').fill('nobody')
     await visit.page.getByLabel('Password').fill('short')
-    await visit.page.getByRole('button', { name: 'Make the account' }).click()
+    await visit.page.getByRole('button', { name: 'Create account' }).click()
     await visit.page.getByText('Must be an e-mail address.').waitFor()
     await visit.page.getByText('Must have at least 8 characters.').waitFor()
     expect(await visit.page.getByLabel('E-mail').getAttribute('aria-invalid')).toBe('true')
@@ -121,9 +121,9 @@ describe.skipIf(cannotRun)('the console', () => {
     await heading(other, 'Keys')
 
     await visit.go('account')
-    await visit.page.getByRole('button', { name: /^End the session of/ }).click()
-    await visit.page.getByRole('button', { name: 'End the session', exact: true }).click()
-    await visit.page.getByRole('button', { name: /^End the session of/ }).waitFor({ state: 'detached' })
+    await visit.page.getByRole('button', { name: /^End session of/ }).click()
+    await visit.page.getByRole('button', { name: 'End session', exact: true }).click()
+    await visit.page.getByRole('button', { name: /^End session of/ }).waitFor({ state: 'detached' })
     await other.go('health')
     await other.page.getByText('Your session has ended').waitFor()
     await signIn(other, 'grace@example.com', PASSWORD)
@@ -131,12 +131,12 @@ describe.skipIf(cannotRun)('the console', () => {
 
     await visit.page.getByLabel('Current password').fill('this is wrong')
     await visit.page.getByLabel('New password').fill('another long password')
-    await visit.page.getByRole('button', { name: 'Change the password' }).click()
+    await visit.page.getByRole('button', { name: 'Change password' }).click()
     await visit.page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
     visit.complaints.length = 0
     await visit.page.getByLabel('Current password').fill(PASSWORD)
-    await visit.page.getByRole('button', { name: 'Change the password' }).click()
-    await visit.page.getByText('The password is changed').waitFor()
+    await visit.page.getByRole('button', { name: 'Change password' }).click()
+    await visit.page.getByText('Password changed').waitFor()
     await other.go('account')
     await other.page.getByText('Your session has ended').waitFor()
     await signIn(other, 'grace@example.com', 'another long password')
@@ -153,8 +153,11 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.go('keys')
     const dialog = page.getByRole('dialog')
     const takeSecret = async () => {
+      await dialog.getByLabel('Your API key').waitFor()
+      for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
+      await dialog.getByText('Save the key first: it is not shown again.').waitFor()
       const shown = (await dialog.getByLabel('Your API key').textContent()) ?? ''
-      await dialog.getByRole('button', { name: 'I have kept it' }).click()
+      await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
       await dialog.waitFor({ state: 'detached' })
       return shown
     }
@@ -167,17 +170,22 @@ describe.skipIf(cannotRun)('the console', () => {
         })
       ).status
 
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByLabel('Name').fill('nightly <b>key</b>')
-    await dialog.getByRole('button', { name: 'Make the key' }).click()
+    await dialog.getByRole('button', { name: 'Create key' }).click()
     const first = await takeSecret()
     expect(await sends(first)).toBe(201)
 
     await page.getByRole('button', { name: 'Rotate nightly <b>key</b>' }).click()
+    await dialog.getByLabel(/hours/).fill('')
+    await dialog.getByRole('button', { name: 'Rotate' }).click()
+    await dialog.getByText('Required.').waitFor()
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('overlap_seconds')
+    expect(await sends(first)).toBe(201)
     await dialog.getByLabel(/hours/).fill('2')
     await dialog.getByRole('button', { name: 'Rotate' }).click()
     const second = await takeSecret()
-    await page.getByText('ends in 2 hours').waitFor()
+    await page.getByText('expires in 2 hours').waitFor()
     expect([await sends(first), await sends(second)]).toEqual([201, 201])
 
     await page
@@ -192,7 +200,7 @@ describe.skipIf(cannotRun)('the console', () => {
       .filter({ hasText: second.slice(0, 12) })
       .getByRole('button', { name: 'Revoke nightly <b>key</b>' })
       .click()
-    await dialog.getByRole('button', { name: 'Revoke the key' }).click()
+    await dialog.getByRole('button', { name: 'Revoke key' }).click()
     await page.getByText('revoked', { exact: true }).waitFor()
     expect([await sends(first), await sends(second)]).toEqual([201, 401])
     expectQuiet(visit)
@@ -203,7 +211,7 @@ describe.skipIf(cannotRun)('the console', () => {
     const { cookie, secret } = await stint.signUp('gone@example.com')
     const visit = await stint.visit(LIGHT, cookie)
     await visit.go('account')
-    await visit.page.getByRole('button', { name: 'Delete the account' }).click()
+    await visit.page.getByRole('button', { name: 'Delete account', exact: true }).click()
     const dialog = visit.page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Delete account and data' }).click()
     await dialog.getByText('Send the password of the account').waitFor()
@@ -227,7 +235,7 @@ describe.skipIf(cannotRun)('a Stint whose sign-up is closed', () => {
     await visit.page.goto(stint.stint.url)
     await visit.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await visit.page.getByText('Sign-up is closed').waitFor()
-    expect(await visit.page.getByRole('button', { name: 'Make an account' }).count()).toBe(0)
+    expect(await visit.page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
     await stint.close()
   }, 60_000)
 })
@@ -238,7 +246,14 @@ async function runSnippet(text: string, language: 'sh' | 'ts' | 'py'): Promise<s
   const path = join(dir, `snippet.${language}`)
   await Bun.write(path, text)
   const command = { sh: ['/bin/sh', path], ts: [process.execPath, path], py: ['python3', path] }[language]
-  const child = Bun.spawn(command, { cwd: dir, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const bin = join(dir, 'bin')
+  await Bun.write(
+    join(bin, 'stint'),
+    `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dir, '../../src/cli/main.ts')}" "$@"\n`,
+  )
+  chmodSync(join(bin, 'stint'), 0o755)
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, STINT_STATE_DIR: dir }
+  const child = Bun.spawn(command, { cwd: dir, env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
   const [exitCode, said] = await Promise.all([child.exited, new Response(child.stderr).text()])
   rmSync(dir, { recursive: true })
   return exitCode === 0 ? '' : `ended with ${exitCode}: ${said}`

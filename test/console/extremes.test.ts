@@ -115,7 +115,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     test('the count of an exception that came once is on an axis of whole numbers, each of them once', async () => {
       await visit.go('exceptions')
       await visit.page.getByRole('link', { name: 'TypeError' }).click()
-      await visit.page.getByText('1 exception. A point is').waitFor()
+      await visit.page.getByText('1 exception, in ').waitFor()
       const readCounts = async () => (await readCanvases(visit.page)).filter((text) => /^\d+$/.test(text))
       await until('counts are drawn', async () => (await readCounts()).length > 0)
       expect(await readCounts()).toEqual(['0', '1'])

@@ -21,6 +21,17 @@ export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
     caption: 'Processes',
     keyOf: ({ process }) => process,
     signatureOf: (row) => signature(row, nowMs()),
+    toExport: ({ process, verdict, last, usualMs, lastSeenMs, failed, unfinished, exceptions }) => ({
+      process,
+      state: verdict,
+      last_started_at: last?.timing.started_at,
+      last_duration_ms: last?.timing.duration_ms,
+      usual_ms: usualMs,
+      last_seen_at: new Date(lastSeenMs).toISOString(),
+      failed_24h: failed,
+      never_finished_24h: unfinished,
+      exceptions_24h: exceptions,
+    }),
     columns: [
       {
         label: 'Process',

@@ -65,7 +65,12 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, init)
   } catch (error) {
     if (isAbort(error)) throw error
-    throw new ApiError(0, 'unreachable', 'Stint does not answer', 'The server cannot be reached from this browser.')
+    throw new ApiError(
+      0,
+      'unreachable',
+      'Cannot reach Stint',
+      'This browser gets no answer from the server: check that it runs and the network works.',
+    )
   }
 }
 
@@ -74,7 +79,7 @@ async function readJson(response: Response): Promise<unknown> {
     return await response.json()
   } catch (error) {
     if (isAbort(error)) throw error
-    throw new ApiError(0, 'unreachable', 'Stint does not answer', 'The answer broke off.')
+    throw new ApiError(0, 'unreachable', 'Cannot reach Stint', 'The connection was lost during the answer.')
   }
 }
 
@@ -85,7 +90,7 @@ async function toApiError(response: Response): Promise<ApiError> {
   return new ApiError(
     response.status,
     typeof body?.code === 'string' ? body.code : 'unknown',
-    typeof body?.title === 'string' ? body.title : 'That did not work',
+    typeof body?.title === 'string' ? body.title : 'Request failed',
     typeof body?.detail === 'string' ? body.detail : fallback,
     Array.isArray(body?.errors) ? body.errors : [],
   )

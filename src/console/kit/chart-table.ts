@@ -1,5 +1,6 @@
 // The figures of a chart as a table, for those who read them better than a picture.
 import { h, nameText } from './dom.ts'
+import { exportButtons } from './export-rows.ts'
 import { formatMoment } from './format-time.ts'
 
 export interface ChartFigures {
@@ -27,11 +28,18 @@ export function chartTable(
       }),
     ),
   )
-  return h(
+  const exports = exportButtons(title.toLowerCase(), () =>
+    atMs.map((ms, i) => ({
+      time: new Date(ms).toISOString(),
+      ...Object.fromEntries(lines.map(({ label, values }) => [label, values[i]])),
+    })),
+  )
+  const table = h(
     'table',
     {},
     h('caption', { class: 'hidden' }, title),
     h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Time'), ...head)),
     h('tbody', {}, ...rows),
   )
+  return h('div', {}, table, exports)
 }

@@ -31,7 +31,7 @@ function createButton(what: string, text: () => string, label: HTMLElement, look
       type: 'button',
       class: look.trim(),
       title: what,
-      onclick: async () => ((await copy(text())) ? tell('Copied', true) : tell('Select and copy it', false)),
+      onclick: async () => ((await copy(text())) ? tell('Copied', true) : tell('Copy failed: select it', false)),
     },
     picture,
     label,

@@ -1,5 +1,6 @@
 // Tables with real headers. Rows are kept by key, so that a table that is updated keeps its focus and its place.
 import { type Child, h, keepFocus, nameText } from './dom.ts'
+import { type ExportRow, exportButtons } from './export-rows.ts'
 
 export interface Column<Row> {
   readonly label: string
@@ -26,11 +27,16 @@ export interface DataTableOptions<Row> {
   /** What a row shows; while it is the same, its element stays. */
   signatureOf(row: Row): string
   isChosen?(row: Row): boolean
+  /** What an export holds of a row; without it the table has no export. */
+  toExport?(row: Row): ExportRow
+  /** What is exported, where it is more than the table shows. */
+  exported?(): readonly Row[]
 }
 
 export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<Row> {
   const { caption, columns, keyOf, signatureOf, isChosen = () => false } = options
   const body = h('tbody')
+  let shown: readonly Row[] = []
   let kept = new Map<string, { element: HTMLTableRowElement; signature: string }>()
   const classOf = ({ isNumber, isExtra, isMinor }: Column<Row>) =>
     [isNumber && 'number', isExtra && 'extra', isMinor && 'minor'].filter(Boolean).join(' ') || undefined
@@ -42,33 +48,38 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
       ...columns.map((column) => h('td', { class: classOf(column) }, ...[column.cell(row)].flat())),
     )
 
-  return {
-    element: h(
-      'div',
-      { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+  const scroller = h(
+    'div',
+    { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    h(
+      'table',
+      {},
+      h('caption', { class: 'hidden' }, caption),
       h(
-        'table',
+        'thead',
         {},
-        h('caption', { class: 'hidden' }, caption),
         h(
-          'thead',
+          'tr',
           {},
-          h(
-            'tr',
-            {},
-            ...columns.map((column) =>
-              h(
-                'th',
-                { scope: 'col', class: classOf(column) },
-                column.isSilent ? h('span', { class: 'hidden' }, column.label) : column.label,
-              ),
+          ...columns.map((column) =>
+            h(
+              'th',
+              { scope: 'col', class: classOf(column) },
+              column.isSilent ? h('span', { class: 'hidden' }, column.label) : column.label,
             ),
           ),
         ),
-        body,
       ),
+      body,
     ),
+  )
+  const { toExport, exported = () => shown } = options
+  const exports = toExport && exportButtons(caption.toLowerCase(), () => exported().map(toExport))
+
+  return {
+    element: exports === undefined ? scroller : h('div', {}, scroller, exports),
     show(rows) {
+      shown = rows
       const next: typeof kept = new Map()
       for (const row of rows) {
         const signature = `${signatureOf(row)}${isChosen(row)}`

@@ -1,4 +1,4 @@
-// Modal dialogs: what cannot be taken back is asked for, and what is shown once stays until it is put away.
+// Modal dialogs: they ask before what cannot be undone, and keep what is shown once until it is put away on purpose.
 import { type Child, h } from './dom.ts'
 import { createForm, type Field } from './form.ts'
 
@@ -8,14 +8,35 @@ export interface Dialog {
   close(): void
 }
 
+export interface DialogOptions {
+  /** Escape does not close the dialog but shows this: what it holds is shown only once. */
+  readonly keep?: string
+  readonly class?: string
+}
+
 /** Opens a dialog; the focus goes into it, and back when it closes (that is the browser's work). */
-export function openDialog(title: string, content: readonly Child[], onClose?: () => void): Dialog {
+export function openDialog(title: string, content: readonly Child[], options: DialogOptions = {}): Dialog {
   const id = `dialog-${++dialogs}`
-  const dialog = h('dialog', { class: 'dialog', 'aria-labelledby': id }, h('h2', { id }, title), ...content)
+  const dialog = h(
+    'dialog',
+    {
+      class: `dialog ${options.class ?? ''}`.trim(),
+      'aria-labelledby': id,
+      closedby: options.keep === undefined ? 'closerequest' : 'none',
+    },
+    h('h2', { id }, title),
+    ...content,
+  )
+  const warning = h('p', { class: 'banner banner-warn', role: 'alert' })
+  dialog.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || options.keep === undefined) return
+    event.preventDefault()
+    warning.textContent = options.keep
+    dialog.append(warning)
+  })
   dialog.addEventListener('close', () => {
     dialog.remove()
     if (document.activeElement === document.body) document.querySelector('h1')?.focus() // what it was opened by is gone
-    onClose?.()
   })
   document.body.append(dialog)
   dialog.showModal()

@@ -54,6 +54,16 @@ export function createForm({ fields, more = [], submitLabel, danger, submit }: F
     button.setAttribute('aria-disabled', 'true')
     fill(failure)
     for (const field of fields) field.fault(undefined)
+    const wrong = fields.filter((field) => {
+      const detail = describeValidity(field.input)
+      field.fault(detail)
+      return detail !== undefined
+    })
+    if (wrong.length > 0) {
+      button.removeAttribute('aria-disabled')
+      wrong[0]!.input.focus()
+      return
+    }
     try {
       await submit()
     } catch (error) {
@@ -92,6 +102,14 @@ export function createForm({ fields, more = [], submitLabel, danger, submit }: F
     ...more,
     h('div', { class: 'form-buttons' }, button),
   )
+}
+
+/** What can be judged without the server; the rest it judges itself, in its own words. */
+function describeValidity({ validity, min, max }: HTMLInputElement): string | undefined {
+  if (validity.badInput) return 'Must be a number.'
+  if (validity.valueMissing) return 'Required.'
+  if (validity.rangeUnderflow || validity.rangeOverflow) return `Must be from ${min} to ${max}.`
+  return validity.stepMismatch ? 'Must be a whole number.' : undefined
 }
 
 const sentence = (detail: string): string => `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`

@@ -4,28 +4,42 @@ import { fill, h } from './dom.ts'
 import { type IconName, icon, logo } from './icons.ts'
 import { formatRoute } from './route.ts'
 
-const ENTRIES: readonly (readonly [page: string, label: string])[] = [
+export const ENTRIES: readonly (readonly [page: string, label: string])[] = [
   ['home', 'Home'],
   ['runs', 'Runs'],
   ['metrics', 'Metrics'],
   ['exceptions', 'Exceptions'],
   ['keys', 'Keys'],
   ['health', 'Health'],
+  ['welcome', 'Send data'],
 ]
 
 export interface Frame {
   readonly element: HTMLElement
   /** Puts a page in its place; `entry` is the one of the navigation that it belongs to. */
   show(entry: string, page: HTMLElement): void
+  /** Pages over time keep the process and the range of the page before. */
+  keep(params: URLSearchParams): void
 }
 
-export function createFrame(account: Account): Frame {
+const OVER_TIME = ['runs', 'metrics', 'exceptions']
+const KEPT = ['process', 'from', 'to']
+
+/** `search` opens the search for processes and pages. */
+export function createFrame(account: Account, search: () => void): Frame {
   const link = (page: string, label: string, name: IconName) =>
     h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', {}, label))
   const main = h('main', { id: 'main', tabindex: -1 })
   const menu = h(
     'nav',
     { class: 'nav', id: 'nav', 'aria-label': 'Pages' },
+    h(
+      'button',
+      { type: 'button', class: 'button nav-search', onclick: search },
+      icon('search'),
+      'Search',
+      h('kbd', {}, 'Ctrl K'),
+    ),
     h('ul', {}, ...ENTRIES.map(([page, label]) => h('li', {}, link(page, label, page as IconName)))),
     h(
       'ul',
@@ -60,7 +74,7 @@ export function createFrame(account: Account): Frame {
         main.focus()
       },
     },
-    'Skip to the page',
+    'Skip to content',
   )
   const element = h(
     'div',
@@ -71,6 +85,11 @@ export function createFrame(account: Account): Frame {
   )
   return {
     element,
+    keep(params) {
+      const kept = new URLSearchParams([...params].filter(([name]) => KEPT.includes(name)))
+      for (const page of OVER_TIME)
+        menu.querySelector(`a[data-page="${page}"]`)?.setAttribute('href', formatRoute(page, kept))
+    },
     show(entry, page) {
       setOpen(false)
       for (const anchor of menu.querySelectorAll('a[data-page]')) {

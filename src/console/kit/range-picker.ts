@@ -1,17 +1,25 @@
-// Chooses the range of time: presets that move with now, or, when the view was zoomed, what it is fixed to and the way back.
-import { fill, h } from './dom.ts'
+// Chooses the range of time: presets that move with now, a range between two moments, steps and zoom, and the zone that times are shown in.
+import { copyButton } from './copy-button.ts'
+import { fill, h, setText } from './dom.ts'
 import { icon } from './icons.ts'
-import type { Params } from './route.ts'
-import { describeRange, fixRange, PRESETS, type TimeRange } from './time-range.ts'
+import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
+import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
+import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './zone.ts'
 
 export interface RangePicker {
   readonly element: HTMLElement
   show(range: TimeRange, nowMs: number): void
 }
 
-/** `choose` is told what to change in the address. */
+/** Fired on the window when another zone was chosen: every time on the page is to be written anew. */
+export const ZONE_CHANGED = 'stint-zone'
+
+let pickers = 0
+
+/** `choose` is called with what to change in the address. */
 export function createRangePicker(choose: (changes: Params) => void): RangePicker {
-  let shown: TimeRange | undefined
+  const id = `range-${++pickers}`
+  let shown: { readonly range: TimeRange; readonly nowMs: number } | undefined
   const presets = PRESETS.map(({ from, label }) => ({
     from,
     button: h('button', { type: 'button', onclick: () => choose({ from, to: undefined }) }, label),
@@ -19,15 +27,31 @@ export function createRangePicker(choose: (changes: Params) => void): RangePicke
   const fixed = h('p', { class: 'range-fixed' })
   const live = h(
     'button',
-    { type: 'button', class: 'button', onclick: () => choose({ from: '-1h', to: undefined }) },
+    {
+      type: 'button',
+      class: 'button',
+      onclick: () =>
+        shown !== undefined && choose({ from: liveFrom(shown.range.toMs - shown.range.fromMs), to: undefined }),
+    },
     'Back to live',
   )
+  const zone = h('button', {
+    type: 'button',
+    class: 'button',
+    title: 'Switch between UTC and local time',
+    onclick: () => {
+      chooseZone(currentZone() === 'UTC' ? 'local' : 'UTC')
+      dispatchEvent(new Event(ZONE_CHANGED))
+    },
+  })
 
+  /** Moves the edges by shares of the length. A range that would reach beyond now ends at now and stays live. */
   const move = (fromShare: number, toShare: number) => () => {
     if (shown === undefined) return
-    const { fromMs, toMs } = shown
-    const lengthMs = toMs - fromMs
-    choose(fixRange(fromMs + fromShare * lengthMs, toMs + toShare * lengthMs))
+    const { range, nowMs } = shown
+    const lengthMs = range.toMs - range.fromMs
+    const [fromMs, toMs] = [range.fromMs + fromShare * lengthMs, range.toMs + toShare * lengthMs]
+    choose(toMs >= nowMs ? { from: liveFrom(toMs - fromMs), to: undefined } : fixRange(fromMs, toMs))
   }
   const step = (name: 'earlier' | 'later' | 'zoomIn' | 'zoomOut', label: string, act: () => void) =>
     h(
@@ -35,31 +59,99 @@ export function createRangePicker(choose: (changes: Params) => void): RangePicke
       { type: 'button', class: 'button button-icon-only', 'aria-label': label, title: label, onclick: act },
       icon(name),
     )
-
+  const later = step('later', 'Later', move(0.5, 0.5))
   const steps = h(
     'div',
     { class: 'button-row' },
     step('earlier', 'Earlier', move(-0.5, -0.5)),
     step('zoomOut', 'Zoom out', move(-0.5, 0.5)),
     step('zoomIn', 'Zoom in', move(0.25, -0.25)),
-    step('later', 'Later', move(0.5, 0.5)),
+    later,
   )
+
+  const moment = (name: string, label: string) => {
+    const input = h('input', { id: `${id}-${name}`, type: 'datetime-local', step: 1, required: true })
+    return { input, field: h('div', { class: 'field' }, h('label', { for: `${id}-${name}` }, label), input) }
+  }
+  const [from, to] = [moment('from', 'From'), moment('to', 'To')]
+  const fault = h('p', { class: 'field-fault', role: 'alert' })
+  const zoneHint = h('p', { class: 'field-hint' })
+  const form = h(
+    'form',
+    {
+      class: 'form',
+      novalidate: true,
+      onsubmit: (event: Event) => {
+        event.preventDefault()
+        const [fromMs, toMs] = [readMoment(from.input.value), readMoment(to.input.value)]
+        const nowMs = shown?.nowMs ?? 0
+        if (Number.isNaN(fromMs) || Number.isNaN(toMs)) setText(fault, 'Enter both moments.')
+        else if (fromMs >= toMs) setText(fault, 'From must be earlier than To.')
+        else if (fromMs >= nowMs) setText(fault, 'From must not be in the future.')
+        else {
+          setText(fault, '')
+          popover.hidePopover()
+          choose(fixRange(fromMs, Math.min(toMs, nowMs)))
+        }
+      },
+    },
+    from.field,
+    to.field,
+    zoneHint,
+    fault,
+    h(
+      'div',
+      { class: 'form-buttons' },
+      h('button', { type: 'submit', class: 'button button-main' }, 'Apply'),
+      copyButton('Copy link to this range', fixedLink),
+    ),
+  )
+  const popover = h('div', { id, popover: 'auto', class: 'popover' }, form)
+  popover.addEventListener('beforetoggle', () => {
+    if (shown === undefined) return
+    from.input.value = writeMoment(shown.range.fromMs)
+    to.input.value = writeMoment(shown.range.toMs)
+    setText(zoneHint, `Times in ${zoneName(shown.nowMs)}.`)
+    setText(fault, '')
+  })
+  const custom = h('button', { type: 'button', popovertarget: id, class: 'range-custom' }, 'From … to')
+
+  /** The view with its range written out: it shows the same when it is opened later. */
+  function fixedLink(): string {
+    const { page, params } = parseRoute(location.hash)
+    const range = shown === undefined ? {} : fixRange(shown.range.fromMs, shown.range.toMs)
+    return new URL(formatRoute(page, changeParams(params, range)), location.href).href
+  }
+
   const chosen = h('div', { class: 'range-chosen' })
   return {
     element: h(
       'div',
       { class: 'range', role: 'group', 'aria-label': 'Range of time' },
-      h('div', { class: 'segments' }, ...presets.map(({ button }) => button)),
+      h('div', { class: 'segments' }, ...presets.map(({ button }) => button), custom),
+      popover,
       steps,
+      zone,
       chosen,
     ),
     show(range, nowMs) {
-      shown = range
+      shown = { range, nowMs }
       for (const { from, button } of presets)
         button.setAttribute('aria-pressed', String(range.isLive && range.query.from === from))
+      custom.setAttribute('aria-pressed', String(!range.isLive))
+      later.disabled = range.isLive
+      setText(zone, zoneName(nowMs))
       const text = describeRange(range, nowMs)
       fixed.textContent = text ?? ''
       fill(chosen, ...(text === undefined ? [] : [fixed, live]))
     },
   }
+}
+
+/** `datetime-local` knows no zone: its text is taken as the time of the chosen one. */
+const writeMoment = (ms: number): string => new Date(ms + zoneOffsetMs(ms)).toISOString().slice(0, 19)
+
+function readMoment(text: string): number {
+  const asUtcMs = Date.parse(`${text}Z`)
+  return asUtcMs - zoneOffsetMs(asUtcMs)
 }

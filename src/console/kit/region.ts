@@ -52,7 +52,7 @@ export function createRegion(): Region {
       told = title + detail
       const again = h('button', { type: 'button', class: 'button', onclick: retry }, 'Try again')
       if (shownAtMs !== undefined) {
-        const text = `${title}. This is as of ${formatClock(shownAtMs)}.`
+        const text = `${title}. Showing data from ${formatClock(shownAtMs)}.`
         fill(notice, h('div', { class: 'banner banner-warn' }, icon('warning'), h('p', {}, text), again))
         return
       }
@@ -78,7 +78,10 @@ export function explain(error: unknown): { title: string; detail: string } {
     return { title: error.title, detail: faults.length > 0 ? `${faults.join('; ')}.` : error.detail }
   }
   console.error(error)
-  return { title: 'The page failed', detail: 'This is a fault of the console. The browser’s log holds the details.' }
+  return {
+    title: 'The page failed',
+    detail: 'This is a bug in the console. The browser’s developer tools show the details.',
+  }
 }
 
 const skeleton = () =>

@@ -25,6 +25,7 @@ export const presetFor = (agoMs: number): string =>
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 }
 const SHORTEST_MS = 1
+const SECOND_MS = 1_000
 
 /** What the address says; what it says wrongly counts as not said. */
 export function readRange(params: URLSearchParams, nowMs: number, fallback = '-1h'): TimeRange {
@@ -66,3 +67,16 @@ export const chooseEvery = ({ fromMs, toMs }: TimeRange, max: number): string =>
 
 /** `5m` in ms. */
 export const everyMs = (every: string): number => parseAgo(`-${every}`)!
+
+const UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' }
+
+/** `30-minute buckets`. */
+export const describeEvery = (every: string): string =>
+  `${every.slice(0, -1)}-${UNITS[every.slice(-1)] ?? every} buckets`
+
+/** A live range of this length, as the address holds it: a preset where one fits, else `-5400s`. */
+export function liveFrom(lengthMs: number): string {
+  const preset = PRESETS.find(({ from }) => Math.abs(parseAgo(from)! - lengthMs) < SECOND_MS)
+  const seconds = Math.max(1, Math.round(lengthMs / SECOND_MS))
+  return preset?.from ?? (seconds < 1e6 ? `-${seconds}s` : `-${Math.round(seconds / 60)}m`)
+}

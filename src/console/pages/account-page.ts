@@ -20,18 +20,19 @@ export function openAccountPage(app: App): Page {
     caption: 'Sessions',
     keyOf: ({ id }) => id,
     signatureOf: (session) => JSON.stringify(session) + Math.floor(app.nowMs() / 60_000),
+    toExport: ({ current, ...session }) => ({ ...session, current: String(current) }),
     columns: [
       {
         label: 'Browser',
         cell: ({ user_agent, current }) => [
-          h('span', { title: user_agent }, tellAgent(user_agent)),
-          current && h('span', { class: 'badge badge-good' }, 'this one'),
+          h('span', { title: user_agent }, describeAgent(user_agent)),
+          current && h('span', { class: 'badge badge-good' }, 'this browser'),
         ],
       },
       { label: 'Last seen', cell: ({ last_seen_at }) => timeElement(last_seen_at, ago(last_seen_at)) },
       { label: 'Signed in', isExtra: true, cell: ({ created_at }) => timeElement(created_at, ago(created_at)) },
       {
-        label: 'Ends by',
+        label: 'Expires',
         isExtra: true,
         cell: ({ expires_at }) => timeElement(expires_at, formatFullDay(parseTime(expires_at))),
       },
@@ -45,7 +46,7 @@ export function openAccountPage(app: App): Page {
             {
               type: 'button',
               class: 'button button-small',
-              'aria-label': `End the session of ${tellAgent(session.user_agent)}`,
+              'aria-label': `End session of ${describeAgent(session.user_agent)}`,
               onclick: () => askForEnd(session),
             },
             'End',
@@ -76,14 +77,14 @@ export function openAccountPage(app: App): Page {
   function askForEnd({ id, user_agent }: SessionEntry): void {
     confirmAction({
       title: 'End this session?',
-      text: [h('p', {}, `${tellAgent(user_agent)} has to sign in again.`)],
-      submitLabel: 'End the session',
+      text: [h('p', {}, `${describeAgent(user_agent)} has to sign in again.`)],
+      submitLabel: 'End session',
       danger: true,
       async submit() {
         await api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
         return () => {
           poll.now()
-          app.announce('The session has ended.')
+          app.announce('Session ended.')
         }
       },
     })
@@ -97,12 +98,12 @@ export function openAccountPage(app: App): Page {
     })
     operator.element.hidden = true
     confirmAction({
-      title: 'Delete the account?',
+      title: 'Delete account?',
       text: [
         h(
           'p',
           {},
-          'Its keys stop working at once, and everything that was sent with them is deleted from the stores. This cannot be taken back.',
+          'Its keys stop working at once, and everything they sent is deleted from the stores. This cannot be undone.',
         ),
       ],
       fields: [password, operator],
@@ -135,7 +136,7 @@ export function openAccountPage(app: App): Page {
     element: h(
       'div',
       { class: 'page' },
-      pageHeader('Account', account.operator ? `${account.email}, the operator of this Stint` : account.email, signOut),
+      pageHeader('Account', account.operator ? `${account.email}, operator of this Stint` : account.email, signOut),
       h(
         'div',
         { class: 'columns' },
@@ -148,9 +149,9 @@ export function openAccountPage(app: App): Page {
         h(
           'section',
           { class: 'card', 'aria-labelledby': 'end-title' },
-          h('h2', { id: 'end-title' }, 'The end of the account'),
+          h('h2', { id: 'end-title' }, 'Delete account'),
           h('p', { class: 'muted' }, 'Deletes the account, its keys and its data.'),
-          h('button', { type: 'button', class: 'button button-danger', onclick: askForDeletion }, 'Delete the account'),
+          h('button', { type: 'button', class: 'button button-danger', onclick: askForDeletion }, 'Delete account'),
         ),
       ),
       h('div', { class: 'card card-table' }, h('h2', {}, 'Sessions'), region.element),
@@ -179,7 +180,7 @@ function passwordForm(app: App): HTMLFormElement {
       h('input', { type: 'text', name: 'username', autocomplete: 'username', value: app.account.email, hidden: true }),
       done,
     ],
-    submitLabel: 'Change the password',
+    submitLabel: 'Change password',
     async submit() {
       done.hidden = true
       await app.api.send('POST', 'api/password', {
@@ -189,13 +190,13 @@ function passwordForm(app: App): HTMLFormElement {
       current.input.value = ''
       next.input.value = ''
       done.hidden = false
-      done.textContent = 'The password is changed; all other sessions have ended.'
+      done.textContent = 'Password changed. All other sessions have ended.'
     },
   })
 }
 
 /** `Chromium 156 on Linux`, as far as the text lets it be seen; else its start. */
-function tellAgent(userAgent: string): string {
+function describeAgent(userAgent: string): string {
   const [, name = '', version = ''] = /(Firefox|Edg|OPR|Chrome|Version|curl|stint)\/(\d+)/.exec(userAgent) ?? []
   const [system = ''] = /Windows|Android|iPhone|iPad|Mac OS|Linux/.exec(userAgent) ?? []
   const known: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', Version: 'Safari' }

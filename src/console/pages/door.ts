@@ -33,20 +33,20 @@ export function openDoor(options: DoorOptions): Door {
 
   function showSignIn(): void {
     const other = state.open
-      ? turn('New here?', 'Make an account', () => {
+      ? turn('New here?', 'Create account', () => {
           showSignUp()
           focus()
         })
-      : h('p', { class: 'door-turn muted' }, 'Sign-up is closed: whoever runs this Stint can open it with SIGNUP=open.')
-    show('Sign in', told, signInForm(options), other)
+      : h('p', { class: 'door-turn muted' }, 'Sign-up is closed. Whoever runs this Stint can open it with SIGNUP=open.')
+    show('Sign in', told, signInForm(options), forgotten(), other)
   }
   function showSignUp(): void {
-    const lead = h('p', { class: 'muted' }, 'You get an API key with it, and your first timing a minute later.')
-    const other = turn('There is an account already?', 'Sign in', () => {
+    const lead = h('p', { class: 'muted' }, 'You get an API key, and see your first run a minute later.')
+    const other = turn('Already have an account?', 'Sign in', () => {
       showSignIn()
       focus()
     })
-    show('Make an account', lead, signUpForm(options), other)
+    show('Create account', lead, signUpForm(options), other)
   }
   const focus = () => place.querySelector<HTMLElement>('input')?.focus()
 
@@ -56,6 +56,21 @@ export function openDoor(options: DoorOptions): Door {
   const motto = h('p', { class: 'motto' }, 'Times any part of anyone’s code.')
   return { element: h('main', { class: 'door', id: 'main' }, brand, motto, h('div', { class: 'card' }, place)), focus }
 }
+
+/** Nobody but the operator can help: Stint sends no e-mail that would prove who asks. */
+const forgotten = () =>
+  h(
+    'details',
+    { class: 'door-turn' },
+    h('summary', {}, 'Forgot your password?'),
+    h(
+      'p',
+      { class: 'muted' },
+      'Whoever runs this Stint can set a new one: stop the server, run ',
+      h('code', {}, 'stint reset-password'),
+      ' on its DATA_DIR, and start it again.',
+    ),
+  )
 
 function signInForm({ api, enter }: DoorOptions): HTMLFormElement {
   const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
@@ -85,14 +100,14 @@ function signUpForm({ api, enter, state }: DoorOptions): HTMLFormElement {
   )
   const code = createField(
     'setup_code',
-    'Set-up code',
+    'Setup code',
     { required: true, spellcheck: 'false' },
-    'It is in the log of the start, so that a fresh Stint belongs to whoever started it.',
+    'The log of the first start shows it: a new Stint belongs to whoever started it.',
   )
   const fields = state.setup_code_required ? [email, password, code] : [email, password]
   return createForm({
     fields,
-    submitLabel: 'Make the account',
+    submitLabel: 'Create account',
     async submit() {
       const body = Object.fromEntries(fields.map(({ input }) => [input.name, input.value]))
       const made = await api.send<{ account: Account; key: IssuedKey }>('POST', 'api/accounts', body)

@@ -1,15 +1,17 @@
 // One group of exceptions: what its members have in common, when they came, and the newest texts as they were sent.
 import type { ExceptionGroup, ExceptionText } from '../kit/answers.ts'
-import { fill, h } from '../kit/dom.ts'
+import { copyIcon } from '../kit/copy-button.ts'
+import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
 import { COUNT_STEPS, createLineChart } from '../kit/line-chart.ts'
 import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
+import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
-import { chooseEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 import { EMPTY_TEXT } from './headline.ts'
 
 const EVERY_MS = 5_000
@@ -34,9 +36,10 @@ export function createGroupView(app: App): GroupView {
   let params = new URLSearchParams()
   const rangeOf = () => readRange(params, nowMs(), RANGE)
   const back = h('a', { class: 'back' }, 'All groups')
+  const picker = createRangePicker((changes) => app.go('exceptions', changeParams(params, changes)))
   const region = createRegion()
   const chart = createLineChart({
-    title: 'When they came',
+    title: 'Occurrences',
     formatValue: formatCount,
     steps: COUNT_STEPS,
     zoom: (fromMs, toMs) => app.go('exceptions', changeParams(params, fixRange(fromMs, toMs))),
@@ -70,8 +73,8 @@ export function createGroupView(app: App): GroupView {
       if (group === undefined)
         return region.empty(
           nowMs(),
-          'None of this group in this range',
-          h('p', { class: 'muted' }, 'Choose a longer one on the page of all groups.'),
+          'No exception of this group in this range',
+          h('p', { class: 'muted' }, 'Choose a longer range.'),
         )
       fill(head, headOf(group, nowMs()))
       showChart(group)
@@ -89,16 +92,23 @@ export function createGroupView(app: App): GroupView {
     const values = line.values.map((value) => value ?? 0)
     chart.show(
       { atMs, lines: [{ ...line, values }], fromMs: range.fromMs, toMs: range.toMs },
-      `${plural(count, 'exception')}. A point is ${every}.`,
+      `${plural(count, 'exception')}, in ${describeEvery(every)}.`,
       nowMs(),
     )
   }
 
   return {
-    element: h('div', { class: 'stack' }, h('p', {}, back), region.element),
+    element: h(
+      'div',
+      { class: 'stack' },
+      h('p', {}, back),
+      h('div', { class: 'toolbar' }, picker.element),
+      region.element,
+    ),
     show(next) {
       if (next.get('group') !== params.get('group')) region.reset()
       params = next
+      picker.show(rangeOf(), nowMs())
       back.setAttribute(
         'href',
         formatRoute('exceptions', changeParams(params, { group: undefined, process: undefined })),
@@ -129,15 +139,20 @@ function headOf(
     h(
       'dl',
       { class: 'facts facts-row' },
-      fact('Process', h('a', { href: formatRoute('runs', { process }) }, process)),
+      fact('Process', h('a', { href: formatRoute('runs', { process }) }, nameText(process))),
       fact('Count', formatCount(count)),
       fact('First seen', ...when(first_at)),
       fact('Last seen', ...when(last_at)),
-      fact('Fingerprint', h('code', {}, fingerprint)),
+      fact(
+        'Fingerprint',
+        h('code', {}, fingerprint),
+        ' ',
+        copyIcon('Copy fingerprint', () => fingerprint),
+      ),
     ),
-    normalized !== undefined && h('h2', {}, 'What they have in common'),
+    normalized !== undefined && h('h2', {}, 'Shared pattern'),
     normalized !== undefined &&
-      h('p', { class: 'muted' }, 'The fingerprint is made of this: what varies is replaced by a placeholder.'),
+      h('p', { class: 'muted' }, 'The fingerprint is a hash of this text; parts that vary are placeholders.'),
     normalized !== undefined &&
       h(
         'pre',
@@ -154,7 +169,7 @@ const markPlaceholders = (text: string) =>
 
 const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number) => {
   const aroundMs = parseTime(at)
-  const around = fixRange(aroundMs - 300_000, aroundMs + 300_000)
+  const around = fixRange(aroundMs - 300_000, Math.min(nowMs, aroundMs + 300_000))
   return h(
     'article',
     {},
@@ -163,7 +178,7 @@ const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number
       { class: 'texts-head' },
       timeElement(at, formatMoment(aroundMs, nowMs)),
       h('span', { class: 'muted' }, meta ?? ''),
-      h('a', { href: formatRoute('runs', { process, ...around }) }, 'Runs around it'),
+      h('a', { href: formatRoute('runs', { process, ...around }) }, 'Runs at that time'),
     ),
     h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception || EMPTY_TEXT),
   )

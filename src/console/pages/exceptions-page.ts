@@ -46,9 +46,12 @@ export function openExceptionsPage(app: App): Page {
     caption: 'Groups of exceptions',
     keyOf: ({ fingerprint, process }) => `${fingerprint} ${process}`,
     signatureOf: (group) => JSON.stringify([group.count, group.last_at, group.counts]) + Math.floor(nowMs() / 10_000),
+    toExport: ({ fingerprint, process, count, first_at, last_at, example }) => ({
+      ...{ fingerprint, process, count, first_at, last_at, example },
+    }),
     columns: [
       {
-        label: 'Fault',
+        label: 'Exception',
         cell: ({ fingerprint, process, example }) => [
           h(
             'a',
@@ -113,7 +116,7 @@ export function openExceptionsPage(app: App): Page {
       region.empty(
         nowMs(),
         'No exceptions in this range',
-        h('p', { class: 'muted' }, 'That is good news, or the range is too short.'),
+        h('p', { class: 'muted' }, 'Good news, or the range is too short.'),
       )
     },
     fail: (error) => region.fail(error, () => poll.now()),
@@ -124,7 +127,7 @@ export function openExceptionsPage(app: App): Page {
     element: h(
       'div',
       { class: 'page' },
-      pageHeader('Exceptions', 'The same fault is one group, however its numbers and names vary.'),
+      pageHeader('Exceptions', 'Exceptions that differ only in numbers and names are one group.'),
       place,
     ),
     show(next) {

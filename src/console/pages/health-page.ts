@@ -16,8 +16,8 @@ const NAMES = { points: 'Marks and metrics', exceptions: 'Exceptions' } as const
 const STATES = {
   idle: ['badge-good', 'up to date'],
   shipping: ['badge-good', 'delivering'],
-  retrying: ['badge-warn', 'trying again'],
-  parked: ['badge-bad', 'held up'],
+  retrying: ['badge-warn', 'retrying'],
+  parked: ['badge-bad', 'paused'],
 } as const
 
 interface DeadPage {
@@ -29,15 +29,16 @@ export function openHealthPage(app: App): Page {
   const { api, nowMs } = app
   const health = createRegion()
   const letters = createRegion()
-  const more = h('button', { type: 'button', class: 'button', onclick: () => void loadMore() }, 'Show older ones')
+  const more = h('button', { type: 'button', class: 'button', onclick: () => void loadMore() }, 'Show older')
   const summary = h('p', { class: 'muted', role: 'status' })
   let older: DeadLetter[] = []
   let next: string | null = null
 
   const table = createDataTable<DeadLetter>({
-    caption: 'Dead letters',
+    caption: 'Rejected events',
     keyOf: ({ id }) => id,
     signatureOf: ({ id }) => id,
+    toExport: ({ event, ...letter }) => ({ ...letter, event: JSON.stringify(event) }),
     columns: [
       {
         label: 'Event',
@@ -47,11 +48,11 @@ export function openHealthPage(app: App): Page {
         ],
       },
       {
-        label: 'Why the store refused it',
+        label: 'Reason',
         cell: ({ reason, event }) => [h('span', { class: 'wrap' }, reason), eventDetails(event)],
       },
       {
-        label: 'Buried',
+        label: 'Rejected',
         isExtra: true,
         cell: ({ buried_at }) => timeElement(buried_at, formatMoment(parseTime(buried_at), nowMs())),
       },
@@ -63,7 +64,7 @@ export function openHealthPage(app: App): Page {
     everyMs: () => EVERY_MS,
     ask: (signal) => api.get<Health>('api/health', {}, signal),
     show(answer) {
-      setText(summary, tellDead(answer.dead))
+      setText(summary, describeDead(answer.dead))
       health.ready(nowMs(), deliveryCards(answer, nowMs()), summary)
     },
     fail: (error) => health.fail(error, () => healthPoll.now()),
@@ -79,8 +80,8 @@ export function openHealthPage(app: App): Page {
       if (all.length === 0)
         return letters.empty(
           nowMs(),
-          'No dead letters',
-          h('p', { class: 'muted' }, 'Every event of yours was taken by its store, or is on its way.'),
+          'No rejected events',
+          h('p', { class: 'muted' }, 'Every event is in its store or on its way there.'),
         )
       letters.ready(nowMs(), table.element, next !== null && more)
     },
@@ -115,7 +116,7 @@ export function openHealthPage(app: App): Page {
       'div',
       { class: 'button-row' },
       button('Replay', () => askForReplay(letter)),
-      button('Drop', () => askForDrop(letter)),
+      button('Delete', () => askForDrop(letter)),
     )
   }
   function act(letter: DeadLetter, said: string) {
@@ -133,25 +134,25 @@ export function openHealthPage(app: App): Page {
         h(
           'p',
           {},
-          'It goes back into the spool and to its store again, with the stamp that it had. If the store still refuses it, it comes back here.',
+          'It is sent to its store again, with its original time. If the store still refuses it, it comes back here.',
         ),
       ],
-      submitLabel: 'Replay it',
+      submitLabel: 'Replay event',
       async submit() {
         await api.send('POST', `api/dead/${encodeURIComponent(letter.id)}/replay`)
-        return act(letter, 'The event is back in its spool.')
+        return act(letter, 'Event queued for delivery.')
       },
     })
   }
   function askForDrop(letter: DeadLetter): void {
     confirmAction({
-      title: 'Drop this event?',
-      text: [h('p', {}, `A ${letter.kind} of ${letter.process} is deleted for good. This cannot be taken back.`)],
-      submitLabel: 'Drop it',
+      title: 'Delete this event?',
+      text: [h('p', {}, `A ${letter.kind} of ${letter.process} is deleted for good. This cannot be undone.`)],
+      submitLabel: 'Delete event',
       danger: true,
       async submit() {
         await api.send('DELETE', `api/dead/${encodeURIComponent(letter.id)}`)
-        return act(letter, 'The event is gone.')
+        return act(letter, 'Event deleted.')
       },
     })
   }
@@ -162,13 +163,13 @@ export function openHealthPage(app: App): Page {
     element: h(
       'div',
       { class: 'page' },
-      pageHeader('Health', 'What is accepted waits on this machine’s disk until its store has it.'),
+      pageHeader('Health', 'Accepted events wait on this machine’s disk until their store has them.'),
       health.element,
       h(
         'div',
         { class: 'card card-table' },
-        h('h2', {}, 'Dead letters'),
-        h('p', { class: 'muted' }, 'Events of yours that a store will never take as they are, with its reason.'),
+        h('h2', {}, 'Rejected events'),
+        h('p', { class: 'muted' }, 'Events that a store refuses for good (dead letters), with its reason.'),
         letters.element,
       ),
     ),
@@ -212,13 +213,13 @@ function deliveryCards({ spools, destinations }: Health, nowMs: number): HTMLEle
   return h('div', { class: 'columns' }, ...cards)
 }
 
-function tellDead({ own, total }: Health['dead']): string {
-  return `${plural(own, 'dead letter')} of yours.${total === undefined ? '' : ` Of all accounts: ${formatCount(total)}.`}`
+function describeDead({ own, total }: Health['dead']): string {
+  return `${own === 0 ? 'No rejected events' : plural(own, 'rejected event')}.${total === undefined ? '' : ` All accounts: ${formatCount(total)}.`}`
 }
 
 function eventDetails(event: object): HTMLElement {
-  const text = h('pre', { tabindex: 0, 'aria-label': 'The event' })
-  const details = h('details', {}, h('summary', {}, 'The event'), text)
+  const text = h('pre', { tabindex: 0, 'aria-label': 'Event' })
+  const details = h('details', {}, h('summary', {}, 'Event'), text)
   details.addEventListener('toggle', () => fill(text, JSON.stringify(event, null, 2)))
   return details
 }

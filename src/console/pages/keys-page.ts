@@ -20,16 +20,17 @@ export function openKeysPage(app: App): Page {
     caption: 'API keys',
     keyOf: ({ id }) => id,
     signatureOf: (key) => JSON.stringify(key) + Math.floor(app.nowMs() / 60_000),
+    toExport: ({ scopes, ...key }) => ({ ...key, scopes: scopes.join(' ') }),
     columns: [
       { label: 'Name', cell: ({ name, prefix }) => [h('strong', {}, name), h('code', { class: 'sub' }, `${prefix}…`)] },
       {
-        label: 'May',
+        label: 'Permissions',
         isMinor: true,
         cell: ({ scopes }) => scopes.map((scope) => h('span', { class: 'badge' }, scope)),
       },
       { label: 'Last used', isMinor: true, cell: ({ last_used_at }) => ago(last_used_at, 'never') },
       {
-        label: 'Made',
+        label: 'Created',
         isExtra: true,
         cell: ({ created_at }) => timeElement(created_at, formatFullDay(parseTime(created_at))),
       },
@@ -44,14 +45,14 @@ export function openKeysPage(app: App): Page {
     show({ keys }) {
       table.show(keys)
       if (keys.length > 0) return region.ready(app.nowMs(), card)
-      region.empty(app.nowMs(), 'No key', h('p', { class: 'muted' }, 'Without one nothing can be sent.'), create())
+      region.empty(app.nowMs(), 'No keys', h('p', { class: 'muted' }, 'Your code needs one to send events.'), create())
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
   const ago = (at: string | null, never: string): Child =>
     at === null ? h('span', { class: 'muted' }, never) : timeElement(at, formatAgo(parseTime(at), app.nowMs()))
-  const create = () => h('button', { type: 'button', class: 'button button-main', onclick: askForNew }, 'Make a key')
+  const create = () => h('button', { type: 'button', class: 'button button-main', onclick: askForNew }, 'Create key')
   const actions = (key: Key) =>
     h(
       'div',
@@ -66,9 +67,10 @@ export function openKeysPage(app: App): Page {
     const done = h(
       'button',
       { type: 'button', class: 'button button-main', onclick: () => dialog.close() },
-      'I have kept it',
+      'I’ve saved it',
     )
-    const dialog = openDialog(title, [keyReveal(key), h('div', { class: 'form-buttons' }, done)])
+    const keep = 'Save the key first: it is not shown again.'
+    const dialog = openDialog(title, [keyReveal(key), h('div', { class: 'form-buttons' }, done)], { keep })
   }
 
   function askForNew(): void {
@@ -76,27 +78,27 @@ export function openKeysPage(app: App): Page {
       'name',
       'Name',
       { required: true, maxlength: 100 },
-      'What you tell your keys apart by: nightly import.',
+      'Where it is used, for example: nightly import.',
     )
     const write = h('input', { type: 'checkbox', checked: true, name: 'write' })
     const read = h('input', { type: 'checkbox', name: 'read' })
     confirmAction({
-      title: 'Make a key',
+      title: 'Create key',
       text: [
         h(
           'fieldset',
           { class: 'checks' },
-          h('legend', {}, 'It may'),
-          h('label', {}, write, ' write: send marks, metrics and exceptions'),
-          h('label', {}, read, ' read: ask what was sent'),
+          h('legend', {}, 'Permissions'),
+          h('label', {}, write, ' write: send runs, metrics and exceptions'),
+          h('label', {}, read, ' read: query what was sent'),
         ),
       ],
       fields: [name],
-      submitLabel: 'Make the key',
+      submitLabel: 'Create key',
       async submit() {
         const scopes = [...(write.checked ? ['write'] : []), ...(read.checked ? ['read'] : [])]
         const { key } = await api.send<{ key: IssuedKey }>('POST', 'api/keys', { name: name.input.value, scopes })
-        return () => reveal('The new key', key)
+        return () => reveal('New key', key)
       },
     })
   }
@@ -104,9 +106,9 @@ export function openKeysPage(app: App): Page {
   function askForRotation(key: Key): void {
     const hours = createField(
       'overlap_seconds',
-      'The old one goes on working for (hours)',
-      { type: 'number', min: 0, max: 720, step: 1, value: 24 },
-      '0 ends it at once; at most 720 hours (30 days).',
+      'Keep the old key valid for (hours)',
+      { type: 'number', required: true, min: 0, max: 720, step: 1, value: 24 },
+      '0 invalidates it at once; at most 720 hours (30 days).',
     )
     confirmAction({
       title: `Rotate ${key.name}?`,
@@ -114,7 +116,7 @@ export function openKeysPage(app: App): Page {
         h(
           'p',
           {},
-          'You get a new key of the same name that may do the same. Change your callers to it while the old one still works.',
+          'You get a new key with the same name and permissions. Switch your code to it while the old key is still valid.',
         ),
       ],
       fields: [hours],
@@ -124,7 +126,7 @@ export function openKeysPage(app: App): Page {
         const { key: made } = await api.send<{ key: IssuedKey }>('POST', `api/keys/${key.id}/rotate`, {
           overlap_seconds,
         })
-        return () => reveal('The new key', made)
+        return () => reveal('New key', made)
       },
     })
   }
@@ -133,26 +135,22 @@ export function openKeysPage(app: App): Page {
     confirmAction({
       title: `Revoke ${key.name}?`,
       text: [
-        h(
-          'p',
-          {},
-          'Whoever uses it is refused from the next request on, and nothing that they send is kept. This cannot be taken back.',
-        ),
+        h('p', {}, 'Requests with it are refused from now on, and what they send is lost. This cannot be undone.'),
         h(
           'p',
           { class: 'muted' },
           key.last_used_at === null
-            ? 'It was never used.'
-            : `It was last used ${formatAgo(parseTime(key.last_used_at), app.nowMs())}.`,
+            ? 'Never used.'
+            : `Last used ${formatAgo(parseTime(key.last_used_at), app.nowMs())}.`,
         ),
       ],
-      submitLabel: 'Revoke the key',
+      submitLabel: 'Revoke key',
       danger: true,
       async submit() {
         await api.send('DELETE', `api/keys/${key.id}`)
         return () => {
           poll.now()
-          app.announce('The key is revoked.')
+          app.announce('Key revoked.')
         }
       },
     })
@@ -163,7 +161,7 @@ export function openKeysPage(app: App): Page {
     element: h(
       'div',
       { class: 'page' },
-      pageHeader('Keys', 'What your callers prove themselves by. Only a digest of each is kept.', create()),
+      pageHeader('Keys', 'Keys your code sends with. Only a hash is stored.', create()),
       region.element,
     ),
     show: () => poll.now(),
@@ -176,9 +174,9 @@ const action = (label: string, { name }: Key, act: () => void) =>
 
 function stateOf({ expires_at, revoked_at }: Key, nowMs: number): { isOver: boolean; badge: HTMLElement } {
   if (revoked_at !== null) return { isOver: true, badge: h('span', { class: 'badge badge-off' }, 'revoked') }
-  if (expires_at === null) return { isOver: false, badge: h('span', { class: 'badge badge-good' }, 'works') }
+  if (expires_at === null) return { isOver: false, badge: h('span', { class: 'badge badge-good' }, 'active') }
   const leftMs = parseTime(expires_at) - nowMs
-  if (leftMs <= 0) return { isOver: true, badge: h('span', { class: 'badge badge-off' }, 'ended') }
+  if (leftMs <= 0) return { isOver: true, badge: h('span', { class: 'badge badge-off' }, 'expired') }
   const left =
     leftMs > 3_600_000 ? plural(Math.round(leftMs / 3_600_000), 'hour') : plural(Math.ceil(leftMs / 60_000), 'minute')
   return {
@@ -186,7 +184,7 @@ function stateOf({ expires_at, revoked_at }: Key, nowMs: number): { isOver: bool
     badge: h(
       'span',
       { class: 'badge badge-warn', title: formatMoment(parseTime(expires_at), nowMs) },
-      `ends in ${left}`,
+      `expires in ${left}`,
     ),
   }
 }

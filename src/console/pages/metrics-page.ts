@@ -11,7 +11,7 @@ import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, type Params } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
-import { chooseEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 90
@@ -22,8 +22,8 @@ const STATS = ['mean', 'min', 'max', 'sum', 'last', 'count'] as const
 type Stat = (typeof STATS)[number]
 const STAT_TEXT: Readonly<Record<Stat, string>> = {
   mean: 'Mean',
-  min: 'Least',
-  max: 'Most',
+  min: 'Min',
+  max: 'Max',
   sum: 'Sum',
   last: 'Last',
   count: 'Count',
@@ -95,8 +95,8 @@ export function openMetricsPage(app: App): Page {
     const shown = asked.length > 0 ? asked : all.slice(0, CHARTS_MAX)
     fill(names, ...all.map((name) => nameChip(name, shown)))
     if (found.process === undefined)
-      showNone('No metrics yet', 'Send some with POST /v1/metrics; each name becomes a chart.')
-    else if (all.length === 0) showNone('No metrics in this range', 'Choose a longer one, or another process.')
+      showNone('No metrics yet', 'Send some with POST /v1/metrics: each name becomes a chart.')
+    else if (all.length === 0) showNone('No metrics in this range', 'Choose a longer range or another process.')
     else showCharts(found, shown)
   }
 
@@ -188,7 +188,7 @@ export function openMetricsPage(app: App): Page {
     element: h(
       'div',
       { class: 'page' },
-      pageHeader('Metrics', 'What your code counted and measured.'),
+      pageHeader('Metrics', 'Values your code counted and measured.'),
       h(
         'div',
         { class: 'toolbar' },
@@ -227,8 +227,8 @@ const COMPARE = '\u0000compare'
 
 function tell(rows: readonly MetricRow[], stat: Stat, every: string): string {
   const count = rows.reduce((sum, row) => sum + row.count, 0)
-  if (count === 0) return 'Nothing in this range.'
+  if (count === 0) return 'No values in this range.'
   const least = rows.reduce((least, row) => Math.min(least, row.min), Number.POSITIVE_INFINITY)
   const most = rows.reduce((most, row) => Math.max(most, row.max), Number.NEGATIVE_INFINITY)
-  return `${STAT_TEXT[stat]} of each ${every}. ${plural(count, 'value')} from ${formatValue(least)} to ${formatValue(most)}.`
+  return `${STAT_TEXT[stat]} in ${describeEvery(every)}. ${plural(count, 'value')} from ${formatValue(least)} to ${formatValue(most)}.`
 }

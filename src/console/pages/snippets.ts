@@ -15,9 +15,24 @@ export interface Snippet {
 /** Secret, header and address hold nothing that a quote of these languages would end: letters, digits, `_ - : / . [ ]`. */
 export const writeSnippets = ({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] => [
   {
+    name: 'stint exec',
+    hint: 'Times any command and reports its failure. Needs Bun and this repository, or the binary of bun run build:cli.',
+    text: `export STINT_URL='${baseUrl}' STINT_API_KEY='${secret}'
+stint exec --process 'first steps' --meta exec -- sleep 0.5
+`,
+  },
+  {
     name: 'curl',
-    hint: 'One line; paste it into a terminal.',
-    text: `curl -X POST ${baseUrl}/v1/start -H 'content-type: application/json' -H '${keyHeader}: ${secret}' -d '{"process":"first steps","meta":"curl"}'`,
+    hint: 'A complete run: start, your command, end. Paste it into a terminal.',
+    text: `send() {
+  curl -fsS -o /dev/null -X POST "${baseUrl}/v1/$1" \\
+    -H 'content-type: application/json' -H '${keyHeader}: ${secret}' -d "$2"
+}
+
+send start '{"process":"first steps","meta":"curl"}'
+sleep 0.5 # your command
+send end '{"process":"first steps","meta":"curl"}'
+`,
   },
   {
     name: 'TypeScript',
@@ -59,19 +74,6 @@ except Exception:
     send("exception", exception=traceback.format_exc()[:15000])
 finally:
     send("end")
-`,
-  },
-  {
-    name: 'Shell',
-    hint: 'Times whatever stands between the two calls.',
-    text: `stint() {
-  curl -fsS -o /dev/null -X POST "${baseUrl}/v1/$1" \\
-    -H 'content-type: application/json' -H '${keyHeader}: ${secret}' -d "$2"
-}
-
-stint start '{"process":"first steps","meta":"shell"}'
-sleep 0.5 # your command
-stint end '{"process":"first steps","meta":"shell"}'
 `,
   },
 ]

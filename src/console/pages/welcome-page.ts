@@ -61,8 +61,8 @@ const step = (title: string, ...content: readonly HTMLElement[]) =>
 
 function keyCard({ firstKey }: App): HTMLElement {
   if (firstKey === undefined) {
-    const keys = h('a', { href: formatRoute('keys') }, 'Make another one under Keys')
-    return h('p', { class: 'muted' }, 'The key was shown once and is not kept in a form that can be read. ', keys, '.')
+    const keys = h('a', { href: formatRoute('keys') }, 'Create another one under Keys')
+    return h('p', { class: 'muted' }, 'Your key was shown once, and only its hash is stored. ', keys, '.')
   }
   return keyReveal(firstKey)
 }
@@ -77,7 +77,7 @@ export function keyReveal({ secret }: IssuedKey): HTMLElement {
     h(
       'p',
       { class: 'muted' },
-      'This is the only time it is shown. Keep it where your code finds it, and nowhere in the code.',
+      'Shown only this once. Keep it in a secret store or an environment variable, not in your code.',
     ),
   )
 }
@@ -112,8 +112,8 @@ const firstEvent = () =>
     h(
       'div',
       {},
-      h('p', { class: 'empty-title' }, 'It has arrived.'),
-      h('p', { class: 'muted' }, 'From here on everything you send is on the timeline within two seconds.'),
+      h('p', { class: 'empty-title' }, 'Your first event has arrived.'),
+      h('p', { class: 'muted' }, 'Everything you send appears on the timeline within two seconds.'),
     ),
     h('a', { class: 'button button-main', href: formatRoute('runs', { from: '-15m' }) }, 'Open the timeline'),
   )

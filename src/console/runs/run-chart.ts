@@ -9,7 +9,7 @@ import { type ChartData, createLineChart, DURATION_STEPS } from '../kit/line-cha
 import { createPoll } from '../kit/poll.ts'
 import type { Params } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
-import type { TimeRange } from '../kit/time-range.ts'
+import { describeEvery, type TimeRange } from '../kit/time-range.ts'
 import { gutterPxFor } from '../timeline/geometry.ts'
 import type { Run } from '../timeline/run.ts'
 import { quantile } from '../timeline/usual.ts'
@@ -198,7 +198,7 @@ const describeFigures = ({ count, p50_ms, p95_ms, max_ms }: SummaryRow): string 
   `${plural(count, 'completed run')}: median ${formatDuration(p50_ms)}, p95 ${formatDuration(p95_ms)}, longest ${formatDuration(max_ms)}`
 
 const describeOne = (total: SummaryRow | undefined, every: string): string =>
-  total === undefined ? NONE : `${describeFigures(total)}. ${describeEvery(every)}`
+  total === undefined ? NONE : `${describeFigures(total)}. In ${describeEvery(every)}.`
 
 function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string): string {
   const slowest = totals.toSorted((a, b) => (figureOf(b, stat) ?? 0) - (figureOf(a, stat) ?? 0))[0]
@@ -207,11 +207,5 @@ function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string):
     totals.length > LINES_MAX
       ? `, the ${LINES_MAX} with the most runs of ${plural(totals.length, 'process', 'processes')}`
       : ''
-  return `${STAT_TEXT[stat]} by process${shown}. Highest: ${slowest.process}, ${formatDuration(figureOf(slowest, stat))}. ${describeEvery(every)}`
+  return `${STAT_TEXT[stat]} by process${shown}. Highest: ${slowest.process}, ${formatDuration(figureOf(slowest, stat))}. In ${describeEvery(every)}.`
 }
-
-const UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' }
-
-/** `30-minute buckets.` */
-export const describeEvery = (every: string): string =>
-  `${every.slice(0, -1)}-${UNITS[every.slice(-1)] ?? every} buckets.`

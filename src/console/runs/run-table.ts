@@ -21,12 +21,15 @@ export interface RunTable {
 
 export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunTable {
   let chosen: string | undefined
+  let all: readonly Run[] = []
   const table = createDataTable<Run>({
     caption: 'Runs',
     keyOf: ({ id }) => id,
     signatureOf: (run) =>
       `${run.state} ${run.exceptions} ${run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs}`,
     isChosen: ({ id }) => id === chosen,
+    toExport: ({ timing, exceptions }) => ({ ...timing, exceptions }),
+    exported: () => all,
     columns: [
       {
         label: 'Run',
@@ -92,6 +95,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
     element: h('div', { class: 'card card-table' }, h('h2', {}, 'Runs'), place),
     show({ runs, isCut }, page, chosenId) {
       chosen = chosenId
+      all = runs
       const pages = Math.max(1, Math.ceil(runs.length / PAGE))
       shownPage = Math.min(Math.max(1, page), pages)
       const first = (shownPage - 1) * PAGE
