@@ -148,11 +148,11 @@ test.skipIf(missing('chromium') !== undefined)(
     await page.getByLabel('E-mail').fill('ada@example.com')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('Setup code').fill('open barley')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('alert').getByText('The set-up code is missing or wrong').waitFor()
     complaints.length = 0 // the browser itself says that a 403 came
     await page.getByLabel('Setup code').fill('open sesame')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByLabel('Your API key').waitFor()
     await browser.close()
     server.stop()
