@@ -36,7 +36,7 @@ export interface Config {
   readonly queryMaxMarks: number | undefined
   /** 0 = keep for ever. */
   readonly retentionDays: number
-  /** Requests a second for each key; 0 = no limit. */
+  /** Events per account and second under /v1, and requests under /api; 0 = no limit. */
   readonly rateLimit: number
   /** How many proxies before Stint are believed in X-Forwarded-For. */
   readonly trustProxy: number
@@ -215,6 +215,11 @@ export function readConfig(env: Env = process.env): Config {
   const minRetention = (2 * config.maxRunUs) / DAY_US
   if (config.retentionDays !== 0 && config.retentionDays < minRetention)
     problems.push(`RETENTION_DAYS=${config.retentionDays}: must be at least twice MAX_RUN (${minRetention} days), or 0`)
+  const oldestDays = config.maxAgeUs / DAY_US + 1
+  if (config.retentionDays !== 0 && config.retentionDays < oldestDays)
+    problems.push(
+      `RETENTION_DAYS=${config.retentionDays}: must be at least MAX_AGE and one day (${oldestDays} days), or 0: the store would drop events that were accepted`,
+    )
   if (config.spoolMaxBytes < MIN_SPOOL_BYTES) problems.push('SPOOL_MAX_BYTES: must be at least 1MiB')
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)

@@ -164,3 +164,17 @@ test.each(['http://localhost', 'localhost:7070', '[::1]', 'a b', '999.0.0.1', '1
   'HOST=%s is neither address nor name',
   (host) => expect(problemsOf({ HOST: host })).toEqual([expect.stringMatching(/^HOST=".*": must be an address/)]),
 )
+
+test('a retention shorter than the oldest time that is accepted would drop accepted events, so it is refused', () => {
+  const problems = (env: Record<string, string>) => {
+    try {
+      readConfig(env)
+      return ''
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  expect(problems({ RETENTION_DAYS: '7' })).toContain('RETENTION_DAYS=7: must be at least MAX_AGE and one day (8 days)')
+  expect(problems({ RETENTION_DAYS: '8' })).toBe('')
+  expect(problems({ RETENTION_DAYS: '3', MAX_AGE: '2d' })).toBe('')
+})

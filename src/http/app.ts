@@ -14,7 +14,7 @@ import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { boundBody, createBodyBudget } from './intake/body-budget.ts'
 import { type Admission, admit, type GateDeps, kindOfPath } from './intake/intake-gate.ts'
-import { createRateLimitHeaders } from './intake/rate-limit.ts'
+import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
 import { createLogTrouble } from './log-trouble.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
@@ -24,7 +24,9 @@ import { type AuthorizeDeps, authorize } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 
-export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps {
+export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
+  /** Of requests under /api; counts while intake is limited. */
+  readonly readLimit: RateLimit
   readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps
   readonly accounts: AccountRoutesDeps
@@ -70,7 +72,12 @@ export function createApp(deps: AppDeps) {
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
   const { routes, problemOf } = v1Routes(intake)
-  const accountOf = (request: Request) => authorize(request, deps, 'read')
+  const { readLimit, ...others } = deps
+  const asking: AuthorizeDeps = {
+    ...others,
+    ...(rateLimitHeaders && { readLimit: { limit: readLimit, headers: rateLimitHeaders } }),
+  }
+  const accountOf = (request: Request) => authorize(request, asking, 'read')
 
   const refuse = (path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
@@ -84,6 +91,8 @@ export function createApp(deps: AppDeps) {
 
   /** `path` is that of the route which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two. */
   function passGate(request: Request, routed: string): Response | Admission | undefined {
+    // Bun joins two Host headers; a proxy in front may have believed either.
+    if (request.headers.get('host')?.includes(',')) return new Response(null, { status: 400 })
     const path = isIntake(routed) ? routed : pathOf(request.url)
     if (!isIntake(path)) return undefined
     const admission = admit(request, path, gate)
@@ -125,7 +134,7 @@ export function createApp(deps: AppDeps) {
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(
       deadLetterRoutes({
-        authorize: (request, scope) => authorize(request, deps, scope),
+        authorize: (request, scope) => authorize(request, asking, scope),
         isOperator: (account) => deps.health.accounts.get(account)?.operator === true,
         nowNs: deps.nowNs,
         dead: deps.dead,

@@ -13,6 +13,9 @@ import { Problem } from '../problem.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { renderMetrics } from './report.ts'
 
+/** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
+const READS_PER_SECOND = 50
+
 /** What only the running service knows. */
 export interface Running {
   /** The address at the other end of a request's connection. */
@@ -32,6 +35,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     findKey: accounts.findKey,
     findSession: createFindSession(accounts.sessions.find),
     ...(config.rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
+    readLimit: createRateLimit(clock, READS_PER_SECOND),
     hasTls: config.tls !== undefined,
     gate: {
       keyHeader,

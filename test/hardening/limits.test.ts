@@ -56,10 +56,24 @@ test('a batch counts its events: one above the limit passes, and the rest is a d
   expect((await batch(1)).status).toBe(201)
 })
 
-test('what has no limit has no headers: reading, signing in, the operator’s paths', async () => {
+test('what has no limit has no headers: signing in, the operator’s paths', async () => {
   const app = await start({ rateLimit: 1 })
-  for (const path of ['/api/timings', '/api/sign-up', '/livez', '/metrics', '/'])
+  for (const path of ['/api/sign-up', '/livez', '/metrics', '/'])
     expect(headersOf(await app.fetch(path, { key: app.keys.owner }))).toEqual([null, null, null])
+})
+
+test('reading has a limit of its own, per account', async () => {
+  const app = await start({ rateLimit: 1 })
+  await app.post('/v1/start', MARK)
+  expect((await app.post('/v1/start', MARK)).status).toBe(429)
+  const ask = (key = app.keys.reader) => app.fetch('/api/timings', { key })
+  const first = await ask()
+  expect([first.status, ...headersOf(first)]).toEqual([200, '"account";q=50;w=1', '"account";r=49;t=1', null])
+  for (let i = 0; i < 49; i++) expect((await ask(app.keys.owner)).status).toBe(200)
+  const refused = await ask()
+  expect([refused.status, refused.json.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '1'])
+  app.clock.pass(1_000_000)
+  expect((await ask()).status).toBe(200)
 })
 
 test('without RATE_LIMIT there are no headers, and bad keys are refused as often as they come', async () => {

@@ -2,13 +2,15 @@
 import type { FoundKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
 import { refuseCrossSite } from '../accounts/session-cookie.ts'
-import type { LimitBadKeys } from '../intake/rate-limit.ts'
+import type { LimitBadKeys, RateLimit, RateLimitHeaders } from '../intake/rate-limit.ts'
 
 export interface AuthorizeDeps {
   readonly keyHeader: string
   readonly keyInvalid: Problem
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
+  /** Requests per account and second. Absent: not limited. */
+  readonly readLimit?: { readonly limit: RateLimit; readonly headers: Pick<RateLimitHeaders, 'note'> }
   findKey(secret: string): FoundKey | undefined
   /** The account of the request's session. */
   findSession(request: Request): { readonly account: string } | undefined
@@ -21,10 +23,21 @@ export function authorize(request: Request, deps: AuthorizeDeps, scope: 'read' |
     const session = deps.findSession(request)
     if (session === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
     refuseCrossSite(request)
-    return session.account
+    return withinLimit(request, session.account, deps)
   }
   const key = deps.findKey(secret)
   if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
-  return key.account
+  return withinLimit(request, key.account, deps)
+}
+
+function withinLimit(request: Request, account: string, { readLimit }: AuthorizeDeps): string {
+  if (readLimit === undefined) return account
+  const { limit, headers } = readLimit
+  const waitS = limit.take(account)
+  headers.note(request, account, limit)
+  if (waitS === 0) return account
+  throw new Problem('rate_limited', `An account may make ${limit.limit} requests per second under /api.`, {
+    retryAfterS: waitS,
+  })
 }

@@ -120,6 +120,20 @@ describe('a batch with faults', () => {
     const { status, json } = await app.post('/v1/batch', [{ kind: 'start' }, { kind: 'end', process: '' }])
     expect(status).toBe(422)
     expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/0/process', '/1/process'])
+    expect(json.items).toEqual([
+      {
+        status: 422,
+        code: 'fields_invalid',
+        detail: 'The event is invalid.',
+        errors: [{ pointer: '/0/process', detail: 'is required' }],
+      },
+      {
+        status: 422,
+        code: 'fields_invalid',
+        detail: 'The event is invalid.',
+        errors: [{ pointer: '/1/process', detail: 'must not be empty' }],
+      },
+    ])
     expect(await app.events()).toEqual([])
   })
 
@@ -127,6 +141,31 @@ describe('a batch with faults', () => {
     const app = await start()
     const { json } = await app.post('/v1/batch', Array(5000).fill({ kind: 'start' }))
     expect(json.errors).toHaveLength(100)
+    expect(json.items).toHaveLength(5000)
+    expect(json.items[4999]).toEqual({
+      status: 422,
+      code: 'fields_invalid',
+      detail: 'The event is invalid. 1 of its faults are not listed.',
+    })
+  })
+
+  test('that are many cost no more than their events: 9,999 bad ones with 50 faults each', async () => {
+    const app = await start()
+    const items = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, '']))
+    const bad = { kind: 'metrics', process: 'p', items }
+    const packed = gzipSync(JSON.stringify([EVENTS[0], ...Array(9999).fill(bad)]))
+    const { status, text, json } = await app.post('/v1/batch', packed, { 'content-encoding': 'gzip' })
+    expect([status, json.accepted, json.refused]).toEqual([207, 1, 9999])
+    expect(text.length).toBeLessThan(1_500_000)
+    expect(json.items.flatMap((item: { errors?: object[] }) => item.errors ?? [])).toHaveLength(100)
+    expect(json.items[2].detail).toBe('The event is invalid.')
+    expect(json.items[3].detail).toBe('The event is invalid. 50 of its faults are not listed.')
+  })
+
+  test('too many to be accepted are refused before they are parsed', async () => {
+    const app = await start()
+    const { status, json } = await app.post('/v1/batch', `[${'0,'.repeat(20_000)}this is not JSON`)
+    expect([status, json.errors]).toEqual([422, [{ pointer: '', detail: 'must hold at most 10000 events' }]])
   })
 
   test.each<[string, string | Uint8Array, Record<string, string>, string]>([
@@ -248,6 +287,40 @@ test('when one spool is full, what goes to the other is taken: 207 with 503 for 
   expect(headers.get('retry-after')).toBe('5')
   const alone = await app.post('/v1/batch', [EVENTS[2], EVENTS[2]])
   expect([alone.status, alone.json.code, alone.headers.get('retry-after')]).toEqual([503, 'spool_full', '5'])
+})
+
+describe('a large array is parsed in slices', () => {
+  const event = (i: number) => ({ kind: 'start', process: `[{"a,b\\]}`, meta: 'é'.repeat(i % 90), uid: `u${i}` })
+  const MANY = Array.from({ length: 3000 }, (_, i) => event(i))
+
+  test('and accepted whole, in order', async () => {
+    const app = await start()
+    const body = `\ufeff \n[${MANY.map((one) => ` ${JSON.stringify(one)}\n`).join(',')}] \r\n`
+    expect((await app.post('/v1/batch', body)).json).toMatchObject({ accepted: 3000, refused: 0 })
+    const uids = (await app.events()).map((one) => one.kind === 'start' && one.uid)
+    expect(uids).toEqual(MANY.map(({ uid }) => uid))
+  })
+
+  test.each<[string, (text: string) => string]>([
+    ['an element is missing at the end', (text) => `${text.slice(0, -1)},]`],
+    [
+      'an element is missing in the middle',
+      (text) => text.replace('},{"kind":"start","process":"[{\\"a,b\\\\]}","meta":"é', '},,{"meta":"'),
+    ],
+    ['it is not closed', (text) => text.slice(0, -1)],
+    ['something follows', (text) => `${text}0`],
+    ['a bracket too many follows', (text) => `${text}]`],
+    ['a bracket does not fit', (text) => `${text.slice(0, -2)}]]`],
+    ['a string is not closed', (text) => `${text.slice(0, -2)},"a":"}]`],
+    ['a byte order mark is inside', (text) => text.replace('},{', '},\ufeff{')],
+  ])('when %s nothing is accepted', async (_, damage) => {
+    const app = await start()
+    const whole = JSON.stringify(MANY)
+    expect(damage(whole)).not.toBe(whole)
+    const { status, json } = await app.post('/v1/batch', damage(whole))
+    expect([status, json.code]).toEqual([422, 'json_malformed'])
+    expect(await app.events()).toEqual([])
+  })
 })
 
 test('needs a key that may write', async () => {
