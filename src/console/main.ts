@@ -1,7 +1,8 @@
 // The browser's half of the console begins here: who is signed in decides between the door and the pages behind it.
 import { systemClock } from '../clock.ts'
+import type { Account, SignUpState } from '../wire/accounts.ts'
+import type { IssuedKey } from '../wire/keys.ts'
 import { openHomePage } from './home/home-page.ts'
-import type { Account, IssuedKey, SignUpState } from './kit/answers.ts'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { fill, h } from './kit/dom.ts'

@@ -96,12 +96,14 @@ export const answerException = ({
   atNs,
   process,
   meta,
+  uid,
   exception,
   fingerprint,
-}: Omit<ExceptionRow, 'place' | 'uid'>): exceptions.ExceptionText => ({
+}: Omit<ExceptionRow, 'place'>): exceptions.ExceptionText => ({
   at: formatNs(atNs),
   process,
   meta: orNull(meta),
+  ...(uid !== '' && { uid }),
   exception,
   fingerprint,
 })

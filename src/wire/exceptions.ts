@@ -8,6 +8,7 @@ export const ExceptionText = Type.Object({
   at: Time,
   process: Type.String(),
   meta: orNull(Type.String()),
+  uid: Type.Optional(Type.String({ description: 'Of the run that raised it, if it was sent with one.' })),
   exception: Type.String(),
   fingerprint: Type.String(),
 })

@@ -21,6 +21,7 @@ export const Timing = Type.Object({
   ),
 })
 export type Timing = Static<typeof Timing>
+export type TimingState = Timing['state']
 
 export const TimingPage = pageOf('timings', Timing)
 export type TimingPage = Static<typeof TimingPage>

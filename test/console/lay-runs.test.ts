@@ -24,6 +24,7 @@ function run(startMs: number, lengthMs: number | null, process = 'p'): Run {
     started_at: iso(startMs),
     ended_at: lengthMs === null ? null : iso(startMs + lengthMs),
     duration_ms: lengthMs,
+    exceptions: 0,
   })
 }
 

@@ -57,6 +57,13 @@ describe('a timing', () => {
   })
 })
 
+test('an exception names its run only where it was sent with a uid', () => {
+  const row = { atNs: T, process: 'p', meta: '', exception: 'x', fingerprint: 'v1:0', place: { ns: T, tie: '' } }
+  const plain = { at: '2025-11-20T21:20:00.000000000Z', process: 'p', meta: null, exception: 'x', fingerprint: 'v1:0' }
+  expect(answerException({ ...row, uid: '' })).toEqual(plain)
+  expect(answerException({ ...row, uid: 'u' })).toEqual({ ...plain, uid: 'u' })
+})
+
 describe('a summary', () => {
   const row: TimingSummaryRow = {
     process: 'p',
@@ -118,7 +125,7 @@ test('a metric, its rows and an exception', () => {
     { at, ...figures, name: 'a' },
     { at, ...figures },
   ])
-  expect(answerException({ atNs: T, process: 'p', meta: 'm', exception: '', fingerprint: 'v0:1' })).toEqual({
+  expect(answerException({ atNs: T, process: 'p', meta: 'm', uid: '', exception: '', fingerprint: 'v0:1' })).toEqual({
     at,
     process: 'p',
     meta: 'm',

@@ -1,6 +1,8 @@
 // Home answers "is everything all right?": one sentence, then every process, those with trouble first. The address holds search, sort order
 // and state.
-import type { ExceptionGroup, ProcessEntry, SummaryRow } from '../kit/answers.ts'
+import type { ExceptionGroup } from '../../wire/exceptions.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
 import { fill, h, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'

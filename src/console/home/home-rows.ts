@@ -1,5 +1,7 @@
 // One row per process from everything Home knows of it, and which rows a view shows in which order.
-import type { ExceptionGroup, ProcessEntry, SummaryRow } from '../kit/answers.ts'
+import type { ExceptionGroup } from '../../wire/exceptions.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
 import { lengthMs, type Run } from '../timeline/run.ts'
 import { type Judgement, judgeProcess, VERDICTS, type Verdict } from './judge-process.ts'
 import type { Latest } from './latest-feed.ts'

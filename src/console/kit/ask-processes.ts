@@ -1,5 +1,5 @@
 // Which processes and metas there are to choose from, for the filters. They change rarely, so all pages share one answer for a minute.
-import type { ProcessEntry } from './answers.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
 import type { Api } from './api.ts'
 import type { Option } from './choice.ts'
 

@@ -1,5 +1,5 @@
 // What is around every page of somebody who is signed in: the way about, and the page's place.
-import type { Account } from './answers.ts'
+import type { Account } from '../../wire/accounts.ts'
 import { fill, h } from './dom.ts'
 import { type IconName, icon, logo } from './icons.ts'
 import { formatRoute } from './route.ts'

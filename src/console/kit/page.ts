@@ -1,5 +1,6 @@
 // What a page is to the frame around it, and what it is handed.
-import type { Account, IssuedKey } from './answers.ts'
+import type { Account } from '../../wire/accounts.ts'
+import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
 import { type Child, h } from './dom.ts'

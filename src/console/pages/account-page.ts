@@ -1,5 +1,5 @@
 // The account: its password, where it is signed in, signing out, and its end.
-import type { SessionEntry } from '../kit/answers.ts'
+import type { SessionEntry } from '../../wire/accounts.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'

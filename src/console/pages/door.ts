@@ -1,5 +1,6 @@
 // Before anybody is signed in: signing up where that is open, signing in otherwise, each a link away from the other where both can be done.
-import type { Account, IssuedKey, SignUpState } from '../kit/answers.ts'
+import type { Account, SignUpState } from '../../wire/accounts.ts'
+import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from '../kit/api.ts'
 import { type Child, fill, h } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'

@@ -1,5 +1,5 @@
 // One group of exceptions: what its members have in common, when they came, and the newest texts as they were sent.
-import type { ExceptionGroup, ExceptionText } from '../kit/answers.ts'
+import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
 import { copyIcon } from '../kit/copy-button.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'

@@ -1,5 +1,6 @@
 // Exceptions: groups of the same fault, told apart by fingerprint; or, when the address names a group, that group.
-import type { ExceptionGroup, ProcessEntry } from '../kit/answers.ts'
+import type { ExceptionGroup } from '../../wire/exceptions.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'

@@ -1,5 +1,6 @@
 // Health: is everything that was accepted on its way to its store, and what did a store refuse for good.
-import type { DeadLetter, Health } from '../kit/answers.ts'
+import type { DeadLetter } from '../../wire/dead-letters.ts'
+import type { Health } from '../../wire/operations.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { confirmAction } from '../kit/dialog.ts'
 import { fill, h, setText } from '../kit/dom.ts'
@@ -49,7 +50,7 @@ export function openHealthPage(app: App): Page {
       },
       {
         label: 'Reason',
-        cell: ({ reason, event }) => [h('span', { class: 'wrap' }, reason), eventDetails(event)],
+        cell: ({ reason, event }) => [h('span', { class: 'wrap' }, reason), eventDetails(event ?? {})],
       },
       {
         label: 'Rejected',

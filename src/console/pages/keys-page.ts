@@ -1,5 +1,5 @@
 // API keys: which there are and when each was last used; making, rotating and revoking them, each asked for first.
-import type { IssuedKey, Key } from '../kit/answers.ts'
+import type { IssuedKey, Key } from '../../wire/keys.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { type Child, h } from '../kit/dom.ts'

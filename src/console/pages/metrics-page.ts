@@ -1,5 +1,6 @@
 // Metrics: of one process, the names that were chosen, aggregated by interval; metas are compared line beside line.
-import type { MetricRow, ProcessEntry } from '../kit/answers.ts'
+import type { MetricRow } from '../../wire/metrics.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
 import { fill, h } from '../kit/dom.ts'

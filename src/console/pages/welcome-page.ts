@@ -1,5 +1,8 @@
 // The first minute: the key, shown this once, requests to paste, and the first event as it arrives.
-import type { ExceptionText, IssuedKey, MetricPoint, Timing } from '../kit/answers.ts'
+import type { ExceptionText } from '../../wire/exceptions.ts'
+import type { IssuedKey } from '../../wire/keys.ts'
+import type { MetricPoint } from '../../wire/metrics.ts'
+import type { Timing } from '../../wire/timings.ts'
 import { copyButton } from '../kit/copy-button.ts'
 import { fill, h } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'

@@ -1,5 +1,7 @@
 // Everything about one run: the run itself, the runs before and after it, and what was sent during it.
-import type { ExceptionText, MetricPoint, Timing } from '../kit/answers.ts'
+import type { ExceptionText } from '../../wire/exceptions.ts'
+import type { MetricPoint } from '../../wire/metrics.ts'
+import type { Timing } from '../../wire/timings.ts'
 import { ApiError, type Query } from '../kit/api.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
@@ -44,18 +46,28 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   const iso = (ms: number) => new Date(ms).toISOString()
   const endMs = Math.min(run.endMs, nowMs())
   const during = { ...same, from: at, to: iso(endMs + LATE_MS), limit: SENT_MAX }
+  /** The run's own, and those that were sent without a uid while it ran. */
+  const askMetrics = async (): Promise<MetricPoint[]> => {
+    const uids = [...new Set([identity.uid ?? '', ''])]
+    const ask = (uid: string) => api.get<{ points: MetricPoint[] }>('api/metrics', { ...during, uid }, signal)
+    const answers = await Promise.all(uids.map(ask))
+    const points = answers.flatMap(({ points }, i) => points.filter((point) => isDuring(point, uids[i] ?? '')))
+    return points.toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  }
+  const isDuring = ({ at, process, meta }: MetricPoint, uid: string) =>
+    belongsTo({ atMs: parseTime(at), process, meta, uid: uid === '' ? null : uid }, run)
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
-  const [before, beside, after, open, { points }, { exceptions }] = await Promise.all([
+  const [before, beside, after, open, metrics, { exceptions }] = await Promise.all([
     askBefore(askTimings, { ...same, to: at, state: 'completed', limit: BEFORE }, run.startMs),
     askTimings({ ...same, from: iso(run.startMs - DAY_MS), to: at, limit: BESIDE }),
     askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
     askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
-    api.get<{ points: MetricPoint[] }>('api/metrics', during, signal),
+    askMetrics(),
     api.get<{ exceptions: ExceptionText[] }>('api/exceptions', during, signal),
   ])
-  const isOwn = ({ at, process, meta, uid = null }: ExceptionText | MetricPoint) =>
-    belongsTo({ atMs: parseTime(at), process, meta, uid }, run)
+  const isOwn = ({ at, process, meta, uid }: ExceptionText) =>
+    belongsTo({ atMs: parseTime(at), process, meta, uid: uid ?? null }, run)
   const isBefore = (other: Run) => other.id !== run.id && other.startMs <= run.startMs
   return {
     run,
@@ -66,7 +78,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
       run,
       ...beside.filter(isBefore),
     ].toSorted(byNewest),
-    metrics: points.filter(isOwn),
+    metrics,
     exceptions: exceptions.filter(isOwn),
     overlaps: open.some((other) => other.id !== run.id),
   }

@@ -1,5 +1,5 @@
 // The same range some weeks earlier: its figures, and its runs moved forward so that they lie over today's.
-import type { SummaryRow, Timing } from '../kit/answers.ts'
+import type { SummaryRow, Timing } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'

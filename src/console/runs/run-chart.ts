@@ -1,6 +1,6 @@
 // Durations over time. Of one process and up to 200 runs, a dot per run over the usual band; beyond that median, p95 and longest by bucket;
 // of several processes one of these, a line for each of those that ran most. One process can be compared with the week before.
-import type { SummaryRow } from '../kit/answers.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import type { Crosshair } from '../kit/crosshair.ts'
 import { h } from '../kit/dom.ts'

@@ -1,5 +1,6 @@
 // What of the runs is shown, as the address says it, and the controls that change it.
-import type { ProcessEntry, RunState, SummaryRow } from '../kit/answers.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
+import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
 import { h } from '../kit/dom.ts'

@@ -1,5 +1,6 @@
 // One run beside the timeline: its marks, how it compares with the runs before it, and what was sent during it.
-import type { ExceptionText, MetricPoint } from '../kit/answers.ts'
+import type { ExceptionText } from '../../wire/exceptions.ts'
+import type { MetricPoint } from '../../wire/metrics.ts'
 import { copyButton, copyIcon } from '../kit/copy-button.ts'
 import { type Child, fill, h, nameText } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
@@ -92,8 +93,8 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
 
 function parts(context: RunContext, nowMs: number, choose: (id: string) => void): HTMLElement[] {
   const { run, neighbours, metrics, exceptions, overlaps } = context
-  const note = (sent: readonly { readonly uid?: string | null }[]) =>
-    overlaps && sent.some(({ uid }) => (uid ?? null) === null)
+  const note = (sent: readonly { readonly uid?: string }[]) =>
+    overlaps && sent.some(({ uid }) => uid === undefined)
       ? h('p', { class: 'muted' }, 'Other runs were open at the same time: what has no uid may belong to one of them.')
       : undefined
   return [
@@ -110,7 +111,11 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
       exceptions.length === 0 ? none('No exceptions in this run.') : exceptionList(exceptions),
       note(exceptions),
     ),
-    section('Metrics', metrics.length === 0 ? none('No metrics in this run.') : metricList(metrics), note(metrics)),
+    section(
+      'Metrics',
+      metrics.length === 0 ? none('No metrics in this run.') : metricList(metrics),
+      note(run.uid === null ? metrics.map(() => ({})) : []),
+    ),
     section(
       'Runs before and after',
       neighbours.length === 1

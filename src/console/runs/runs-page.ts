@@ -1,5 +1,7 @@
 // Runs: the live timeline, their durations, and all of them as a table. The address holds the whole view; what is chosen here changes it.
-import type { ExceptionText, ProcessEntry, SummaryRow, Timing } from '../kit/answers.ts'
+import type { ExceptionText } from '../../wire/exceptions.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
+import type { SummaryRow, Timing } from '../../wire/timings.ts'
 import { createCrosshair } from '../kit/crosshair.ts'
 import { fill, h, nameText, setText } from '../kit/dom.ts'
 import { parseTime } from '../kit/format-time.ts'

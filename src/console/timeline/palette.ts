@@ -1,5 +1,5 @@
 // The timeline's colours, as the style sheet has them for the scheme of the moment: a canvas knows no style sheet.
-import type { RunState } from '../kit/answers.ts'
+import type { TimingState as RunState } from '../../wire/timings.ts'
 
 export type Palette = Readonly<
   Record<RunState | 'overdue' | 'text' | 'muted' | 'line' | 'surface' | 'select' | 'onRun' | 'onStrong' | 'bad', string>

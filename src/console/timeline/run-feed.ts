@@ -1,6 +1,6 @@
 // The runs of a view, up to 10,000, kept up to date: all of them are asked for once and again every minute; in between only what changed
 // of late. A running one that such an answer lacks has been abandoned meanwhile.
-import type { Timing } from '../kit/answers.ts'
+import type { Timing } from '../../wire/timings.ts'
 import type { Api, Query } from '../kit/api.ts'
 import type { TimeRange } from '../kit/time-range.ts'
 import { byNewest, type Run, type StateFilter, toRun } from './run.ts'

@@ -1,6 +1,6 @@
 // A timing as the console shows it: numbers to draw by, and an identity. Several runs may start at the same time, so the identity is the
 // time of the first mark together with process, meta and uid.
-import type { RunState, Timing } from '../kit/answers.ts'
+import type { TimingState as RunState, Timing } from '../../wire/timings.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 
