@@ -10,7 +10,7 @@ export interface EraseAccountsOptions {
   removals(): readonly string[]
   /** Everything of the account is gone. */
   removed(account: string): void
-  readonly spools: readonly Pick<Spool, 'stats'>[]
+  readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered'>[]
   readonly sinks: readonly Sink[]
   readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
   /** The stamp clock. */
@@ -44,8 +44,12 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
   let running: Promise<void> | undefined
   let isStopped = false
 
-  const hasPassed = (momentUs: number) =>
-    nowUs() > momentUs && spools.every((spool) => (spool.stats().oldestUs ?? Number.POSITIVE_INFINITY) > momentUs)
+  /** Has everything been delivered that the account could send? By the spools' order, not by times: the clock may return to an earlier one. */
+  function isDelivered(progress: Progress): boolean {
+    if (nowUs() <= progress.seenUs + settleUs) return false
+    progress.marks ??= spools.map((spool) => spool.mark())
+    return spools.every((spool, i) => spool.hasDelivered(progress.marks![i]!))
+  }
 
   function progressOf(account: string): Progress {
     const progress = underWay.get(account) ?? { seenUs: nowUs(), done: new Set(), told: new Set() }
@@ -53,8 +57,9 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
     return progress
   }
 
-  async function erase(account: string, { seenUs, done, told }: Progress): Promise<void> {
-    if (!hasPassed(seenUs + settleUs)) return
+  async function erase(account: string, progress: Progress): Promise<void> {
+    if (!isDelivered(progress)) return
+    const { done, told } = progress
     for (const sink of sinks) {
       if (done.has(sink.store)) continue
       const result = await sink.erase(account)
@@ -116,6 +121,8 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
 /** Of one closed account. */
 interface Progress {
   readonly seenUs: number
+  /** Of each spool, when nothing more of it can be appended. */
+  marks?: readonly number[]
   /** The stores that hold nothing of it any more. */
   readonly done: Set<string>
   /** Reasons that were logged: an operator wants each once, not every two seconds. */

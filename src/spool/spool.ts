@@ -185,6 +185,14 @@ class LogSpool implements Spool {
     signal.removeEventListener('abort', abort) // the signal lives as long as the process
   }
 
+  mark(): number {
+    return this.#chain.nextSeq
+  }
+
+  hasDelivered(mark: number): boolean {
+    return this.#position.seq >= mark
+  }
+
   stats(): SpoolStats {
     const records = this.#records
     const oldestUs = records > 0 ? (this.#oldestUs ?? 0) : undefined

@@ -49,6 +49,18 @@ test('an account is erased when a body that came before its end has had its minu
   expect(closed.size).toBe(0)
 })
 
+test('what it sent while the clock was ahead is waited for, too', async () => {
+  const { step, clock } = open()
+  await trial.spool.append(JSON.stringify('stamped an hour ahead'), clock.wallUs() + 60 * MINUTE_US)
+  await step()
+  clock.pass(3 * MINUTE_US)
+  await step()
+  expect(trial.store.requests).toEqual([])
+  await trial.spool.advance((await trial.spool.read(10, 1e6)).next)
+  await step()
+  expect(trial.store.requests).toEqual([ERASE])
+})
+
 test('two sinks on one store erase it once', async () => {
   const { step, clock, closed } = open({ sinks: [sinkOf(trial.store), sinkOf(trial.store)], settleUs: 0 })
   await step()
