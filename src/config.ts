@@ -1,4 +1,4 @@
-// Environment → frozen Config. Every problem is reported at once; secrets may come from a file (NAME_FILE).
+// Environment → frozen Config. All problems are reported at once; secrets may come from a file (NAME_FILE).
 import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { readText } from './read-text.ts'
@@ -34,11 +34,11 @@ export interface Config {
   readonly seriesMax: number
   /** Undefined = what the store of the points declares. */
   readonly queryMaxMarks: number | undefined
-  /** 0 = keep for ever. */
+  /** 0 = keep forever. */
   readonly retentionDays: number
   /** Events per account and second under /v1, and requests under /api; 0 = no limit. */
   readonly rateLimit: number
-  /** How many proxies before Stint are believed in X-Forwarded-For. */
+  /** Number of proxies in front of Stint whose X-Forwarded-For entries are trusted. */
   readonly trustProxy: number
   /** Host names in lower case by which browsers reach Stint; empty = any. */
   readonly allowedHosts: readonly string[]
@@ -53,7 +53,7 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: readonly string[]) {
-    super(`The settings are not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    super(`Invalid settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
   }
 }
 
@@ -62,7 +62,7 @@ type Env = Readonly<Record<string, string | undefined>>
 const DAY_US = 86_400_000_000
 /** Ten years. */
 const MAX_SPAN_DAYS = 3660
-/** All that fifteen digits can say. */
+/** The largest number of fifteen digits. */
 const MANY = 999_999_999_999_999
 const UNITS_US: Record<string, number> = { s: 1e6, m: 60e6, h: 3600e6, d: DAY_US }
 const UNITS_BYTES: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
@@ -103,7 +103,7 @@ export function readConfig(env: Env = process.env): Config {
     )
   const oneOf = <T extends string>(name: string, fallback: T, allowed: readonly T[]) =>
     read(name, fallback, (text) => allowed.find((value) => value === text), `one of ${allowed.join(', ')}`)
-  /** '' for one that is not right. It is never told: it may hold a password. */
+  /** '' for an invalid one. Its value is never printed: it may hold a password. */
   const url = (name: string, credentials: string): string | undefined => {
     const text = raw(name)
     if (text === undefined || isPlainHttpUrl(text)) return text?.replace(/\/+$/, '')
@@ -112,11 +112,11 @@ export function readConfig(env: Env = process.env): Config {
     )
     return ''
   }
-  /** '' for a file that cannot be read: that is a problem already. */
+  /** '' for a file that cannot be read, which is reported. */
   const secret = (name: string): string | undefined => {
     const path = raw(`${name}_FILE`)
     if (path === undefined) return raw(name)
-    if (raw(name) !== undefined) problems.push(`${name}: is set together with ${name}_FILE; set one of them`)
+    if (raw(name) !== undefined) problems.push(`${name}: set together with ${name}_FILE; set only one of them`)
     try {
       const text = readText(path).trim()
       if (text === '') problems.push(`${name}_FILE: the file is empty`)
@@ -127,11 +127,11 @@ export function readConfig(env: Env = process.env): Config {
     }
   }
 
-  /** A secret that is sent as it is in a header. */
+  /** A secret that is sent unchanged in a header. */
   const token = (name: string): string | undefined => {
     const text = secret(name)
     if (text !== undefined && !/^[ -~]*$/.test(text))
-      problems.push(`${name}: must be printable ASCII, in one line: it is sent in a header`)
+      problems.push(`${name}: must be one line of printable ASCII, because it is sent in a header`)
     return text
   }
 
@@ -197,7 +197,7 @@ export function readConfig(env: Env = process.env): Config {
   }
 
   function missing(name: string): string {
-    problems.push(`${name}: is needed together with INFLUX_URL`)
+    problems.push(`${name}: required together with INFLUX_URL`)
     return ''
   }
   function databaseName(fallback: string): string {
@@ -227,13 +227,13 @@ export function readConfig(env: Env = process.env): Config {
 
 const MIN_SPOOL_BYTES = 2 ** 20
 
-/** What means nothing without the address it belongs to: whoever sets it has forgotten that one. */
+/** Settings that have no effect without their URL; setting one means that the URL was forgotten. */
 const NEEDS_URL = {
   INFLUX_URL: ['INFLUX_TOKEN', 'INFLUX_TOKEN_FILE', 'INFLUX_ORG', 'INFLUX_BUCKET'],
   CLICKHOUSE_URL: ['CLICKHOUSE_USER', 'CLICKHOUSE_PASSWORD', 'CLICKHOUSE_PASSWORD_FILE', 'CLICKHOUSE_DATABASE'],
 }
 
-/** What can be read only once, and is therefore left to whoever uses it. */
+/** A pipe can be read only once, so it is left to its user. */
 function isPipe(path: string): boolean {
   try {
     return statSync(path).isFIFO()
@@ -244,7 +244,7 @@ function isPipe(path: string): boolean {
 
 const HOST_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i
 
-/** A name whose last part is a number would be taken for an address, and is none. */
+/** A name whose last label is a number would be parsed as an address. */
 function parseHost(text: string): string | undefined {
   if (isIP(text) !== 0) return text
   const labels = text.replace(/\.$/, '').split('.')
@@ -274,7 +274,7 @@ function parseBytes(text: string): number | undefined {
   return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
-/** Whatever else an address can hold, @clickhouse/client takes for settings, and warns of on standard error. */
+/** @clickhouse/client takes any other part of a URL for settings and warns about it on standard error. */
 function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password, search, hash } = new URL(text)

@@ -1,4 +1,4 @@
-// pino: one line a lifecycle event, never one a request, never a secret.
+// pino: one line per lifecycle event, never one per request, never a secret.
 import pino from 'pino'
 import { prettyFactory } from 'pino-pretty'
 
@@ -11,7 +11,7 @@ export interface LogOptions {
 }
 
 /**
- * Writes to stdout, synchronously: what was logged is out even when the process is killed the next moment.
+ * Writes to stdout synchronously, so a logged line is out even when the process is killed the next moment.
  * A log call never throws: lines that cannot be written (a full disk, a closed pipe) are lost and nothing else.
  */
 export function createLog({ level, pretty }: LogOptions): Logger {
@@ -28,14 +28,14 @@ export function createLog({ level, pretty }: LogOptions): Logger {
 }
 
 /**
- * A destination that met an error keeps what it could not write, throws the error at whoever logs where nobody listens for it, and tries for
- * ever when it is flushed, which pino does at `fatal`. So it is given up for a new one, and pino sees no more of it than `write`.
+ * After an error a pino destination keeps what it could not write, throws the error into the log call, and never returns from a flush, which
+ * pino does at `fatal`. So a failed destination is replaced by a new one, and pino is given nothing but `write`.
  */
 function createWriteStdout(): (text: string) => void {
   const open = () => {
     const destination = pino.destination({ dest: 1, sync: true })
     destination.on('error', () => {
-      stdout = open() // there is nowhere to report it to: the log is that place
+      stdout = open() // nowhere to report it: this is the log
     })
     return destination
   }

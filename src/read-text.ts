@@ -1,9 +1,9 @@
-// The text of a file that a setting names. Bounded: /dev/zero is a file too.
+// Reads the text of a file that a setting names. Bounded: /dev/zero is a file, too.
 import { closeSync, openSync, readSync } from 'node:fs'
 
 const MAX_BYTES = 64 * 2 ** 10
 
-/** A pipe, as process substitution gives, will do, but can be read only once. Throws an Error whose message names no path and holds none of the text. */
+/** A pipe (process substitution) works, but can be read only once. Throws an Error whose message contains neither the path nor the text. */
 export function readText(path: string): string {
   const bytes = new Uint8Array(MAX_BYTES + 1)
   let length = 0

@@ -1,4 +1,4 @@
-// The files of TLS_CERT and TLS_KEY, held against each other: at the start with all other settings, and when the socket is made.
+// Reads TLS_CERT and TLS_KEY and checks that they belong together: at the start with all other settings, and when the socket is opened.
 import { createSecureContext } from 'node:tls'
 import { readText } from './read-text.ts'
 
@@ -13,7 +13,7 @@ export interface TlsPair {
   readonly key: string
 }
 
-/** Or everything that is wrong with them, in words that hold nothing of the files. */
+/** The pair, or every problem with it; messages contain nothing of the files. */
 export function readTls({ certPath, keyPath }: TlsPaths): TlsPair | { readonly problems: readonly string[] } {
   const problems: string[] = []
   const pair = {
@@ -27,18 +27,18 @@ export function readTls({ certPath, keyPath }: TlsPaths): TlsPair | { readonly p
   } catch {
     return {
       problems: [
-        'TLS_CERT and TLS_KEY: cannot be used together; is the key that of the certificate, and not encrypted?',
+        'TLS_CERT and TLS_KEY: cannot be used together; does the key belong to the certificate, and is it unencrypted?',
       ],
     }
   }
 }
 
-/** Read by us: what Bun says of a file that is missing or is no PEM names neither the file nor the setting. */
+/** Bun's own error for a missing or non-PEM file names neither the file nor the setting. */
 function readPem(name: string, path: string, label: string, problems: string[]): string {
   try {
     const text = readText(path)
     if (new RegExp(`-----BEGIN ([A-Z0-9]+ )*${label}-----`).test(text)) return text
-    problems.push(`${name}=${path}: holds no ${label} in PEM`)
+    problems.push(`${name}=${path}: contains no ${label} in PEM`)
   } catch (error) {
     problems.push(`${name}=${path}: ${(error as Error).message}`)
   }

@@ -49,7 +49,7 @@ test('an address of a store that is none is the one problem', () => {
 test('an address that is none hides no problem of what belongs to it', () => {
   expect(problemsOf({ INFLUX_URL: 'influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' })).toEqual([
     expect.stringMatching(/^INFLUX_URL: /),
-    'INFLUX_TOKEN: is needed together with INFLUX_URL',
+    'INFLUX_TOKEN: required together with INFLUX_URL',
   ])
 })
 
@@ -82,7 +82,7 @@ test('files of TLS that are none are told with all the rest, and nothing of what
   const key = fileOf('-----BEGIN PRIVATE KEY-----\nsekret\n-----END PRIVATE KEY-----\n')
   const port = expect.stringContaining('PORT')
   for (const [certPath, keyPath, problems] of [
-    [gone, there, [`TLS_CERT=${gone}: the file cannot be read`, `TLS_KEY=${there}: holds no PRIVATE KEY in PEM`]],
+    [gone, there, [`TLS_CERT=${gone}: the file cannot be read`, `TLS_KEY=${there}: contains no PRIVATE KEY in PEM`]],
     [
       `${there}/x`,
       dir,
@@ -123,7 +123,7 @@ test('a secret may come from a pipe', () => {
 test('a secret whose file cannot be read is one problem', () => {
   const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
   expect(problemsOf({ ...influx, INFLUX_TOKEN_FILE: gone })).toEqual(['INFLUX_TOKEN_FILE: the file cannot be read'])
-  expect(problemsOf(influx)).toEqual(['INFLUX_TOKEN: is needed together with INFLUX_URL'])
+  expect(problemsOf(influx)).toEqual(['INFLUX_TOKEN: required together with INFLUX_URL'])
 })
 
 test.each(['sek\nret', 'sek\rret', 'sek\u0000ret', 'sek\u007fret', 'sekrét', 'sek€ret'])(

@@ -97,8 +97,8 @@ test.each([
     () => [certPath, join(dir, 'none.pem')],
     /^TLS_KEY=.*none\.pem: the file cannot be read$/,
   ],
-  ['a certificate that is none', () => [keyPath, keyPath], /^TLS_CERT=.*key\.pem: holds no CERTIFICATE in PEM$/],
-  ['a key that is none', () => [certPath, certPath], /^TLS_KEY=.*cert\.pem: holds no PRIVATE KEY in PEM$/],
+  ['a certificate that is none', () => [keyPath, keyPath], /^TLS_CERT=.*key\.pem: contains no CERTIFICATE in PEM$/],
+  ['a key that is none', () => [certPath, certPath], /^TLS_KEY=.*cert\.pem: contains no PRIVATE KEY in PEM$/],
   ['a key of another certificate', () => [certPath, otherKey()], /^TLS_CERT and TLS_KEY: cannot be used together/],
 ] as const)('%s is refused in words', (_, files, words) => {
   const [cert, key] = files() as [string, string]
