@@ -13,13 +13,14 @@ import { errorToProblem } from './error-to-problem.ts'
 import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { boundBody, createBodyBudget } from './intake/body-budget.ts'
-import { type Admission, admit, type GateDeps, kindOfPath } from './intake/intake-gate.ts'
+import { type Admission, admit, type GateDeps, isIntake, kindOfPath } from './intake/intake-gate.ts'
 import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
 import { createLogTrouble } from './log-trouble.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
 import { type HealthDeps, healthRoute } from './operations/health-route.ts'
 import { type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
+import { otlpRoutes } from './otlp/otlp-routes.ts'
 import { type AuthorizeDeps, authorize } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
@@ -56,8 +57,6 @@ const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>)
   return response
 }
 
-const isIntake = (path: string) => path === '/v1' || path.startsWith('/v1/')
-
 export function createApp(deps: AppDeps) {
   const { log, intake } = deps
   const { limitBadKeys } = deps
@@ -71,6 +70,8 @@ export function createApp(deps: AppDeps) {
   const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
+  const { stamp, rateLimit } = gate
+  const batch = { ...intake, bodies, stamp, rateLimit, countRefused: deps.countRefused }
   const { routes, problemOf } = v1Routes(intake)
   const { readLimit, ...others } = deps
   const asking: AuthorizeDeps = {
@@ -127,9 +128,8 @@ export function createApp(deps: AppDeps) {
       arriving.admission = judged
     })
     .use(routes)
-    .use(
-      batchRoute({ ...intake, bodies, stamp: gate.stamp, rateLimit: gate.rateLimit, countRefused: deps.countRefused }),
-    )
+    .use(batchRoute(batch))
+    .use(otlpRoutes(batch))
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(

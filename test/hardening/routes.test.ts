@@ -24,6 +24,8 @@ const everybody = (status: number): Expectation =>
   Object.fromEntries(CALLERS.map((name) => [name, status])) as Expectation
 /** Only a key that may write gets as far as the body, which is not right here. */
 const WRITE: Expectation = { ...everybody(401), owner: 422, writer: 422, stranger: 422, reader: 403 }
+/** OTLP's JSON form of nothing is an empty object. */
+const EXPORT: Expectation = { ...WRITE, owner: 200, writer: 200, stranger: 200 }
 const read = (status: number): Expectation => ({
   ...everybody(401),
   owner: status,
@@ -48,6 +50,9 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'POST /v1/metrics': WRITE,
   'POST /v1/exception': WRITE,
   'POST /v1/batch': WRITE,
+  'POST /otlp/v1/traces': EXPORT,
+  'POST /otlp/v1/logs': EXPORT,
+  'POST /otlp/v1/metrics': EXPORT,
   'GET /api/timings': read(200),
   'GET /api/timings/latest': read(200),
   'GET /api/timings/summary': read(200),

@@ -1,4 +1,4 @@
-// The gate before /v1. In this order, and before the body is read: key, rate, room in the spool, path, method, size, content type. Without a
+// The gate before /v1 and /otlp. In this order, and before the body is read: key, rate, room in the spool, path, method, size, content type. Without a
 // valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
 import type { FoundKey } from '../../account/keys.ts'
 import { DESTINATIONS, type Destination, EVENT_KINDS, type EventKind, KINDS } from '../../event/event.ts'
@@ -6,6 +6,7 @@ import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
+import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/otlp.ts'
 import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './rate-limit.ts'
 import { CODINGS } from './read-batch.ts'
 import { bodyTooLarge } from './read-body.ts'
@@ -21,6 +22,14 @@ interface IntakePath {
 }
 
 const JSON_TYPE = 'application/json'
+
+const OTLP: IntakePath = {
+  kind: undefined,
+  destinations: [],
+  maxBodyBytes: MAX_BATCH_BYTES,
+  contentTypes: [JSON_TYPE, PROTOBUF],
+  codings: CODINGS,
+}
 
 const PATHS: ReadonlyMap<string, IntakePath> = new Map([
   ...EVENT_KINDS.map((kind): [string, IntakePath] => [
@@ -43,7 +52,11 @@ const PATHS: ReadonlyMap<string, IntakePath> = new Map([
       codings: CODINGS,
     },
   ],
+  ...[EXPORT_TRACES, EXPORT_LOGS, EXPORT_METRICS].map(({ path }): [string, IntakePath] => [path, OTLP]),
 ])
+
+/** Does the gate stand before this path? */
+export const isIntake = (path: string): boolean => /^\/(v1|otlp)(\/|$)/.test(path)
 
 /** The kind of event that a path takes; undefined for a batch and for unknown paths. */
 export const kindOfPath = (path: string): EventKind | undefined => PATHS.get(path)?.kind
@@ -79,7 +92,7 @@ export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
     new Problem('busy', 'Events arrive faster than the disk takes them; send this again.', { retryAfterS: 1 }),
 }
 
-/** Returns the Problem to answer with, or what the handler needs. `path` is its path without query, at or below `/v1`. */
+/** Returns the Problem to answer with, or what the handler needs. `path` is its path without query, at or below `/v1` or `/otlp`. */
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
   const secret = headers.get(deps.keyHeader)
@@ -103,7 +116,11 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
     const refusal = deps.refusal(destination, key.account)
     if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
   }
-  if (place === undefined) return new Problem('not_found', 'There is no such path under /v1.')
+  if (place === undefined)
+    return new Problem(
+      'not_found',
+      path.startsWith('/v1') ? 'There is no such path under /v1.' : 'There is no such path under /otlp.',
+    )
   if (request.method !== 'POST') return new Problem('method_not_allowed', 'This path takes POST.', { allow: 'POST' })
 
   const length = headers.get('content-length')

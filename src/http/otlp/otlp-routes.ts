@@ -1,0 +1,140 @@
+// OTLP over HTTP: `/otlp/v1/traces`, `/otlp/v1/logs` and `/otlp/v1/metrics`, in JSON or protobuf, plain or gzipped, with the API key in its header.
+// Everything is durable before the 200. Events have the times that OpenTelemetry gave them, so an export that is repeated is stored once. What is
+// refused for good is counted in `partial_success`; a passing trouble refuses the request, and the exporter repeats it.
+import { Elysia } from 'elysia'
+import { type EventKind, isEventKind } from '../../event/event.ts'
+import { Faults } from '../../event/faults.ts'
+import { parseEvent } from '../../event/parse-event.ts'
+import { Problem } from '../../problem.ts'
+import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/otlp.ts'
+import { uncachedHeaders } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
+import { appendDraft, diskProblem } from '../intake/accept-event.ts'
+import type { BatchDeps } from '../intake/batch-route.ts'
+import { isSmall } from '../intake/body-budget.ts'
+import { readBatch } from '../intake/read-batch.ts'
+import { jsonMalformed, parseJson } from '../intake/read-body.ts'
+import type { Admitted } from '../intake/v1-routes.ts'
+import { LOGS, METRICS, TRACES } from './otlp-messages.ts'
+import { type Json, object } from './otlp-values.ts'
+import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
+import { logsToEvents, pointsToEvents, spansToEvents, type Translated } from './to-events.ts'
+
+/** Rejected items, and the first reason. */
+interface Rejected {
+  count: number
+  reason: string
+}
+
+const EVENTS_PER_TURN = 1000
+const FAULTS_SHOWN = 3
+
+const isProtobuf = (request: Request) =>
+  (request.headers.get('content-type') ?? '').trim().toLowerCase().startsWith(PROTOBUF)
+
+export function otlpRoutes(deps: BatchDeps) {
+  /** Throws Problem when something passing is in the way: nothing is lost, as the exporter sends all of it again. */
+  async function accept(translated: Iterable<Translated>, account: string): Promise<Rejected> {
+    const rejected: Rejected = { count: 0, reason: '' }
+    const commits = new Set<Promise<void>>()
+    const accepted = new Map<EventKind, number>()
+    let events = 0
+    const reject = (items: number, reason: string) => {
+      rejected.count += items
+      rejected.reason ||= reason
+    }
+    for (const { bodies, items, fault } of translated) {
+      if (fault !== undefined) reject(items, fault)
+      for (const body of bodies) {
+        if (events++ % EVENTS_PER_TURN === 0) await room()
+        const reason = append(body)
+        if (reason === undefined) continue
+        deps.countRefused('other', 'fields_invalid')
+        reject(items, reason)
+        break
+      }
+    }
+    deps.rateLimit.owe(account, events - 1)
+    try {
+      await Promise.all(commits)
+    } catch (cause) {
+      throw diskProblem(cause)
+    }
+    for (const [kind, count] of accepted) deps.countAccepted(kind, count)
+    return rejected
+
+    /** Why it is refused for good. */
+    function append(body: Json): string | undefined {
+      const faults = new Faults(FAULTS_SHOWN, '')
+      const draft = isEventKind(body.kind) ? parseEvent(body.kind, body, deps, faults, true) : undefined
+      if (draft === undefined)
+        return faults.list.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`).join('; ')
+      const appended = appendDraft(draft, account, deps.stamp(), deps)
+      if (appended instanceof Problem) return appended.detail
+      commits.add(appended.done)
+      accepted.set(draft.kind, (accepted.get(draft.kind) ?? 0) + 1)
+      return undefined
+    }
+  }
+
+  async function room(): Promise<void> {
+    const full = () => deps.spools.points.backpressure() ?? deps.spools.exceptions.backpressure()
+    for (let waiting = full(); waiting !== undefined; waiting = full()) await waiting
+  }
+
+  const handle =
+    (message: Message, translate: (request: Json) => Iterable<Translated>, rejectedName: string) =>
+    (request: Request, account: string): Promise<Response> =>
+      deps.bodies.during(account, async (reserve) => {
+        const bytes = await readBatch(request, isSmall(request), reserve)
+        const rejected = await accept(translate(parse(request, bytes, message)), account)
+        return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
+      })
+
+  const traces = handle(TRACES, spansToEvents, 'rejectedSpans')
+  const logs = handle(LOGS, logsToEvents, 'rejectedLogRecords')
+  const metrics = handle(METRICS, pointsToEvents, 'rejectedDataPoints')
+
+  return new Elysia({ normalize: false })
+    .post(EXPORT_TRACES.path, (c) => traces(c.request, (c as unknown as Admitted).admission.account), {
+      parse: 'none',
+      ...describeRoute(EXPORT_TRACES),
+    })
+    .post(EXPORT_LOGS.path, (c) => logs(c.request, (c as unknown as Admitted).admission.account), {
+      parse: 'none',
+      ...describeRoute(EXPORT_LOGS),
+    })
+    .post(EXPORT_METRICS.path, (c) => metrics(c.request, (c as unknown as Admitted).admission.account), {
+      parse: 'none',
+      ...describeRoute(EXPORT_METRICS),
+    })
+}
+
+function parse(request: Request, bytes: Uint8Array, message: Message): Json {
+  if (!isProtobuf(request)) return object(parseJson(bytes))
+  try {
+    return readProtobuf(bytes, message)
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error
+    throw jsonMalformed(error.message, error)
+  }
+}
+
+function jsonAnswer({ count, reason }: Rejected, rejectedName: string): Response {
+  const body = count === 0 ? {} : { partialSuccess: { [rejectedName]: String(count), errorMessage: reason } }
+  return new Response(JSON.stringify(body), { headers: uncachedHeaders({ 'content-type': 'application/json' }) })
+}
+
+/** `partial_success` is field 1 of each answer; in it field 1 is the number and field 2 the text. */
+function protobufAnswer({ count, reason }: Rejected): Response {
+  const message = Buffer.from(reason)
+  const partial = Buffer.concat([Buffer.from([0x08, ...varint(count), 0x12, ...varint(message.length)]), message])
+  const body = count === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, ...varint(partial.length)]), partial])
+  return new Response(body, { headers: uncachedHeaders({ 'content-type': PROTOBUF }) })
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = []
+  for (; value > 0x7f; value = Math.floor(value / 128)) bytes.push((value % 128) | 0x80)
+  return [...bytes, value]
+}

@@ -1,0 +1,148 @@
+// OTLP becomes events, in the form that `/v1/batch` takes. A span is a run: process from service and span name, uid from the span id, an ERROR
+// status is a failed end. Only root spans are runs, and spans that name their process in `stint.process`: everything else of a trace would be a
+// firehose. Records of logs are exceptions from ERROR on; gauges and sums are metrics.
+import {
+  anyText,
+  atOf,
+  attributesOf,
+  cut,
+  exceptionText,
+  integer,
+  type Json,
+  list,
+  object,
+  text,
+} from './otlp-values.ts'
+
+/** One span, record or data point, with its events; several data points may share an event. */
+export interface Translated {
+  readonly bodies: Json[]
+  /** How many items of OTLP they stand for. */
+  readonly items: number
+  /** Why it cannot be translated. */
+  readonly fault?: string
+}
+
+const MAX_PROCESS = 250
+const MAX_META = 500
+const MAX_NAME = 250
+const MAX_EXCEPTION = 15_000
+const MAX_ITEMS = 50
+const STATUS_ERROR = 2n
+const SEVERITY_ERROR = 17n
+
+interface Scoped {
+  readonly service: string
+  /** Attributes of the resource. */
+  readonly resource: ReadonlyMap<string, string>
+  readonly item: Json
+}
+
+function* walk(request: Json, signal: string, items: string): Generator<Scoped> {
+  for (const entry of list(request[`resource${signal}`])) {
+    const resource = attributesOf(object(entry.resource).attributes)
+    const name = resource.get('service.name') ?? ''
+    const service = /^unknown_service/.test(name) ? '' : name
+    for (const scope of list(entry[`scope${signal}`]))
+      for (const item of list(scope[items])) yield { service, resource, item }
+  }
+}
+
+/** `stint.process` and `stint.meta` of the item or its resource come first. */
+function subjectOf({ service, resource, item }: Scoped, name: string) {
+  const own = attributesOf(item.attributes)
+  const pick = (key: string) => own.get(key) ?? resource.get(key)
+  const process = pick('stint.process') ?? [service, name].filter((part) => part !== '').join(' ')
+  const meta = pick('stint.meta')
+  return { own, subject: { process: cut(process, MAX_PROCESS), ...(meta && { meta: cut(meta, MAX_META) }) } }
+}
+
+const isEmptyId = (id: unknown) => /^0*$/.test(text(id))
+
+export function* spansToEvents(request: Json): Generator<Translated> {
+  for (const scoped of walk(request, 'Spans', 'spans')) {
+    const { item } = scoped
+    const { own, subject } = subjectOf(scoped, text(item.name))
+    if (!isEmptyId(item.parentSpanId) && !own.has('stint.process')) continue
+    const [startedAt, endedAt] = [atOf(item.startTimeUnixNano), atOf(item.endTimeUnixNano)]
+    if (startedAt === undefined || endedAt === undefined || isEmptyId(item.spanId)) {
+      yield { bodies: [], items: 1, fault: 'a span needs an id, a start and an end' }
+      continue
+    }
+    const run = { ...subject, uid: text(item.spanId).toLowerCase() }
+    const failed = integer(object(item.status).code) === STATUS_ERROR
+    const exceptions = list(item.events)
+      .filter(({ name }) => name === 'exception')
+      .map(({ timeUnixNano, attributes }) => ({
+        kind: 'exception',
+        ...run,
+        exception: cut(exceptionText(attributesOf(attributes)) ?? '', MAX_EXCEPTION),
+        at: atOf(timeUnixNano) ?? endedAt,
+      }))
+    const end = { kind: 'end', ...run, ...(failed && { failed }), at: endedAt }
+    yield { items: 1, bodies: [{ kind: 'start', ...run, at: startedAt }, ...exceptions, end] }
+  }
+}
+
+export function* logsToEvents(request: Json): Generator<Translated> {
+  for (const scoped of walk(request, 'Logs', 'logRecords')) {
+    const { item } = scoped
+    const { own, subject } = subjectOf(scoped, '')
+    const raised = exceptionText(own)
+    if (raised === undefined && (integer(item.severityNumber) ?? 0n) < SEVERITY_ERROR) continue
+    const said = anyText(object(item.body))
+    const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)
+    const uid = isEmptyId(item.spanId) ? {} : { uid: text(item.spanId).toLowerCase() }
+    const exception = cut(raised ?? said, MAX_EXCEPTION)
+    yield { items: 1, bodies: [{ kind: 'exception', ...subject, ...uid, exception, ...(at && { at }) }] }
+  }
+}
+
+/** Data points of one process and time share an event. */
+export function* pointsToEvents(request: Json): Generator<Translated> {
+  const events = new Map<
+    string,
+    { readonly subject: Json; readonly at: string; readonly points: Map<string, number> }[]
+  >()
+  for (const scoped of walk(request, 'Metrics', 'metrics')) {
+    const { item } = scoped
+    const numbers = [...list(object(item.gauge).dataPoints), ...list(object(item.sum).dataPoints)]
+    const others = ['histogram', 'exponentialHistogram', 'summary'].flatMap((kind) =>
+      list(object(item[kind]).dataPoints),
+    )
+    if (others.length > 0) yield { bodies: [], items: others.length, fault: 'only gauges and sums are taken' }
+    for (const point of numbers) {
+      const { subject } = subjectOf({ ...scoped, item: point }, '')
+      const at = atOf(point.timeUnixNano)
+      const value = typeof point.asDouble === 'number' ? point.asDouble : Number(integer(point.asInt) ?? Number.NaN)
+      if (at === undefined || !Number.isFinite(value)) {
+        yield { bodies: [], items: 1, fault: 'a data point needs a time and a finite value' }
+        continue
+      }
+      const key = `${at} ${JSON.stringify(subject)}`
+      const group = events.get(key) ?? []
+      if (group.length === 0) events.set(key, group)
+      const name = nameOf(item, point)
+      let event = group.at(-1)
+      if (event === undefined || event.points.size === MAX_ITEMS || event.points.has(name)) {
+        event = { subject, at, points: new Map() }
+        group.push(event)
+      }
+      event.points.set(name, value)
+    }
+  }
+  for (const { subject, at, points } of [...events.values()].flat()) {
+    const items = Object.fromEntries(points)
+    yield { items: points.size, bodies: [{ kind: 'metrics', ...subject, items, at }] }
+  }
+}
+
+/** Series of one metric differ by their attributes, so they are part of the name. */
+function nameOf(metric: Json, point: Json): string {
+  const attributes = [...attributesOf(point.attributes)]
+    .filter(([key]) => !key.startsWith('stint.'))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}=${value}`)
+  const name = text(metric.name) + (attributes.length > 0 ? `{${attributes.join(',')}}` : '')
+  return cut(name.replace(/['"%\u0000-\u001f\u007f\\]/g, '_'), MAX_NAME)
+}

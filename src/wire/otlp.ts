@@ -1,0 +1,63 @@
+// OpenTelemetry's protocol over HTTP (https://opentelemetry.io/docs/specs/otlp/), as far as Stint takes it.
+import { Type } from '@sinclair/typebox'
+import { MAX_BATCH_BYTES } from './events.ts'
+import { defineRoute, json } from './route.ts'
+
+export const PROTOBUF = 'application/x-protobuf'
+
+const Answer = Type.Object({
+  partialSuccess: Type.Optional(
+    Type.Object({
+      rejectedSpans: Type.Optional(Type.String()),
+      rejectedLogRecords: Type.Optional(Type.String()),
+      rejectedDataPoints: Type.Optional(Type.String()),
+      errorMessage: Type.String(),
+    }),
+  ),
+})
+
+const describe = <const P extends string>(path: P, summary: string, description: string) =>
+  defineRoute({
+    method: 'POST',
+    path,
+    tag: 'events',
+    access: 'key',
+    summary,
+    description: `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before and after decompression.`,
+    body: {
+      'application/json': { schema: Type.Object({}, { additionalProperties: true }) },
+      [PROTOBUF]: { schema: Type.String({ format: 'binary' }) },
+    },
+    answers: { 200: json('Everything accepted is on disk; rejected items are counted', Answer, {}) },
+    problems: [
+      'key_invalid',
+      'scope_missing',
+      'body_too_large',
+      'content_type_unsupported',
+      'json_malformed',
+      'rate_limited',
+      'internal',
+      'disk_failed',
+      'busy',
+      'spool_full',
+      'disk_low',
+    ],
+  })
+
+export const EXPORT_TRACES = describe(
+  '/otlp/v1/traces',
+  'Take spans of OpenTelemetry as runs',
+  'A root span, or one with the attribute `stint.process`, becomes a start and an end, its exceptions exceptions.',
+)
+
+export const EXPORT_LOGS = describe(
+  '/otlp/v1/logs',
+  'Take log records of OpenTelemetry as exceptions',
+  'Records from the severity ERROR on, or with attributes of an exception.',
+)
+
+export const EXPORT_METRICS = describe(
+  '/otlp/v1/metrics',
+  'Take gauges and sums of OpenTelemetry as metrics',
+  'The attributes of a data point become part of its name.',
+)

@@ -1,0 +1,270 @@
+// OTLP as the SDKs send it and as anybody may, seen by the real intake.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Event } from '../../../src/event/event.ts'
+import { formatTime, timeUs } from '../../../src/event/stamp.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import { findPythonPackages, missing } from '../../support/needs.ts'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+const eventsOf = async (process: string): Promise<Event[]> =>
+  (await app.events()).filter((event) => event.process === process).sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
+
+const ns = (us: number) => `${us}000`
+const nowUs = () => Math.floor(Date.now() / 1000) * 1_000_000 + 123_457
+const strings = (attributes: Record<string, string>) =>
+  Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
+const traces = (service: string, ...spans: object[]) => ({
+  resourceSpans: [{ resource: { attributes: strings({ 'service.name': service }) }, scopeSpans: [{ spans }] }],
+})
+let ids = 0
+const span = (name: string, rest: object = {}) => {
+  const us = nowUs() - 10_000_000
+  return {
+    spanId: (++ids).toString(16).padStart(16, '0'),
+    name,
+    startTimeUnixNano: ns(us),
+    endTimeUnixNano: ns(us + 5_000),
+    ...rest,
+  }
+}
+
+describe('traces', () => {
+  test('a root span is a run with its own times, its id and its failure', async () => {
+    const raised = {
+      timeUnixNano: ns(nowUs() - 9_997_000),
+      name: 'exception',
+      attributes: strings({ 'exception.type': 'IOError', 'exception.message': 'disk full' }),
+    }
+    const sent = span('import', {
+      parentSpanId: '',
+      status: { code: 2 },
+      events: [raised, { name: 'other' }],
+      attributes: strings({ 'stint.meta': 'eu' }),
+    })
+    const answer = await app.post('/otlp/v1/traces', traces('batch', sent))
+    expect([answer.status, answer.json]).toEqual([200, {}])
+    const events = await eventsOf('batch import')
+    expect(events).toMatchObject([
+      { kind: 'start', meta: 'eu', uid: sent.spanId },
+      { kind: 'exception', meta: 'eu', uid: sent.spanId, exception: 'IOError: disk full' },
+      { kind: 'end', meta: 'eu', uid: sent.spanId, failed: true },
+    ])
+    expect(timeUs(events[2]!.stamp) - timeUs(events[0]!.stamp)).toBe(5_000)
+    expect(ns(timeUs(events[0]!.stamp))).toBe(sent.startTimeUnixNano)
+    expect(formatTime(events[0]!.stamp)).toEndWith('000Z')
+  })
+
+  test('other spans are no runs unless they name their process', async () => {
+    const child = { parentSpanId: 'aaaaaaaaaaaaaaaa' }
+    const named = { ...child, attributes: strings({ 'stint.process': 'named' }) }
+    const answer = await app.post('/otlp/v1/traces', traces('web', span('query', child), span('query', named)))
+    expect(answer.json).toEqual({})
+    expect((await eventsOf('named')).map(({ kind }) => kind)).toEqual(['start', 'end'])
+    expect(await eventsOf('web query')).toEqual([])
+  })
+
+  test('an export that is repeated is stored once', async () => {
+    const request = traces('batch', span('again'))
+    await app.post('/otlp/v1/traces', request)
+    await app.post('/otlp/v1/traces', request)
+    const stamps = (await eventsOf('batch again')).map(({ kind, stamp }) => `${kind} ${stamp.us} ${stamp.sub}`)
+    expect(new Set(stamps).size).toBe(2)
+  })
+
+  test('refused spans are counted, and the others accepted', async () => {
+    const old = { startTimeUnixNano: '1000000000000000000', endTimeUnixNano: '1000000001000000000' }
+    const answer = await app.post('/otlp/v1/traces', traces('part', span('good'), span('old', old), { name: 'empty' }))
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({
+      partialSuccess: { rejectedSpans: '2', errorMessage: expect.stringContaining('at ') },
+    })
+    expect(await eventsOf('part good')).toHaveLength(2)
+  })
+
+  test('whatever a name holds, it is cut and accepted', async () => {
+    const answer = await app.post('/otlp/v1/traces', traces('long', span(`"%'\u0007${'😀'.repeat(400)}\ud800`)))
+    expect(answer.json).toEqual({})
+  })
+})
+
+test('records of logs are exceptions from ERROR on', async () => {
+  const record = (severityNumber: number, rest: object = {}) => ({
+    timeUnixNano: ns(nowUs()),
+    severityNumber,
+    body: { stringValue: `at ${severityNumber}` },
+    ...rest,
+  })
+  const raised = {
+    attributes: strings({ 'exception.type': 'E', 'exception.stacktrace': 'E\n  at main' }),
+    spanId: 'ABCDEF0123456789',
+  }
+  const answer = await app.post('/otlp/v1/logs', {
+    resourceLogs: [
+      {
+        resource: { attributes: strings({ 'service.name': 'logs' }) },
+        scopeLogs: [{ logRecords: [record(9), record(17), record(9, raised)] }],
+      },
+    ],
+  })
+  expect(answer.json).toEqual({})
+  const found = (await eventsOf('logs')) as { exception: string; uid?: string }[]
+  expect(found.map(({ exception, uid }) => [exception, uid]).sort()).toEqual([
+    ['E\n  at main', 'abcdef0123456789'],
+    ['at 17', undefined],
+  ])
+})
+
+test('gauges and sums are metrics, named with their attributes; histograms are rejected', async () => {
+  const timeUnixNano = ns(nowUs())
+  const answer = await app.post('/otlp/v1/metrics', {
+    resourceMetrics: [
+      {
+        resource: { attributes: strings({ 'service.name': 'gauges' }) },
+        scopeMetrics: [
+          {
+            metrics: [
+              { name: 'heat', gauge: { dataPoints: [{ timeUnixNano, asDouble: 1.5 }] } },
+              {
+                name: 'hits',
+                sum: {
+                  dataPoints: [
+                    { timeUnixNano, asInt: '7', attributes: strings({ path: '/a', host: 'x' }) },
+                    { timeUnixNano, asInt: 8, attributes: strings({ path: '/b', host: 'x' }) },
+                  ],
+                },
+              },
+              { name: 'slow', histogram: { dataPoints: [{ timeUnixNano }, { timeUnixNano }] } },
+            ],
+          },
+        ],
+      },
+    ],
+  })
+  expect(answer.json).toEqual({
+    partialSuccess: { rejectedDataPoints: '2', errorMessage: 'only gauges and sums are taken' },
+  })
+  const [event] = (await eventsOf('gauges')) as unknown as { items: [string, number][] }[]
+  expect(Object.fromEntries(event!.items)).toEqual({ heat: 1.5, 'hits{host=x,path=/a}': 7, 'hits{host=x,path=/b}': 8 })
+})
+
+describe('the gate', () => {
+  test('no valid key, no scope, wrong path, method or type are refused as under /v1', async () => {
+    const json = { 'content-type': 'application/json' }
+    const send = (path: string, init: RequestInit & { key?: string }) =>
+      app.fetch(path, { method: 'POST', headers: json, body: '{}', ...init })
+    expect((await send('/otlp/v1/traces', {})).status).toBe(401)
+    expect((await send('/otlp/v1/traces', { key: app.keys.reader })).status).toBe(403)
+    expect((await send('/otlp/v1/spans', { key: app.keys.writer })).status).toBe(404)
+    expect((await app.fetch('/otlp/v1/traces', { key: app.keys.writer })).status).toBe(405)
+    expect(
+      (await send('/otlp/v1/traces', { key: app.keys.writer, headers: { 'content-type': 'text/plain' } })).status,
+    ).toBe(422)
+  })
+
+  test.each([
+    ['application/json', '{'],
+    ['application/x-protobuf', '\x0a\x7f'],
+    ['application/x-protobuf', '\x0b'],
+  ])('damaged %s is refused', async (type, body) => {
+    const answer = await app.post('/otlp/v1/traces', Buffer.from(body, 'latin1'), { 'content-type': type })
+    expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
+  })
+
+  test('no bytes make it fail', async () => {
+    for (let i = 0; i < 300; i++) {
+      const bytes = crypto.getRandomValues(new Uint8Array(1 + (i % 60)))
+      const answer = await app.post('/otlp/v1/metrics', bytes, { 'content-type': 'application/x-protobuf' })
+      expect([200, 422]).toContain(answer.status)
+    }
+    for (const body of [
+      '[]',
+      'null',
+      '1',
+      '{"resourceSpans":1}',
+      '{"resourceSpans":[null,{"scopeSpans":[{"spans":[{}]}]}]}',
+    ])
+      expect([200, 422]).toContain((await app.post('/otlp/v1/traces', body)).status)
+  })
+})
+
+describe.each(['proto', 'http'])('the JavaScript SDK by %s', (encoding) => {
+  test('sends a failed run with its exception', async () => {
+    const { TracerProvider, BatchSpanProcessor } = await import('@opentelemetry/sdk-trace')
+    const { OTLPTraceExporter } =
+      encoding === 'proto'
+        ? await import('@opentelemetry/exporter-trace-otlp-proto')
+        : await import('@opentelemetry/exporter-trace-otlp-http')
+    const exporter = new OTLPTraceExporter({
+      url: `${app.url}/otlp/v1/traces`,
+      headers: { 'x-stint-api-key': app.keys.writer },
+      compression: 'gzip' as never,
+    })
+    const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })
+    const root = provider.getTracer('test').startSpan(`sdk ${encoding}`)
+    root.recordException(new Error('of the SDK'))
+    root.setStatus({ code: 2 })
+    root.end()
+    await provider.shutdown()
+    const events = await eventsOf(`sdk ${encoding}`)
+    expect(events.map(({ kind }) => kind)).toEqual(['start', 'exception', 'end'])
+    expect(events[1]).toMatchObject({
+      exception: expect.stringContaining('Error: of the SDK'),
+      uid: root.spanContext().spanId,
+    })
+    expect(events[2]).toMatchObject({ failed: true, uid: root.spanContext().spanId })
+  })
+})
+
+test.skipIf(missing('python-packages') !== undefined)(
+  'the Python SDK sends a run, a metric and a failure',
+  async () => {
+    const code = `
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+
+resource = Resource.create({"service.name": "py"})
+tracing = TracerProvider(resource=resource)
+tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+metering = MeterProvider(resource=resource, metric_readers=[PeriodicExportingMetricReader(OTLPMetricExporter())])
+metering.get_meter("m").create_counter("rows").add(3)
+tracer = tracing.get_tracer("t")
+try:
+    with tracer.start_as_current_span("job"):
+        with tracer.start_as_current_span("child"):
+            pass
+        raise OSError("disk full")
+except OSError:
+    pass
+tracing.shutdown()
+metering.shutdown()
+`
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn([findPythonPackages()!, '-c', code], {
+      env: {
+        PATH,
+        HOME,
+        OTEL_EXPORTER_OTLP_ENDPOINT: `${app.url}/otlp`,
+        OTEL_EXPORTER_OTLP_HEADERS: `x-stint-api-key=${app.keys.writer}`,
+        OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      },
+      stderr: 'pipe',
+    })
+    expect(await new Response(child.stderr).text()).toBe('')
+    const events = await eventsOf('py job')
+    expect(events.map(({ kind }) => kind)).toEqual(['start', 'exception', 'end'])
+    expect(events[1]).toMatchObject({ exception: expect.stringContaining('OSError: disk full') })
+    expect(events[2]).toMatchObject({ failed: true })
+    expect(await eventsOf('py child')).toEqual([])
+    expect(await eventsOf('py')).toMatchObject([{ kind: 'metrics', items: [['rows', 3]] }])
+  },
+)
