@@ -29,7 +29,7 @@ export function watchLead({ stampClock, log }: Rooms): { stop(): void } {
     if (leadUs > LEAD_LOGGED_US === isAhead) return
     isAhead = !isAhead
     if (isAhead) log.warn({ lead_s: leadUs / 1e6 }, 'stamps are ahead of the wall clock, which was set back')
-    else log.info('the wall clock has caught up with the stamps')
+    else log.info('stamps follow the wall clock again')
   }
   check()
   const timer = setInterval(check, LEAD_CHECKED_EVERY_MS)
