@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, '..')
 const SRC = join(ROOT, 'src')
 const LINES_MAX = 300
 
-/** A room is a folder of src/, `root` its plain files (problem, log, clock, metrics, config), `wiring` main.ts, service.ts and service/. */
+/** A room is a folder of src/, `root` its plain files (problem, log, clock, metrics, config), `wiring` main.ts, run-server.ts, service.ts and service/. */
 const MAY_IMPORT: Record<string, string[]> = {
   root: [],
   event: ['root'],
@@ -65,14 +65,14 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'the environment',
     /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b|\benv\b[^;\n]*=\s*process\b|\bprocess\[/,
-    ['config.ts', 'cli/config.ts', 'client/settings.ts'],
+    ['config.ts', 'cli/config.ts', 'client/settings.ts', 'ensure-threads.ts'],
   ],
   [
     'the time',
     /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<!new )\bDate\(|\bperformance\.(now|timeOrigin)\b|\bBun\.nanoseconds\b|\bhrtime\b/,
     ['clock.ts', 'client/event-times.ts'],
   ],
-  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'cli/main.ts', 'demo/main.ts']],
+  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['run-server.ts', 'cli/main.ts', 'demo/main.ts']],
   ['chance', /\bMath\.random\b/, ['ship/backoff.ts', 'client/outbox.ts']],
   [
     'unguessable chance',
@@ -100,7 +100,7 @@ function findImports(text: string): string[] {
 }
 
 const roomOf = (file: string): string => {
-  if (file === 'main.ts' || file === 'service.ts' || file.startsWith('service/')) return 'wiring'
+  if (['main.ts', 'run-server.ts', 'service.ts'].includes(file) || file.startsWith('service/')) return 'wiring'
   return file.includes('/') ? file.split('/')[0]! : 'root'
 }
 

@@ -1,7 +1,8 @@
-// The arguments of the server's process: it takes none, and says so instead of starting.
-import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, rmSync } from 'node:fs'
+// The server's process: it takes no arguments, and it never runs with too few threads.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createStintProcess } from './support/process.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
@@ -32,4 +33,27 @@ test.each(['--version', 'foo', '--port 8080', ''])('any other argument is refuse
   const { exitCode, stdout, stderr } = run(args.split(' '))
   expect([exitCode, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^[^\n]*takes no arguments[^\n]*--help[^\n]*\n$/)
+})
+
+describe('threads', () => {
+  test.each([
+    ['unset', {}, '8'],
+    ['too small', { UV_THREADPOOL_SIZE: '4' }, '8'],
+    ['large enough', { UV_THREADPOOL_SIZE: '12' }, '12'],
+  ])(
+    'UV_THREADPOOL_SIZE that is %s: the server runs with enough, in the process that was started',
+    async (_, env, size) => {
+      const stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...env })
+      try {
+        await stint.start()
+        const environment = readFileSync(`/proc/${stint.pid()}/environ`, 'utf8').split('\0')
+        expect(environment.filter((pair) => pair.startsWith('UV_THREADPOOL_SIZE='))).toEqual([
+          `UV_THREADPOOL_SIZE=${size}`,
+        ])
+        expect(await stint.terminate()).toBe(0)
+      } finally {
+        await stint.close()
+      }
+    },
+  )
 })

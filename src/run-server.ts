@@ -1,0 +1,76 @@
+// The server's process: arguments (it takes none) → config → service → signals. The only place that ends it.
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { type Service, startService } from './service.ts'
+
+/** Stopping takes at most this long, whatever the stores and clients do; everything acknowledged is on disk long before. */
+const STOP_WITHIN_MS = 9_500
+
+/** One Ctrl-C arrives twice: from the terminal and from `bun run`, which passes it on. */
+const SAME_REQUEST_US = 1_000_000
+
+const USAGE = `Usage: bun run start
+
+Starts the Stint server. Settings are environment variables such as PORT=8080; see "Settings" in README.md.
+Command line: bun run stint --help`
+
+/** Before anything is read or created: a caller who asks for help or expects an option to work does not want a server. */
+function exitOnArguments([argument]: readonly string[]): void {
+  if (argument === undefined) return
+  if (argument === '--help' || argument === '-h') {
+    console.log(USAGE)
+    process.exit(0)
+  }
+  console.error('The Stint server takes no arguments; --help shows how to configure it.')
+  process.exit(2)
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exit(2)
+  }
+}
+
+exitOnArguments(process.argv.slice(2))
+const config = configOrExit()
+const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+
+// Nothing that arrives may end the process: an error that nobody caught is a bug, so it is logged, and everything else continues.
+process.on('uncaughtException', (err) => log.error({ err }, 'uncaught exception'))
+process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'))
+
+let service: Service
+try {
+  service = await startService(config, systemClock, log)
+} catch (error) {
+  log.fatal(error instanceof Error ? error.message : String(error))
+  log.debug({ err: error }, 'the start failed')
+  process.exit(1)
+}
+
+let stoppingSinceUs: number | undefined
+async function stop(signal: string) {
+  const nowUs = systemClock.monotonicUs()
+  if (stoppingSinceUs !== undefined) {
+    if (nowUs - stoppingSinceUs < SAME_REQUEST_US) return
+    log.warn({ signal }, 'second signal: stopping at once')
+    process.exit(1)
+  }
+  stoppingSinceUs = nowUs
+  log.info({ signal }, 'stopping')
+  const late = setTimeout(() => {
+    log.warn('stopping took too long: exiting now; events that are not stored yet stay in the spools')
+    process.exit(0)
+  }, STOP_WITHIN_MS)
+  await service.stop()
+  clearTimeout(late)
+  log.info('stopped')
+  process.exit(0)
+}
+process.on('SIGTERM', () => void stop('SIGTERM'))
+process.on('SIGINT', () => void stop('SIGINT'))
