@@ -18,14 +18,21 @@ import type { ShipMeter } from './ship-meter.ts'
 /** Why a delivery cannot go on right now. */
 export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly cause?: unknown }
 
-type Answer = 'progress' | 'searching' | Hold
+/** The store takes no event of this family, but the batch holds events of others: they can be delivered without it. */
+export interface Held {
+  readonly kind: 'held'
+  readonly like: Event
+  readonly reason: string
+}
+
+type Answer = 'progress' | 'searching' | Hold | Held
 
 export interface Delivery {
   /**
    * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
-   * answered, but took nothing yet.
+   * answered, but took nothing yet. After `held` this delivery has ended: continue with one of the batch without that family.
    */
-  step(): Promise<'again' | 'searching' | 'done' | Hold>
+  step(): Promise<'again' | 'searching' | 'done' | Hold | Held>
   /** Lines a request may have, as learnt from what was too large. */
   readonly maxLines: number
 }
@@ -38,6 +45,8 @@ export interface DeliveryOptions {
   readonly log: Logger
   readonly meter: ShipMeter
   readonly maxLines: number
+  /** The batch is sent again later, and buried from then: while a family is held back. */
+  readonly withoutBurying?: boolean
 }
 
 interface Verdict {
@@ -92,6 +101,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const result = await sink.check(like)
     if (result.kind !== 'stored') {
       isDoubted = true
+      if (result.kind === 'wait' && batch.events.some((event) => familyOf(event) !== familyOf(like)))
+        return { kind: 'held', like, reason: result.reason }
       if (result.kind === 'retry' || result.kind === 'wait') return result
       return { kind: 'wait', reason: `the store takes no event of this kind: ${result.reason}` }
     }
@@ -103,7 +114,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return 'progress'
     }
     const isAlike = ({ index }: Verdict) => isSameShard(batch.events[index]!, like)
-    for (const { index, reason } of suspects.filter(isAlike)) {
+    for (const { index, reason } of options.withoutBurying ? [] : suspects.filter(isAlike)) {
       letters.push({ destination, account: batch.events[index]!.account, reason, record: batch.records[index]! })
     }
     suspects = suspects.filter((suspect) => !isAlike(suspect))
@@ -144,6 +155,21 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     get maxLines() {
       return bisection.maxWeight
     },
+  }
+}
+
+/** Events that a store keeps together, in one measurement or table: what breaks one of them breaks all. */
+export function familyOf({ kind }: Event): 'marks' | 'metrics' | 'exceptions' {
+  switch (kind) {
+    case 'start':
+    case 'end':
+      return 'marks'
+    case 'metrics':
+      return 'metrics'
+    case 'exception':
+      return 'exceptions'
+    default:
+      return kind satisfies never
   }
 }
 

@@ -2,6 +2,9 @@
 // - The order is: the store's answer → dead letters durable → position durable. So a kill at any moment repeats, and never loses.
 // - One write at a time; the batch in hand is kept until all of it is decided, and only then does the position move.
 // - Nothing that a store or the disk does ends the loop, and only a refusal that a check confirms takes an event out undelivered.
+// - Where the store takes no event of one family (a foreign field type on its measurement), that family is held back and the others are delivered: the
+//   position stays before the first event held back, batches are read ahead of it, and once a check of the family passes all is sent again from the
+//   position. What was delivered meanwhile is overwritten by itself.
 //
 //   prepare ──▶ load a batch ──▶ deliver it, a request a step ──▶ advance ──▶ linger ──▶ load …
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)
@@ -9,11 +12,11 @@
 import type { Clock } from '../clock.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import type { Spool } from '../spool/spool.ts'
+import type { Position, Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
-import { createDelivery, type Delivery, type Hold } from './deliver-batch.ts'
+import { createDelivery, type Delivery, familyOf, type Held, type Hold } from './deliver-batch.ts'
 import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
 import type { ShipMeter } from './ship-meter.ts'
 
@@ -59,6 +62,8 @@ interface InHand {
 
 const RETRY_CAP_MS = 5_000
 const PARK_CAP_MS = 15_000
+/** The events behind what is held back must not wait for long. */
+const HELD_CAP_MS = 1_000
 const MAX_ASKED_PAUSE_MS = 60_000
 /** ClickHouse wants a few inserts a second: events that trickle in are collected for this long after a write. */
 const LINGER_MS = 250
@@ -76,14 +81,18 @@ export function createShipper(options: ShipperOptions): Shipper {
   /** The batch behind the one in hand, being read and decoded while the store writes: only when a full one waits. */
   let ahead: Promise<Batch | undefined> | undefined
   let maxLines = MAX_LINES
+  /** By family, one of its events and why it is held back. */
+  const held = new Map<string, Held>()
+  /** While something is held back: where the batch behind those that were delivered begins. */
+  let aheadOf: Position | undefined
   let running: Promise<void> | undefined
 
   function enter(state: ShipperStatus['state'], reason?: string, err?: unknown): void {
     if (status.state === state && status.reason === reason) return
     const wasHeld = status.state === 'retrying' || status.state === 'parked'
     status = { state, ...(reason !== undefined && { reason }), sinceUs: clock.wallUs() }
-    if (reason !== undefined) log.warn({ destination, store: sink.store, state, reason, err }, 'delivery is held up')
-    else if (wasHeld) log.info({ destination, store: sink.store }, 'delivery goes on')
+    if (reason !== undefined) log.warn({ destination, store: sink.store, state, reason, err }, 'delivery paused')
+    else if (wasHeld) log.info({ destination, store: sink.store }, 'delivery resumed')
   }
 
   function holdUp(hold: Hold): Next {
@@ -109,23 +118,70 @@ export function createShipper(options: ShipperOptions): Shipper {
     return records >= count * limits.records || bytes >= count * limits.bytes
   }
 
+  function holdBack(current: InHand, cause: Held): Next {
+    held.set(familyOf(cause.like), cause)
+    sayHeld()
+    inHand = take(current.batch, current.oldestUs)
+    return 'again'
+  }
+
+  const sayHeld = () =>
+    enter(
+      'parked',
+      [...held].map(([family, { reason }]) => `${family} are held back, the rest is delivered: ${reason}`).join('; '),
+    )
+
+  /** Asks whether the store takes the families again that are held back. */
+  async function checkHeld(): Promise<Next> {
+    for (const [family, { like }] of held) {
+      const result = await sink.check(like)
+      if (result.kind === 'stored') held.delete(family)
+    }
+    if (held.size > 0) return { pauseMs: backoff.nextMs(HELD_CAP_MS) }
+    aheadOf = undefined
+    ahead = undefined
+    inHand = undefined
+    enter('shipping')
+    return 'again'
+  }
+
+  function take(batch: Batch, oldestUs: number | undefined): InHand {
+    const kept = batch.events.map((event) => !held.has(familyOf(event)))
+    const filtered =
+      held.size === 0
+        ? batch
+        : {
+            ...batch,
+            events: batch.events.filter((_, i) => kept[i]),
+            records: batch.records.filter((_, i) => kept[i]),
+            unreadable: [],
+          }
+    const delivery = createDelivery({ ...options, batch: filtered, maxLines, withoutBurying: held.size > 0 })
+    return { batch, delivery, oldestUs, isDelivered: false }
+  }
+
   async function load(): Promise<InHand | undefined> {
     const readAhead = ahead
     ahead = undefined
     const batch = await during(
       'the spool cannot be read',
-      readAhead?.then((found) => found ?? loadBatch(spool, limits)) ?? loadBatch(spool, limits),
+      readAhead?.then((found) => found ?? loadBatch(spool, limits, aheadOf)) ?? loadBatch(spool, limits, aheadOf),
     )
     if (!batch) return undefined
     const { oldestUs } = spool.stats()
-    if (holdsBatches(2)) {
+    if (held.size === 0 && holdsBatches(2)) {
       ahead = loadBatch(spool, limits, batch.next)
       ahead.catch(() => {}) // whoever takes it meets the fault
     }
-    return { batch, delivery: createDelivery({ ...options, batch, maxLines }), oldestUs, isDelivered: false }
+    return take(batch, oldestUs)
   }
 
   async function finish({ batch, delivery }: InHand): Promise<Next> {
+    if (held.size > 0) {
+      aheadOf = batch.next
+      inHand = undefined
+      return 'again'
+    }
     await during('the position in the spool cannot be written', spool.advance(batch.next))
     inHand = undefined
     maxLines = Math.min(MAX_LINES, Math.ceil(delivery.maxLines * 1.125))
@@ -136,16 +192,18 @@ export function createShipper(options: ShipperOptions): Shipper {
     if (!isPrepared) return prepare()
     inHand ??= await load()
     if (!inHand) {
+      if (held.size > 0) return checkHeld()
       enter('idle')
       return 'idle'
     }
     const current = inHand
     if (!current.isDelivered) {
       const outcome = await current.delivery.step()
-      if (typeof outcome === 'object') return holdUp(outcome)
+      if (typeof outcome === 'object') return outcome.kind === 'held' ? holdBack(current, outcome) : holdUp(outcome)
       if (outcome === 'searching') return 'again'
       backoff.reset()
-      enter('shipping')
+      if (held.size > 0) sayHeld()
+      else enter('shipping')
       if (outcome === 'again') return 'again'
       current.isDelivered = true
       if (current.oldestUs) meter.deliverySeconds(Math.max(0, clock.wallUs() - current.oldestUs) / 1e6)

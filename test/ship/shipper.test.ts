@@ -150,7 +150,7 @@ describe('a store that an operator must mend', () => {
     expect(trial.logged.filter(({ state }) => state === 'parked')).toHaveLength(1)
     await drain(shipper)
     expect(trial.store.requests.map(({ kind }) => kind)).toEqual(Array(13).fill(['prepare', 'write']).flat())
-    expect(trial.logged.filter(({ msg }) => msg === 'delivery goes on')).toHaveLength(1)
+    expect(trial.logged.filter(({ msg }) => msg === 'delivery resumed')).toHaveLength(1)
     expect(trial.store.events()).toEqual(marks(3))
   })
 
@@ -361,6 +361,52 @@ describe('a store that refuses good events too', () => {
     await drain(shipper)
     expect(trial.dead().map(({ record }) => record)).toEqual([toRecord(markAt(3)), toRecord(markAt(9))])
     expect(trial.store.events()).toHaveLength(19)
+  })
+})
+
+describe('a measurement that someone else broke', () => {
+  const metric = (i: number): Event => ({
+    ...{ kind: 'metrics', account: ACCOUNT, process: 'p', meta: '', items: [['a', i]] },
+    stamp: { us: NOW_US + 1000 + i, sub: 0 },
+  })
+  const isMetric = (event: Event) => event.kind === 'metrics'
+
+  test('holds back its own events alone: the others are delivered, those behind the batch too, and nothing is buried or lost', async () => {
+    trial.store.faults = {
+      isPoison: isMetric,
+      next: (request) => (request.kind === 'check' && isMetric(request.like) ? LOCKED_OUT : undefined),
+    }
+    await trial.append([...marks(5), metric(0), ...marks(5, 10)])
+    const shipper = trial.shipper({ limits: { records: 4, bytes: 2 ** 20 } })
+    await stepUntilHeld(shipper)
+    expect(trial.store.events()).toHaveLength(10)
+    expect(shipper.status()).toMatchObject({
+      state: 'parked',
+      reason: expect.stringContaining('metrics are held back'),
+    })
+
+    await trial.append([...marks(3, 20), metric(1), ...marks(3, 30)])
+    await stepUntilHeld(shipper)
+    expect(trial.store.events()).toHaveLength(16)
+    expect(trial.spool.stats().records).toBeGreaterThan(8)
+    expect(trial.deadLetters.stats().total).toBe(0)
+
+    trial.store.faults = {}
+    await drain(shipper)
+    expect(trial.store.events()).toHaveLength(18)
+    expect(trial.spool.stats().records).toBe(0)
+    expect(trial.deadLetters.stats().total).toBe(0)
+  })
+
+  test('is delivered after a restart as well', async () => {
+    trial.store.faults = { isPoison: isMetric, next: ({ kind }) => (kind === 'check' ? LOCKED_OUT : undefined) }
+    await trial.append([metric(0), ...marks(5), metric(1)])
+    await stepUntilHeld(trial.shipper())
+    expect(trial.store.events()).toHaveLength(5)
+    await trial.reopen()
+    trial.store.faults = {}
+    await drain(trial.shipper())
+    expect(trial.store.events()).toHaveLength(7)
   })
 })
 

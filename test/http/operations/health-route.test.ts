@@ -39,7 +39,7 @@ const SPOOLS = {
 }
 const IDLE = { store: 'clickhouse', state: 'idle', since: SINCE }
 
-test('the operator sees why a delivery is held up, and how many dead letters there are in all', async () => {
+test('the operator sees why a delivery is paused, and how many dead letters there are in all', async () => {
   expect(await askAs('ada')).toEqual({
     spools: SPOOLS,
     destinations: {
