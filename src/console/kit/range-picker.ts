@@ -114,7 +114,7 @@ export function createRangePicker(choose: (changes: Params) => void): RangePicke
     setText(zoneHint, `Times in ${zoneName(shown.nowMs)}.`)
     setText(fault, '')
   })
-  const custom = h('button', { type: 'button', popovertarget: id, class: 'range-custom' }, 'From … to')
+  const custom = h('button', { type: 'button', popovertarget: id, class: 'range-custom' }, 'Custom')
 
   /** The view with its range written out: it shows the same when it is opened later. */
   function fixedLink(): string {

@@ -165,6 +165,10 @@ function compare({ run, usualMs, previous }: RunContext, nowMs: number): HTMLEle
   const ms = lengthMs(run, nowMs)
   const before = previous?.timing.duration_ms ?? null
   if (ms === null || (usualMs === undefined && before === null)) return h('div', { hidden: true })
+  if (run.state === 'running' && (usualMs === undefined || ms <= usualMs))
+    return usualMs === undefined
+      ? h('div', { hidden: true })
+      : h('p', { class: 'verdict' }, `Usually takes ${formatDuration(usualMs)}.`)
   const ratio = usualMs === undefined ? undefined : describeRatio(ms, usualMs, 'About as long as usual')
   return h(
     'p',

@@ -53,14 +53,12 @@ function drawExceptions(ctx: Context, { exceptions, scale, scrollPx, heightPx, p
     const y = topPx - scrollPx
     if (atMs < scale.fromMs || atMs > scale.toMs || y + tall < AXIS_PX || y > heightPx) continue
     const x = Math.round(toPx(scale, atMs))
-    ctx.fillStyle = palette.surface
-    ctx.fillRect(x - 2, y, 4, tall - 1)
     ctx.fillStyle = palette.bad
-    ctx.fillRect(x - 1, y, 2, tall - 1)
+    ctx.fillRect(x, y, 1, tall - 1)
     ctx.beginPath()
-    ctx.moveTo(x - 4, y)
-    ctx.lineTo(x + 4, y)
-    ctx.lineTo(x, y + 5)
+    ctx.moveTo(x - 3, y - 2)
+    ctx.lineTo(x + 4, y - 2)
+    ctx.lineTo(x + 0.5, y + 3)
     ctx.fill()
   }
 }

@@ -1,0 +1,185 @@
+// What people come for, on a full house: 200 processes and 10,000 runs in two weeks. Counted in clicks from Home, with the number they came for.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, DARK, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
+
+setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
+
+const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+
+const PROCESSES = 200
+const RUNS_EACH = 51
+const HOUR_MS = 3_600_000
+const FAILED_LAST_NIGHT = 7
+const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true } as const
+const PHONE_DARK = { ...PHONE, colorScheme: 'dark' } as const
+
+describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_EACH} runs`, () => {
+  let stint: ConsoleStint
+  let cookie: string
+  let visit: Visit
+  beforeAll(async () => {
+    stint = await startConsole({ MAX_AGE: '30d' })
+    const ada = await stint.signUp('ada@example.com')
+    cookie = ada.cookie
+    const events = twoWeeks(Date.now())
+    for (let i = 0; i < events.length; i += 5_000) await stint.send(ada.secret, events.slice(i, i + 5_000))
+    visit = await stint.visit(LIGHT, cookie)
+  }, 120_000)
+  afterAll(() => stint.close())
+
+  const answer = ({ page }: Visit) => page.getByText(/\d fine\.$/)
+
+  test('Home answers in one sentence and with few questions', async () => {
+    const asked: string[] = []
+    visit.page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await visit.go('home')
+    await answer(visit).waitFor()
+    expect(await answer(visit).textContent()).toBe(
+      '1 failed, 1 never finished, 1 with exceptions, 1 overdue, 196 fine.',
+    )
+    expect(asked.filter((path) => path.startsWith('/api/')).length).toBeLessThanOrEqual(7)
+    const rows = visit.page.getByRole('region', { name: 'Processes' }).getByRole('row')
+    expect(await rows.count()).toBe(PROCESSES + 1)
+    expect(await rows.nth(1).textContent()).toStartWith('broken')
+    visit.page.removeAllListeners('request')
+  })
+
+  test('one click leads to the runs that failed last night', async () => {
+    await visit.go('home')
+    await visit.page.getByRole('link', { name: `${FAILED_LAST_NIGHT} runs failed` }).click()
+    await visit.page.getByText(`1–${FAILED_LAST_NIGHT} of ${FAILED_LAST_NIGHT}`).waitFor()
+    const rows = visit.page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
+    expect((await rows.allTextContents()).slice(1).every((text) => text.includes('Failed'))).toBe(true)
+  })
+
+  test('two clicks tell whether the import is slower than last week, and how much', async () => {
+    const { page } = visit
+    await visit.go('home')
+    await page.getByRole('link', { name: 'import', exact: true }).click()
+    await page.getByRole('button', { name: 'Compare with last week' }).click()
+    const told = page.getByText(/a week earlier .*× slower\.$/)
+    await told.waitFor()
+    expect(await told.textContent()).toBe('Median 3 m 00 s, a week earlier 2 m 00 s: 1.5× slower.')
+  })
+
+  test('a process is found by a part of its name, and Ctrl-K opens one from anywhere', async () => {
+    const { page } = visit
+    await visit.go('home')
+    await page.getByLabel('Search').fill('job 04')
+    const rows = page.getByRole('region', { name: 'Processes' }).getByRole('row')
+    await expect(rows.count()).resolves.toBeGreaterThan(1)
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 10)
+    await visit.go('health')
+    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Process, uid or page' }).fill('job 17')
+    await page.getByRole('option', { name: /job 170/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    expect(visit.view()).toContain('process=job+171')
+  })
+
+  test('the timeline is walked with the keyboard, and closing a run returns there', async () => {
+    const { page } = visit
+    await visit.go('runs?from=-24h&process=import')
+    await page
+      .getByRole('button', { name: /^Run of import/ })
+      .first()
+      .waitFor()
+    await page.getByRole('application').focus()
+    await page.keyboard.press('End')
+    await page.keyboard.press('ArrowLeft')
+    await page.getByText(/^import\. Completed, 3 m 00 s, started/).waitFor({ state: 'attached' })
+    await page.keyboard.press('Enter')
+    await page.getByRole('complementary', { name: 'Chosen run' }).getByText('About as long as usual').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('complementary').waitFor({ state: 'hidden' })
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('application')
+  })
+
+  test('a part of a long answer never passes for the whole', async () => {
+    const { page } = visit
+    let release = () => {}
+    const held = new Promise<void>((done) => {
+      release = done
+    })
+    await page.route('**/api/timings?*cursor=*', async (route) => {
+      await held
+      await route.fallback()
+    })
+    await visit.go('runs?from=-30d')
+    await page.getByText(/^Loading: newest 1,000 of 10,\d{3} runs$/).waitFor()
+    expect(await page.locator('[aria-busy="true"]').count()).toBeGreaterThan(0)
+    release()
+    await page
+      .getByText(/ of 10,/)
+      .last()
+      .waitFor()
+    await page.getByText(/^Loading: newest/).waitFor({ state: 'hidden' })
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    await page.unroute('**/api/timings?*cursor=*')
+  })
+
+  test('all runs that are loaded are exported as CSV', async () => {
+    const { page } = visit
+    await visit.go('runs?from=-24h&state=failed')
+    await page.getByText(`of ${FAILED_LAST_NIGHT}`).waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export runs as CSV' }).click(),
+    ])
+    const lines = (await Bun.file((await download.path()) ?? '').text()).split('\r\n')
+    expect(lines[0]).toBe('process,meta,uid,state,started_at,ended_at,duration_ms,exceptions')
+    expect(lines.length).toBe(FAILED_LAST_NIGHT + 1)
+  })
+
+  test.each([
+    ['light', LIGHT],
+    ['dark', DARK],
+    ['light on a phone', PHONE],
+    ['dark on a phone', PHONE_DARK],
+  ] as const)('nothing keeps anybody out of Home and Runs, by what axe-core knows: %s', async (_, options) => {
+    const mine = await stint.visit(options, cookie)
+    const wrong: string[] = []
+    for (const view of ['home', 'runs?from=-24h&process=import', 'exceptions', 'welcome']) {
+      await mine.go(view)
+      await mine.page.getByRole('heading', { level: 1 }).waitFor()
+      await mine.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+      wrong.push(...(await findBarriers(mine.page)).map((text) => `${view}: ${text}`))
+    }
+    expect(wrong).toEqual([])
+    expect(await mine.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+    expect(mine.complaints).toEqual([])
+    await mine.close()
+  })
+})
+
+/** 194 quiet jobs, and six that are worth a look; the import takes half as long again as a week before. */
+function twoWeeks(nowMs: number): object[] {
+  const events: object[] = []
+  let digits = 0
+  const at = (ms: number) => new Date(ms).toISOString().replace('Z', `${String(++digits % 1000).padStart(3, '0')}Z`)
+  const run = (process: string, startMs: number, tookMs: number, failed = false) =>
+    events.push(
+      { kind: 'start', process, at: at(startMs) },
+      { kind: 'end', process, at: at(startMs + tookMs), ...(failed && { failed }) },
+    )
+  const ago = (hours: number) => nowMs - hours * HOUR_MS
+  for (let p = 0; p < PROCESSES - 6; p++)
+    for (let i = 0; i < RUNS_EACH; i++) run(`job ${String(p).padStart(3, '0')}`, ago(13 * 24 - 6 * i - p / 100), 60_000)
+  for (let i = 0; i < RUNS_EACH; i++) {
+    run('import', ago(1 + i), 180_000)
+    run('import', ago(7 * 24 + 1 + i), 120_000)
+  }
+  for (let i = 0; i < 10; i++) run('broken', ago(12 - i), 30_000, i >= 10 - FAILED_LAST_NIGHT)
+  for (let i = 0; i < 6; i++) run('stuck', ago(10 - i), 60_000)
+  events.push({ kind: 'start', process: 'stuck', at: at(ago(1)) })
+  run('careless', ago(2), 60_000)
+  events.push({ kind: 'exception', process: 'careless', exception: 'Error: late', at: at(ago(2) + 30_000) })
+  run('killed', ago(3), 60_000)
+  events.push({ kind: 'start', process: 'killed', at: at(ago(25)) })
+  events.push({ kind: 'start', process: 'lost', at: at(ago(26)) })
+  return events
+}
