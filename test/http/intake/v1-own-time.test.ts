@@ -203,3 +203,45 @@ test('an event with its own time, sent while the clock is in its second turn, ra
   expect(second).toBeGreaterThan(0)
   await own.stop()
 })
+
+test('more events of one µs than it has stamps are all kept apart, in a batch too, and a retry makes none of them twice', async () => {
+  const own = await startApp()
+  const second = new Date(own.clock.wallUs() / 1000 - 60_000).toISOString().slice(0, 19)
+  const batch = Array.from({ length: 1000 }, (_, i) => ({
+    kind: 'start',
+    process: 'full',
+    uid: `u${i}`,
+    at: `${second}.123456Z`,
+  }))
+  const alone = { kind: 'start', process: 'beside', at: `${second}.123456Z` }
+  const [first, beside, again] = [
+    await own.post('/v1/batch', batch),
+    await own.post('/v1/batch', [alone]),
+    await own.post('/v1/batch', batch),
+  ]
+  expect([first.status, first.json.accepted]).toEqual([201, 1000])
+  expect(beside.json.items).toEqual([{ at: `${second}.123456000Z` }])
+  expect(again.text).toBe(first.text)
+  const events = (await own.events()).filter(({ process }) => process === 'full')
+  expect(events).toHaveLength(2000)
+  expect(new Set(events.map(identityOf)).size).toBe(1000)
+  expect(new Set(events.map(({ stamp }) => formatStampNs(stamp))).size).toBe(1000)
+  await own.stop()
+})
+
+test('a wall clock that jumps ahead and back changes no stamp', async () => {
+  const own = await startApp()
+  const body = { process: 'p', at: new Date(own.clock.wallUs() / 1000 - 60_000).toISOString() }
+  const first = await own.post('/v1/start', body)
+  own.clock.step(8 * DAY_US)
+  expect((await own.post('/v1/start', body)).status).toBe(422)
+  expect((await own.post('/v1/start', { process: 'p' })).status).toBe(201)
+  own.clock.step(-8 * DAY_US)
+  expect((await own.post('/v1/start', body)).text).toBe(first.text)
+  const stamps = (await own.events())
+    .filter(({ stamp }) => stamp.sub % 2 === 1)
+    .map(({ stamp }) => formatStampNs(stamp))
+  expect(stamps).toHaveLength(2)
+  expect(new Set(stamps).size).toBe(1)
+  await own.stop()
+})
