@@ -42,13 +42,17 @@ export async function prepareTables(client: ClickHouseClient, options: PrepareOp
 }
 
 /** Why this version must not touch the tables; undefined when it may. */
-function foreignForm(done: ReadonlySet<number>, { database }: PrepareOptions): string | undefined {
+function foreignForm(done: ReadonlySet<number>, { database, embedded }: PrepareOptions): string | undefined {
   const known = new Set(MIGRATIONS.map(({ number }) => number))
+  const tables = embedded ? 'the tables of the embedded ClickHouse' : `the tables of database ${database}`
+  const another = embedded
+    ? 'move the directory clickhouse in DATA_DIR away'
+    : 'set CLICKHOUSE_DATABASE to another database'
   for (const number of done) {
     if (UNRELEASED.has(number))
-      return `the tables of database ${database} were created by a version of Stint before the first release: drop or rename the database, or set CLICKHOUSE_DATABASE to another`
+      return `${tables} were created by a version of Stint before the first release: delete them or ${another}`
     if (!known.has(number))
-      return `the tables of database ${database} were changed by a newer version of Stint (step ${number}): run that version, or set CLICKHOUSE_DATABASE to another database`
+      return `${tables} were changed by a newer version of Stint (step ${number}): run that version or ${another}`
   }
   return undefined
 }

@@ -58,6 +58,50 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await tablesAt(address)).toEqual(created)
   })
 
+  test.each([
+    ['of a version before the first release', 2, 'before the first release'],
+    ['of a newer version', 99, 'by a newer version of Stint (step 99)'],
+  ])('leaves tables %s alone and names the way out', async (_, number, reason) => {
+    const { address } = await atPlace(place)
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    await client.run(`CREATE DATABASE ${address.database}`)
+    const migrations = `${address.database}.stint_migrations`
+    await client.run(
+      `CREATE TABLE ${migrations} (number UInt32, done_at DateTime('UTC')) ENGINE = MergeTree ORDER BY number`,
+    )
+    await client.run(`INSERT INTO ${migrations} SELECT ${number}, now('UTC')`)
+    const before = await tablesAt(address)
+    const result = await (await opened(address)).createSink().prepare()
+    if (result.kind !== 'wait') throw new Error(`prepare answered ${result.kind}`)
+    expect(result.reason).toContain(reason)
+    expect(result.reason).toMatch(/CLICKHOUSE_DATABASE|DATA_DIR/)
+    expect(await tablesAt(address)).toEqual(before)
+  })
+
+  test('never writes into a table of the older form that nobody recorded', async () => {
+    const { address } = await atPlace(place)
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    await client.run(`CREATE DATABASE ${address.database}`)
+    await client.run(
+      `CREATE TABLE ${address.database}.marks_raw (account String, process String, meta String, uid String, mark Enum8('start' = 1, 'end' = 2), at DateTime64(9, 'UTC')) ENGINE = ReplacingMergeTree ORDER BY (account, process, meta, uid, at)`,
+    )
+    const sink = (await opened(address)).createSink()
+    expect(await sink.prepare()).toMatchObject({ kind: 'wait' })
+    const mark = {
+      kind: 'start',
+      account: 'a',
+      process: 'p',
+      meta: '',
+      uid: '',
+      stamp: { us: 1_795_200_000_000_000, sub: 0 },
+    } as const
+    expect(await sink.write([mark])).toMatchObject({ kind: 'wait' })
+    const [row] = await client.select<{ rows: number }>(`SELECT count() AS rows FROM ${address.database}.marks_raw`)
+    expect(Number(row!.rows)).toBe(0)
+  })
+
   test('several may prepare at the same time', async () => {
     const { address } = await atPlace(place)
     const stores = await Promise.all([opened(address), opened(address), opened(address)])
