@@ -262,6 +262,7 @@ describe('settings', () => {
         ![
           'NODE_ENV',
           'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+          'UV_THREADPOOL_SIZE',
           'COMPOSE_PROFILES',
           'interval',
           'timeout',
