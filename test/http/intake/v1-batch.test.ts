@@ -307,6 +307,7 @@ describe('a large array is parsed in slices', () => {
       'an element is missing in the middle',
       (text) => text.replace('},{"kind":"start","process":"[{\\"a,b\\\\]}","meta":"é', '},,{"meta":"'),
     ],
+    ['the last slice is empty', () => `[{"kind":"start","process":"p"}${' '.repeat(70_000)},]`],
     ['it is not closed', (text) => text.slice(0, -1)],
     ['something follows', (text) => `${text}0`],
     ['a bracket too many follows', (text) => `${text}]`],
