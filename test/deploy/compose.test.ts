@@ -261,6 +261,7 @@ describe('settings', () => {
       if (
         ![
           'NODE_ENV',
+          'UV_THREADPOOL_SIZE',
           'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
           'UV_THREADPOOL_SIZE',
           'COMPOSE_PROFILES',
