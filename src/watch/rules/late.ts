@@ -59,8 +59,11 @@ function missedInterval(
     const plainUs = fromUs + everyUs
     const dueUs = reachUs(blind, fromUs, everyUs - earlyUs) + earlyUs
     if (plainUs + graceUs >= endUs) return undefined
+    // After a stretch that may have hidden a start, the next one is due at any moment within the interval.
+    const excusedUs = fromUs === startUs ? undefined : fromUs
     const hidden =
-      lastBlind(blind, plainUs - earlyUs, plainUs + graceUs) ?? lastBlind(blind, dueUs - earlyUs, dueUs + graceUs)
+      lastBlind(blind, excusedUs ?? plainUs - earlyUs, plainUs + graceUs) ??
+      lastBlind(blind, excusedUs ?? dueUs - earlyUs, dueUs + graceUs)
     if (hidden === undefined) return dueUs + graceUs
     fromUs = Math.max(hidden.toUs, fromUs + 1)
   }

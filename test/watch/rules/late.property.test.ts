@@ -93,7 +93,20 @@ test('a job that keeps its schedule never alerts, whatever starts were lost whil
         for (let t = 0; t < 900; t += 7) expect(judgeLate(rule, seen, judgementAt(t, 0, blind))).toEqual([])
       },
     ),
-    { numRuns: 500 },
+    {
+      numRuns: 500,
+      examples: [
+        [
+          18,
+          2,
+          [
+            [399, 126],
+            [536, 5],
+          ],
+          true,
+        ],
+      ],
+    },
   )
 })
 
