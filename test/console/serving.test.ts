@@ -71,6 +71,15 @@ describe('the console is served', () => {
     expect((await app.fetch('/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 
+  test('the style brings one font, which a cache keeps for ever', async () => {
+    const [style = ''] = await assetsOf()
+    const [, font = ''] = /src:url\("?([^")]+)"?\)/.exec((await app.fetch(style)).text) ?? []
+    const { status, headers } = await app.fetch(`/console/${font}`)
+    expect([status, headers.get('content-type')]).toEqual([200, 'font/woff2'])
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(headers.get('content-encoding')).toBeNull()
+  })
+
   test('no other file is there', async () => {
     for (const path of [
       '/console/stint-0000000000000000.js',

@@ -45,11 +45,11 @@ async function answer(
   common: Headers,
   answerText: AnswerText,
 ): Promise<Response> {
-  const etag = `"${hash}${acceptedCoding(request) ?? ''}"`
+  const etag = `"${hash}${typeof body === 'string' ? (acceptedCoding(request) ?? '') : ''}"`
   const headers = new Headers(common)
   headers.set('etag', etag)
   const known = (request.headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   if (known.includes(etag)) return new Response(null, { status: 304, headers })
   headers.set('content-type', type)
-  return answerText(request, hash, body, headers)
+  return typeof body === 'string' ? answerText(request, hash, body, headers) : new Response(body, { headers })
 }
