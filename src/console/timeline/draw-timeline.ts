@@ -115,7 +115,7 @@ function drawAxis(ctx: Context, { scale, palette }: Picture, { stepMs, atMs }: R
   ctx.textAlign = 'center'
   for (const at of atMs) {
     const x = toPx(scale, at)
-    if (x > scale.leftPx + 8 && x < scale.widthPx - 24) ctx.fillText(labelOf(at, stepMs), x, AXIS_PX / 2)
+    if (x > Math.max(scale.leftPx + 8, 28) && x < scale.widthPx - 28) ctx.fillText(labelOf(at, stepMs), x, AXIS_PX / 2)
   }
 }
 

@@ -19,6 +19,7 @@ const ALLOWED = [
   'MIT OR CC0-1.0',
   'BlueOak-1.0.0',
   'Unlicense',
+  'OFL-1.1', // a font, served as it is
 ]
 /** Only used by tests, and not linked with anything. */
 const ALLOWED_FOR_TESTS: Readonly<Record<string, string>> = { 'axe-core': 'MPL-2.0' }
