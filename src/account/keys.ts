@@ -6,6 +6,7 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import type { Scope } from '../wire/keys.ts'
+import { SCOPES } from '../wire/keys.ts'
 import type { AccountDatabase } from './database.ts'
 import { createId, createKeySecret, hashSecret, looksLikeKey, visiblePrefix } from './secret.ts'
 
@@ -20,6 +21,8 @@ export interface FoundKey {
   readonly account: string
   readonly write: boolean
   readonly read: boolean
+  /** Only pings, by address. */
+  readonly ping: boolean
 }
 
 /** A key as lists show it. Times are ms since the epoch. */
@@ -74,6 +77,7 @@ interface Row {
   hash: string
   may_write: number
   may_read: number
+  may_ping: number
   created_ms: number
   last_used_ms: number | null
   expires_ms: number | null
@@ -98,8 +102,8 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   const selectAll = db.query<Row, [string, number]>(
     `SELECT * FROM api_key WHERE account = ? AND coalesce(${ended} >= ?, true) ORDER BY created_ms DESC, rowid DESC`,
   )
-  const insertRow = db.query<null, [string, string, string, string, string, number, number, number]>(
-    'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  const insertRow = db.query<null, [string, string, string, string, string, number, number, number, number]>(
+    'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const forget = db.query<{ hash: string }, [number]>(`DELETE FROM api_key WHERE ${ended} < ? RETURNING hash`)
   const countRows = db.query<{ n: number }, [string]>('SELECT count(*) n FROM api_key WHERE account = ?')
@@ -114,15 +118,16 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
       id: createId('key'),
       name,
       prefix: visiblePrefix(secret),
-      scopes: (['write', 'read'] as const).filter((scope) => scopes.includes(scope)),
+      scopes: SCOPES.filter((scope) => scopes.includes(scope)),
       createdMs: nowMs(),
       lastUsedMs: null,
       expiresMs: null,
       revokedMs: null,
       secret,
     }
-    const [mayWrite, mayRead] = [Number(scopes.includes('write')), Number(scopes.includes('read'))]
-    insertRow.run(key.id, account, name, key.prefix, hashSecret(secret), mayWrite, mayRead, key.createdMs)
+    const may = (scope: Scope) => Number(scopes.includes(scope))
+    const hash = hashSecret(secret)
+    insertRow.run(key.id, account, name, key.prefix, hash, may('write'), may('read'), may('ping'), key.createdMs)
     return key
   }
 
@@ -132,6 +137,7 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
       account,
       write: key.scopes.includes('write'),
       read: key.scopes.includes('read'),
+      ping: key.scopes.includes('ping'),
       expiresMs: Number.POSITIVE_INFINITY,
       lastUsedMs: 0,
       unwritten: false,
@@ -238,6 +244,7 @@ const toEntry = (row: Row): Entry => ({
   account: row.account,
   write: row.may_write === 1,
   read: row.may_read === 1,
+  ping: row.may_ping === 1,
   expiresMs: row.expires_ms ?? Number.POSITIVE_INFINITY,
   lastUsedMs: row.last_used_ms ?? 0,
   unwritten: false,
@@ -247,7 +254,7 @@ const toKey = (row: Row): Key => ({
   id: row.id,
   name: row.name,
   prefix: row.prefix,
-  scopes: (['write', 'read'] as const).filter((scope) => row[`may_${scope}`] === 1),
+  scopes: SCOPES.filter((scope) => row[`may_${scope}`] === 1),
   createdMs: row.created_ms,
   lastUsedMs: row.last_used_ms,
   expiresMs: row.expires_ms,

@@ -51,4 +51,8 @@ export const migrations: readonly string[] = [
   CREATE TABLE series_salt (salt TEXT NOT NULL) STRICT;
   INSERT INTO series_salt (salt) VALUES (hex(randomblob(8)));
   `,
+  // Keys that may only ping: they stand in addresses.
+  `
+  ALTER TABLE api_key ADD COLUMN may_ping INTEGER NOT NULL DEFAULT 0;
+  `,
 ]

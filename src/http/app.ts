@@ -21,6 +21,7 @@ import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-rout
 import { type HealthDeps, healthRoute } from './operations/health-route.ts'
 import { type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
 import { otlpRoutes } from './otlp/otlp-routes.ts'
+import { pingRoutes } from './ping/ping-routes.ts'
 import { type AuthorizeDeps, authorize } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
@@ -47,6 +48,9 @@ function pathOf(url: string): string {
   const end = url.indexOf('?', start)
   return end < 0 ? url.slice(start) : url.slice(start, end)
 }
+
+/** The token of a ping stays out of the log. */
+const loggedPath = (path: string) => path.replace(/^\/ping\/[^/]+/, '/ping/…')
 
 /** Elysia types what it wraps as any function; it hands over a request and takes a response. */
 type Wrapper = Parameters<Elysia['wrap']>[0]
@@ -113,10 +117,10 @@ export function createApp(deps: AppDeps) {
         return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
       const problem = errorToProblem(error, (invalid) => intakeProblem(path, invalid))
-      if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, path)
+      if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, loggedPath(path))
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
-      if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, path)
-      else log.error({ err: problem?.cause ?? error, path }, 'a request failed')
+      if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, loggedPath(path))
+      else log.error({ err: problem?.cause ?? error, path: loggedPath(path) }, 'a request failed')
       return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
     })
     // An inline arrow that returns a name: Elysia reads the source text of this function. It must find a `return` for the answer to count, and
@@ -130,6 +134,7 @@ export function createApp(deps: AppDeps) {
     .use(routes)
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
+    .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
     .use(accountRoutes(deps.accounts))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(

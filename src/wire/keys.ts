@@ -4,7 +4,7 @@ import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 
-export const SCOPES = ['write', 'read'] as const
+export const SCOPES = ['write', 'read', 'ping'] as const
 export type Scope = (typeof SCOPES)[number]
 
 const KEY_NAME_MAX = 100
@@ -46,7 +46,8 @@ export const CreateKey = closed({
       minItems: 1,
       uniqueItems: true,
       default: ['write'],
-      description: '`write` for /v1, `read` for questions under /api.',
+      description:
+        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of addresses.',
     }),
   ),
 })
@@ -68,7 +69,7 @@ const SHOWN = {
   id: 'key_8r1n4t0zp6hs2bqe',
   name: 'first key',
   prefix: 'stint_SVVgM7',
-  scopes: [...SCOPES],
+  scopes: ['write', 'read'] satisfies Scope[],
 }
 /** An example. */
 export const NEW_KEY: IssuedKey = { ...SHOWN, secret: 'stint_ shown this once' }

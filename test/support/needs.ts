@@ -29,6 +29,9 @@ export const findPython = (): string | undefined => Bun.which('python3') ?? unde
 export const findPythonPackages = (): string | undefined =>
   existing(join(CACHE, 'python/ready')) && existing(join(CACHE, 'python/bin/python'))
 
+/** https://github.com/bdd/runitor: pings around a command. */
+export const findRunitor = (): string | undefined => Bun.which('runitor') ?? existing(join(CACHE, 'runitor'))
+
 const existing = (path: string): string | undefined => (existsSync(path) ? path : undefined)
 
 const resolves = (module: string): boolean => {
@@ -72,6 +75,7 @@ const PROBES = {
   python: () => (findPython() ? undefined : 'no python3 in PATH'),
   'python-packages': () =>
     findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
+  runitor: () => (findRunitor() ? undefined : 'no runitor in PATH or ~/.cache/stint'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
 

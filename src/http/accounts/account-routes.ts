@@ -81,6 +81,12 @@ const SIGN_UP_RULES: Rules<wire.SignUp> = {
 }
 const PASSWORD_RULES: Rules<wire.ChangePassword> = { new_password: (password) => passwordFault(password)?.detail }
 
+/** An address is logged and shown by many programs: it must not open more than the pings. */
+const pingAlone = () =>
+  new Problem('fields_invalid', 'The body has 1 fault.', {
+    errors: [{ pointer: '/scopes', detail: 'ping cannot be combined with other scopes' }],
+  })
+
 export function accountRoutes(deps: AccountRoutesDeps) {
   const { accounts, addressOf, isSecure } = deps
   const { keys, sessions } = accounts
@@ -248,6 +254,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
       async ({ request }) => {
         requireSession(request)
         const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
+        if (scopes.includes('ping') && scopes.length > 1) throw pingAlone()
         const { account } = requireSession(request)
         const key = keys.create(account, name.trim(), scopes)
         audit(request, 'key_created', { account, key: key.id })

@@ -1,0 +1,136 @@
+// `/ping/TOKEN/PROCESS…`, as Healthchecks takes it. The token is the secret of a key that may do nothing else, kept as a hash like every key; it
+// is never logged. Most cron lines ping only their success: such a ping, without a start before it, is a run of no length rather than an end
+// that belongs nowhere. Which runs have begun is known in memory; a ping with `rid` is taken for the end of its start also after a restart.
+import { Elysia } from 'elysia'
+import type { FoundKey } from '../../account/keys.ts'
+import type { Destination } from '../../event/event.ts'
+import { Faults } from '../../event/faults.ts'
+import { parseEvent } from '../../event/parse-event.ts'
+import { Problem } from '../../problem.ts'
+import type { SpoolRefusal } from '../../spool/spool.ts'
+import { MAX_BODY_BYTES } from '../../wire/events.ts'
+import { PING_BY_GET, PING_BY_POST } from '../../wire/ping.ts'
+import { uncachedHeaders } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
+import { appendDraft, diskProblem } from '../intake/accept-event.ts'
+import type { BatchDeps } from '../intake/batch-route.ts'
+import { SPOOL_REFUSALS } from '../intake/intake-gate.ts'
+import type { LimitBadKeys } from '../intake/rate-limit.ts'
+import { bodyTooLarge, readCounted } from '../intake/read-body.ts'
+import { type Ping, readPing } from './read-ping.ts'
+
+export interface PingDeps extends BatchDeps {
+  findKey(secret: string): FoundKey | undefined
+  readonly limitBadKeys?: LimitBadKeys
+  refusal(destination: Destination, account: string): SpoolRefusal | undefined
+}
+
+type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' }
+
+const MAX_EXCEPTION = 15_000
+/** Starts that are remembered; the oldest are forgotten first. */
+const OPEN_MAX = 10_000
+const PREFIX = '/ping/'
+const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
+
+export function pingRoutes(deps: PingDeps) {
+  const open = new Set<string>()
+
+  function admit(request: Request, token: string): string {
+    const key = deps.findKey(token)
+    if (key?.ping !== true)
+      throw deps.limitBadKeys?.(request) ?? new Problem('not_found', 'There is no such ping address.')
+    const { rateLimit } = deps
+    const waitS = rateLimit.limit > 0 ? rateLimit.take(key.account) : 0
+    if (waitS > 0)
+      throw new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
+        retryAfterS: waitS,
+      })
+    for (const destination of ['points', 'exceptions'] as const) {
+      const refusal = deps.refusal(destination, key.account)
+      if (refusal !== undefined) throw SPOOL_REFUSALS[refusal]()
+    }
+    return key.account
+  }
+
+  /** The events of a ping, in the order of their stamps. */
+  function toBodies({ process, signal, exitCode }: Ping, uid: string, said: string, hasBegun: boolean): Body[] {
+    const run = { process, ...(uid !== '' && { uid }) }
+    const start: Body = { kind: 'start', ...run }
+    switch (signal) {
+      case 'log':
+        return []
+      case 'start':
+        return [start]
+      case 'success':
+        return hasBegun ? [{ kind: 'end', ...run }] : [start, { kind: 'end', ...run }]
+      case 'fail': {
+        const how = exitCode === undefined ? 'failed' : `exited with code ${exitCode}`
+        const exception = tail([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'))
+        const end: Body[] = [
+          { kind: 'exception', ...run, exception },
+          { kind: 'end', ...run, failed: true },
+        ]
+        return hasBegun ? end : [start, ...end]
+      }
+      default:
+        return signal satisfies never
+    }
+  }
+
+  async function accept(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    const ping = readPing(pathname.slice(PREFIX.length))
+    if (ping === undefined) throw new Problem('not_found', 'There is no such ping address.')
+    const account = admit(request, ping.token)
+    const uid = (searchParams.get('rid') ?? '').toLowerCase()
+    const said = await deps.bodies.during(account, async (reserve) => {
+      if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
+      return new TextDecoder().decode(await readCounted(request, MAX_BODY_BYTES, reserve))
+    })
+    const run = JSON.stringify([account, ping.process, uid])
+    const hasBegun = open.has(run) || uid !== ''
+    await append(toBodies(ping, uid, said, hasBegun), account)
+    if (ping.signal === 'start') remember(run)
+    else if (ping.signal !== 'log') open.delete(run)
+    return new Response(request.method === 'HEAD' ? null : 'OK', { headers: OK })
+  }
+
+  function remember(run: string): void {
+    open.delete(run)
+    open.add(run)
+    if (open.size > OPEN_MAX) open.delete(open.values().next().value!)
+  }
+
+  /** All are judged before the first is stored. */
+  async function append(bodies: readonly Body[], account: string): Promise<void> {
+    const faults = new Faults()
+    const drafts = bodies.map((body) => parseEvent(body.kind, body, deps, faults, true))
+    if (faults.list.length > 0)
+      throw new Problem('fields_invalid', 'The ping is invalid.', {
+        errors: faults.list.map(({ pointer, detail }) => ({ pointer: pointer === '/uid' ? '/rid' : pointer, detail })),
+      })
+    const commits: Promise<void>[] = []
+    for (const draft of drafts) {
+      const appended = appendDraft(draft!, account, deps.stamp(), deps)
+      if (appended instanceof Problem) throw appended
+      commits.push(appended.done.then(() => deps.countAccepted(draft!.kind, 1)))
+    }
+    try {
+      await Promise.all(commits)
+    } catch (cause) {
+      throw diskProblem(cause)
+    }
+  }
+
+  return new Elysia({ normalize: false })
+    .get(PING_BY_GET.path, ({ request }) => accept(request), { ...describeRoute(PING_BY_GET) })
+    .post(PING_BY_POST.path, ({ request }) => accept(request), { parse: 'none', ...describeRoute(PING_BY_POST) })
+    .head(PING_BY_GET.path, ({ request }) => accept(request), { detail: { hide: true } })
+}
+
+/** The end of a log says why it failed. */
+function tail(text: string): string {
+  const characters = [...text.toWellFormed()]
+  return characters.length <= MAX_EXCEPTION ? characters.join('') : characters.slice(-MAX_EXCEPTION).join('')
+}

@@ -1,0 +1,152 @@
+// Ping addresses as cron lines and runitor use them, seen by the real intake.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Event } from '../../../src/event/event.ts'
+import { timeUs } from '../../../src/event/stamp.ts'
+import { readPing } from '../../../src/http/ping/read-ping.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import { findRunitor, missing } from '../../support/needs.ts'
+
+let app: TestApp
+let token: string
+let cookie: string
+const EMAIL = 'pinger@example.com'
+const PASSWORD = 'a long enough password'
+
+beforeAll(async () => {
+  app = await startApp({ signup: 'open' })
+  const json = { 'content-type': 'application/json' }
+  const joined = await app.fetch('/api/accounts', {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
+  })
+  cookie = joined.headers.get('set-cookie')!.split(';')[0]!
+  const made = await create(['ping'])
+  expect(made.status).toBe(201)
+  token = made.json.key.secret
+})
+afterAll(() => app.stop())
+
+const create = (scopes: string[]) =>
+  app.fetch('/api/keys', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', cookie },
+    body: JSON.stringify({ name: 'cron', scopes }),
+  })
+const ping = (rest: string, init: RequestInit = {}) => app.fetch(`/ping/${token}/${rest}`, init)
+const eventsOf = async (process: string): Promise<Event[]> =>
+  (await app.events()).filter((event) => event.process === process).sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
+const summary = async (process: string) =>
+  (await eventsOf(process)).map((event) => `${event.kind}${'failed' in event && event.failed ? ' failed' : ''}`)
+
+describe('a ping', () => {
+  test('of success alone is a run', async () => {
+    const answer = await ping('backup')
+    expect([answer.status, answer.text]).toEqual([200, 'OK'])
+    expect(await summary('backup')).toEqual(['start', 'end'])
+  })
+
+  test('after /start is the end of that run', async () => {
+    await ping('nightly/start')
+    await ping('nightly/0', { method: 'POST', body: 'all fine' })
+    await ping('nightly')
+    expect(await summary('nightly')).toEqual(['start', 'end', 'start', 'end'])
+  })
+
+  test.each([
+    ['fail', 'failed'],
+    ['7', 'exited with code 7'],
+  ])('of /%s is a failed run with the body as exception', async (signal, how) => {
+    await ping(`broken-${signal}/start?rid=0A1B`)
+    await ping(`broken-${signal}/${signal}?rid=0a1b`, { method: 'POST', body: 'disk full\n' })
+    const events = await eventsOf(`broken-${signal}`)
+    expect(events).toMatchObject([
+      { kind: 'start', uid: '0a1b' },
+      { kind: 'exception', uid: '0a1b', exception: `broken-${signal}: ${how}\ndisk full` },
+      { kind: 'end', uid: '0a1b', failed: true },
+    ])
+  })
+
+  test('by HEAD counts, and /log is accepted and not kept', async () => {
+    expect((await ping('head', { method: 'HEAD' })).status).toBe(200)
+    expect(await summary('head')).toEqual(['start', 'end'])
+    expect((await ping('log/log', { method: 'POST', body: 'said' })).status).toBe(200)
+    expect(await summary('log')).toEqual([])
+  })
+
+  test('keeps the end of a long body', async () => {
+    await ping('long/fail', { method: 'POST', body: `${'x'.repeat(100_000)} the reason` })
+    const [exception] = (await eventsOf('long')).filter((event) => event.kind === 'exception')
+    expect(exception).toMatchObject({ exception: expect.stringMatching(/^x{14989} the reason$/) })
+  })
+
+  test('with an invalid rid or a body that is too large is refused', async () => {
+    const answer = await ping('bad?rid=a%20b')
+    expect([answer.status, answer.json.errors]).toEqual([422, [{ pointer: '/rid', detail: expect.any(String) }]])
+    expect((await ping('bad', { method: 'POST', body: 'x'.repeat(300_000) })).status).toBe(413)
+    expect(await summary('bad')).toEqual([])
+  })
+})
+
+describe('the token', () => {
+  test.each(['owner', 'writer', 'reader', 'revoked'] as const)('is not the key of the %s', async (name) => {
+    expect((await app.fetch(`/ping/${app.keys[name]}/x`)).status).toBe(404)
+  })
+
+  test('is no key: it neither writes nor reads', async () => {
+    const json = { 'content-type': 'application/json' }
+    const write = await app.fetch('/v1/start', { method: 'POST', key: token, headers: json, body: '{"process":"p"}' })
+    expect([write.status, (await app.fetch('/api/timings', { key: token })).status]).toEqual([403, 403])
+  })
+
+  test('cannot be made with another scope', async () => {
+    const answer = await create(['ping', 'write'])
+    expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/scopes'])
+  })
+
+  test('fails as soon as it is revoked, and is never logged', async () => {
+    const { json } = await create(['ping'])
+    expect((await app.fetch(`/ping/${json.key.secret}/x`)).status).toBe(200)
+    await app.fetch(`/api/keys/${json.key.id}`, { method: 'DELETE', headers: { cookie } })
+    expect((await app.fetch(`/ping/${json.key.secret}/x`)).status).toBe(404)
+    expect(app.log.join('\n')).not.toContain(json.key.secret)
+    expect(app.log.join('\n')).not.toContain(token)
+  })
+})
+
+test.each([
+  ['t/a', { process: 'a', signal: 'success' }],
+  ['t/a%20b/start', { process: 'a b', signal: 'start' }],
+  ['t/a/255', { signal: 'fail', exitCode: 255 }],
+  ['t/a/0', { signal: 'success' }],
+  ['t', undefined],
+  ['t/', undefined],
+  ['/a', undefined],
+  ['t/a/256', undefined],
+  ['t/a/stop', undefined],
+  ['t/a/start/x', undefined],
+  ['t/%ff', undefined],
+])('reads %s', (path, expected) => {
+  const found = readPing(path)
+  if (expected === undefined) expect(found).toBeUndefined()
+  else expect(found).toMatchObject({ token: 't', ...expected })
+})
+
+describe.skipIf(missing('runitor') !== undefined)('runitor', () => {
+  test.each([
+    ['runitor-ok', 'echo fine', 0, ['start', 'end']],
+    ['runitor-bad', 'echo broken; exit 3', 3, ['start', 'exception', 'end failed']],
+  ] as const)('%s', async (slug, command, code, expected) => {
+    const { PATH = '' } = process.env
+    const flags = ['-api-url', `${app.url}/ping`, '-slug', slug, '--', 'sh', '-c', command]
+    const child = Bun.spawn([findRunitor()!, ...flags], {
+      env: { PATH, PING_KEY: token },
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    expect(await child.exited).toBe(code)
+    expect(await summary(slug)).toEqual([...expected])
+    const uids = new Set((await eventsOf(slug)).map((event) => (event as { uid?: string }).uid))
+    expect([...uids]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)])
+  })
+})
