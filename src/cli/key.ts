@@ -54,7 +54,12 @@ export function register(program: Program, io: Io): void {
     .command('create')
     .description('create a key and print its secret, once')
     .requiredOption('--name <name>', 'name of the key')
-    .option('--scopes <scopes>', 'write (send events), read (ask questions) or both', parseScopes, ['write'])
+    .option(
+      '--scopes <scopes>',
+      'write (send events), read (ask questions) or both; ping (ping addresses) alone',
+      parseScopes,
+      ['write'],
+    )
     .option(...JSON_OPTION)
     .action(async ({ name, scopes, json }: Json & { name: string; scopes: string[] }) => {
       const { body } = await api().askSignedIn('POST', '/api/keys', { name, scopes })
@@ -111,8 +116,9 @@ function formatKeys(keys: readonly Key[], nowMs: number): string {
 
 function parseScopes(text: string): string[] {
   const scopes = text.split(',').map((scope) => scope.trim())
-  if (scopes.some((scope) => scope !== 'write' && scope !== 'read')) {
-    throw invalidArgument('Expected write, read, or write,read.')
+  const isPing = scopes.length === 1 && scopes[0] === 'ping'
+  if (!isPing && scopes.some((scope) => scope !== 'write' && scope !== 'read')) {
+    throw invalidArgument('Expected write, read, write,read, or ping alone.')
   }
   return [...new Set(scopes)]
 }
