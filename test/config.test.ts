@@ -40,13 +40,13 @@ test('settings of a store without its address are a problem each', () => {
   expect(problemsOf({ ...password, CLICKHOUSE_URL: 'http://clickhouse:8123' })).toEqual([])
 })
 
-test('an address of a store that is none is the one problem', () => {
+test('an invalid store address is the only problem reported', () => {
   expect(problemsOf({ CLICKHOUSE_URL: 'clickhouse', CLICKHOUSE_USER: 'u' })).toEqual([
     expect.stringMatching(/^CLICKHOUSE_URL: must be an http/),
   ])
 })
 
-test('an address that is none hides no problem of what belongs to it', () => {
+test('an invalid address hides no problem of its other settings', () => {
   expect(problemsOf({ INFLUX_URL: 'influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' })).toEqual([
     expect.stringMatching(/^INFLUX_URL: /),
     'INFLUX_TOKEN: required together with INFLUX_URL',
@@ -77,7 +77,7 @@ test('an address of a store may have a path, and loses its last slash', () => {
   )
 })
 
-test('files of TLS that are none are told with all the rest, and nothing of what they hold', () => {
+test('reports an unreadable TLS file together with the other invalid settings, without its content', () => {
   const cert = fileOf('-----BEGIN CERTIFICATE-----\nsekret\n-----END CERTIFICATE-----\n')
   const key = fileOf('-----BEGIN PRIVATE KEY-----\nsekret\n-----END PRIVATE KEY-----\n')
   const port = expect.stringContaining('PORT')
@@ -150,7 +150,7 @@ test.each([
   ['SPOOL_MAX_BYTES', ['8192TiB', '9007199254740992', '0'], '8191TiB', 'more than 0 and less than 8192TiB'],
   ['SERIES_MAX', ['9007199254740991'], '999999999999999', 'from 0 to 999999999999999'],
   ['TRUST_PROXY', ['100'], '99', 'at most 99'],
-] as const)('what is too much or too little for %s is told the bounds', (name, tooMuch, most, bounds) => {
+] as const)('a value out of range for %s is reported with the bounds', (name, tooMuch, most, bounds) => {
   for (const text of tooMuch) expect(problemsOf({ [name]: text })).toEqual([expect.stringContaining(bounds)])
   expect(problemsOf({ [name]: most })).toEqual([])
 })

@@ -22,7 +22,7 @@ export function normalizeEmail(email: string): string | undefined {
 /** The form in which a password is hashed: NFC, so that an é typed on another system is the same é. */
 export const normalizePassword = (password: string): string => password.normalize('NFC')
 
-/** What is wrong with a new password, or undefined. Lengths are code points. */
+/** The fault of a new password, or undefined. Lengths are code points. */
 export function passwordFault(password: string, pointer = '/password'): Fault | undefined {
   if (!password.isWellFormed()) return { pointer, detail: 'must be well-formed Unicode' }
   const length = password.length > PASSWORD_MAX * 2 ? password.length : [...password].length

@@ -20,7 +20,7 @@ export interface Answer {
 export interface Api {
   /** Without credentials. */
   ask(method: string, path: string, body?: unknown): Promise<Answer>
-  /** With the session stored for this server. Throws CliError if there is none or it has expired. */
+  /** With the session stored for this server. Throws CliError without a session, or if it has expired. */
   askSignedIn(method: string, path: string, body?: unknown): Promise<Answer>
   /** With the API key, or else with the session: for questions. */
   askWithKey(method: string, path: string, body?: unknown): Promise<Answer>

@@ -158,7 +158,7 @@ async function printTable(io: Io, view: View, pages: AsyncGenerator<Page>): Prom
   return next
 }
 
-/** Cut to the width of the terminal; whole where there is none. */
+/** Cut to the width of the terminal; uncut without a terminal. */
 export function tableOf(io: Io, { columns }: View, rows: readonly Row[]): string {
   const width = io.stdout.isTTY ? io.stdout.columns : undefined
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)))

@@ -23,7 +23,7 @@ export function toRecord(event: Event): string {
 const toJson = (members: unknown[], uid: string | undefined): string =>
   JSON.stringify(uid === undefined ? members : [...members, uid])
 
-/** Throws when the record is none that `toRecord` ever wrote. */
+/** Throws when no `toRecord` can have written the record. */
 export function fromRecord(record: string): Event {
   const members: unknown = JSON.parse(record)
   if (!Array.isArray(members)) throw new Error('not a record')

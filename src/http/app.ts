@@ -32,7 +32,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps
   readonly accounts: AccountRoutesDeps
-  /** Do clients reach Stint by TLS of its own? Then browsers are told to come by no other way. */
+  /** Stint terminates TLS itself: browsers must then never use plain http. */
   readonly hasTls: boolean
   readonly questions: Questions
   readonly dead: DeadLetterRoutesDeps['dead']

@@ -10,11 +10,11 @@ const MAX_FAULTS = 100
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i
 
-/** A rule that a schema cannot say: what is wrong with the value of a member, or undefined. */
+/** A rule that a schema cannot express: returns the fault of a member's value, or undefined. */
 export type Rules<T> = { readonly [Name in keyof T]?: (value: NonNullable<T[Name]>) => string | undefined }
 
 /**
- * The body; `{}` when there is none and every member is optional. `rules` are asked about members that fit the schema.
+ * The body; `{}` when the request has no body and every member is optional. `rules` check members that match the schema.
  * Throws Problem `body_too_large`, `content_type_unsupported`, `json_malformed` or `fields_invalid`.
  */
 export async function readJson<T extends TObject>(

@@ -10,7 +10,7 @@ export function pageOf({ limit, place }: Question): Page {
 /** A row's place as a cursor carries it. */
 export const placeOf = ({ place }: { readonly place: Place }): readonly string[] => [String(place.ns), place.tie]
 
-/** The items of this page and the cursor of the next one, null when there is none. */
+/** The items of this page and the cursor of the next one, null on the last page. */
 export function cutPage<T>(found: readonly T[], { limit, next }: Question, placeOf: (item: T) => readonly string[]) {
   const items = found.slice(0, limit)
   const last = items.at(-1)

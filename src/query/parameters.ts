@@ -5,7 +5,7 @@ import { MAX_EACH, MAX_LIMIT, type ParameterName, STATE_FILTERS } from '../wire/
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { parseAgo, parseSpan } from './span.ts'
 
-/** The meaning of a text, or what is wrong with it (never the text itself). */
+/** The parsed value of a text, or its fault (which never repeats the text). */
 export type Parsed<T> = { readonly value: T } | { readonly detail: string }
 
 type Parse<T> = (text: string, nowNs: bigint) => Parsed<T>

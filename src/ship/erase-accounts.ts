@@ -24,7 +24,7 @@ export interface EraseAccounts {
   start(): void
   /** Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. */
   step(): Promise<void>
-  /** Waits for the step that runs; there is none after it. */
+  /** Waits for the running step; no other follows. */
   stop(): Promise<void>
 }
 

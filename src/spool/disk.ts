@@ -22,7 +22,7 @@ export interface Disk {
   makeDir(path: string): Promise<void>
   /** Names in the directory, in no order. */
   list(dir: string): Promise<string[]>
-  /** `create` fails if there is such a file; `read` and `write` if there is none. */
+  /** `create` fails if the file exists; `read` and `write` fail if it does not. */
   open(path: string, how: 'read' | 'write' | 'create'): Promise<DiskFile>
   rename(from: string, to: string): Promise<void>
   unlink(path: string): Promise<void>

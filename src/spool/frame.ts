@@ -78,7 +78,7 @@ export function sealFrame(bytes: Bytes, at: number, seq: number): number {
   return size
 }
 
-/** Is there a whole, undamaged frame in [at, end)? A zeroed one is none. */
+/** Is there a whole, undamaged frame in [at, end)? A zeroed frame does not count. */
 export function isFrame(bytes: Bytes, at: number, end: number): boolean {
   if (end - at < FRAME_HEAD_BYTES) return false
   const size = frameBytes(bytes, at)

@@ -26,7 +26,7 @@ import {
   segmentPath,
 } from './segment.ts'
 
-/** A shipper that is held up asks again after at most 5 s, so a fault has to last for some 20 s. */
+/** A paused shipper reads again after at most 5 s, so a fault has to last for some 20 s. */
 const ATTEMPTS_MAX = 8
 const CHUNK_BYTES = 4 * 1024 * 1024
 

@@ -122,7 +122,7 @@ async function findFirst(
   return firstSeq
 }
 
-/** A fault of the disk at this place; one of the process (too many open files, no memory) is none. */
+/** A disk fault at this place, as opposed to one of the process (too many open files, no memory). */
 const isUnreadable = (error: unknown): boolean =>
   ['EIO', 'EUCLEAN', 'EBADMSG', 'ENXIO', 'EREMOTEIO', 'EILSEQ'].includes((error as { code?: string }).code ?? '')
 

@@ -50,7 +50,7 @@ export interface Spool {
   /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */
   readonly floors: Floors
   /**
-   * The next records from the position on, which stays where it is; `[]` when there are none. At least one record, whatever its size.
+   * The next records from the position on, which stays where it is; `[]` at the end. At least one record, whatever its size.
    * Rejects with SpoolError `disk_failed`; then ask again.
    * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
    */

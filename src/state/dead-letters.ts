@@ -186,7 +186,7 @@ function readTotals(database: Database): Map<string, Total> {
   return new Map(rows.map(({ destination, letters, bytes }) => [destination, { letters, bytes }]))
 }
 
-/** An id that is none of ours is no row. */
+/** An id in another form matches no row. */
 const rowId = (id: string): number => (/^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1)
 
 const toLetter = ({ id, destination, account, reason, record, buried_at_us }: Row): DeadLetter => ({

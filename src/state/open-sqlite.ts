@@ -39,7 +39,7 @@ const FREED_PAGES = 1000
 /** The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not have. */
 const WITHOUT_SHM = 'locking_mode = EXCLUSIVE'
 
-/** Throws an Error whose message names the file, what is wrong with it and what to do. */
+/** Throws an Error whose message names the file, its fault and what to do. */
 export function openSqlite(options: SqliteOptions): SqliteFile {
   const { path, what, shrinks, log } = options
   const db = openOrCreate(options)

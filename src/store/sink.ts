@@ -7,7 +7,7 @@ import type { Event } from '../event/event.ts'
  * - `refused`: it will never take at least one event of it; nothing is known of the others. Bisect.
  * - `too_large`: split and send again.
  * - `retry`: a fault that passes (busy, down, time-out); `afterMs` when the store said so.
- * - `wait`: a fault that an operator must mend (credentials, missing bucket or table, disk full, broken schema).
+ * - `wait`: a fault that an operator must fix (credentials, missing bucket or table, disk full, broken schema).
  */
 export type WriteResult =
   | { readonly kind: 'stored'; readonly expired: number }

@@ -70,7 +70,7 @@ export interface TimingSummaryRow {
   readonly meta?: string
   /** With `everyNs`: the start of the bucket. */
   readonly atNs?: bigint
-  /** Of completed timings, as are the figures (ms; null when there are none). */
+  /** Of completed timings, as are the figures (ms; null without any). */
   readonly count: number
   readonly meanMs: number | null
   readonly p50Ms: number | null

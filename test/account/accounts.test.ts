@@ -236,7 +236,7 @@ describe('passwords', () => {
     accounts.close()
   })
 
-  test('of two changes at once one wins and the other is told', async () => {
+  test('of two simultaneous changes one wins and the other fails with an error', async () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
     const change = (newPassword: string) =>

@@ -164,7 +164,7 @@ describe('what is not whole is refused, with the way to restore it', () => {
     expect(refusal(path)).toMatch(/was written by a newer Stint .*start that version/)
   })
 
-  test('a half-made new file from a start that was killed is made anew', () => {
+  test('a half-created file left by a killed start is created again', () => {
     const path = join(freshDir(), 'accounts.sqlite')
     writeFileSync(`${path}.new`, 'half a database')
     openFresh({ path }).close()

@@ -83,7 +83,7 @@ const QUESTIONS: readonly (readonly [what: string, path: string])[] = [
   ['processes, all', `/api/processes?${ALL}`],
 ]
 
-/** The kernel keeps the most a process ever held; writing 5 makes it begin anew. */
+/** The kernel keeps the most a process ever held; writing 5 resets it. */
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 const peakMb = (pid: number) => Math.round(memoryOf(pid).peak / 2 ** 20)
 const cpuOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuMs(pid), 0)

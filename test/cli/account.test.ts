@@ -62,7 +62,7 @@ describe('account create', () => {
     expect(stderr).toStartWith('New password: New password again: ')
   })
 
-  test('says what is wrong in the words of the server', async () => {
+  test('prints the error of the server', async () => {
     const { exitCode, stdout, stderr } = await person.run('account create --email nobody --password-stdin', {
       stdin: 'short',
     })
@@ -160,7 +160,7 @@ describe('account login and logout', () => {
 })
 
 describe('a server that is not there', () => {
-  test('is told from one that refuses', async () => {
+  test('differs from a server that refuses', async () => {
     const { exitCode, stderr } = await createPerson('http://127.0.0.1:1').run(
       'account login --email a@b.cd --password-stdin',
       {

@@ -16,7 +16,7 @@ interface World {
   /** What is typed at each question; without it there is no terminal. */
   readonly typed?: readonly string[]
   readonly env?: Record<string, string>
-  /** The width of the terminal that standard output is; without it, it is none. */
+  /** The width of the terminal on standard output; unset = not a terminal. */
   readonly columns?: number
 }
 

@@ -1,4 +1,4 @@
-// What the environment says wrongly is told by the name of the variable, before anybody is asked, and a key is never shown.
+// Invalid environment variables are reported by name before any request, and a key is never shown.
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -71,7 +71,7 @@ test('key list shows each key with its state, in columns with local times or as 
   expect(json.keys[0]).toHaveProperty('last_used_at', null)
 })
 
-test('key rotate gives a new secret, and the old one the time it is told', async () => {
+test('key rotate prints a new secret and keeps the old one valid for the given time', async () => {
   const old = accounts.keys.create(account, 'x', ['read'])
   const { stdout, stderr, exitCode } = await person.run(`key rotate ${old.id} --overlap 30m`)
   expect(exitCode).toBe(0)

@@ -85,7 +85,7 @@ test('a reader who leaves early is no error', async () => {
 
 const FULL = '/dev/full'
 test.skipIf(!existsSync(FULL)).each(['--help', 'account create --email full@example.com --password-stdin'])(
-  'an output that takes nothing is told in one line: %s',
+  'an output that cannot be written is reported in one line: %s',
   async (line) => {
     const child = Bun.spawn(['sh', '-c', `exec "$@" > ${FULL}`, 'sh', process.execPath, MAIN, ...line.split(' ')], {
       env: env(),

@@ -29,7 +29,7 @@ export interface SinkTrial {
   read(account: string): Promise<StoredRow[]>
   /** The same kind of sink at an address where nothing listens. Absent where there is no address (embedded). */
   away?(): Sink
-  /** The same store with credentials it does not know. Absent where there are none (embedded). */
+  /** The same store with unknown credentials. Absent for the embedded engine, which has no credentials. */
   stranger?(): Sink
   /** An event which the store will never take however often it is sent. */
   poison(account: string, stamp: Stamp): Event

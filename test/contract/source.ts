@@ -111,7 +111,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     }
 
     describe('timings', () => {
-      test('are none where there are no marks', async () => {
+      test('are an empty list without marks', async () => {
         const { timings } = cast()
         expect(await timings()).toEqual([])
       })
@@ -134,7 +134,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await timings()).toEqual(['import||a| completed 2→1003', 'import||| completed 1→3000000002'])
       })
 
-      test('of one process that overlap are told apart by uid, and no uid is a group of its own', async () => {
+      test('of one process that overlap are separated by uid, and marks without a uid are a group of their own', async () => {
         const { store, start, end, timings } = cast()
         await store([
           start(1n, { uid: 'a' }),
@@ -272,7 +272,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         for (const limit of [1, 5, 12]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
       })
 
-      test('that failed are told apart from completed ones, in answers and in summaries', async () => {
+      test('that failed differ from completed ones, in answers and in summaries', async () => {
         const { store, start, end, failed, timings, summary } = cast()
         await store([start(1n, { uid: 'a' }), start(2n, { uid: 'b' }), failed(3n, { uid: 'a' }), end(9n, { uid: 'b' })])
         await store([failed(20n)])
@@ -334,7 +334,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await timings({ asOfNs: T + 4n })).toEqual(['import||a| completed 2→5', 'import||| completed 0→4'])
       })
 
-      test('of an empty range are none', async () => {
+      test('of an empty range are an empty list', async () => {
         const { store, start, timings } = cast()
         await store([start(0n)])
         expect(await timings({ fromNs: T, toNs: T })).toEqual([])
@@ -702,7 +702,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(day.map(({ atNs, count }) => [atNs, count])).toEqual([[T - (T % DAY), 5]])
       })
 
-      test('are none where there are no metrics', async () => {
+      test('are an empty list without metrics', async () => {
         const { rows } = cast()
         expect(await rows()).toEqual([])
         expect(await rows({ fromNs: T, toNs: T })).toEqual([])

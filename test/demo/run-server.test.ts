@@ -1,4 +1,4 @@
-// The demo keeps to itself: it takes no settings of its caller, and nothing of it is left when it ends or fails.
+// The demo is isolated: it ignores the caller's settings and leaves nothing behind when it ends or fails.
 import { expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

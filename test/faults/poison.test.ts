@@ -121,7 +121,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   )
 
   test(
-    'a field that someone gave another type, and a column that someone dropped or changed, park the destination; nothing is buried, and when it is mended all arrives',
+    'a field with a foreign type, or a dropped or changed column, parks the destination; nothing is buried, and everything arrives after the repair',
     async () => {
       const caller = await stint.signUp('broken@example.com')
       const parked = (destination: string) => async () =>
@@ -145,7 +145,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
       // ClickHouse: the table of exceptions.
       const send = async (text: string) =>
         expect((await caller.post('/v1/exception', { process: 'p', exception: text })).status).toBe(201)
-      for (const [breaks, mends] of [
+      for (const [breaks, repairs] of [
         ['DROP COLUMN exception', 'ADD COLUMN exception String AFTER meta'],
         ['MODIFY COLUMN exception UInt8', 'MODIFY COLUMN exception String'],
       ]) {
@@ -154,7 +154,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
         for (let i = 0; i < 20; i++) await send(`boom ${breaks} ${i}`)
         await until(`parked by ${breaks}`, parked('exceptions'), WITHIN_MS)
         expect((await countSpooled(stint.url))?.exceptions).toBe(20)
-        await stores.clickhouseSql(`ALTER TABLE exceptions_raw ${mends}`)
+        await stores.clickhouseSql(`ALTER TABLE exceptions_raw ${repairs}`)
         await until('drained', async () => (await countSpooled(stint.url))?.exceptions === 0, WITHIN_MS)
         const stored = await readAll<{ exception: string }>(caller, `/api/exceptions?${WIDE}`, 'exceptions')
         expect(stored.map(({ exception }) => exception).sort()).toEqual(

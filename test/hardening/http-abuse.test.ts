@@ -109,7 +109,7 @@ describe('lengths that contradict', () => {
 
 describe('chunks', () => {
   test.each([
-    ['a size that is none', `zz\r\n${BODY}\r\n0\r\n\r\n`],
+    ['an invalid chunk size', `zz\r\n${BODY}\r\n0\r\n\r\n`],
     ['a negative size', `-11\r\n${BODY}\r\n0\r\n\r\n`],
     ['a size with a prefix', `0x11\r\n${BODY}\r\n0\r\n\r\n`],
     ['a size beyond 64 bits', `FFFFFFFFFFFFFFFFF\r\n${BODY}\r\n0\r\n\r\n`],
@@ -156,10 +156,10 @@ describe('the first line and the headers', () => {
     ['a header without a colon', 'GET /livez HTTP/1.1\r\nHost: a\r\nxyz\r\n\r\n', [400]],
     ['a header without a name', 'GET /livez HTTP/1.1\r\nHost: a\r\n: z\r\n\r\n', [400]],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
-    ['a version that is none', 'GET /livez HTTP/9.9\r\nHost: a\r\n\r\n', [505]],
+    ['an invalid version', 'GET /livez HTTP/9.9\r\nHost: a\r\n\r\n', [505]],
     ['no version', 'GET /livez\r\n\r\n', [505]],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
-    ['a method that is none', 'BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n', []],
+    ['an invalid method', 'BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n', []],
     ['a method in lower case', 'get /livez HTTP/1.1\r\nHost: a\r\n\r\n', []],
     ['20 KB in a header', `GET /livez HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, [431]],
     ['20 KB in the path', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, [431]],
@@ -195,7 +195,7 @@ describe('the first line and the headers', () => {
     ],
     ['TRACE echoes nothing', () => 'TRACE /livez HTTP/1.1\r\nHost: a\r\nsecret: seen\r\n\r\n', 405],
     ['CONNECT leads nowhere', () => 'CONNECT inside:1 HTTP/1.1\r\nHost: inside:1\r\n\r\n', 404],
-    ['two keys are none', () => request(`x-stint-api-key: ${app.keys.owner}`, 'content-length: 17') + BODY, 401],
+    ['two keys', () => request(`x-stint-api-key: ${app.keys.owner}`, 'content-length: 17') + BODY, 401],
     ['an upgrade is not made', () => request('connection: upgrade', 'upgrade: h2c', 'content-length: 17') + BODY, 201],
     [
       'the name of a header in capitals',

@@ -78,7 +78,7 @@ interface EventBody {
 
 const TIMES = { maxAgeUs: 0, wallUs: () => 0 }
 
-/** What is kept of a text: said once more, so that the code is not held against itself. */
+/** The kept part of a text, written independently of the code under test. */
 const keptOf = (text: string) => text.replace(/['"%\u0000-\u001f\u007f]/g, '').replace(/\\+$/, '')
 const name = hostile.map(keptOf).filter((text) => text !== '')
 const process = hostile.filter((text) => keptOf(text) !== '')

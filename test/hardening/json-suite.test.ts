@@ -16,7 +16,7 @@ function toBytes(text: string): Uint8Array {
   return Buffer.concat(parts.flatMap((part, i) => (i === 0 ? [part] : [Buffer.from([0xff]), part])))
 }
 
-/** A valid text that is no event is told by its fields, an invalid one by its form. */
+/** Valid JSON that is not an event is refused for its fields, invalid JSON for its form. */
 const READ = { status: 422, code: 'fields_invalid' }
 const MALFORMED = { status: 422, code: 'json_malformed' }
 
@@ -70,7 +70,7 @@ describe.each(['/v1/start', '/v1/exception', '/v1/batch'])('as a body of %s', (p
   test.each(parsing.map(({ name, input }) => ({ name, input })))('$name', async ({ name, input }) => {
     const { status, json } = await app.post(path, toBytes(input))
     const found = { status, code: json.code }
-    // A batch is a list: an empty one and a list of anything are told by their fields just the same.
+    // A batch is a list: an empty one and a list of anything are refused for their fields as well.
     expect(found).toEqual(expectationOf(name)!)
   })
 })
@@ -99,7 +99,7 @@ const numbers = parsing
   })
 
 test.each(numbers)(
-  '$name as a metric is the nearest double, or refused when there is none',
+  '$name as a metric is the nearest double, or refused beyond the largest one',
   async ({ inner, value }) => {
     const answer = await app.post('/v1/metrics', `{"process":"numbers","items":{"n":${inner}}}`)
     if (!Number.isFinite(value)) {

@@ -1,4 +1,4 @@
-// How often somebody may ask, and what they are told: an account by RATE_LIMIT, an address that sends bad keys, sign-ups, and whose address counts.
+// Rate limits and their answers: accounts under RATE_LIMIT, addresses that send bad keys, sign-ups, and which address counts.
 import { afterEach, expect, test } from 'bun:test'
 import { createLimitBadKeys, createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { type AppOptions, startApp, type TestApp } from '../support/app.ts'

@@ -49,7 +49,7 @@ const strings = [
   ]),
 ]
 
-/** By the README, said once more. */
+/** The rule of the README, written independently of the code under test. */
 const stripped = (text: string) => text.replace(/['"%\u0000-\u001f\u007f]/g, '').replace(/\\+$/, '')
 const fits = (text: string, max: number) => [...text].length <= max && text.isWellFormed()
 const isProcess = (text: string) => fits(text, 250) && stripped(text) !== ''

@@ -22,7 +22,7 @@ type Expectation = Readonly<Record<CallerName, number>>
 
 const everybody = (status: number): Expectation =>
   Object.fromEntries(CALLERS.map((name) => [name, status])) as Expectation
-/** Only a key that may write gets as far as the body, which is not right here. */
+/** Only a key with the scope `write` reaches the check of the body, which is invalid here. */
 const WRITE: Expectation = { ...everybody(401), owner: 422, writer: 422, stranger: 422, reader: 403 }
 /** OTLP's JSON form of nothing is an empty object. */
 const EXPORT: Expectation = { ...WRITE, owner: 200, writer: 200, stranger: 200 }
@@ -37,7 +37,7 @@ const read = (status: number): Expectation => ({
 })
 /** A change by key or session: the key must have the scope `write`. */
 const change = (status: number): Expectation => ({ ...read(status), writer: status, reader: 403 })
-/** By session alone; a key is none. */
+/** Routes that need a session; a key does not count. */
 const session = (status: number, strangers = status): Expectation => ({
   ...everybody(401),
   session: status,

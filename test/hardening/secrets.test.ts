@@ -1,4 +1,4 @@
-// Keys and passwords: nothing that Stint writes or answers holds one; every key that is none is told the same; and a key that has ended fails
+// Keys and passwords: nothing that Stint writes or answers holds one; every invalid key gets the same answer; and a key that has ended fails
 // at once, also on connections that are open, under load and after a restart.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -93,7 +93,7 @@ test.skipIf(engineMissing !== undefined)(
   120_000,
 )
 
-describe('keys that are none', () => {
+describe('invalid keys', () => {
   let app: TestApp
   beforeAll(async () => {
     app = await startApp()
@@ -109,7 +109,7 @@ describe('keys that are none', () => {
     ['/v1/start', { method: 'POST', body: '{}' }],
     ['/v1/none', { method: 'GET' }],
     ['/api/timings', { method: 'GET' }],
-  ])('are told the same by %s, byte by byte', async (path, init) => {
+  ])('get the same answer from %s, byte by byte', async (path, init) => {
     const { owner, revoked } = app.keys
     const unknown = `${owner.slice(0, -8)}00000000`
     const keys = [

@@ -1,4 +1,4 @@
-// TLS of Stint's own: a certificate made on the spot, and clear words when there is none to be had.
+// TLS: a certificate created by the test, and clear errors for missing or invalid files.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -97,8 +97,8 @@ test.each([
     () => [certPath, join(dir, 'none.pem')],
     /^TLS_KEY=.*none\.pem: the file cannot be read$/,
   ],
-  ['a certificate that is none', () => [keyPath, keyPath], /^TLS_CERT=.*key\.pem: contains no CERTIFICATE in PEM$/],
-  ['a key that is none', () => [certPath, certPath], /^TLS_KEY=.*cert\.pem: contains no PRIVATE KEY in PEM$/],
+  ['an invalid certificate', () => [keyPath, keyPath], /^TLS_CERT=.*key\.pem: contains no CERTIFICATE in PEM$/],
+  ['an invalid key', () => [certPath, certPath], /^TLS_KEY=.*cert\.pem: contains no PRIVATE KEY in PEM$/],
   ['a key of another certificate', () => [certPath, otherKey()], /^TLS_CERT and TLS_KEY: cannot be used together/],
 ] as const)('%s is refused in words', (_, files, words) => {
   const [cert, key] = files() as [string, string]
@@ -110,7 +110,7 @@ test.each([
 test('and stops the start with that line alone', async () => {
   const stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: keyPath })
   await stint.launch()
-  expect(await stint.ended()).toBe(2) // as any setting that is not right
+  expect(await stint.ended()).toBe(2) // as for any invalid setting
   const lines = stint
     .log()
     .trim()

@@ -11,7 +11,7 @@ test('a problem is itself, also when Elysia wrapped it while parsing', () => {
   expect(toProblem(new ParseError(problem))).toBe(problem)
 })
 
-test('what Elysia throws on purpose is told by its class', () => {
+test('errors that Elysia throws on purpose are mapped by class', () => {
   expect(toProblem(new NotFoundError())?.code).toBe('not_found')
   expect(toProblem(new ParseError(new SyntaxError('JSON Parse error')))?.code).toBe('json_malformed')
 })

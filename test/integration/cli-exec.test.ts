@@ -138,7 +138,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     ).toHaveLength(3)
   }, 60_000)
 
-  test('what the server refuses of a job is told in the names of the flags, and the job runs', async () => {
+  test('a refusal by the server names the flags, and the job runs', async () => {
     const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
     expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --uid [^\n]+\n$/)

@@ -241,7 +241,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     )
   })
 
-  test('what is wrong with a question is told in the names of the flags', async () => {
+  test('faults of a question name the flags', async () => {
     const { exitCode, stdout, stderr } = await run('timings --limit 5000 --state done')
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain('  --limit must be a whole number from 1 to 1000\n')
@@ -259,7 +259,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect((await run(line)).exitCode).toBe(exitCode)
   })
 
-  test('a wrong key, no key, and no Stint are told apart', async () => {
+  test('a wrong key, no key, and an unreachable Stint have different errors', async () => {
     const wrong = await run('timings', { env: { STINT_API_KEY: 'stint_wrong' } })
     expect(wrong).toMatchObject({ exitCode: 1, stdout: '' })
     expect(wrong.stderr).toStartWith('stint: The API key is missing or not valid')
@@ -295,7 +295,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(rows[1]![1]).toMatch(/^(59 m \d+ s|1 h \d+ m)$/)
     })
 
-    test('--watch in a pipe: a line for each that begins or ends, until it is told to stop', async () => {
+    test('--watch in a pipe: a line for each start and end, until a signal', async () => {
       const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch', '--process', 'watched'], {
         env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url },
         stdout: 'pipe',
@@ -430,7 +430,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(await texts()).toEqual(['of first \u001b[2J'])
     })
 
-    test('one that is not there is told, the others are done', async () => {
+    test('a missing one is reported, the others are processed', async () => {
       const { exitCode, stderr } = await run(['dead', 'drop', '999999', ids[1]!, '--yes'])
       expect([exitCode, stderr]).toEqual([1, 'stint: 1 done; dead letter not found: 999999\n'])
       expect(await list()).toEqual([ids[2]!])
@@ -455,7 +455,7 @@ describe.skipIf(missing('chdb') !== undefined)('the budget of series', () => {
   let stint: StintProcess
   afterAll(() => stint?.close())
 
-  test('is told with its use, a warning from 80 % on, and what it means when it is spent', async () => {
+  test('is printed with its use, a warning from 80 % on, and an explanation when it is used up', async () => {
     // No store need be there for an event to be accepted and counted.
     stint = createStintProcess({
       SERIES_MAX: '10',

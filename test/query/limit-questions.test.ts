@@ -6,7 +6,7 @@ import { createMemorySource } from '../support/memory-source.ts'
 
 const MINUTE_MS = 60_000
 
-/** Work that ends when it is told to, as a statement that the engine has begun. */
+/** Work that ends when it is aborted, like a running statement of the engine. */
 function endless() {
   const { promise, resolve } = Promise.withResolvers<string>()
   const signals: AbortSignal[] = []
@@ -30,7 +30,7 @@ const refusalOf = (answer: Promise<unknown>) =>
   )
 const codeOf = async (answer: Promise<unknown>): Promise<ProblemCode> => (await refusalOf(answer)).code
 
-test('a question without an answer in time is store_unavailable, and its work is told', async () => {
+test('a question without an answer in time is store_unavailable, and its work is aborted', async () => {
   const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 1 })
   const { work, signals } = endless()
   const refusal = await refusalOf(limit('ada', undefined, work))

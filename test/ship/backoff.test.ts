@@ -22,7 +22,7 @@ test('a lower cap holds at once', () => {
   expect(backoff.nextMs(5000)).toBe(5000)
 })
 
-test('a success starts it anew', () => {
+test('a success resets it', () => {
   const backoff = createBackoff(() => 1)
   for (let i = 0; i < 10; i++) backoff.nextMs(5000)
   backoff.reset()

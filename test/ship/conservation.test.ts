@@ -25,7 +25,7 @@ const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), n: fc.constant(0) }) },
 )
 
-/** What becomes of an event in the end, or that its record is none. */
+/** The final outcome of an event, or of an unreadable record. */
 const fate = fc.oneof(
   { weight: 8, arbitrary: fc.constant('stored' as const) },
   { weight: 1, arbitrary: fc.constant('poison' as const) },

@@ -70,7 +70,7 @@ test('two sinks on one store erase it once', async () => {
   expect(closed.size).toBe(0)
 })
 
-test('a store that cannot is told of once a reason, and the others are not asked again', async () => {
+test('a store that cannot erase is logged once per reason, and the others are not asked again', async () => {
   const results: WriteResult[] = [
     ...[1, 2].map(() => ({ kind: 'wait' as const, reason: 'no right to delete' })),
     { kind: 'retry', reason: 'away' },

@@ -92,7 +92,7 @@ describe.skipIf(influxdMissing !== undefined)('an InfluxDB', () => {
 })
 
 describe.skipIf(engineMissing !== undefined)('a ClickHouse', () => {
-  test('whose table someone changed parks the destination until it is mended, and nothing is buried', async () => {
+  test('whose table was changed parks the destination until it is repaired, and nothing is buried', async () => {
     const address = freshEmbedded()
     const engine = await openClickHouse({ address, holds: ['points', 'exceptions'], retentionDays: 0, log: ship.log })
     const operator = await openClickHouseClient(address, TIMEOUT_MS)

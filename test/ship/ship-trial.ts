@@ -56,7 +56,7 @@ export interface ShipTrial {
   shipper(change?: Partial<ShipperOptions>): Shipper
   /** Everything in the dead letters of the account, oldest first. */
   dead(account?: string): DeadLetter[]
-  /** Closes spool and dead letters and opens them anew, as a restart does. */
+  /** Closes and reopens spool and dead letters, as a restart does. */
   reopen(): Promise<void>
   close(): Promise<void>
 }
@@ -171,12 +171,12 @@ export async function drain(shipper: Shipper, maxSteps = 20_000): Promise<Next[]
   throw new Error(`not drained after ${maxSteps} steps: ${JSON.stringify(shipper.status())}`)
 }
 
-/** Steps until the shipper is held up, and gives the pause it asks for. */
+/** Steps until the shipper pauses; returns the pause it asks for. */
 export async function stepUntilHeld(shipper: Shipper, maxSteps = 1000): Promise<number> {
   for (let i = 0; i < maxSteps; i++) {
     const next = await shipper.step()
     const { state } = shipper.status()
     if (typeof next === 'object' && (state === 'parked' || state === 'retrying')) return next.pauseMs
   }
-  throw new Error('was not held up')
+  throw new Error('did not pause')
 }

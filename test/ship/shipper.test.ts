@@ -138,8 +138,8 @@ describe('a store that is busy or away', () => {
   })
 })
 
-describe('a store that an operator must mend', () => {
-  test('parks the destination, says so once, and is prepared anew before each try', async () => {
+describe('a store that an operator must fix', () => {
+  test('parks the destination, logs it once, and is prepared again before each try', async () => {
     await trial.append(marks(3))
     script('write', ...Array(12).fill(LOCKED_OUT))
     const shipper = trial.shipper({ random: () => 1 })
@@ -338,7 +338,7 @@ describe('a store that refuses good events too', () => {
     expect(trial.deadLetters.stats().total).toBe(20 * poison.length)
   })
 
-  test('for one kind only is told by an event of that kind', async () => {
+  test('for one kind only is detected by an event of that kind', async () => {
     const exception: Event = {
       kind: 'exception',
       account: ACCOUNT,

@@ -105,7 +105,7 @@ async function take(model: Model, real: Real, action: Step): Promise<void> {
       if (action.clean) await spool.close()
       real.disk = real.disk.clone()
       real.spool = await openOn(real.disk, { segmentBytes: action.segmentBytes })
-      // What was rejected may have been kept; it is told apart by its number.
+      // A rejected record may have been kept; its number identifies it.
       const { records } = await real.spool.read(10_000, 1 << 24)
       const kept = records.filter((record) => model.held.includes(record))
       expect([0, ...model.perhapsPassed].map((passed) => model.held.slice(passed))).toContainEqual(kept)

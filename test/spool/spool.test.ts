@@ -261,7 +261,7 @@ test('appends in front of a disk that hangs are bounded in memory', async () => 
   expect(spool.refusal()).toBeUndefined()
 })
 
-test('who brings much is told to wait while much waits for the disk, until that is written or could not be', async () => {
+test('large appends wait while much is unwritten, until it is written or has failed', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 1 << 20 })
   await spool.append('makes the segment', 1)

@@ -35,7 +35,7 @@ export interface MemoryStore {
   sink(): Sink
 }
 
-/** As in the stores: with its own time (an odd stamp) an event is told apart by its content too. */
+/** As in the stores: with its own time (an odd stamp) an event is identified by its content too. */
 const identity = (event: Event): string => {
   const { account, kind, process, meta, stamp } = event
   const content = stamp.sub % 2 === 1 ? String(contentOf(event)) : ''

@@ -24,7 +24,7 @@ const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({
   tie: [formatStampNs(stamp), own, process, meta].join('\0'),
 })
 
-/** Reads `events` anew for every question: push to it and the next answer has it. */
+/** Reads `events` for every question: an event pushed to it is in the next answer. */
 export function createMemorySource(events: readonly Event[]): { points: PointSource; exceptions: ExceptionSource } {
   const select = ({ account, process, meta }: Selection, kinds: readonly Event['kind'][]) =>
     events.filter(

@@ -83,7 +83,7 @@ export type Need = keyof typeof PROBES
 
 const required = (process.env.STINT_TEST_REQUIRE ?? '').split(',').filter((name) => name !== '')
 
-/** What STINT_TEST_REQUIRE asks for and is not to be had, a line each. */
+/** Requirements of STINT_TEST_REQUIRE that are not met, a line each. */
 export function unmetRequirements(): string[] {
   return required.flatMap((name) => {
     if (!Object.hasOwn(PROBES, name)) return [`${name}: no such need; there are ${Object.keys(PROBES).join(', ')}`]

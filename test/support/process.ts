@@ -35,7 +35,7 @@ export interface StintProcess {
   ready(): Promise<void>
   /** Resolves when it is gone, however it went, to its exit code; 128 + n after signal n. */
   ended(): Promise<number>
-  /** Of the process that runs. Throws when there is none. */
+  /** Of the running process. Throws when none is running. */
   pid(): number
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>

@@ -49,7 +49,7 @@ export async function openRaw(port: number): Promise<RawConnection> {
     write: (bytes) =>
       new Promise((resolve) => {
         if (socket.destroyed)
-          resolve() // what came of it is told by `answer`
+          resolve() // `answer` reports the outcome
         else socket.write(bytes, () => resolve())
       }),
     answer: () =>

@@ -1,5 +1,5 @@
 // GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is
-// held up and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
+// paused and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
 import { Elysia } from 'elysia'
 import type { Accounts } from '../../account/accounts.ts'
 import type { Destination } from '../../event/event.ts'

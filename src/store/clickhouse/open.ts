@@ -42,7 +42,7 @@ export interface ClickHouseStore {
   close(): Promise<void>
 }
 
-/** Throws EngineUnavailableError (embedded), and an Error for a database name that is none. A server that is away is no error here. */
+/** Throws EngineUnavailableError (embedded), and an Error for an invalid database name. An unreachable server is not an error here. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStore> {
   const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS } = options
   const { database = EMBEDDED_DATABASE } = address

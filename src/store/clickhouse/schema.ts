@@ -12,7 +12,7 @@ export interface Schema {
   readonly migrations: string
 }
 
-/** Throws when the name is none that needs no escaping. */
+/** Throws when the name would need escaping. */
 export function createSchema(database: string): Schema {
   if (!IDENTIFIER.test(database)) {
     throw new Error('CLICKHOUSE_DATABASE: must be letters, digits and underscores, and not begin with a digit')

@@ -2,7 +2,7 @@
 import { Cron } from 'croner'
 
 export interface Schedule {
-  /** The first due moment after `us`, in µs; undefined when there is none any more. */
+  /** The first due moment after `us`, in µs; undefined after the last one. */
   nextUs(us: number): number | undefined
   /** The last due moment before `us`, in µs. */
   previousUs(us: number): number | undefined

@@ -16,7 +16,7 @@ export interface Run {
   readonly startedUs: number
   /** When its state was certain: its end, the next start, or MAX_RUN after its start. Infinity while it runs. */
   readonly settledUs: number
-  /** The next mark with the same uid, whatever it is; absent when there is none yet. */
+  /** The next mark with the same uid, whatever it is; absent until it exists. */
   readonly nextUs?: number
   /** Abandoned because another run without uid started, which may simply overlap. */
   readonly isDoubtful: boolean

@@ -213,7 +213,7 @@ test('what was ignored when stint was started is ignored by the command', async 
   expect([stdout.toString(), exitCode]).toEqual(['alive with argument\n', 3])
 })
 
-test('a command that is not there is told from others also then', async () => {
+test('a missing command is reported as missing then, too', async () => {
   expect((await user.shell(`trap '' HUP; "$0" "$1" exec -- no-such-command`)).exitCode).toBe(127)
 })
 

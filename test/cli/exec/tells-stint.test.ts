@@ -284,7 +284,7 @@ describe('while Stint is away', () => {
       "stint: invalid STINT_SERVICE: expected the server's SERVICE_NAME, made of letters, digits and -; 2 events kept, sent later\n",
     ],
     [
-      'an address that is none',
+      'an invalid address',
       { STINT_URL: 'nonsense' },
       'invalid STINT_URL: expected an address such as http://127.0.0.1:7070; the command was not timed',
     ],

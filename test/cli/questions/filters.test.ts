@@ -1,4 +1,4 @@
-// What is wrong with a question's flags is told before anybody is asked.
+// Invalid flags of a question are reported before any request.
 import { expect, test } from 'bun:test'
 import { createPerson } from '../cli-cast.ts'
 

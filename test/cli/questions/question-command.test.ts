@@ -1,4 +1,4 @@
-// A question that is wrongly called ends with 2, whether the command line or the server finds the fault.
+// A usage error of a question exits with 2, whether the command line or the server finds it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { createPerson } from '../cli-cast.ts'
@@ -33,6 +33,6 @@ test.each([
   expect(await run(line)).toEqual({ exitCode: 2, stdout: '', stderr: `stint: ${said}\n` })
 })
 
-test('a key that may not ask is refused, not wrongly called', async () => {
+test('a key without the scope is a refusal, not a usage error', async () => {
   expect((await run('timings', app.keys.writer)).exitCode).toBe(1)
 })

@@ -218,7 +218,7 @@ describe('sessions', () => {
     expect(wrong.cookie).toBe('')
   })
 
-  test('too many attempts are told when to come back', async () => {
+  test('too many attempts are refused with retry-after', async () => {
     let last = await signIn(`ada${n}@example.com`, 'wrong')
     for (let i = 0; i < 10; i++) last = await signIn(`ada${n}@example.com`, 'wrong')
     expect(code(last)).toBe('429 rate_limited')
@@ -288,7 +288,7 @@ describe('sessions', () => {
   })
 
   test.each(['x', '', 'stint_session=', 'stint_session=x', 'xstint_session=COOKIE', 'stint_session=COOKIE!', 'a=b; c'])(
-    'the cookie %s is none',
+    'the cookie %s is not a session',
     async (cookie) => {
       const token = ada.cookie.split('=')[1]!
       const answer = await call('GET', '/api/session', undefined, { cookie: cookie.replace('COOKIE', token) })
@@ -421,7 +421,7 @@ describe('who may ask is judged first', () => {
   })
 
   test.each(SESSION_ROUTES)(
-    '%s %s needs a session; an API key is none, and a bad body changes nothing',
+    '%s %s needs a session; an API key does not count, and a bad body changes nothing',
     async (method, path) => {
       const body = method === 'POST' ? '{broken' : undefined
       for (const headers of [{}, { 'x-stint-api-key': me.key.secret }, { cookie: 'stint_session=0' }]) {

@@ -137,7 +137,7 @@ describe('a batch with faults', () => {
     expect(await app.events()).toEqual([])
   })
 
-  test('without end are told up to a hundred', async () => {
+  test('are reported up to a hundred', async () => {
     const app = await start()
     const { json } = await app.post('/v1/batch', Array(5000).fill({ kind: 'start' }))
     expect(json.errors).toHaveLength(100)

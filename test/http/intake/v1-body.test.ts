@@ -108,7 +108,7 @@ describe('the content type', () => {
 })
 
 describe('content codings', () => {
-  test('identity is none', async () => {
+  test('identity is not a coding', async () => {
     expect((await app.post('/v1/start', MARK, { 'content-encoding': 'Identity' })).status).toBe(201)
   })
 
@@ -149,7 +149,7 @@ describe('JSON', () => {
     'nul',
     '\u0000',
     ' ',
-  ])('%j is none', async (body) => {
+  ])('rejects %j', async (body) => {
     expectMalformed(await app.post('/v1/start', body))
   })
 
@@ -160,7 +160,7 @@ describe('JSON', () => {
     },
   )
 
-  test('an empty body is told to be empty', async () => {
+  test('an empty body is reported as empty', async () => {
     expectMalformed(await app.post('/v1/start', ''), 'is empty')
     const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${app.keys.owner}\r\n`
     const absent = await sendRaw(app.port, `${head}\r\n`)

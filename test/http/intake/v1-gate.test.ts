@@ -81,7 +81,7 @@ describe('without a valid key nothing else is learnt', () => {
       expect((await app.fetch('/v1/start', { ...post, headers: { ...JSON_TYPE, ...header } })).status).toBe(401)
   })
 
-  test('the name of the header is read in any case, and space around the key is none of it', async () => {
+  test('the header name is case-insensitive, and space around the key is ignored', async () => {
     const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n`
     const answer = await sendRaw(app.port, `${head}X-STINT-Api-Key:   ${app.keys.owner}  \r\n\r\n${MARK}`)
     expect(answer.status).toBe(201)
@@ -113,7 +113,7 @@ describe('without a valid key nothing else is learnt', () => {
   })
 })
 
-test('a key that may only read is told so, before anything of the request counts', async () => {
+test('a read-only key is refused before the rest of the request is checked', async () => {
   for (const [path, init] of [
     ['/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK }],
     ['/v1/start', { method: 'POST', body: '{malformed' }],

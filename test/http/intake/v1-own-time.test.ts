@@ -74,7 +74,7 @@ describe('the time', () => {
     1_795_211_562,
     null,
     {},
-  ])('%j is none', (at) => refuses(at, 'must be an RFC 3339 time with at most nine digits of a second'))
+  ])('rejects %j', (at) => refuses(at, 'must be an RFC 3339 time with at most nine digits of a second'))
 
   test('may be up to seven days old', async () => {
     expect((await app.post('/v1/start', { process: 'p', at: timeAt(-7 * DAY_US) })).status).toBe(201)
@@ -89,7 +89,7 @@ describe('the time', () => {
     await refuses('9999-12-31T23:59:59Z', 'is more than 5 minutes ahead')
   })
 
-  test('that is wrong is told together with everything else', async () => {
+  test('that is invalid is reported together with all other faults', async () => {
     const answer = await app.post('/v1/start', { meta: 5, at: '1999-01-01T00:00:00Z' })
     expect(answer.json.errors).toEqual([
       { pointer: '/process', detail: 'is required' },
@@ -172,7 +172,7 @@ test('in a batch the fault names the event that has the wrong time', async () =>
   expect([none.status, none.json.errors]).toEqual([422, [{ ...fault[0], pointer: '/0/at' }, ...fault]])
 })
 
-test('in a batch a wrong time is told together with the other faults of its event', async () => {
+test('in a batch an invalid time is reported together with the other faults of its event', async () => {
   const wrong = { kind: 'start', process: '', at: '1999-01-01T00:00:00Z' }
   const answer = await app.post('/v1/batch', [wrong])
   expect(answer.json.errors).toEqual([

@@ -1,4 +1,4 @@
-// What is wrong with the fields of a body: 422 with a JSON pointer for every fault at once, never a value of the caller's, nothing stored.
+// Invalid fields of a body: 422 with a JSON pointer for every fault at once, never a value of the caller's, and nothing is stored.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startApp, type TestApp } from '../../support/app.ts'
 

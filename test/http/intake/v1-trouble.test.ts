@@ -149,7 +149,7 @@ test.each([
   ['spool_full', 503, '5'],
   ['disk_low', 503, '5'],
   ['disk_failed', 500, null],
-] as const)('a dead letter that cannot be replayed because of %s is told so', (code, status, retryAfter) => {
+] as const)('a dead letter that cannot be replayed reports %s', (code, status, retryAfter) => {
   const replace = (rooms: Rooms): Rooms => {
     rooms.spools.points.append = () => Promise.reject(new SpoolError(code))
     return rooms

@@ -50,7 +50,7 @@ test('the operator sees why a delivery is paused, and how many dead letters ther
   })
 })
 
-test('others see that it is held up, and their own dead letters', async () => {
+test('others see that delivery is paused, and their own dead letters', async () => {
   expect(await askAs('eve')).toEqual({
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },

@@ -345,7 +345,7 @@ function misfits(schema: Schema, value: unknown, at = ''): string[] {
     return tries.find((found) => found.length === 0) ?? tries.flat()
   }
   if (value === null) return schema.nullable ? [] : [`${at} is null`]
-  if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is none of its values`]
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is not one of its values`]
   if (schema.type === 'array')
     return Array.isArray(value)
       ? value.flatMap((item, i) => misfits(schema.items!, item, `${at}/${i}`))

@@ -28,7 +28,7 @@ test('an account that asks much delays another by one question', async () => {
   expect(done).toEqual(['a1', 'e1', 'b1', 'a2', 'a3'])
 })
 
-test('what nobody waits for any more is not begun, and is told at once', async () => {
+test('an abandoned statement is not started, and fails at once', async () => {
   const { done, ask, start } = open()
   const client = new AbortController()
   const left = Promise.allSettled([ask('ada', 'a1', client.signal), ask('ada', 'a2', client.signal)])

@@ -4,7 +4,7 @@ import { judgeFailure } from '../../../src/store/clickhouse/judge-failure.ts'
 
 const coded = (code: string, type: string, message: string) => Object.assign(new Error(message), { code, type })
 
-describe('a fault says what is wrong and never repeats what was sent:', () => {
+describe('a fault gives the reason and never repeats what was sent:', () => {
   test.each([
     [
       'a row',
@@ -78,7 +78,7 @@ describe('what a failure means', () => {
     expect(judgeFailure(toFault(new Error(page), '')).kind).toBe('too_large')
   })
 
-  test('an error that is none of the store is not taken for one', () => {
+  test('an error of another origin is not mapped to the store', () => {
     expect(() => judgeFailure(new TypeError('x'))).toThrow(TypeError)
   })
 })

@@ -20,7 +20,7 @@ describe('a mark', () => {
     ])
   })
 
-  test('has no tag for a meta, and an empty uid, where there is none', () => {
+  test('has no tag without a meta, and an empty uid without a uid', () => {
     expect(linesOf({ ...start, meta: '', uid: '' })).toEqual([
       'mark,account=acc,mark=start,process=import at=1795211562171920000i,pair=-208453260101310876i,uid="" 1795211562171920042',
     ])
@@ -59,7 +59,7 @@ describe('a request of metrics', () => {
   })
 })
 
-test('a uid of metrics is a field, and none where there is none', () => {
+test('a uid of metrics is a field, absent without a uid', () => {
   const metrics = { kind: 'metrics', account: 'acc', process: 'p', meta: '', stamp: { us: 1, sub: 7 } } as const
   expect(linesOf({ ...metrics, uid: 'run-1', items: [['a', 1]] })).toEqual([
     'metric,account=acc,name=a,process=p uid="run-1",value=1 1007',

@@ -1,4 +1,4 @@
-// `failed` against an oracle that counts the row anew for every moment.
+// `failed` against an oracle that counts the row again for every moment.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { judgeFailed, type WatchException } from '../../../src/watch/rules/failed.ts'
