@@ -24,6 +24,13 @@ test('every relative link in a README leads to a file', () => {
   expect(missing).toEqual([])
 })
 
+test('the reading path of src/README.md names files that exist, at most 3,000 lines of them', () => {
+  const named = [...sectionUnder('src/README.md', 'A reading path for one evening').matchAll(/`([\w/-]+\.ts)`/g)]
+  expect(named.length).toBeGreaterThan(20)
+  const lines = named.map(([, path]) => readRepo(`src/${path}`).split('\n').length)
+  expect(lines.reduce((a, b) => a + b)).toBeLessThanOrEqual(3000)
+})
+
 test('the table of errors in src/http/README.md is that of the code', () => {
   const documented = tableUnder('src/http/README.md', 'Errors').map(([code, status, title]) => [
     code!.replaceAll('`', ''),
