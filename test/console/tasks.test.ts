@@ -135,6 +135,43 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     expect(lines.length).toBe(FAILED_LAST_NIGHT + 1)
   })
 
+  test('of three runs at once the one that failed shows its exception, and the others do not borrow it', async () => {
+    const grace = await stint.signUp('grace@example.com')
+    const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+    const mark = (uid: string, agoMs: number, more: object) => ({ process: 'overlap', uid, at: at(agoMs), ...more })
+    await stint.send(grace.secret, [
+      ...['one', 'two', 'three'].map((uid, i) => mark(uid, 60_000 - i * 1_000, { kind: 'start' })),
+      mark('two', 30_000, {
+        kind: 'exception',
+        exception: 'Traceback (most recent call last):\n  f()\nValueError: row 3 is bad',
+      }),
+      mark('one', 20_000, { kind: 'end' }),
+      mark('two', 19_000, { kind: 'end', failed: true }),
+      mark('three', 18_000, { kind: 'end' }),
+      { process: 'plain', kind: 'start', at: at(50_000) },
+      { process: 'plain', kind: 'exception', exception: 'TypeError: no', at: at(40_000) },
+      { process: 'plain', kind: 'end', at: at(30_000) },
+    ])
+    const mine = await stint.visit(LIGHT, grace.cookie)
+    const { page } = mine
+    await mine.go('home')
+    await page.getByText('1 with exceptions, 1 fine.').waitFor()
+    await mine.go('runs?from=-15m')
+    const rows = page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
+    await rows.filter({ hasText: 'plain' }).getByText('Completed · 1 exception').waitFor()
+    await rows.filter({ hasText: 'two' }).getByText('Failed · 1 exception').waitFor()
+    const panel = page.getByRole('complementary', { name: 'Chosen run' })
+    await page.getByRole('button', { name: /^Run of overlap · two/ }).click()
+    await panel.getByText('ValueError: row 3 is bad', { exact: true }).waitFor()
+    for (const uid of ['one', 'three']) {
+      await page.getByRole('button', { name: new RegExp(`^Run of overlap · ${uid}`) }).click()
+      await panel.getByText(uid, { exact: true }).waitFor()
+      await panel.getByText('No exceptions in this run.').waitFor()
+    }
+    expect(mine.complaints).toEqual([])
+    await mine.close()
+  })
+
   test.each([
     ['light', LIGHT],
     ['dark', DARK],

@@ -1,0 +1,182 @@
+// What the console concludes from runs: how a process is doing, what is usual, what is overdue, and whose an exception is.
+import { describe, expect, test } from 'bun:test'
+import { describeAll } from '../../src/console/home/home-page.ts'
+import { judgeProcess, type Verdict } from '../../src/console/home/judge-process.ts'
+import { toCsv } from '../../src/console/kit/export-rows.ts'
+import { liveFrom, presetFor } from '../../src/console/kit/time-range.ts'
+import { describePast } from '../../src/console/runs/compare-weeks.ts'
+import { placeBands } from '../../src/console/timeline/geometry.ts'
+import { layRuns } from '../../src/console/timeline/lay-runs.ts'
+import { belongsTo, LATE_MS } from '../../src/console/timeline/place-exceptions.ts'
+import { byNewest, formatRunId, parseRunId, type Run, toRun } from '../../src/console/timeline/run.ts'
+import { stepRun } from '../../src/console/timeline/step-run.ts'
+import { describeRatio, isOverdue, usualMs } from '../../src/console/timeline/usual.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 12)
+const MINUTE = 60_000
+
+/** Newest first; `tookMs` null: it has no end. */
+function run(agoMs: number, tookMs: number | null, more: Partial<Run['timing']> = {}): Run {
+  const startMs = NOW - agoMs
+  const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000000Z')
+  return toRun({
+    ...{ process: 'p', meta: null, uid: null, exceptions: 0 },
+    state: tookMs === null ? 'running' : 'completed',
+    started_at: iso(startMs),
+    ended_at: tookMs === null ? null : iso(startMs + tookMs),
+    duration_ms: tookMs,
+    ...more,
+  })
+}
+const completed = (count: number, tookMs = MINUTE) =>
+  Array.from({ length: count }, (_, i) => run((i + 10) * 10 * MINUTE, tookMs))
+
+describe('a process', () => {
+  test.each<[Verdict, string, Run[]]>([
+    ['quiet', 'without runs', []],
+    ['fine', 'whose last run completed', [run(5 * MINUTE, MINUTE), run(9 * MINUTE, MINUTE, { state: 'failed' })]],
+    ['failed', 'whose last run failed', [run(5 * MINUTE, MINUTE, { state: 'failed' }), ...completed(3)]],
+    ['failed', 'that runs again after a failure', [run(MINUTE, null), run(5 * MINUTE, MINUTE, { state: 'failed' })]],
+    [
+      'failed',
+      'one meta of which failed',
+      [run(MINUTE, 1, { meta: 'us' }), run(5 * MINUTE, 1, { meta: 'eu', state: 'failed' })],
+    ],
+    ['unfinished', 'whose last run never ended', [run(5 * MINUTE, null, { state: 'abandoned', exceptions: null })]],
+    ['exceptions', 'whose last run raised one', [run(5 * MINUTE, MINUTE, { exceptions: 1 })]],
+    ['running', 'that runs for the first time', [run(90 * MINUTE, null)]],
+    ['running', 'that runs as long as usual', [run(MINUTE, null), ...completed(5)]],
+    ['overdue', 'that runs three times as long as usual', [run(3 * MINUTE, null), ...completed(5)]],
+    ['fine', 'with only an end without start', [run(MINUTE, 0, { state: 'orphan', started_at: null })]],
+  ])('is %s %s', (verdict, _, runs) => {
+    expect(judgeProcess(runs, NOW).verdict).toBe(verdict)
+  })
+
+  test('is compared with the runs of the same meta, without itself', () => {
+    const runs = [
+      run(MINUTE, 9_000, { meta: 'eu' }),
+      ...[1, 2, 3, 4, 5].map((i) => run(i * 10 * MINUTE, 3_000, { meta: 'eu' })),
+      ...[1, 2, 3, 4, 5].map((i) => run(i * 11 * MINUTE, 100_000, { meta: 'us' })),
+    ]
+    expect(judgeProcess(runs, NOW).usualMs).toBe(3_000)
+  })
+
+  test('counts in one sentence with all others', () => {
+    const of = (...verdicts: Verdict[]) => describeAll(verdicts.map((verdict) => ({ verdict })))
+    expect(of('fine', 'failed', 'overdue', 'failed', 'running', 'quiet')).toBe('2 failed, 1 overdue, 3 fine.')
+    expect(of('fine', 'running')).toBe('All 2 processes fine.')
+    expect(of('fine')).toBe('The only process is fine.')
+  })
+})
+
+describe('what is usual', () => {
+  test('is the median of the last twenty completed runs, from five on', () => {
+    expect(usualMs(completed(4))).toBeUndefined()
+    expect(usualMs([run(1, 1, { state: 'failed' }), ...completed(5, 7)])).toBe(7)
+    expect(usualMs([...completed(20, 10), ...completed(50, 1)])).toBe(10)
+  })
+
+  test('twice as long is overdue, but not by less than a second', () => {
+    expect(isOverdue(run(2 * MINUTE + 1, null), MINUTE, NOW)).toBe(true)
+    expect(isOverdue(run(2 * MINUTE, null), MINUTE, NOW)).toBe(false)
+    expect(isOverdue(run(900, null), 1, NOW)).toBe(false)
+    expect(isOverdue(run(2 * MINUTE + 1, MINUTE), MINUTE, NOW)).toBe(false)
+    expect(isOverdue(run(2 * MINUTE + 1, null), undefined, NOW)).toBe(false)
+  })
+
+  test.each([
+    [190, 100, '1.9× slower'],
+    [100, 200, '2× faster'],
+    [1234, 1, '1,234× slower'],
+    [110, 100, 'as usual'],
+    [100, 110, 'as usual'],
+    [5, 0, 'as usual'],
+  ])('%p against %p is %p', (ms, usual, text) => {
+    expect(describeRatio(ms, usual)).toBe(text)
+  })
+
+  test('a week earlier is compared by medians, or said to be missing', () => {
+    const row = (p50_ms: number | null) => ({
+      ...{ process: 'p', count: 1, mean_ms: null, p50_ms, p95_ms: null, p99_ms: null, max_ms: null },
+      ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
+    })
+    expect(describePast(row(3000), row(1000), 7 * 86_400_000)).toBe('Median 3.00 s, a week earlier 1.00 s: 3× slower.')
+    expect(describePast(row(3000), undefined, 35 * 86_400_000)).toBe(
+      'No completed run 5 weeks earlier to compare with.',
+    )
+  })
+})
+
+describe('an exception', () => {
+  const first = run(10 * MINUTE, 5 * MINUTE, { uid: 'a' })
+  const second = run(9 * MINUTE, 5 * MINUTE, { uid: 'b' })
+  const at = (agoMs: number, uid: string | null) => ({ atMs: NOW - agoMs, process: 'p', meta: null, uid })
+
+  test('with a uid belongs to that run alone, also when it comes after the end', () => {
+    expect([first, second].map((one) => belongsTo(at(8 * MINUTE, 'b'), one))).toEqual([false, true])
+    expect(belongsTo(at(5 * MINUTE - LATE_MS, 'a'), first)).toBe(true)
+    expect(belongsTo(at(5 * MINUTE - LATE_MS - 1, 'a'), first)).toBe(false)
+  })
+
+  test('without a uid belongs to each run that was open then', () => {
+    expect([first, second].map((one) => belongsTo(at(8 * MINUTE, null), one))).toEqual([true, true])
+    expect([first, second].map((one) => belongsTo(at(9.5 * MINUTE, null), one))).toEqual([true, false])
+    expect(belongsTo({ ...at(8 * MINUTE, null), meta: 'eu' }, first)).toBe(false)
+  })
+})
+
+test('two runs that start together have two identities, which the address gives back', () => {
+  const one = run(MINUTE, 1, { process: 'a/b %', meta: 'x', uid: 'u' })
+  const two = run(MINUTE, 1, { process: 'a/b %', meta: 'x', uid: 'v' })
+  expect(one.id).not.toBe(two.id)
+  const identity = parseRunId(one.id)
+  expect(identity).toEqual({ at: one.timing.started_at!, process: 'a/b %', meta: 'x', uid: 'u' })
+  expect(formatRunId(identity!)).toBe(one.id)
+  expect([parseRunId(''), parseRunId('%zz/p'), parseRunId('2026-11-21T12:00:00Z')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('arrow keys lead along the runs of a process and to the nearest of the next', () => {
+  const runs = [run(30, 1), run(20, 1), run(10, 1), run(19, 1, { process: 'q' }), run(5, 1, { process: 'q' })]
+  const layout = placeBands(layRuns(runs.toSorted(byNewest), () => 0))
+  const [oldest, middle, newest, q] = runs
+  expect(stepRun(layout, undefined, 'ArrowDown')).toBe(newest!)
+  expect(stepRun(layout, newest, 'ArrowLeft')).toBe(middle!)
+  expect(stepRun(layout, oldest, 'ArrowLeft')).toBe(oldest!)
+  expect(stepRun(layout, middle, 'ArrowDown')).toBe(q!)
+  expect(stepRun(layout, q, 'ArrowUp')).toBe(middle!)
+  expect(stepRun(layout, oldest, 'End')).toBe(newest!)
+})
+
+test('a process with many runs at once is a density strip', () => {
+  const many = Array.from({ length: 30 }, (_, i) => run(30 - i, 1_000))
+  const layout = placeBands(
+    layRuns([...many, run(5, 1, { process: 'q' })], () => 0),
+    168,
+  )
+  expect(layout.bands.map(({ isStrip }) => isStrip)).toEqual([true, false])
+  expect(layout.bands[0]!.bottomPx - layout.bands[0]!.topPx).toBeLessThan(60)
+})
+
+test('a live range keeps its width, as a preset where there is one', () => {
+  expect([liveFrom(3_600_000), liveFrom(5_400_000), liveFrom(2e9)]).toEqual(['-1h', '-5400s', '-33333m'])
+  expect([presetFor(0), presetFor(3_600_000), presetFor(20 * 3_600_000), presetFor(1e12)]).toEqual([
+    '-15m',
+    '-6h',
+    '-24h',
+    '-30d',
+  ])
+})
+
+test('CSV quotes what it must and starts no formula', () => {
+  expect(
+    toCsv([
+      { a: 'x,"y"', b: null },
+      { a: '=1+1', b: -2 },
+    ]),
+  ).toBe(`a,b\r\n"x,""y""",\r\n'=1+1,-2`)
+  expect(toCsv([])).toBe('')
+})
