@@ -1,12 +1,17 @@
 // Compresses text answers as the client accepts it. Answers of /api differ each time and are compressed in Bun's thread pool, so that the
 // event loop that takes events in is not held up; files that never change are compressed once. `/v1` does not come here: its answers are short.
 import { promisify } from 'node:util'
-import { gzip, zstdCompress } from 'node:zlib'
+import { constants, gzip, zstdCompress } from 'node:zlib'
 import { uncachedHeaders } from './answers.ts'
 
 export type Coding = 'zstd' | 'gzip'
 
 const squeeze = { zstd: promisify(zstdCompress), gzip: promisify(gzip) } as const
+/** For a text that is compressed once and served again and again. */
+const squeezeHard = {
+  zstd: (text: string) => squeeze.zstd(text, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
+  gzip: (text: string) => squeeze.gzip(text, { level: 9 }),
+} as const
 /** In the order of preference: zstd is several times faster at the same size. */
 const CODINGS = ['zstd', 'gzip'] as const satisfies readonly Coding[]
 /** Below it the saving is less than a packet. */
@@ -50,7 +55,7 @@ export function createTextAnswers() {
     headers.set('vary', 'accept-encoding')
     const coding = acceptedCoding(request)
     if (coding === undefined) return new Response(text, { headers })
-    const compressed = made.get(key + coding) ?? squeeze[coding](text).then((bytes) => new Uint8Array(bytes))
+    const compressed = made.get(key + coding) ?? squeezeHard[coding](text).then((bytes) => new Uint8Array(bytes))
     made.set(key + coding, compressed)
     headers.set('content-encoding', coding)
     return new Response(await compressed, { headers })

@@ -211,8 +211,8 @@ function twoWeeks(nowMs: number): object[] {
     run('import', ago(7 * 24 + 1 + i), 120_000)
   }
   for (let i = 0; i < 10; i++) run('broken', ago(12 - i), 30_000, i >= 10 - FAILED_LAST_NIGHT)
-  for (let i = 0; i < 6; i++) run('stuck', ago(10 - i), 60_000)
-  events.push({ kind: 'start', process: 'stuck', at: at(ago(1)) })
+  events.push({ kind: 'start', process: 'stuck', uid: 'hangs', at: at(ago(20)) })
+  for (let i = 0; i < 40; i++) run('stuck', ago(10 - i / 10), 60_000)
   run('careless', ago(2), 60_000)
   events.push({ kind: 'exception', process: 'careless', exception: 'Error: late', at: at(ago(2) + 30_000) })
   run('killed', ago(3), 60_000)

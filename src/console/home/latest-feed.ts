@@ -16,11 +16,13 @@ const NEWS_MAX = 1_000
 const RANGES = ['-30d', '-7d', '-24h', '-6h']
 
 export interface Latest {
-  /** Newest first, at most `STRIP` per process. */
+  /** Newest first: at most `STRIP` per process, and every older one that is still running. */
   readonly byProcess: ReadonlyMap<string, readonly Run[]>
   /** How far back the runs reach: `-30d`. */
   readonly from: string
 }
+
+const isShown = ({ state }: Run, place: number): boolean => place < STRIP || state === 'running'
 
 export function createLatestFeed(api: Api, nowMs: () => number) {
   let byProcess = new Map<string, readonly Run[]>()
@@ -54,7 +56,7 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
     for (const [process, runs] of Map.groupBy(news, ({ process }) => process)) {
       const ids = new Set(runs.map(({ id }) => id))
       const kept = (byProcess.get(process) ?? []).filter(({ id }) => !ids.has(id))
-      byProcess.set(process, [...runs, ...kept].toSorted(byNewest).slice(0, STRIP))
+      byProcess.set(process, [...runs, ...kept].toSorted(byNewest).filter(isShown))
     }
   }
 
@@ -62,14 +64,17 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
     /** Throws ApiError. */
     async refresh(signal: AbortSignal): Promise<Latest> {
       const startedMs = nowMs()
+      if (newsAtMs === 0) newsAtMs = startedMs
       const isDue = startedMs - wholeAtMs >= Math.max(WHOLE_EVERY_MS, wholeTookMs / WHOLE_SHARE)
-      const news = isDue ? undefined : await readNews(signal)
-      if (news === undefined) {
-        const runs = (await readWhole(signal)).map(toRun)
-        byProcess = new Map(Map.groupBy(runs, ({ process }) => process))
+      // The news hold every running run, also one that hangs since long before the newest 30.
+      const [news, whole] = await Promise.all([readNews(signal), isDue ? readWhole(signal) : undefined])
+      const missing = whole ?? (news === undefined ? await readWhole(signal) : undefined)
+      if (missing !== undefined) {
+        byProcess = new Map(Map.groupBy(missing.map(toRun), ({ process }) => process))
         wholeAtMs = startedMs
         wholeTookMs = nowMs() - startedMs
-      } else merge(news.map(toRun))
+      }
+      merge((news ?? []).map(toRun))
       newsAtMs = startedMs
       return { byProcess, from }
     },

@@ -42,7 +42,7 @@ function drawRun(ctx: Context, picture: Picture, run: Run, x: number, right: num
     if (Math.min(end, scale.widthPx) - left > LABEL_PX && height >= 11) {
       ctx.font = `11px ${palette.font}`
       ctx.textAlign = 'left'
-      ctx.fillStyle = run.state === 'completed' ? palette.onRun : palette.onStrong
+      ctx.fillStyle = overdue || run.state === 'completed' ? palette.onRun : palette.onStrong
       ctx.fillText(formatDuration(lengthMs(run, nowMs)), left + 6, y + height / 2 + 0.5)
     }
   }
