@@ -1,5 +1,6 @@
 // What people come for, on a full house: 200 processes and 10,000 runs in two weeks. Counted in clicks from Home, with the number they came for.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { missing } from '../support/needs.ts'
 import { type ConsoleStint, DARK, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
@@ -120,6 +121,46 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     await page.getByText(/^Loading: newest/).waitFor({ state: 'hidden' })
     await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
     await page.unroute('**/api/timings?*cursor=*')
+  })
+
+  test('a range between two moments is entered in the chosen zone, and never reaches into the future', async () => {
+    const { page, go, view, close } = await stint.visit({ ...LIGHT, timezoneId: 'America/New_York' }, cookie)
+    await go('runs?from=-24h&process=import')
+    await page.getByRole('button', { name: 'Custom' }).click()
+    await page.getByLabel('From').fill('2026-01-05T08:00:00')
+    await page.getByLabel('To', { exact: true }).fill('2026-01-05T07:00:00')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('From must be earlier than To.').waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2199-01-01T00:00:00')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('5 Jan 08:00:00 –').waitFor()
+    const params = () => new URLSearchParams(view().split('?')[1])
+    expect(params().get('from')).toBe('2026-01-05T13:00:00.000Z')
+    expect(Date.parse(params().get('to') ?? '')).toBeLessThanOrEqual(Date.now() + 1_000)
+    await page.getByTitle('Switch between UTC and local time').click()
+    await page.getByText('5 Jan 13:00:00 –').waitFor()
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Metrics' }).waitFor()
+    expect([params().get('process'), params().get('from')]).toEqual(['import', '2026-01-05T13:00:00.000Z'])
+    await close()
+  })
+
+  test('timeline and durations lie over each other, and share one crosshair', async () => {
+    const { page } = visit
+    await visit.go('runs?from=-24h&process=import')
+    await page.locator('.u-over').waitFor()
+    const [timeline, plot] = [
+      await page.locator('.timeline-canvas').boundingBox(),
+      await page.locator('.u-over').boundingBox(),
+    ]
+    expect(plot!.x).toBeCloseTo(timeline!.x + GUTTER_PX, 0)
+    expect(plot!.x + plot!.width).toBeCloseTo(timeline!.x + timeline!.width, 0)
+    await page.mouse.move(timeline!.x + GUTTER_PX + 300, timeline!.y + 40)
+    await page.waitForFunction(() =>
+      /translate\((299|300|301)(\.\d+)?px/.test(
+        document.querySelector<HTMLElement>('.u-cursor-x')?.style.transform ?? '',
+      ),
+    )
   })
 
   test('all runs that are loaded are exported as CSV', async () => {
