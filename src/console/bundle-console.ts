@@ -1,5 +1,5 @@
-// Bundles the browser's half of the console in memory, at the first request: nothing is written, so a read-only root will do.
-// A bundle that fails is no reason for Stint to stop: it is logged, and tried again at the next request.
+// Bundles the console for the browser in memory at the first request; nothing is written, so a read-only root is enough. A failed bundle does
+// not stop Stint: it is logged and retried at the next request.
 import { shellPage } from './shell-page.ts'
 
 export interface ConsoleFile {
@@ -11,7 +11,7 @@ export interface ConsoleFile {
 }
 
 export interface Console {
-  /** Both reject when the bundle cannot be made. */
+  /** Both reject when the bundle fails. */
   page(): Promise<ConsoleFile>
   /** A script or style by its name, undefined for names that this version does not have. */
   asset(name: string): Promise<ConsoleFile | undefined>

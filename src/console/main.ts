@@ -1,4 +1,4 @@
-// The browser's half of the console begins here: who is signed in decides between the door and the pages behind it.
+// The console's entry point in the browser: shows sign-in, or the pages for the signed-in account.
 import { systemClock } from '../clock.ts'
 import type { Account, SignUpState } from '../wire/accounts.ts'
 import type { IssuedKey } from '../wire/keys.ts'
@@ -41,7 +41,7 @@ const wallMs = () => systemClock.wallUs() / 1000
 const keyHeader = document.querySelector<HTMLMetaElement>('meta[name="stint-key-header"]')?.content ?? ''
 const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
 
-/** By the server's clock, which stamped what is shown. */
+/** The server's clock, which stamped the events. */
 const nowMs = () => wallMs() + api.aheadMs()
 
 let leave: (() => void) | undefined
@@ -77,7 +77,7 @@ function showFailure(error: unknown): void {
   fill(root, h('main', { class: 'door' }, h('h1', {}, title), h('p', { class: 'muted' }, detail), again))
 }
 
-/** `firstKey` comes with an account that was made just now. */
+/** `firstKey` comes with an account that was just created. */
 function enter(account: Account, firstKey?: IssuedKey): void {
   const askProcesses = createAskProcesses(api, nowMs)
   const search = () => {
@@ -128,7 +128,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
     page?.show(params)
   }
 
-  /** Every time on the page is written anew. */
+  /** Rewrites all times on the page. */
   function reopen(): void {
     shown = ''
     follow()

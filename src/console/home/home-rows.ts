@@ -12,13 +12,13 @@ export interface HomeRow extends Judgement {
   /** Newest first. */
   readonly runs: readonly Run[]
   readonly lastSeenMs: number
-  /** Of the last 24 hours. */
+  /** Counts of the last 24 hours. */
   readonly failed: number
   readonly unfinished: number
   readonly exceptions: number
 }
 
-/** Of the last 24 hours. */
+/** Counts and exceptions of the last 24 hours. */
 export interface DayFigures {
   readonly totals: readonly SummaryRow[]
   readonly groups: readonly ExceptionGroup[]

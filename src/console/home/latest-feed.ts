@@ -1,5 +1,5 @@
-// The newest runs of every process, kept up to date: all of them are asked for rarely, because the answer is long; in between only what
-// changed of late, which is short. A held run that is missing from the news has settled unseen: the next whole answer corrects it.
+// The newest runs of every process, kept up to date: the whole answer is long and loaded rarely; in between only recent changes are loaded.
+// A held run that is missing from the changes has settled unnoticed: the next whole answer corrects it.
 import type { Timing } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 import { byNewest, type Run, toRun } from '../timeline/run.ts'

@@ -1,4 +1,4 @@
-// Asks /api of the same server, as whoever the cookie says. Every failure is an ApiError, so that a page has one thing to show.
+// Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of error.
 
 export interface Fault {
   readonly pointer: string
@@ -22,7 +22,7 @@ export class ApiError extends Error {
 export type Query = Readonly<Record<string, string | number | undefined>>
 
 export interface Api {
-  /** `path` is relative to the page: `api/timings`. What is undefined in the query is not sent. Throws ApiError. */
+  /** `path` is relative to the page: `api/timings`. Undefined query values are not sent. Throws ApiError. */
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>
   /** Resolves to undefined where the answer has no body. Throws ApiError. */
   send<T = undefined>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T>
@@ -32,7 +32,7 @@ export interface Api {
 
 const AGREE_MS = 2_000
 
-/** `onSignedOut` is told of an answer that says there is no session any more; the ApiError is thrown as well. `wallMs` is this browser's clock. */
+/** `onSignedOut` is called when the session has ended; the ApiError is thrown as well. `wallMs` is this browser's clock. */
 export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
   let aheadMs = 0
 
@@ -83,7 +83,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Something between browser and server may answer in its own way: then the status is all there is to tell. */
+/** A proxy may answer without a problem body: then only the status is known. */
 async function toApiError(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => undefined)) as Partial<ApiError> | undefined
   const fallback = `The server answered with status ${response.status}.`
@@ -96,5 +96,5 @@ async function toApiError(response: Response): Promise<ApiError> {
   )
 }
 
-/** A request that was given up on purpose. */
+/** A request that was cancelled on purpose. */
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

@@ -1,10 +1,10 @@
-// Copies a text to the clipboard. Over plain HTTP browsers have no clipboard for pages: then it is copied by way of a selection.
+// Copies a text to the clipboard. Over plain HTTP, browsers give pages no clipboard: the text is then copied through a selection.
 import { fill, h, setText } from './dom.ts'
 import { icon } from './icons.ts'
 
-const TOLD_MS = 2_000
+const REPORTED_MS = 2_000
 
-/** `what` is what the button says it copies: `Copy key`. */
+/** `what` is the label: `Copy key`. */
 export const copyButton = (what: string, text: () => string, look = ''): HTMLButtonElement =>
   createButton(what, text, h('span', { 'aria-live': 'polite' }, what), `button ${look}`)
 
@@ -16,14 +16,14 @@ function createButton(what: string, text: () => string, label: HTMLElement, look
   const picture = h('span', { class: 'button-icon' }, icon('copy'))
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const tell = (said: string, isDone: boolean) => {
+  const report = (said: string, isDone: boolean) => {
     setText(label, said)
     fill(picture, icon(isDone ? 'check' : 'warning'))
     clearTimeout(timer)
     timer = setTimeout(() => {
       setText(label, what)
       fill(picture, icon('copy'))
-    }, TOLD_MS)
+    }, REPORTED_MS)
   }
   return h(
     'button',
@@ -31,7 +31,7 @@ function createButton(what: string, text: () => string, label: HTMLElement, look
       type: 'button',
       class: look.trim(),
       title: what,
-      onclick: async () => ((await copy(text())) ? tell('Copied', true) : tell('Copy failed: select it', false)),
+      onclick: async () => ((await copy(text())) ? report('Copied', true) : report('Copy failed: select it', false)),
     },
     picture,
     label,

@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly isExtra?: boolean
   /** Left out where there is least room, as on a phone. */
   readonly isMinor?: boolean
-  /** Its header is there only for those who hear it. */
+  /** Only screen readers get its header. */
   readonly isSilent?: boolean
   cell(row: Row): Child | readonly Child[]
 }
@@ -24,12 +24,12 @@ export interface DataTableOptions<Row> {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   keyOf(row: Row): string
-  /** What a row shows; while it is the same, its element stays. */
+  /** While the signature is the same, the row's element stays. */
   signatureOf(row: Row): string
   isChosen?(row: Row): boolean
-  /** What an export holds of a row; without it the table has no export. */
+  /** One row of an export; without it the table has no export. */
   toExport?(row: Row): ExportRow
-  /** What is exported, where it is more than the table shows. */
+  /** The rows to export where the table shows only a part of them. */
   exported?(): readonly Row[]
 }
 
@@ -93,10 +93,10 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
   }
 }
 
-/** What stands below a name; its whole text is its title where it is cut. */
+/** The second line below a name; the title holds the whole text where it is cut. */
 export const subLine = (text: string): HTMLElement => h('span', { class: 'sub clip', title: text }, nameText(text))
 
-/** In this order, moving only what is out of place: an element that is taken out loses its focus. */
+/** Moves only rows that are out of place: a removed element loses its focus. */
 function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
   const wanted = new Set(rows)
   for (const child of [...body.children]) if (!wanted.has(child as HTMLElement)) child.remove()

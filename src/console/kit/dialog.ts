@@ -36,19 +36,19 @@ export function openDialog(title: string, content: readonly Child[], options: Di
   })
   dialog.addEventListener('close', () => {
     dialog.remove()
-    if (document.activeElement === document.body) document.querySelector('h1')?.focus() // what it was opened by is gone
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus() // the element that opened it no longer exists
   })
   document.body.append(dialog)
   dialog.showModal()
   return { close: () => dialog.close() }
 }
 
-/** What a submit resolves to when the dialog is to stay: it has said itself what is wrong. */
+/** A submit resolves to this when the dialog must stay open: the fault is shown in it. */
 export const KEEP_OPEN = Symbol('the dialog stays')
 
 export interface Confirmation {
   readonly title: string
-  /** What will happen. */
+  /** The consequences. */
   readonly text: readonly Child[]
   readonly fields?: readonly Field[]
   readonly submitLabel: string
@@ -57,7 +57,7 @@ export interface Confirmation {
   submit(): Promise<(() => void) | typeof KEEP_OPEN>
 }
 
-/** Asks before it does something. */
+/** Asks for confirmation before an action. */
 export function confirmAction({ title, text, fields = [], submitLabel, danger = false, submit }: Confirmation): void {
   const cancel = h('button', { type: 'button', class: 'button', onclick: () => dialog.close() }, 'Cancel')
   const form = createForm({

@@ -1,4 +1,4 @@
-// The whole of the console's "framework": makes elements. Texts become text nodes, whatever they hold; there is no way to hand in markup.
+// The console's whole "framework": creates elements. Texts become text nodes, whatever they contain; there is no way to pass markup.
 
 export type Child = Node | string | number | null | undefined | false
 type Handler = (event: never) => void
@@ -33,7 +33,7 @@ export function svg<Tag extends keyof SVGElementTagNameMap>(
   return element
 }
 
-/** Replaces what an element holds, unless it holds just that already. */
+/** Replaces the children of an element, unless they are the same already. */
 export function fill(parent: Element, ...children: readonly Child[]): void {
   const wanted = nodes(children)
   const held = [...parent.childNodes]
@@ -43,7 +43,7 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
 
 const FOCUSABLE = 'a[href], button, input, select, summary, [tabindex]'
 
-/** What is made anew while somebody is in it must not throw them out: the focus goes to what stands in its place. */
+/** Keeps the focus while elements are replaced: it moves to the element in the same place. */
 export function keepFocus(parent: Element, change: () => void): void {
   const { activeElement } = document
   const place = parent.contains(activeElement) ? [...parent.querySelectorAll(FOCUSABLE)].indexOf(activeElement!) : -1
@@ -53,7 +53,7 @@ export function keepFocus(parent: Element, change: () => void): void {
   next?.focus({ preventScroll: true })
 }
 
-/** Sets a text only when it changed: a live region speaks only of news. */
+/** Sets a text only when it changed: screen readers announce every change of a live region. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }

@@ -1,4 +1,4 @@
-// Rows of a table as a file: CSV as RFC 4180 has it, or JSON. Made in the browser from what is loaded; nothing is asked for anew.
+// Rows of a table as a file: CSV as RFC 4180 has it, or JSON. Created in the browser from the loaded rows.
 import { h } from './dom.ts'
 
 export type Cell = string | number | null | undefined

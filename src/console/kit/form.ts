@@ -1,4 +1,4 @@
-// Forms: labelled fields, one submit at a time, and what the server found wrong beside the field that it is about.
+// Forms: labelled fields, one submit at a time, and faults beside the field they are about.
 import { ApiError } from './api.ts'
 import { type Attributes, type Child, fill, h } from './dom.ts'
 import { explain } from './region.ts'
@@ -6,7 +6,7 @@ import { explain } from './region.ts'
 export interface Field {
   readonly element: HTMLElement
   readonly input: HTMLInputElement
-  /** undefined: nothing is wrong. */
+  /** undefined: the field is valid. */
   fault(detail: string | undefined): void
 }
 
@@ -40,7 +40,7 @@ export interface FormOptions {
   submit(): Promise<void>
 }
 
-/** A form whose failure is told, with the focus on the first field that is wrong. */
+/** A form that shows its failure at the field or above all fields, with the focus on the first invalid field. */
 export function createForm({ fields, more = [], submitLabel, danger, submit }: FormOptions): HTMLFormElement {
   const failure = h('div', { role: 'alert' })
   const button = h(

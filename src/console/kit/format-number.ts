@@ -9,7 +9,7 @@ const shortPower = new Intl.NumberFormat(undefined, { notation: 'scientific', ma
 export const formatCount = (n: number): string => whole.format(n)
 /** `1.2M`, `1E308`, for an axis. */
 export const formatCompact = (n: number): string => (hasManyZeros(n) ? shortPower : compact).format(n)
-/** Of a metric: six digits are enough to look at; `1E308` or `5E-324` where the others would be zeros. */
+/** A metric's value with six digits; `1E308` or `5E-324` where decimals would be all zeros. */
 export const formatValue = (n: number): string => {
   if (!Number.isFinite(n)) return String(n)
   return (hasManyZeros(n) ? power : precise).format(n)

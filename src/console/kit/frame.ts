@@ -1,4 +1,4 @@
-// What is around every page of somebody who is signed in: the way about, and the page's place.
+// The frame around every page after sign-in: navigation and the place of the page.
 import type { Account } from '../../wire/accounts.ts'
 import { fill, h } from './dom.ts'
 import { type IconName, icon, logo } from './icons.ts'
@@ -16,7 +16,7 @@ export const ENTRIES: readonly (readonly [page: string, label: string])[] = [
 
 export interface Frame {
   readonly element: HTMLElement
-  /** Puts a page in its place; `entry` is the one of the navigation that it belongs to. */
+  /** Shows a page; `entry` is its entry in the navigation. */
   show(entry: string, page: HTMLElement): void
   /** Pages over time keep the process and the range of the page before. */
   keep(params: URLSearchParams): void

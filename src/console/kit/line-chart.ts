@@ -43,7 +43,7 @@ export interface LineChart {
 export interface LineChartOptions {
   readonly title: string
   formatValue(value: number): string
-  /** Of the axis of values; decimal ones when absent. */
+  /** Steps of the value axis; decimal when absent. */
   readonly steps?: Steps
   /** Width of the axis of values, px, in a chart of this width. */
   axisPx?(widthPx: number): number

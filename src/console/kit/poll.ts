@@ -1,8 +1,8 @@
-// Asks again and again while the page is looked at, and less often while that fails. One question at a time: a new one gives the old one up.
+// Repeats a question while the page is visible, less often while it fails. One question at a time: a new one cancels the old one.
 import { isAbort } from './api.ts'
 
 export interface PollOptions<T> {
-  /** Between an answer and the next question; 0 = ask once. Read anew each time. */
+  /** Time between an answer and the next question; 0 = ask once. Read after every answer. */
   everyMs(): number
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void
@@ -12,9 +12,9 @@ export interface PollOptions<T> {
 export interface Poll {
   /** Asks at once. */
   now(): void
-  /** Asks no more until the next `now`. */
+  /** Stops until the next `now`. */
   pause(): void
-  /** For good. */
+  /** Stops for good. */
   stop(): void
 }
 

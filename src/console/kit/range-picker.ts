@@ -11,7 +11,7 @@ export interface RangePicker {
   show(range: TimeRange, nowMs: number): void
 }
 
-/** Fired on the window when another zone was chosen: every time on the page is to be written anew. */
+/** Fired on the window when another zone was chosen: all times on the page must be rewritten. */
 export const ZONE_CHANGED = 'stint-zone'
 
 let pickers = 0

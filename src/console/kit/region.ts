@@ -1,4 +1,4 @@
-// A part of a page that is loaded: it is loading, empty, failed, ready, or ready but out of date, and says which.
+// A part of a page with loaded content. It shows whether it is loading, empty, failed, ready, or ready but out of date.
 import { ApiError } from './api.ts'
 import { type Child, fill, h } from './dom.ts'
 import { formatClock } from './format-time.ts'
@@ -6,13 +6,13 @@ import { icon } from './icons.ts'
 
 export interface Region {
   readonly element: HTMLElement
-  /** Before the first answer; what is already shown stays. */
+  /** Before an answer has arrived; content shown before stays. */
   loading(): void
-  /** Forgets what is shown: the question has changed. */
+  /** Forgets the content: the question has changed. */
   reset(): void
   ready(nowMs: number, ...content: readonly Child[]): void
   empty(nowMs: number, title: string, ...more: readonly Child[]): void
-  /** What is shown stays and is marked as out of date; without any, the failure takes its place. */
+  /** Keeps the content and marks it as out of date; without content, shows the failure instead. */
   fail(error: unknown, retry: () => void): void
 }
 
@@ -21,11 +21,11 @@ export function createRegion(): Region {
   const content = h('div', { class: 'region-content' })
   const element = h('div', { class: 'region' }, notice, content)
   let shownAtMs: number | undefined
-  let told = ''
+  let reported = ''
 
   const settle = (nowMs: number, children: readonly Child[]) => {
     shownAtMs = nowMs
-    told = ''
+    reported = ''
     element.removeAttribute('aria-busy')
     fill(notice)
     fill(content, ...children)
@@ -39,7 +39,7 @@ export function createRegion(): Region {
     },
     reset() {
       shownAtMs = undefined
-      told = ''
+      reported = ''
       fill(notice)
     },
     ready: (nowMs, ...children) => settle(nowMs, children),
@@ -48,8 +48,8 @@ export function createRegion(): Region {
     fail(error, retry) {
       element.removeAttribute('aria-busy')
       const { title, detail } = explain(error)
-      if (told === title + detail) return // said once is enough: it is a live region
-      told = title + detail
+      if (reported === title + detail) return // announced once: it is a live region
+      reported = title + detail
       const again = h('button', { type: 'button', class: 'button', onclick: retry }, 'Try again')
       if (shownAtMs !== undefined) {
         const text = `${title}. Showing data from ${formatClock(shownAtMs)}.`
@@ -71,7 +71,7 @@ export function createRegion(): Region {
   }
 }
 
-/** What a person is told of a failure. */
+/** Title and detail of a failure, for people. */
 export function explain(error: unknown): { title: string; detail: string } {
   if (error instanceof ApiError) {
     const faults = error.errors.map(({ pointer, detail }) => `${pointer.replace(/^\//, '')} ${detail}`.trim())

@@ -1,4 +1,4 @@
-// Where one is in the console, in the part of the address after `#`: it never travels to the server, needs none of its routes, and holds the whole view.
+// The current view, in the part of the address after `#`: the server never sees it and needs no route for it.
 //   #/runs?from=-6h&process=import
 
 export interface Route {
@@ -11,7 +11,7 @@ export function parseRoute(hash: string): Route {
   return { page, params: new URLSearchParams(search) }
 }
 
-/** What is undefined is left out. */
+/** Undefined values are omitted. */
 export type Params = Readonly<Record<string, string | undefined>>
 
 export function formatRoute(page: string, params: Params | URLSearchParams = {}): string {

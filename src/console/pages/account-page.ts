@@ -1,4 +1,4 @@
-// The account: its password, where it is signed in, signing out, and its end.
+// The account: password, sessions, sign-out and deletion.
 import type { SessionEntry } from '../../wire/accounts.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable } from '../kit/data-table.ts'

@@ -1,4 +1,4 @@
-// Before anybody is signed in: signing up where that is open, signing in otherwise, each a link away from the other where both can be done.
+// Sign-in and, where it is open, sign-up; each links to the other.
 import type { Account, SignUpState } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from '../kit/api.ts'
@@ -9,7 +9,7 @@ import { logo } from '../kit/icons.ts'
 export interface DoorOptions {
   readonly api: Api
   readonly state: SignUpState
-  /** Why one is here again. */
+  /** Why the sign-in page is shown again. */
   readonly note: string | undefined
   enter(account: Account, firstKey?: IssuedKey): void
   setTitle(title: string): void
@@ -23,7 +23,7 @@ export interface Door {
 export function openDoor(options: DoorOptions): Door {
   const { state, note } = options
   const place = h('div', { class: 'door-place' })
-  const told = note === undefined ? false : h('p', { class: 'banner', role: 'status' }, note)
+  const banner = note === undefined ? false : h('p', { class: 'banner', role: 'status' }, note)
 
   const show = (title: string, ...content: readonly Child[]) => {
     options.setTitle(title)
@@ -39,7 +39,7 @@ export function openDoor(options: DoorOptions): Door {
           focus()
         })
       : h('p', { class: 'door-turn muted' }, 'Sign-up is closed. Whoever runs this Stint can open it with SIGNUP=open.')
-    show('Sign in', told, signInForm(options), forgotten(), other)
+    show('Sign in', banner, signInForm(options), forgotten(), other)
   }
   function showSignUp(): void {
     const lead = h('p', { class: 'muted' }, 'You get an API key, and see your first run a minute later.')

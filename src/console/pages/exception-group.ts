@@ -1,4 +1,4 @@
-// One group of exceptions: what its members have in common, when they came, and the newest texts as they were sent.
+// One group of exceptions: their shared pattern, occurrences over time, and the newest texts as sent.
 import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
 import { copyIcon } from '../kit/copy-button.ts'
 import { fill, h, nameText } from '../kit/dom.ts'

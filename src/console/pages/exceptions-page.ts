@@ -1,4 +1,4 @@
-// Exceptions: groups of the same fault, told apart by fingerprint; or, when the address names a group, that group.
+// Exceptions grouped by fingerprint; or, when the address names a group, that group.
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'

@@ -1,4 +1,4 @@
-// Health: is everything that was accepted on its way to its store, and what did a store refuse for good.
+// Health: delivery of accepted events to the stores, and events that a store refuses for good.
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'

@@ -1,4 +1,4 @@
-// API keys: which there are and when each was last used; making, rotating and revoking them, each asked for first.
+// API keys: list, create, rotate and revoke, each after a confirmation.
 import type { IssuedKey, Key } from '../../wire/keys.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'

@@ -1,4 +1,4 @@
-// Metrics: of one process, the names that were chosen, aggregated by interval; metas are compared line beside line.
+// Metrics: the chosen names of one process, aggregated by interval; metas can be compared in one chart.
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
@@ -161,7 +161,7 @@ export function openMetricsPage(app: App): Page {
       )
       chart.show(
         { atMs, lines, fromMs: range.fromMs, toMs: range.toMs },
-        tell(
+        describe(
           of.flatMap(({ rows }) => rows),
           stat,
           every,
@@ -226,7 +226,7 @@ export function openMetricsPage(app: App): Page {
 /** No meta can be this: control characters are stripped. */
 const COMPARE = '\u0000compare'
 
-function tell(rows: readonly MetricRow[], stat: Stat, every: string): string {
+function describe(rows: readonly MetricRow[], stat: Stat, every: string): string {
   const count = rows.reduce((sum, row) => sum + row.count, 0)
   if (count === 0) return 'No values in this range.'
   const least = rows.reduce((least, row) => Math.min(least, row.min), Number.POSITIVE_INFINITY)

@@ -1,4 +1,4 @@
-// The first minute: the key, shown this once, requests to paste, and the first event as it arrives.
+// The first minute: the key (shown only once), requests to paste, and the first event as it arrives.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
@@ -70,7 +70,7 @@ function keyCard({ firstKey }: App): HTMLElement {
   return keyReveal(firstKey)
 }
 
-/** A secret, the only time it is seen. */
+/** Shows a secret, which is never shown again. */
 export function keyReveal({ secret }: IssuedKey): HTMLElement {
   return h(
     'div',
@@ -124,7 +124,7 @@ const firstEvent = () =>
 const arrivalItem = ({ at, text }: Arrival) =>
   h('li', {}, timeElement(at, formatClock(parseTime(at))), h('span', {}, text))
 
-/** What came since, newest first. */
+/** Everything that arrived since, newest first. */
 async function findArrivals({ api }: App, from: string, signal: AbortSignal): Promise<Arrival[]> {
   const query = { from, limit: SHOWN }
   const [{ timings }, { points }, { exceptions }] = await Promise.all([

@@ -6,7 +6,7 @@ import { parseTime } from '../kit/format-time.ts'
 import type { TimeRange } from '../kit/time-range.ts'
 import { describeRatio } from '../timeline/usual.ts'
 
-/** A dot per run up to this many; more runs are better told by percentiles. */
+/** A dot per run up to this many; percentiles describe more runs better. */
 export const DOTS_MAX = 200
 const WEEK_MS = 7 * 86_400_000
 

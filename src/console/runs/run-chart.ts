@@ -1,5 +1,5 @@
-// Durations over time. Of one process and up to 200 runs, a dot per run over the usual band; beyond that median, p95 and longest by bucket;
-// of several processes one of these, a line for each of those that ran most. One process can be compared with the week before.
+// Durations over time. One process with up to 200 runs has a dot per run over the usual band; with more runs, median, p95 and longest per
+// bucket. Several processes have one of these figures, a line each for those with the most runs. One process can be compared with last week.
 import type { SummaryRow } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import type { Crosshair } from '../kit/crosshair.ts'
@@ -30,7 +30,7 @@ export interface RunChartView {
   readonly compares: boolean
   /** All runs of the range, newest first; undefined while they are incomplete or narrowed to a state. */
   readonly runs: readonly Run[] | undefined
-  /** Of the whole range, a row per process. */
+  /** Totals of the range, a row per process. */
   readonly totals: readonly SummaryRow[]
   /** A row per process and bucket. */
   readonly rows: readonly SummaryRow[]

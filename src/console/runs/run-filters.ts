@@ -1,4 +1,4 @@
-// What of the runs is shown, as the address says it, and the controls that change it.
+// The filters of the runs, as the address holds them, and the controls that change them.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
@@ -27,7 +27,7 @@ export interface RunFilters {
   show(query: RunQuery, processes: readonly ProcessEntry[]): void
 }
 
-/** `change` is told what to change in the address. */
+/** `change` is called with what to change in the address. */
 export function createRunFilters(change: (changes: Params) => void): RunFilters {
   const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
   const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))

@@ -77,7 +77,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
     ],
   })
 
-  const told = h('p', { class: 'muted' })
+  const position = h('p', { class: 'muted' })
   const turn = (label: string) => h('button', { type: 'button', class: 'button button-small' }, label)
   const [newer, older] = [turn('Newer'), turn('Older')]
   let shownPage = 1
@@ -86,7 +86,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
   const pager = h(
     'nav',
     { class: 'pager', 'aria-label': 'Pages of the table' },
-    told,
+    position,
     h('div', { class: 'button-row' }, newer, older),
   )
   const place = h('div')
@@ -101,7 +101,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
       const first = (shownPage - 1) * PAGE
       const shown = runs.slice(first, first + PAGE)
       table.show(shown)
-      told.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(MAX_RUNS)} are loaded, narrow the range to see older ones` : ''}`
+      position.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(MAX_RUNS)} are loaded, narrow the range to see older ones` : ''}`
       newer.disabled = shownPage <= 1
       older.disabled = shownPage >= pages
       fill(place, table.element, pager)

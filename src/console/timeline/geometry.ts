@@ -7,7 +7,7 @@ import type { Band, Lane } from './lay-runs.ts'
 import type { Run } from './run.ts'
 
 export const AXIS_PX = 26
-/** Of the gutter where there is one; the charts below have their axis of values in the same width. */
+/** Width of the gutter; the value axis of the charts below has the same width. */
 export const GUTTER_PX = 168
 const NARROW_PX = 640
 const HEADER_PX = 24

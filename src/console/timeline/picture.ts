@@ -19,7 +19,7 @@ export interface Picture {
   readonly chosenId: string | undefined
   /** The moment under the pointer, here or on a chart below. */
   readonly crosshairMs: number | undefined
-  /** What is being dragged over, in px across. */
+  /** The dragged selection, px across. */
   readonly selection: readonly [number, number] | undefined
 }
 

@@ -1,5 +1,5 @@
-// The runs of a view, up to 10,000, kept up to date: all of them are asked for once and again every minute; in between only what changed
-// of late. A running one that such an answer lacks has been abandoned meanwhile.
+// The runs of a view, up to 10,000, kept up to date: all runs are loaded at first and every minute, in between only recent changes. A running
+// run that is missing from the recent changes has been abandoned since.
 import type { Timing } from '../../wire/timings.ts'
 import type { Api, Query } from '../kit/api.ts'
 import type { TimeRange } from '../kit/time-range.ts'
@@ -39,7 +39,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
   let allAtMs = Number.NEGATIVE_INFINITY
   let lastAtMs = Number.NEGATIVE_INFINITY
 
-  /** `arrived` is told of each page of a long answer. */
+  /** `arrived` is called for each page of a long answer. */
   async function readAll(
     query: Query,
     signal: AbortSignal,

@@ -7,7 +7,7 @@ export type StepKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Ho
 const KEYS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'] satisfies StepKey[]
 export const isStepKey = (key: string): key is StepKey => KEYS.includes(key)
 
-/** From no run the first key leads to the newest run of the first process. undefined: there is none. */
+/** Without a run, any key leads to the newest run of the first process. undefined: there are no runs. */
 export function stepRun({ bands }: Layout, from: Run | undefined, key: StepKey): Run | undefined {
   const at = bands.findIndex(({ process }) => process === from?.process)
   const oldestFirst = (band: number) => bands[band]?.lanes.flat().toSorted((a, b) => byNewest(b, a)) ?? []

@@ -19,7 +19,7 @@ export function usualMs(runs: readonly Pick<Run, 'state' | 'timing'>[]): number 
   return lengths.length < FEWEST ? undefined : quantile(lengths, 0.5)
 }
 
-/** Of runs with the same meta where those suffice, else of all of them. */
+/** Usual duration among runs with the same meta where there are enough, else among all runs. */
 export const usualMsFor = (run: Run, runs: readonly Run[]): number | undefined =>
   usualMs(runs.filter(({ id, meta }) => id !== run.id && meta === run.meta)) ??
   usualMs(runs.filter(({ id }) => id !== run.id))
