@@ -1,6 +1,16 @@
 // Environment → frozen Config. All problems are reported at once; secrets may come from a file (NAME_FILE).
 import { statSync } from 'node:fs'
-import { isIP } from 'node:net'
+import {
+  DAY_US,
+  isPlainHttpUrl,
+  isSmtpUrl,
+  MAX_SPAN_DAYS,
+  parseBytes,
+  parseHost,
+  parseHosts,
+  parseSpanUs,
+  parseTrustProxy,
+} from './parse-settings.ts'
 import { readText } from './read-text.ts'
 import { readTls, type TlsPaths } from './read-tls.ts'
 
@@ -43,6 +53,14 @@ export interface Config {
   /** Host names in lower case by which browsers reach Stint; empty = any. */
   readonly allowedHosts: readonly string[]
   readonly tls: TlsPaths | undefined
+  /** Where people reach Stint: for links in notifications. Without a slash at its end. */
+  readonly publicUrl: string | undefined
+  /** Absent: no e-mail. */
+  readonly smtp: { readonly url: string; readonly from: string } | undefined
+  /** Notifications may go to private addresses. */
+  readonly notifyPrivate: boolean
+  /** Requested every minute while watches are evaluated. */
+  readonly heartbeatUrl: string | undefined
   readonly logLevel: string
   /** Absent: points go to ClickHouse. */
   readonly influx: InfluxConfig | undefined
@@ -59,13 +77,8 @@ export class ConfigError extends Error {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-const DAY_US = 86_400_000_000
-/** Ten years. */
-const MAX_SPAN_DAYS = 3660
 /** The largest number of fifteen digits. */
 const MANY = 999_999_999_999_999
-const UNITS_US: Record<string, number> = { s: 1e6, m: 60e6, h: 3600e6, d: DAY_US }
-const UNITS_BYTES: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 
 /** Throws ConfigError. An empty variable counts as unset. */
 export function readConfig(env: Env = process.env): Config {
@@ -135,6 +148,16 @@ export function readConfig(env: Env = process.env): Config {
     return text
   }
 
+  const smtpUrl = secret('SMTP_URL')
+  if (smtpUrl !== undefined && smtpUrl !== '' && !isSmtpUrl(smtpUrl))
+    problems.push('SMTP_URL: must be smtp://user:password@host:port (STARTTLS) or smtps://…')
+  const mailFrom = raw('MAIL_FROM')
+  if (smtpUrl !== undefined && mailFrom === undefined) problems.push('MAIL_FROM: required together with SMTP_URL')
+  if (mailFrom !== undefined && !/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/.test(mailFrom))
+    problems.push(`MAIL_FROM=${JSON.stringify(mailFrom)}: must be an e-mail address, such as Stint <stint@example.com>`)
+  const heartbeatUrl = raw('STINT_HEARTBEAT_URL')
+  if (heartbeatUrl !== undefined && !(URL.canParse(heartbeatUrl) && /^https?:/.test(heartbeatUrl)))
+    problems.push('STINT_HEARTBEAT_URL: must be an http or https URL')
   const influxUrl = url('INFLUX_URL', 'INFLUX_TOKEN')
   const clickhouseUrl = url('CLICKHOUSE_URL', 'CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
   const certPath = raw('TLS_CERT')
@@ -175,6 +198,10 @@ export function readConfig(env: Env = process.env): Config {
     ),
     allowedHosts: read('ALLOWED_HOSTS', [], parseHosts, 'host names without port, separated by commas'),
     tls,
+    publicUrl: url('PUBLIC_URL', 'the account'),
+    smtp: smtpUrl === undefined ? undefined : { url: smtpUrl, from: mailFrom ?? '' },
+    notifyPrivate: oneOf('NOTIFY_PRIVATE', 'false', ['true', 'false']) === 'true',
+    heartbeatUrl,
     logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     influx:
       influxUrl === undefined
@@ -240,49 +267,4 @@ function isPipe(path: string): boolean {
   } catch {
     return false
   }
-}
-
-const HOST_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i
-
-/** A name whose last label is a number would be parsed as an address. */
-function parseHost(text: string): string | undefined {
-  if (isIP(text) !== 0) return text
-  const labels = text.replace(/\.$/, '').split('.')
-  const isName = text.length <= 253 && labels.every((label) => HOST_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!)
-  return isName ? text : undefined
-}
-
-/** Every name as the Host header has it: lower case, IPv6 addresses in brackets. */
-function parseHosts(text: string): readonly string[] | undefined {
-  const hosts = text.split(',').map((host) => parseHost(host.trim())?.toLowerCase().replace(/\.$/, ''))
-  const isGiven = (host: string | undefined): host is string => host !== undefined
-  return hosts.every(isGiven) ? hosts.map((host) => (host.includes(':') ? `[${host}]` : host)) : undefined
-}
-
-/** `90s`, `30m`, `24h`, `7d` in µs; more than zero, at most ten years. */
-function parseSpanUs(text: string): number | undefined {
-  const match = /^(\d{1,9})([smhd])$/.exec(text)
-  if (match === null) return undefined
-  const us = Number(match[1]) * UNITS_US[match[2]!]!
-  return us > 0 && us <= MAX_SPAN_DAYS * DAY_US ? us : undefined
-}
-
-function parseBytes(text: string): number | undefined {
-  const match = /^(\d{1,15})\s*(KiB|MiB|GiB|TiB|)$/.exec(text)
-  if (match === null) return undefined
-  const bytes = Number(match[1]) * UNITS_BYTES[match[2]!]!
-  return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined
-}
-
-/** @clickhouse/client takes any other part of a URL for settings and warns about it on standard error. */
-function isPlainHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password, search, hash } = new URL(text)
-  return /^https?:$/.test(protocol) && username + password + search + hash === ''
-}
-
-function parseTrustProxy(text: string): number | undefined {
-  if (text === 'true') return 1
-  if (text === 'false') return 0
-  return /^\d{1,2}$/.test(text) ? Number(text) : undefined
 }

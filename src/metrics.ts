@@ -15,6 +15,7 @@ const COUNTERS = {
     'action',
   ],
   batches: ['stint_batches_total', 'Writes to a store, by outcome', 'destination', 'outcome'],
+  notifications: ['stint_notifications_total', 'Deliveries of notifications, by kind of channel', 'kind', 'outcome'],
 } as const satisfies Record<string, Row>
 
 const GAUGES = {
@@ -24,16 +25,24 @@ const GAUGES = {
   spoolDamaged: ['stint_spool_damaged_records', 'Damaged or missing records since the start', 'destination'],
   deadLetters: ['stint_dead_letters', 'Dead letters that are kept', 'destination'],
   parked: ['stint_destination_parked', '1 while a destination waits for an operator, else 0', 'destination'],
+  alertsFiring: ['stint_alerts_firing', 'Alerts that fire'],
+  watchAccountsUnknown: ['stint_watch_accounts_unknown', 'Accounts whose watches could not be judged for a minute'],
+  notificationsWaiting: ['stint_notifications_waiting', 'Notifications that are not delivered yet'],
+  notificationsOldestSeconds: ['stint_notifications_oldest_seconds', 'Age of the oldest one'],
   clockLeadSeconds: ['stint_clock_lead_seconds', 'How far the stamps are ahead of the wall clock'],
 } as const satisfies Record<string, Row>
 
 const HISTOGRAMS = {
   commitSeconds: ['stint_commit_seconds', 'Duration of one group commit: write and fdatasync', 'destination'],
+  watchRoundSeconds: ['stint_watch_round_seconds', 'Duration of one evaluation of the watches that were due'],
+  notificationSeconds: ['stint_notification_seconds', 'Time from an alert to the delivery of its notification'],
   deliverySeconds: ['stint_delivery_seconds', 'Time from arrival to store, oldest event of each batch', 'destination'],
 } as const satisfies Record<string, Row>
 
 const BUCKETS: Record<keyof typeof HISTOGRAMS, number[]> = {
   commitSeconds: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  watchRoundSeconds: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  notificationSeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],
   deliverySeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],
 }
 

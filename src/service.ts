@@ -1,8 +1,8 @@
 // The composition root. Rooms are opened in src/service/open-rooms.ts, handed to HTTP in src/service/create-http.ts, and started and
 // stopped here. A new room: add it to `Rooms`, open it in `openRooms`, give it a line in `start` and `stop` below if it has work of its own.
-//   start: lock (no other process may touch the files) → files → stores → shippers → socket last, so that the first request meets a
-//          complete service. A store that is away delays the start by at most 1.5 s.
-//   stop:  socket (requests in flight finish, no new ones) → shippers (the write in hand finishes) → stores → files → lock.
+//   start: lock (no other process may touch the files) → files → stores → shippers → socket, so that the first request meets a
+//          complete service → watches, which count the time without a socket as down. A store that is away delays the start by at most 1.5 s.
+//   stop:  socket (requests in flight finish, no new ones) → watches → shippers (the write in hand finishes) → stores → files → lock.
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Listener, listen } from './http/listen.ts'
@@ -48,6 +48,7 @@ export async function startService(
   rooms.eraseAccounts.start()
   const { host, port, tls } = config
   listener = await listen(app, { host, port, tls, log })
+  await rooms.watches.start()
   const leadWatch = watchLead(rooms)
   logReady(rooms, listener.url)
 
@@ -72,14 +73,16 @@ async function prepareStores({ stores }: Rooms): Promise<void> {
 }
 
 /** Everything that uses the stores ends before they are closed. */
-async function stopWork({ eraseAccounts, shippers, stores }: Rooms): Promise<void> {
+async function stopWork({ watches, eraseAccounts, shippers, stores }: Rooms): Promise<void> {
+  await watches.stop()
   await eraseAccounts.stop()
   await Promise.all([shippers.points.stop(), shippers.exceptions.stop()])
   await stores.close()
 }
 
 /** The lock last: the next process must find the files closed. */
-async function closeFiles({ spools, deadLetters, movedStamps, accounts, lock }: Rooms): Promise<void> {
+async function closeFiles({ spools, deadLetters, movedStamps, accounts, lock, watches }: Rooms): Promise<void> {
+  await watches.close()
   await Promise.all([spools.points.close(), spools.exceptions.close(), movedStamps.close()])
   deadLetters.close()
   accounts.close()

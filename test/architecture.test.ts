@@ -77,7 +77,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
-    ['account/', 'cli/exec/', 'cli/send.ts', 'client/', 'demo/', 'deploy/'],
+    ['watch/random-id.ts', 'account/', 'cli/exec/', 'cli/send.ts', 'client/', 'demo/', 'deploy/'],
   ],
 ]
 

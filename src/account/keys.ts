@@ -23,6 +23,8 @@ export interface FoundKey {
   readonly read: boolean
   /** Only pings, by address. */
   readonly ping: boolean
+  /** Watches, channels and keys. */
+  readonly manage: boolean
 }
 
 /** A key as lists show it. Times are ms since the epoch. */
@@ -78,6 +80,7 @@ interface Row {
   may_write: number
   may_read: number
   may_ping: number
+  may_manage: number
   created_ms: number
   last_used_ms: number | null
   expires_ms: number | null
@@ -102,8 +105,8 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
   const selectAll = db.query<Row, [string, number]>(
     `SELECT * FROM api_key WHERE account = ? AND coalesce(${ended} >= ?, true) ORDER BY created_ms DESC, rowid DESC`,
   )
-  const insertRow = db.query<null, [string, string, string, string, string, number, number, number, number]>(
-    'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  const insertRow = db.query<null, (string | number)[]>(
+    'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const forget = db.query<{ hash: string }, [number]>(`DELETE FROM api_key WHERE ${ended} < ? RETURNING hash`)
   const countRows = db.query<{ n: number }, [string]>('SELECT count(*) n FROM api_key WHERE account = ?')
@@ -127,7 +130,8 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
     }
     const may = (scope: Scope) => Number(scopes.includes(scope))
     const hash = hashSecret(secret)
-    insertRow.run(key.id, account, name, key.prefix, hash, may('write'), may('read'), may('ping'), key.createdMs)
+    const scoped = [may('write'), may('read'), may('ping'), may('manage')]
+    insertRow.run(key.id, account, name, key.prefix, hash, ...scoped, key.createdMs)
     return key
   }
 
@@ -138,6 +142,7 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
       write: key.scopes.includes('write'),
       read: key.scopes.includes('read'),
       ping: key.scopes.includes('ping'),
+      manage: key.scopes.includes('manage'),
       expiresMs: Number.POSITIVE_INFINITY,
       lastUsedMs: 0,
       unwritten: false,
@@ -245,6 +250,7 @@ const toEntry = (row: Row): Entry => ({
   write: row.may_write === 1,
   read: row.may_read === 1,
   ping: row.may_ping === 1,
+  manage: row.may_manage === 1,
   expiresMs: row.expires_ms ?? Number.POSITIVE_INFINITY,
   lastUsedMs: row.last_used_ms ?? 0,
   unwritten: false,

@@ -55,4 +55,8 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE api_key ADD COLUMN may_ping INTEGER NOT NULL DEFAULT 0;
   `,
+  // Keys that may manage watches, channels and keys.
+  `
+  ALTER TABLE api_key ADD COLUMN may_manage INTEGER NOT NULL DEFAULT 0;
+  `,
 ]

@@ -4,6 +4,7 @@ import type { EventKind } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
+import type { Watches } from '../watch/watches.ts'
 import { MAX_BODY_BYTES } from '../wire/events.ts'
 import { type AccountRoutesDeps, accountRoutes } from './accounts/account-routes.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
@@ -22,9 +23,11 @@ import { type HealthDeps, healthRoute } from './operations/health-route.ts'
 import { type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
 import { otlpRoutes } from './otlp/otlp-routes.ts'
 import { pingRoutes } from './ping/ping-routes.ts'
-import { type AuthorizeDeps, authorize } from './questions/authorize.ts'
+import { type AuthorizeDeps, authorize, findRequestKey } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
+import { badgeRoutes } from './watches/badge-routes.ts'
+import { watchRoutes } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
   /** Of requests under /api; counts while intake is limited. */
@@ -37,6 +40,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   readonly questions: Questions
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
+  readonly watch: Watches
   nowNs(): bigint
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string): void
@@ -135,7 +139,9 @@ export function createApp(deps: AppDeps) {
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
-    .use(accountRoutes(deps.accounts))
+    .use(accountRoutes({ ...deps.accounts, findKey: (request) => findRequestKey(request, asking) }))
+    .use(watchRoutes({ watch: deps.watch, accountOf: (request) => authorize(request, asking, 'manage') }))
+    .use(badgeRoutes(deps))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(
       deadLetterRoutes({

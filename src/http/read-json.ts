@@ -1,6 +1,6 @@
 // Reads a JSON body of /api and checks it against its schema from src/wire. All faults are reported at once, each with a JSON pointer.
 // Elysia's own validation is not used: its messages may repeat values, and it runs before a handler can decide who may ask.
-import type { Static, TObject } from '@sinclair/typebox'
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { type Fault, Problem } from '../problem.ts'
 import { bodyTooLarge, parseJson, readSmall } from './intake/read-body.ts'
@@ -48,7 +48,7 @@ export function findFaults<T extends TObject>(schema: T, body: unknown, rules: R
     return [{ pointer: '', detail: 'must be a JSON object' }]
   const faults = new Map<string, string>()
   const unknown = new Map<string, string>()
-  for (const error of Value.Errors(schema, body)) {
+  for (const error of withinNullable(Value.Errors(schema, body))) {
     if (faults.size + unknown.size >= MAX_FAULTS) break
     const found = error.type === ValueErrorType.ObjectAdditionalProperties ? unknown : faults
     const detail = found.has(error.path) ? undefined : wordFault(error)
@@ -62,6 +62,15 @@ export function findFaults<T extends TObject>(schema: T, body: unknown, rules: R
     if (detail !== undefined) faults.set(pointer, detail)
   }
   return [...faults, ...unknown].map(([pointer, detail]) => ({ pointer, detail }))
+}
+
+/** A member that may be null has the faults of what it may be otherwise. */
+function* withinNullable(errors: Iterable<ValueError>): Generator<ValueError> {
+  for (const error of errors) {
+    const [of, or, ...others] = error.type === ValueErrorType.Union ? (error.schema.anyOf as TSchema[]) : []
+    if (of !== undefined && or?.type === 'null' && others.length === 0) yield* withinNullable(error.errors[0]!)
+    else yield error
+  }
 }
 
 const isWellFormed = (value: unknown): boolean => {

@@ -56,9 +56,13 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
         metrics.accountActions.labels(action).inc()
         log.info({ action, ...fields }, 'audit')
       },
-      onDeleted: () => void rooms.eraseAccounts.step(),
+      onDeleted: (account) => {
+        void rooms.eraseAccounts.step()
+        rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
+      },
     },
     questions: rooms.questions,
+    watch: rooms.watches,
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
@@ -70,6 +74,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       shippers: rooms.shippers,
       deadLetters,
       accounts,
+      watches: rooms.watches.stats,
       nowUs: stampClock.nowUs,
     },
     console: createConsole(keyHeader),

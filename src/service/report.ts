@@ -5,7 +5,15 @@ const LEAD_LOGGED_US = 1_000_000
 const LEAD_CHECKED_EVERY_MS = 10_000
 
 /** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
-export function renderMetrics({ metrics, spools, deadLetters, shippers, stampClock }: Rooms): Promise<string> {
+export async function renderMetrics(rooms: Rooms): Promise<string> {
+  const { metrics, spools, deadLetters, shippers, stampClock, watches } = rooms
+  const { firing, unknown, outbox } = await watches.stats()
+  metrics.alertsFiring.set(firing)
+  metrics.watchAccountsUnknown.set(unknown)
+  metrics.notificationsWaiting.set(outbox.waiting)
+  metrics.notificationsOldestSeconds.set(
+    outbox.oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - outbox.oldestUs) / 1e6),
+  )
   const dead = deadLetters.stats().byDestination
   for (const destination of ['points', 'exceptions'] as const) {
     const { records, bytes, oldestUs, damaged } = spools[destination].stats()

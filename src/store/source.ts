@@ -1,6 +1,8 @@
 // The questions a store answers. All times are event times (`time(stamp)`) in ns since the epoch; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
 
+import type { MarkName } from '../event/event.ts'
+
 /** The store is away, refuses the credentials, or gave up on the question. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -167,7 +169,27 @@ export interface PointStoreFacts {
   readonly seriesCost: boolean
 }
 
+/** Marks as they are stored, for the evaluation of watches. */
+export interface MarkRow {
+  readonly process: string
+  readonly meta: string
+  readonly uid: string
+  readonly mark: MarkName
+  readonly ns: bigint
+}
+
+export interface MarkSelection extends Asker {
+  readonly fromNs: bigint
+  readonly toNs: bigint
+  /** Only these; absent = all. */
+  readonly processes?: readonly string[]
+}
+
 export interface PointSource {
+  /** Newest first, at most `maxRows`, with `perSeries` at most about so many of each process and meta. A mark that was sent twice may come twice. */
+  findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
+  /** The newest start of each process and meta, in any order. */
+  findNewestStarts(q: MarkSelection): Promise<Pick<MarkRow, 'process' | 'meta' | 'ns'>[]>
   /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
   findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */

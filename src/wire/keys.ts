@@ -4,7 +4,7 @@ import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 
-export const SCOPES = ['write', 'read', 'ping'] as const
+export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
 export type Scope = (typeof SCOPES)[number]
 
 const KEY_NAME_MAX = 100
@@ -47,7 +47,7 @@ export const CreateKey = closed({
       uniqueItems: true,
       default: ['write'],
       description:
-        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of addresses.',
+        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of addresses; `manage` for watches, channels and keys. A key cannot create keys with scopes that it lacks.',
     }),
   ),
 })
@@ -74,13 +74,14 @@ const SHOWN = {
 /** An example. */
 export const NEW_KEY: IssuedKey = { ...SHOWN, secret: 'stint_ shown this once' }
 
-const CHANGE_PROBLEMS = [...SESSION_PROBLEMS, ...WRITE_PROBLEMS] as const
+const MANAGE_PROBLEMS = [...SESSION_PROBLEMS, 'key_invalid', 'scope_missing', 'rate_limited'] as const
+const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 
 export const LIST_KEYS = defineRoute({
   method: 'GET',
   path: '/api/keys',
   tag: 'keys',
-  access: 'session',
+  access: 'manage',
   summary: 'List the keys, including those that ended in the last 30 days',
   answers: {
     200: json('Keys, newest first', Keys, {
@@ -95,14 +96,14 @@ export const LIST_KEYS = defineRoute({
       ],
     }),
   },
-  problems: SESSION_PROBLEMS,
+  problems: MANAGE_PROBLEMS,
 })
 
 export const CREATE_KEY = defineRoute({
   method: 'POST',
   path: '/api/keys',
   tag: 'keys',
-  access: 'session',
+  access: 'manage',
   summary: 'Create a key',
   body: CreateKey,
   answers: { 201: json('The key; its secret is shown this once', KeyAnswer, { key: NEW_KEY }) },
@@ -113,7 +114,7 @@ export const REVOKE_KEY = defineRoute({
   method: 'DELETE',
   path: '/api/keys/:id',
   tag: 'keys',
-  access: 'session',
+  access: 'manage',
   summary: 'Revoke a key immediately',
   answers: { 204: { description: 'The key is revoked' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
@@ -123,7 +124,7 @@ export const ROTATE_KEY = defineRoute({
   method: 'POST',
   path: '/api/keys/:id/rotate',
   tag: 'keys',
-  access: 'session',
+  access: 'manage',
   summary: 'Replace a key by a new one with the same name and scopes',
   body: RotateKey,
   answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer, { key: NEW_KEY }) },

@@ -19,7 +19,17 @@ export type DestinationHealth = Static<typeof DestinationHealth>
 
 const both = <T extends TSchema>(schema: T) => Type.Object({ points: schema, exceptions: schema })
 
+export const WatchHealth = Type.Object({
+  firing: Count,
+  unknown: Type.Boolean({
+    description: 'The watches could not be judged for a minute: a store is away. They stay as they are.',
+  }),
+  waiting: Type.Integer({ minimum: 0, description: 'Notifications of all accounts that are not delivered yet.' }),
+})
+export type WatchHealth = Static<typeof WatchHealth>
+
 export const Health = Type.Object({
+  watches: WatchHealth,
   spools: both(SpoolHealth),
   destinations: both(DestinationHealth),
   dead: Type.Object({
@@ -42,6 +52,7 @@ export const SHOW_HEALTH = defineRoute({
   parameters: [],
   answers: {
     200: json('The health', Health, {
+      watches: { firing: 0, unknown: false, waiting: 0 },
       spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },
       destinations: { points: DESTINATION, exceptions: { ...DESTINATION, store: 'clickhouse', state: 'idle' } },
       dead: { own: 0, total: 2 },

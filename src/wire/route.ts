@@ -30,10 +30,13 @@ export interface Route {
   /** Parameters of the path as `:name`. */
   readonly path: string
   readonly tag: keyof typeof TAGS
-  readonly access: 'anyone' | 'key' | 'session' | 'key or session'
+  /** `manage`: a session, or a key with the scope `manage`. */
+  readonly access: 'anyone' | 'key' | 'session' | 'key or session' | 'manage'
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly ParameterName[]
+  /** Query parameters of this route alone. */
+  readonly ownParameters?: Readonly<Record<string, TSchema>>
   /** A schema for JSON, or one for each content type. */
   readonly body?: TObject | Readonly<Record<string, RequestBody>>
   readonly answers: Readonly<Record<number, Answer>>
@@ -44,6 +47,7 @@ export interface Route {
 export const TAGS = {
   events: 'Send start and end marks, metrics and exceptions',
   questions: 'Read back what was sent',
+  watches: 'Watches, their alerts, and the channels that are notified',
   account: 'The account; signing up issues the first key',
   session: 'Sign in and out',
   keys: 'Create, rotate and revoke API keys',

@@ -71,7 +71,9 @@ function elysia() {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'bench'),
     findKey: (secret: string) =>
-      secret === KEY ? { keyId: 'k', account: 'acc_bench', write: true, read: true, ping: false } : undefined,
+      secret === KEY
+        ? { keyId: 'k', account: 'acc_bench', write: true, read: true, ping: false, manage: false }
+        : undefined,
     rateLimit: createRateLimit(systemClock, 0),
     refusal: () => undefined,
     stamp: stampClock.next,

@@ -110,6 +110,61 @@ export function pointSourceContract(subject: SourceSubject): void {
       }
     }
 
+    describe('marks as they are stored', () => {
+      const text = (rows: Awaited<ReturnType<PointSource['findMarks']>>) =>
+        rows.map(({ process, meta, uid, mark, ns }) => `${process}|${meta}|${uid}| ${mark} ${ns - T}`)
+
+      test('come newest first with their own times, of the range and the processes that are asked for', async () => {
+        const { account, store, start, end, failed, ownStart } = cast()
+        await store([
+          start(1n, { uid: 'a', meta: HOSTILE }),
+          end(2n, { uid: 'a', meta: HOSTILE }),
+          ownStart(1_000_000n, { process: HOSTILE }),
+          failed(3_000_000n, { process: 'other', uid: 'b' }),
+          start(90_000_000n),
+        ])
+        const q = { account, fromNs: T, toNs: T + MINUTE, maxRows: 10 }
+        const all = [
+          'other||b| failed 3000000',
+          `${HOSTILE}||| start 1000000`,
+          `import|${HOSTILE}|a| end 2`,
+          `import|${HOSTILE}|a| start 1`,
+        ]
+        expect(text(await source.findMarks(q))).toEqual(all)
+        expect(text(await source.findMarks({ ...q, maxRows: 2 }))).toEqual(all.slice(0, 2))
+        expect(text(await source.findMarks({ ...q, processes: [HOSTILE, 'other'] }))).toEqual(all.slice(0, 2))
+        expect(await source.findMarks({ ...q, processes: [] })).toEqual([])
+        expect(await source.findMarks({ ...q, account: 'stranger' })).toEqual([])
+      })
+
+      test('come with the newest of each process and meta when they are limited', async () => {
+        const { account, store, start } = cast()
+        await store([
+          ...Array.from({ length: 20 }, (_, i) => start(BigInt(i) * S)),
+          start(5n * S, { meta: 'm', uid: 'x' }),
+        ])
+        const found = text(await source.findMarks({ account, fromNs: T, toNs: T + HOUR, perSeries: 2, maxRows: 100 }))
+        expect(found).toEqual(['import||| start 19000000', 'import||| start 18000000', 'import|m|x| start 5000000'])
+      })
+
+      test('the newest start of each process and meta', async () => {
+        const { account, store, start, end } = cast()
+        await store([
+          start(1n),
+          start(2n),
+          end(3n),
+          start(4n, { meta: HOSTILE }),
+          end(5n, { process: 'never started' }),
+        ])
+        const range = { account, fromNs: T, toNs: T + HOUR }
+        const found = (await source.findNewestStarts(range)).map(
+          ({ process, meta, ns }) => `${process}|${meta}|${ns - T}`,
+        )
+        expect(found.toSorted()).toEqual([`import|${HOSTILE}|4`, 'import||2'])
+        expect(await source.findNewestStarts({ ...range, processes: ['other'] })).toEqual([])
+      })
+    })
+
     describe('timings', () => {
       test('are an empty list without marks', async () => {
         const { timings } = cast()
@@ -797,6 +852,8 @@ function inMicroseconds(source: PointSource): PointSource {
     findLatest: async (q) => down(await source.findLatest(up(q))),
     summarizeTimings: async (q) => down(await source.summarizeTimings(up(q))),
     countMarks: (q) => source.countMarks(up(q)),
+    findMarks: async (q) => down(await source.findMarks(up(q))),
+    findNewestStarts: async (q) => down(await source.findNewestStarts(up(q))),
     findMetrics: async (q, page) => down(await source.findMetrics(up(q), up(page))),
     aggregateMetrics: async (q) => down(await source.aggregateMetrics(up(q))),
     findPointProcesses: async (q) => down(await source.findPointProcesses(up(q))),

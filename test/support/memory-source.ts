@@ -9,6 +9,7 @@ import type {
   ExceptionRow,
   ExceptionSelection,
   ExceptionSource,
+  MarkSelection,
   MetricPoint,
   MetricSelection,
   Page,
@@ -96,8 +97,32 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       .toSorted((a, b) => compare(b.lastNs, a.lastNs))
       .slice(0, q.maxRows)
 
+  const isAmong = (q: MarkSelection) => {
+    const { fromNs, toNs, processes } = q
+    return ({ process, ns }: StoredMark) =>
+      ns >= fromNs && ns < toNs && (processes === undefined || processes.includes(process))
+  }
+
   return {
     points: {
+      async findMarks(q) {
+        const counts = new Map<string, number>()
+        const isFew = ({ process, meta }: StoredMark) => {
+          const count = (counts.get(`${process}\0${meta}`) ?? 0) + 1
+          counts.set(`${process}\0${meta}`, count)
+          return count <= (q.perSeries ?? Number.POSITIVE_INFINITY)
+        }
+        const found = marks(q).filter(isAmong(q))
+        return found
+          .toSorted((a, b) => compare(b.ns, a.ns))
+          .filter(isFew)
+          .slice(0, q.maxRows)
+      },
+      async findNewestStarts(q) {
+        const starts = marks(q).filter((mark) => mark.mark === 'start' && isAmong(q)(mark))
+        const groups = Map.groupBy(starts, ({ process, meta }) => `${process}\0${meta}`).values()
+        return [...groups].map((same) => same.toSorted((a, b) => compare(a.ns, b.ns)).at(-1)!)
+      },
       findTimings: async (q, page) =>
         cut(
           pairMarks(marks(q), q)

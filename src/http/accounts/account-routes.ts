@@ -1,9 +1,9 @@
-// Accounts, sessions and keys over HTTP. All routes but sign-up and sign-in need the session cookie; none takes an API key.
+// Accounts, sessions and keys over HTTP. All routes but sign-up and sign-in need the session cookie; those of keys also take a key with the scope `manage`.
 // Order of checks: own host name and own site (403) → session (401) → size, content type, JSON, fields (413, 422) → the request itself.
 import { Elysia } from 'elysia'
 import type { Account, Accounts } from '../../account/accounts.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import type { IssuedKey } from '../../account/keys.ts'
+import type { FoundKey, IssuedKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import * as keyWire from '../../wire/keys.ts'
@@ -47,6 +47,8 @@ export interface AccountRoutesDeps {
   isSecure(request: Request): boolean
   /** Is the host name of the request one of Stint's own? */
   isOwnHost(request: Request): boolean
+  /** The key that a request was sent with, where keys may manage keys. Throws Problem `key_invalid` or `rate_limited`. */
+  findKey?(request: Request): FoundKey | undefined
   /** Called after each action; the fields hold no secret. */
   audit(action: AuditAction, fields: AuditFields): void
   /** Called after an account is deleted: its data in spools and stores must go too. What fails here is tried again at the next start. */
@@ -103,6 +105,20 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     const session = findSession(request)
     if (session === undefined) throw new Problem('session_invalid', 'There is no session, or it has ended.')
     return session
+  }
+
+  /** Who manages keys: the session, or a key with the scope `manage`, which cannot give out more than it has. */
+  function requireManager(request: Request): { readonly account: string; has(scope: keyWire.Scope): boolean } {
+    const key = deps.findKey?.(request)
+    if (key === undefined) return { ...requireSession(request), has: () => true }
+    if (!key.manage) throw new Problem('scope_missing', 'This key may not manage.')
+    return { account: key.account, has: (scope) => key[scope] }
+  }
+
+  function refuseWiderScopes(has: (scope: keyWire.Scope) => boolean, scopes: readonly keyWire.Scope[]): void {
+    const missing = scopes.find((scope) => !has(scope))
+    if (missing === undefined) return
+    throw new Problem('scope_missing', `This key lacks the scope ${missing}, so it cannot issue a key that has it.`)
   }
 
   const audit = (request: Request, action: AuditAction, fields: Omit<AuditFields, 'address'> = {}) =>
@@ -236,7 +252,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .get(
       keyWire.LIST_KEYS.path,
       ({ request }) => {
-        const { account } = requireSession(request)
+        const { account } = requireManager(request)
         const list = keys.list(account).map(({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
           ...key,
           scopes: [...scopes],
@@ -252,10 +268,11 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .post(
       keyWire.CREATE_KEY.path,
       async ({ request }) => {
-        requireSession(request)
+        requireManager(request)
         const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
         if (scopes.includes('ping') && scopes.length > 1) throw pingAlone()
-        const { account } = requireSession(request)
+        const { account, has } = requireManager(request)
+        refuseWiderScopes(has, scopes)
         const key = keys.create(account, name.trim(), scopes)
         audit(request, 'key_created', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
@@ -265,7 +282,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .delete(
       keyWire.REVOKE_KEY.path,
       ({ request, params }) => {
-        const { account } = requireSession(request)
+        const { account } = requireManager(request)
         keys.revoke(account, params.id)
         audit(request, 'key_revoked', { account, key: params.id })
         return emptyAnswer()
@@ -275,9 +292,10 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .post(
       keyWire.ROTATE_KEY.path,
       async ({ request, params }) => {
-        requireSession(request)
+        requireManager(request)
         const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
-        const { account } = requireSession(request)
+        const { account, has } = requireManager(request)
+        refuseWiderScopes(has, keys.list(account).find(({ id }) => id === params.id)?.scopes ?? [])
         const key = keys.rotate(account, params.id, overlap_seconds)
         audit(request, 'key_rotated', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)

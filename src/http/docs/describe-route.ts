@@ -1,6 +1,7 @@
 // A route of src/wire → its description in /swagger/json.
 // @elysiajs/swagger overwrites the request body that a route describes with its own, in up to three content types, as soon as Elysia validates
 // the body. `describeRoute` therefore describes it as `x-request`, and `restoreBodies` puts it back.
+import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { Problem, problemTable } from '../../problem.ts'
 import { PARAMETERS } from '../../wire/parameters.ts'
@@ -13,6 +14,7 @@ const SECURITY: Readonly<Record<Route['access'], Record<string, string[]>[]>> = 
   key: [{ apiKey: [] }],
   session: [{ session: [] }],
   'key or session': [{ apiKey: [] }, { session: [] }],
+  manage: [{ apiKey: [] }, { session: [] }],
 }
 
 const PROBLEM_REF = { $ref: '#/components/schemas/Problem' }
@@ -25,13 +27,17 @@ const HEADERS: Readonly<Record<number, object>> = {
 
 /** Elysia's options for the route. */
 export function describeRoute(route: Route): { detail: DocumentDecoration } {
-  const { tag, access, summary, description, parameters = [], body, answers, problems } = route
+  const { tag, access, summary, description, parameters = [], ownParameters, body, answers, problems } = route
+  const schemas = [
+    ...parameters.map((name) => [name, PARAMETERS[name]] as const),
+    ...Object.entries(ownParameters ?? {}),
+  ]
   const detail = {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     security: SECURITY[access],
-    ...(parameters.length > 0 && { parameters: parameters.map(describeParameter) }),
+    ...(schemas.length > 0 && { parameters: schemas.map(describeParameter) }),
     ...(body !== undefined && { 'x-request': describeBody(body) }),
     responses: { ...mapValues(answers, describeAnswer), ...describeProblems(problems) },
   }
@@ -41,8 +47,8 @@ export function describeRoute(route: Route): { detail: DocumentDecoration } {
 const mapValues = <T, U>(members: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value)]))
 
-function describeParameter(name: keyof typeof PARAMETERS) {
-  const { description, ...schema } = toOpenApi(PARAMETERS[name])
+function describeParameter([name, parameter]: readonly [string, TSchema]) {
+  const { description, ...schema } = toOpenApi(parameter)
   return { name, in: 'query', required: false, description, schema }
 }
 

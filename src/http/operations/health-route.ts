@@ -21,6 +21,8 @@ export interface HealthDeps {
   readonly shippers: Both<Pick<Shipper, 'status'>>
   readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
   readonly accounts: Pick<Accounts, 'get'>
+  /** Of one account; `unknown` counts it when its watches could not be judged. */
+  watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
   nowUs(): number
 }
 
@@ -33,12 +35,14 @@ export interface HealthRouteDeps {
 export function healthRoute({ accountOf, health }: HealthRouteDeps) {
   return new Elysia({ normalize: false }).get(
     SHOW_HEALTH.path,
-    ({ request }) => {
+    async ({ request }) => {
       const account = accountOf(request)
       assertNoParameters(new URL(request.url).searchParams)
       const isOperator = health.accounts.get(account)?.operator === true
       const nowUs = health.nowUs()
+      const { firing, unknown, outbox } = await health.watches(account)
       return jsonAnswer({
+        watches: { firing, unknown: unknown > 0, waiting: outbox.waiting },
         spools: eachOf((destination) => {
           const { records, bytes, oldestUs } = health.spools[destination].stats()
           return { records, bytes, oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6) }

@@ -1,6 +1,7 @@
 // Who asks: an API key with the scope that is needed, or the session of the console. A key that is sent counts, also beside a session.
 import type { FoundKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
+import type { Scope } from '../../wire/keys.ts'
 import { refuseCrossSite } from '../accounts/session-cookie.ts'
 import type { LimitBadKeys, RateLimit, RateLimitHeaders } from '../intake/rate-limit.ts'
 
@@ -17,16 +18,14 @@ export interface AuthorizeDeps {
 }
 
 /** The account whose events the request may see, or change. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`. */
-export function authorize(request: Request, deps: AuthorizeDeps, scope: 'read' | 'write'): string {
-  const secret = request.headers.get(deps.keyHeader)
-  if (secret === null) {
+export function authorize(request: Request, deps: AuthorizeDeps, scope: Scope): string {
+  const key = findRequestKey(request, deps)
+  if (key === undefined) {
     const session = deps.findSession(request)
     if (session === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
     refuseCrossSite(request)
     return withinLimit(request, session.account, deps)
   }
-  const key = deps.findKey(secret)
-  if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
   return withinLimit(request, key.account, deps)
 }
@@ -40,4 +39,13 @@ function withinLimit(request: Request, account: string, { readLimit }: Authorize
   throw new Problem('rate_limited', `An account may make ${limit.limit} requests per second under /api.`, {
     retryAfterS: waitS,
   })
+}
+
+/** The key that the request was sent with; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
+export function findRequestKey(request: Request, deps: Omit<AuthorizeDeps, 'findSession'>): FoundKey | undefined {
+  const secret = request.headers.get(deps.keyHeader)
+  if (secret === null) return undefined
+  const key = deps.findKey(secret)
+  if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
+  return key
 }

@@ -3,6 +3,7 @@ import type { ExceptionSource, PointSource } from '../source.ts'
 import { createBoundedSelect } from './bounded-select.ts'
 import type { ClickHouseClient } from './client.ts'
 import { createExceptionQuestions } from './exceptions.ts'
+import { createMarkQuestions } from './marks.ts'
 import { createMetricQuestions } from './metrics.ts'
 import { findProcesses } from './processes.ts'
 import type { Schema } from './schema.ts'
@@ -13,6 +14,7 @@ export function createClickHouseSource(client: ClickHouseClient, schema: Schema)
   const select = createBoundedSelect(client)
   return {
     ...createTimingQuestions(select, schema),
+    ...createMarkQuestions(select, schema),
     ...createMetricQuestions(select, schema),
     ...createExceptionQuestions(select, schema),
     findPointProcesses: (q) => findProcesses(select, schema, ['marks', 'metrics'], q),

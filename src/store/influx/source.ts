@@ -1,6 +1,7 @@
 // Answers questions about points from InfluxDB 2. Every value of a caller's enters a query through the `flux` tag, which escapes it.
 import { type PointSource, type Selection, StoreError } from '../source.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
+import { findMarks, findNewestStarts } from './marks.ts'
 import { aggregateMetrics, findMetrics } from './metrics.ts'
 import { findProcesses } from './processes.ts'
 import { fluxTime, whereTags } from './selection.ts'
@@ -21,6 +22,8 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
     findTimings: (q, page) => ask(q, [], () => findTimings(client, bucket, q, page)),
     findLatest: (q) => ask(q, [], () => findLatest(client, bucket, q)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
+    findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),
+    findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
     aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),
     findPointProcesses: (q) => ask(q, [], () => findProcesses(client, bucket, q)),
@@ -43,7 +46,11 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
 }
 
 /** InfluxDB calls an empty range an error. */
-async function ask<T>({ fromNs, toNs }: Selection, nothing: T, question: () => Promise<T>): Promise<T> {
+async function ask<T>(
+  { fromNs, toNs }: Pick<Selection, 'fromNs' | 'toNs'>,
+  nothing: T,
+  question: () => Promise<T>,
+): Promise<T> {
   if (fromNs >= toNs) return nothing
   try {
     return await question()

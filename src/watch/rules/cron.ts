@@ -8,14 +8,32 @@ export interface Schedule {
   previousUs(us: number): number | undefined
 }
 
+const REMEMBERED = 16
+
 /** Throws an Error when the expression or the time zone is invalid. */
 export function createSchedule(expression: string, timeZone: string): Schedule {
   new Intl.DateTimeFormat('en', { timeZone }) // croner accepts any zone until it is asked for a time
   const cron = new Cron(expression, { timezone: timeZone, mode: '5-or-6-parts', paused: true })
   const toUs = (date: Date | null | undefined) => (date ? date.getTime() * 1000 : undefined)
-  // croner works in whole seconds, and the moment that it is given is never its answer.
+  // croner takes a tenth of a millisecond per answer, and evaluations ask for the same moments again and again.
+  const stretches: { fromUs: number; nextUs: number }[] = []
+  const previous = new Map<number, number | undefined>()
   return {
-    nextUs: (us) => toUs(cron.nextRun(new Date(Math.floor(us / 1e6) * 1000))),
-    previousUs: (us) => toUs(cron.previousRuns(1, new Date(Math.ceil(us / 1e6) * 1000))[0]),
+    nextUs(us) {
+      const known = stretches.find(({ fromUs, nextUs }) => fromUs <= us && us < nextUs)
+      if (known !== undefined) return known.nextUs
+      // In whole seconds; the moment that croner is given is never its answer.
+      const nextUs = toUs(cron.nextRun(new Date(Math.floor(us / 1e6) * 1000)))
+      if (nextUs !== undefined) stretches.unshift({ fromUs: us, nextUs })
+      stretches.splice(REMEMBERED)
+      return nextUs
+    },
+    previousUs(us) {
+      if (previous.has(us)) return previous.get(us)
+      const previousUs = toUs(cron.previousRuns(1, new Date(Math.ceil(us / 1e6) * 1000))[0])
+      if (previous.size >= REMEMBERED) previous.clear()
+      previous.set(us, previousUs)
+      return previousUs
+    },
   }
 }

@@ -43,28 +43,32 @@ function missedUs(
   { blind }: Judgement,
 ): number | undefined {
   const firesUs =
-    'everyUs' in rule ? missedInterval(rule, fromUs, endUs, blind) : missedMoment(rule, fromUs, coveredUs, endUs, blind)
+    'everyUs' in rule
+      ? missedInterval(rule, fromUs, fromUs === coveredUs, endUs, blind)
+      : missedMoment(rule, fromUs, coveredUs, endUs, blind)
   return firesUs !== undefined && firesUs < endUs ? firesUs : undefined
 }
 
 function missedInterval(
   { everyUs, graceUs }: { everyUs: number; graceUs: number },
   startUs: number,
+  /** It began with a start. Without one the next start may come at any time up to the due moment, so any blind stretch may hide it. */
+  begins: boolean,
   endUs: number,
   blind: readonly Blind[],
 ): number | undefined {
   const earlyUs = Math.min(graceUs, everyUs / 2)
   let fromUs = startUs
+  let isStart = begins
   for (;;) {
     const plainUs = fromUs + everyUs
     const dueUs = reachUs(blind, fromUs, everyUs - earlyUs) + earlyUs
     if (plainUs + graceUs >= endUs) return undefined
-    // After a stretch that may have hidden a start, the next one is due at any moment within the interval.
-    const excusedUs = fromUs === startUs ? undefined : fromUs
     const hidden =
-      lastBlind(blind, excusedUs ?? plainUs - earlyUs, plainUs + graceUs) ??
-      lastBlind(blind, excusedUs ?? dueUs - earlyUs, dueUs + graceUs)
+      lastBlind(blind, isStart ? plainUs - earlyUs : fromUs, plainUs + graceUs) ??
+      lastBlind(blind, dueUs - earlyUs, dueUs + graceUs)
     if (hidden === undefined) return dueUs + graceUs
+    isStart = false
     fromUs = Math.max(hidden.toUs, fromUs + 1)
   }
 }

@@ -6,8 +6,6 @@ export interface WatchMark {
   /** '' = without uid. */
   readonly uid: string
   readonly atUs: number
-  /** The stamp: the order of marks at the same moment. */
-  readonly stamp: string
 }
 
 export interface Run {
@@ -22,13 +20,13 @@ export interface Run {
   readonly isDoubtful: boolean
 }
 
-const RANK = { start: 0, end: 1, failed: 1 } as const
+const RANK = { start: 0, end: 1, failed: 2 } as const
 
-/** By time, a start before an end, then by stamp. */
+/** By time, a start before an end. Marks that are equal by it are the same event: one with an own time is identified by its content. */
 export function compareMarks(a: WatchMark, b: WatchMark): number {
   if (a.atUs !== b.atUs) return a.atUs - b.atUs
-  if (a.mark !== b.mark && RANK[a.mark] !== RANK[b.mark]) return RANK[a.mark] - RANK[b.mark]
-  return a.stamp < b.stamp ? -1 : a.stamp > b.stamp ? 1 : 0
+  if (a.mark !== b.mark) return RANK[a.mark] - RANK[b.mark]
+  return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
 }
 
 /** The runs that started at or before `knownUs`, as they were known then. `marks` are in the order of `compareMarks`. Orphans are no runs. */

@@ -63,7 +63,7 @@ export function limitOf(factor: number, completed: readonly Run[], startedUs: nu
   }
   if (durations.length < MIN_RUNS) return undefined
   const usualUs = median(durations)
-  return Math.max(factor * usualUs, usualUs + MIN_DIFFERENCE_US)
+  return Math.round(Math.max(factor * usualUs, usualUs + MIN_DIFFERENCE_US))
 }
 
 function median(values: number[]): number {

@@ -25,6 +25,7 @@ const app = new Elysia().use(
         stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
       },
       accounts: { get: (id) => ({ id, email: `${id}@example.com`, operator: id === 'ada', createdMs: 0 }) },
+      watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
       nowUs: () => NOW_US,
     },
   }),
@@ -41,6 +42,7 @@ const IDLE = { store: 'clickhouse', state: 'idle', since: SINCE }
 
 test('the operator sees why a delivery is paused, and how many dead letters there are in all', async () => {
   expect(await askAs('ada')).toEqual({
+    watches: { firing: 1, unknown: false, waiting: 4 },
     spools: SPOOLS,
     destinations: {
       points: { store: 'influxdb', state: 'parked', reason: 'it quotes somebody’s event', since: SINCE },
@@ -52,6 +54,7 @@ test('the operator sees why a delivery is paused, and how many dead letters ther
 
 test('others see that delivery is paused, and their own dead letters', async () => {
   expect(await askAs('eve')).toEqual({
+    watches: { firing: 0, unknown: false, waiting: 4 },
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
     dead: { own: 0 },

@@ -56,7 +56,7 @@ function open() {
   const deps: AuthorizeDeps = {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'Send a key.'),
-    findKey: (secret) => KEYS[secret] && { keyId: secret, ping: false, ...KEYS[secret] },
+    findKey: (secret) => KEYS[secret] && { keyId: secret, ping: false, manage: false, ...KEYS[secret] },
     findSession: (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
   }
   const accountOf = (request: Request) => authorize(request, deps, 'read')

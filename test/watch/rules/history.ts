@@ -24,9 +24,7 @@ export const secondMarks = fc.array(
 )
 
 export const toMarks = (marks: readonly SecondMark[]): WatchMark[] =>
-  marks
-    .map(({ mark, uid, at }, i) => ({ mark, uid, atUs: at * S, stamp: String(at * S * 1000 + i).padStart(20, '0') }))
-    .sort(compareMarks)
+  marks.map(({ mark, uid, at }) => ({ mark, uid, atUs: at * S })).sort(compareMarks)
 
 export const judgementAt = (atS: number, sinceS = 0, blind: readonly Blind[] = []): Judgement => ({
   knownUs: atS * S,

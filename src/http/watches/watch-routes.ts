@@ -1,0 +1,187 @@
+// Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
+// Order of checks: key or session (401, 403) → size, content type, JSON, fields (413, 422) → the request itself.
+import { Elysia } from 'elysia'
+import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
+import { type Fault, Problem } from '../../problem.ts'
+import type { Watches } from '../../watch/watches.ts'
+import * as alertWire from '../../wire/alerts.ts'
+import * as channelWire from '../../wire/channels.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../wire/parameters.ts'
+import * as wire from '../../wire/watches.ts'
+import { emptyAnswer, jsonAnswer } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
+import { type Rules, readJson } from '../read-json.ts'
+
+export interface WatchRoutesDeps {
+  readonly watch: Watches
+  /** The account a request may manage. Throws Problem `key_invalid`, `scope_missing`, `rate_limited` or `cross_site`. */
+  accountOf(request: Request): string
+}
+
+const RULES: Rules<wire.CreateWatch> = {
+  process: (process) => checkProcess(process)[0]?.detail,
+  meta: (meta) => checkMeta(meta)[0]?.detail,
+  metric: ({ name }) => nameFault(name),
+}
+
+/** Events are stored without certain characters: a watch must not wait for a name that no event can have. */
+const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
+  ...body,
+  ...(typeof body.process === 'string' && { process: stripText(body.process) }),
+  ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
+})
+
+export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
+  const { watches, channels, alerts } = watch
+  return new Elysia({ normalize: false })
+    .get(
+      wire.LIST_WATCHES.path,
+      async ({ request }) => jsonAnswer({ watches: await watches.list(accountOf(request)) } satisfies wire.Watches),
+      describeRoute(wire.LIST_WATCHES),
+    )
+    .post(
+      wire.CREATE_WATCH.path,
+      async ({ request }) => {
+        const account = accountOf(request)
+        const body = stripped(await readJson(request, wire.CreateWatch, RULES))
+        return jsonAnswer({ watch: await watches.create(account, body) } satisfies wire.WatchAnswer, 201)
+      },
+      describeRoute(wire.CREATE_WATCH),
+    )
+    .get(
+      wire.SHOW_WATCH.path,
+      async ({ request, params }) =>
+        jsonAnswer({ watch: await watches.show(accountOf(request), params.id) } satisfies wire.WatchAnswer),
+      describeRoute(wire.SHOW_WATCH),
+    )
+    .patch(
+      wire.CHANGE_WATCH.path,
+      async ({ request, params }) => {
+        const account = accountOf(request)
+        const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
+        return jsonAnswer({ watch: await watches.change(account, params.id, body) } satisfies wire.WatchAnswer)
+      },
+      describeRoute(wire.CHANGE_WATCH),
+    )
+    .delete(
+      wire.DELETE_WATCH.path,
+      async ({ request, params }) => {
+        await watches.remove(accountOf(request), params.id)
+        return emptyAnswer()
+      },
+      describeRoute(wire.DELETE_WATCH),
+    )
+    .post(
+      wire.PUBLISH_BADGE.path,
+      async ({ request, params }) => {
+        const published = await watches.setBadge(accountOf(request), params.id, true)
+        return jsonAnswer({ watch: published } satisfies wire.WatchAnswer)
+      },
+      describeRoute(wire.PUBLISH_BADGE),
+    )
+    .delete(
+      wire.REVOKE_BADGE.path,
+      async ({ request, params }) => {
+        await watches.setBadge(accountOf(request), params.id, false)
+        return emptyAnswer()
+      },
+      describeRoute(wire.REVOKE_BADGE),
+    )
+    .get(
+      channelWire.LIST_CHANNELS.path,
+      async ({ request }) =>
+        jsonAnswer({ channels: await channels.list(accountOf(request)) } satisfies channelWire.Channels),
+      describeRoute(channelWire.LIST_CHANNELS),
+    )
+    .post(
+      channelWire.CREATE_CHANNEL.path,
+      async ({ request }) => {
+        const account = accountOf(request)
+        const body = await readJson(request, channelWire.CreateChannel)
+        return jsonAnswer({ channel: await channels.create(account, body) } satisfies channelWire.NewChannel, 201)
+      },
+      describeRoute(channelWire.CREATE_CHANNEL),
+    )
+    .get(
+      channelWire.CONFIRM_CHANNEL.path,
+      async ({ request }) => {
+        await channels.confirm(new URL(request.url).searchParams.get('token') ?? '')
+        return new Response('The address is confirmed.', { headers: { 'content-type': 'text/plain; charset=utf-8' } })
+      },
+      describeRoute(channelWire.CONFIRM_CHANNEL),
+    )
+    .get(
+      channelWire.SHOW_CHANNEL.path,
+      async ({ request, params }) =>
+        jsonAnswer({
+          channel: await channels.show(accountOf(request), params.id),
+        } satisfies channelWire.ChannelAnswer),
+      describeRoute(channelWire.SHOW_CHANNEL),
+    )
+    .patch(
+      channelWire.CHANGE_CHANNEL.path,
+      async ({ request, params }) => {
+        const account = accountOf(request)
+        const body = await readJson(request, channelWire.ChangeChannel)
+        return jsonAnswer({
+          channel: await channels.change(account, params.id, body),
+        } satisfies channelWire.ChannelAnswer)
+      },
+      describeRoute(channelWire.CHANGE_CHANNEL),
+    )
+    .delete(
+      channelWire.DELETE_CHANNEL.path,
+      async ({ request, params }) => {
+        await channels.remove(accountOf(request), params.id)
+        return emptyAnswer()
+      },
+      describeRoute(channelWire.DELETE_CHANNEL),
+    )
+    .post(
+      channelWire.TEST_CHANNEL.path,
+      async ({ request, params }) =>
+        jsonAnswer({ detail: await channels.test(accountOf(request), params.id) } satisfies channelWire.TestAnswer),
+      describeRoute(channelWire.TEST_CHANNEL),
+    )
+    .get(
+      alertWire.LIST_ALERTS.path,
+      async ({ request }) => {
+        const account = accountOf(request)
+        const page = parseAlertsQuestion(new URL(request.url).searchParams)
+        return jsonAnswer((await alerts.list(account, page)) satisfies alertWire.AlertPage)
+      },
+      describeRoute(alertWire.LIST_ALERTS),
+    )
+    .post(
+      alertWire.DISMISS_ALERT.path,
+      async ({ request, params }) =>
+        jsonAnswer({ alert: await alerts.dismiss(accountOf(request), params.id) } satisfies alertWire.AlertAnswer),
+      describeRoute(alertWire.DISMISS_ALERT),
+    )
+}
+
+/** Throws Problem `question_invalid`. */
+function parseAlertsQuestion(search: URLSearchParams) {
+  const errors: Fault[] = []
+  const { state, limit, cursor, ...unknown } = Object.fromEntries(search) as Record<string, string | undefined>
+  const isState = (text: string | undefined) => alertWire.ALERT_STATES.find((it) => it === text)
+  const isLimit = limit === undefined || (/^[1-9]\d{0,3}$/.test(limit) && Number(limit) <= MAX_LIMIT)
+  if (state !== undefined && isState(state) === undefined)
+    errors.push({ pointer: '/state', detail: 'must be firing or resolved' })
+  if (!isLimit) errors.push({ pointer: '/limit', detail: `must be a whole number from 1 to ${MAX_LIMIT}` })
+  if (cursor !== undefined && !/^ale_\w{1,40}$/.test(cursor))
+    errors.push({ pointer: '/cursor', detail: 'is not a cursor of this question' })
+  for (const name of Object.keys(unknown))
+    errors.push({
+      pointer: `/${name}`,
+      detail: 'is not a parameter of this question, which takes state, limit, cursor',
+    })
+  if (errors.length > 0)
+    throw new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
+  const known = isState(state)
+  return {
+    limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+    ...(known && { state: known }),
+    ...(cursor !== undefined && { cursor }),
+  }
+}

@@ -1,0 +1,42 @@
+// Marks as they are stored: for the evaluation of watches, which pairs them itself.
+import type { MarkRow, MarkSelection, PointSource } from '../source.ts'
+import type { Select } from './bounded-select.ts'
+import type { Schema } from './schema.ts'
+import { type Ns, nsText, selectionOf } from './selection.ts'
+
+export function createMarkQuestions(
+  select: Select,
+  schema: Schema,
+): Pick<PointSource, 'findMarks' | 'findNewestStarts'> {
+  /** Reads the table and not the FINAL view: a mark that is there twice is the same mark. */
+  const from = (q: MarkSelection) => {
+    const { where, params } = selectionOf(q)
+    const among = "process IN (SELECT arrayJoin(JSONExtract({processes:String}, 'Array(String)')))"
+    return {
+      sql: `FROM ${schema.raw('marks')} WHERE ${[...where, ...(q.processes === undefined ? [] : [among])].join(' AND ')}`,
+      params: { ...params, ...(q.processes !== undefined && { processes: JSON.stringify(q.processes) }) },
+    }
+  }
+
+  return {
+    async findMarks(q) {
+      const { sql, params } = from(q)
+      const each = q.perSeries === undefined ? '' : ` LIMIT {each:UInt32} BY process, meta`
+      const rows = await select<Omit<MarkRow, 'mark' | 'ns'> & { name: MarkRow['mark']; ns: Ns }>(
+        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns ${sql} ORDER BY at DESC${each} LIMIT {max:UInt32}`,
+        { ...params, max: q.maxRows, ...(q.perSeries !== undefined && { each: q.perSeries }) },
+        q,
+      )
+      return rows.map(({ process, meta, uid, name, ns }) => ({ process, meta, uid, mark: name, ns: BigInt(ns) }))
+    },
+    async findNewestStarts(q) {
+      const { sql, params } = from(q)
+      const rows = await select<Pick<MarkRow, 'process' | 'meta'> & { ns: Ns }>(
+        `SELECT process, meta, ${nsText('max(at)')} AS ns ${sql} AND mark = 'start' GROUP BY process, meta`,
+        params,
+        q,
+      )
+      return rows.map(({ ns, ...row }) => ({ ...row, ns: BigInt(ns) }))
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// One delivery to one channel, by its kind. Several notifications are one digest; a webhook gets them one by one.
+import type { Channel, NotificationBody } from '../storage/watch-store.ts'
+import { DeliveryError } from './delivery-error.ts'
+import type { Mailer } from './mailer.ts'
+import { toHtml, toMrkdwn, toSubject, toText } from './notification-text.ts'
+import { type PostOptions, pinnedPost } from './pinned-post.ts'
+import { signWebhook } from './sign-webhook.ts'
+
+/** `id` is the same for every attempt. Answers the receiver's own words, or rejects with DeliveryError. */
+export type Deliver = (channel: Channel, id: string, bodies: readonly NotificationBody[]) => Promise<string>
+
+export interface DeliverOptions {
+  readonly post: PostOptions
+  /** Absent: no SMTP_URL is set. */
+  readonly mailer?: Mailer
+  nowUs(): number
+}
+
+/** Characters of an answer that are shown. */
+const SHOWN = 200
+
+export function createDeliver({ post, mailer, nowUs }: DeliverOptions): Deliver {
+  async function send(channel: Channel, headers: Record<string, string>, body: string): Promise<string> {
+    const { status, text } = await pinnedPost(channel.target, headers, body, post)
+    const shown = text
+      .replace(/[\u0000-\u001f\u007f]+/g, ' ')
+      .trim()
+      .slice(0, SHOWN)
+    const answer = shown === '' ? `${status}` : `${status} ${shown}`
+    if (status >= 200 && status < 300) return answer
+    throw new DeliveryError(`The receiver answered ${answer}`, { isGone: status === 410 })
+  }
+
+  return async (channel, id, bodies) => {
+    switch (channel.kind) {
+      case 'webhook': {
+        const { facts: _, ...webhook } = bodies[0]!
+        const body = JSON.stringify(webhook)
+        const signed = signWebhook(channel.secret ?? '', id, nowUs(), body)
+        return send(channel, { 'content-type': 'application/json', ...signed }, body)
+      }
+      case 'slack':
+        return send(channel, { 'content-type': 'application/json' }, JSON.stringify({ text: toMrkdwn(bodies) }))
+      case 'ntfy':
+        return send(channel, ntfyHeaders(bodies), toText(bodies))
+      case 'email':
+        if (mailer === undefined) throw new DeliveryError('E-mail is not set up: the operator must set SMTP_URL.')
+        return mailer.send({
+          to: channel.target,
+          subject: toSubject(bodies),
+          text: toText(bodies),
+          html: toHtml(bodies),
+          id,
+        })
+      default:
+        return channel.kind satisfies never
+    }
+  }
+}
+
+function ntfyHeaders(bodies: readonly NotificationBody[]): Record<string, string> {
+  const isFiring = bodies.some(({ type }) => type === 'alert.firing' || type === 'alert.reminder')
+  const { url } = bodies[0]!.data
+  return {
+    'content-type': 'text/plain; charset=utf-8',
+    title: encodeHeader(toSubject(bodies)),
+    priority: isFiring ? 'high' : 'default',
+    tags: isFiring ? 'rotating_light' : 'white_check_mark',
+    ...(url !== '' && { click: url }),
+  }
+}
+
+/** Headers hold ASCII; ntfy decodes RFC 2047. */
+const encodeHeader = (text: string): string =>
+  /^[ -~]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`

@@ -1,0 +1,72 @@
+// E-mail by SMTP. The only file that knows nodemailer.
+import { createTransport } from 'nodemailer'
+import { DeliveryError } from './delivery-error.ts'
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  /** The same for each attempt: mail servers and readers drop repetitions by it. */
+  readonly id: string
+}
+
+export interface Mailer {
+  /** The server's answer. Rejects with DeliveryError. */
+  send(mail: Mail): Promise<string>
+  close(): void
+}
+
+export interface MailerOptions {
+  /** `smtp://user:password@host:587` (STARTTLS) or `smtps://…`. */
+  readonly url: string
+  readonly from: string
+  readonly timeoutMs?: number
+  /** False in tests with a certificate of their own. */
+  readonly verifyTls?: boolean
+}
+
+const TIMEOUT_MS = 20_000
+
+export function createMailer({ url, from, timeoutMs = TIMEOUT_MS, verifyTls = true }: MailerOptions): Mailer {
+  const { protocol, hostname, port, username, password } = new URL(url)
+  const isTls = protocol === 'smtps:'
+  const isLocal = /^(localhost|127\.|\[?::1)/.test(hostname)
+  const user = decodeURIComponent(username)
+  const transport = createTransport({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (isTls ? 465 : 587) : Number(port),
+    secure: isTls,
+    // A password must never cross a network in the clear.
+    requireTLS: !isTls && !isLocal && user !== '',
+    ...(user !== '' && { auth: { user, pass: decodeURIComponent(password) } }),
+    tls: { rejectUnauthorized: verifyTls },
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+  })
+  const domain = /@([^>\s]+)>?$/.exec(from)?.[1] ?? 'stint'
+  return {
+    async send({ to, subject, text, html, id }) {
+      try {
+        const sent = await transport.sendMail({
+          from,
+          to: { name: '', address: to },
+          subject,
+          text,
+          html,
+          messageId: `<${id}@${domain}>`,
+          headers: { 'auto-submitted': 'auto-generated' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        })
+        return sent.response
+      } catch (cause) {
+        const { responseCode, code } = cause as { responseCode?: number; code?: string }
+        const why = responseCode === undefined ? (code ?? 'the connection failed') : `code ${responseCode}`
+        throw new DeliveryError(`The mail server did not take the e-mail: ${why}.`, { cause })
+      }
+    },
+    close: () => transport.close(),
+  }
+}

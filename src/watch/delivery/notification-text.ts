@@ -1,0 +1,77 @@
+// Notifications in words: subject lines, plain text, HTML and Slack's mrkdwn. One notification, or a digest of several.
+import type { NotificationBody } from '../storage/watch-store.ts'
+
+/** Of a digest, the notifications that are shown one by one. */
+const LISTED = 30
+
+const LABELS = {
+  'alert.firing': 'Firing',
+  'alert.resolved': 'Resolved',
+  'alert.reminder': 'Still firing',
+  test: 'Test',
+} as const satisfies Record<NotificationBody['type'], string>
+
+const line = ({ type, data }: NotificationBody): string => `${LABELS[type]}: ${data.summary}`
+
+/** In one line; no control characters, because it goes into headers. */
+export function toSubject(bodies: readonly NotificationBody[]): string {
+  const [first] = bodies
+  const text = bodies.length === 1 ? `[Stint] ${line(first!)}` : `[Stint] ${countStates(bodies)}`
+  return text.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, 200)
+}
+
+function countStates(bodies: readonly NotificationBody[]): string {
+  return Object.entries(LABELS)
+    .map(([type, label]) => [bodies.filter((body) => body.type === type).length, label.toLowerCase()] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, label]) => `${count} ${label}`)
+    .join(', ')
+}
+
+const more = (bodies: readonly NotificationBody[]): string =>
+  bodies.length > LISTED ? `… and ${bodies.length - LISTED} more` : ''
+
+export function toText(bodies: readonly NotificationBody[]): string {
+  if (bodies.length > 1) return [...bodies.slice(0, LISTED).map(line), more(bodies)].join('\n').trimEnd()
+  const { data, facts } = bodies[0]!
+  const rows = facts.map(([label, value]) => `${label}: ${value}`)
+  return [line(bodies[0]!), '', ...rows, ...(data.url === '' ? [] : ['', data.url])].join('\n')
+}
+
+export function toHtml(bodies: readonly NotificationBody[]): string {
+  const cell = 'style="padding:2px 16px 2px 0;text-align:left;vertical-align:top"'
+  if (bodies.length > 1) {
+    const items = bodies.slice(0, LISTED).map((body) => `<li>${linked(body, escapeHtml(line(body)))}</li>`)
+    return `<ul>${items.join('')}</ul><p>${more(bodies)}</p>`
+  }
+  const [body] = bodies
+  const rows = body!.facts.map(
+    ([label, value]) =>
+      `<tr><th ${cell}>${escapeHtml(label)}</th><td ${cell}>${escapeHtml(value).replaceAll('\n', '<br>')}</td></tr>`,
+  )
+  const link = body!.data.url === '' ? '' : `<p>${linked(body!, 'Open in Stint')}</p>`
+  return `<p><strong>${escapeHtml(line(body!))}</strong></p><table>${rows.join('')}</table>${link}`
+}
+
+export function toMrkdwn(bodies: readonly NotificationBody[]): string {
+  const lines = bodies.slice(0, LISTED).map((body) => {
+    const { data, type } = body
+    const text = `*${LABELS[type]}*: ${escapeMrkdwn(data.summary)}`
+    return data.url === '' ? text : `${text} <${data.url}|Open>`
+  })
+  return [...lines, more(bodies)].join('\n').trimEnd()
+}
+
+const linked = ({ data }: NotificationBody, html: string): string =>
+  data.url === '' ? html : `<a href="${escapeHtml(data.url)}">${html}</a>`
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** Slack reads & < > as markup, and * _ ~ ` around words as emphasis, which a zero-width space in front prevents. */
+const escapeMrkdwn = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/[*_~`]/g, '\u200b$&')

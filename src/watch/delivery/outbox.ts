@@ -1,0 +1,139 @@
+// Delivers what is in the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
+// * One delivery per channel at a time; a slow receiver delays nobody else.
+// * A notification leaves the outbox only after its receiver took it, or after 24 hours, or when the channel is gone.
+// * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
+import type { Logger } from '../../log.ts'
+import type { Channel, Notification, WatchStore } from '../storage/watch-store.ts'
+import type { Deliver } from './deliver.ts'
+import { DeliveryError } from './delivery-error.ts'
+import { createTokens } from './tokens.ts'
+
+const STEP_MS = 1000
+const DUE_ROWS = 2000
+const CHANNELS_AT_ONCE = 16
+const DIGEST_OVER = 5
+const GIVE_UP_AFTER_US = 24 * 3_600e6
+const BACKOFF_S = [5, 15, 30, 60, 120, 300, 600, 1800, 3600]
+
+/** Messages of a channel: so many at once, then one per so many seconds. */
+const RATES = {
+  webhook: { burst: 200, everyS: 0.1 },
+  email: { burst: 10, everyS: 180 },
+  slack: { burst: 10, everyS: 30 },
+  ntfy: { burst: 10, everyS: 30 },
+} as const
+/** E-mails of an account, whatever its channels: a mail server's good name is shared by all. */
+const ACCOUNT_EMAILS = { burst: 60, everyS: 60 }
+
+export interface OutboxMeter {
+  delivered(kind: Channel['kind']): void
+  failed(kind: Channel['kind']): void
+  /** From the creation of a notification to its delivery. */
+  seconds(s: number): void
+}
+
+export interface OutboxOptions {
+  readonly store: WatchStore
+  readonly deliver: Deliver
+  nowUs(): number
+  readonly log: Logger
+  readonly meter: OutboxMeter
+}
+
+export interface Outbox {
+  /** Delivers what is due; resolves when those deliveries ended. */
+  step(): Promise<void>
+  start(): void
+  /** Resolves when nothing is in flight. */
+  stop(): Promise<void>
+}
+
+export function createOutbox({ store, deliver, nowUs, log, meter }: OutboxOptions): Outbox {
+  const inFlight = new Map<string, Promise<void>>()
+  const tokens = createTokens(nowUs)
+  let timer: Timer | undefined
+  let isStopping = false
+
+  async function send(channel: Channel, rows: readonly Notification[]): Promise<boolean> {
+    const [first] = rows
+    try {
+      const detail = await deliver(
+        channel,
+        first!.id,
+        rows.map(({ body }) => body),
+      )
+      const now = nowUs()
+      await store.settle(rows, { id: channel.id, last: { atUs: now, ok: true, detail } }, now, true)
+      meter.delivered(channel.kind)
+      for (const { createdUs } of rows) meter.seconds((now - createdUs) / 1e6)
+      return true
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) throw error
+      meter.failed(channel.kind)
+      const last = { atUs: nowUs(), ok: false, detail: error.message }
+      if (error.isGone) {
+        log.warn({ channel: channel.id }, 'channel disabled: its receiver answered 410')
+        await store.settle(rows, { id: channel.id, last, state: 'disabled' }, last.atUs, false)
+        return false
+      }
+      const waitS = BACKOFF_S[Math.min(first!.attempts, BACKOFF_S.length - 1)]!
+      await store.postpone(rows, nowUs() + waitS * 1e6, last)
+      return false
+    }
+  }
+
+  async function giveUp(channel: Channel, rows: readonly Notification[]): Promise<void> {
+    log.warn({ channel: channel.id, notifications: rows.length }, 'notifications dropped: not delivered within 24 h')
+    const detail = `Given up after 24 h. ${channel.last?.detail ?? ''}`.trim()
+    await store.settle(rows, { id: channel.id, last: { atUs: nowUs(), ok: false, detail } }, nowUs(), false)
+  }
+
+  const mayEmail = (channel: Channel) =>
+    channel.kind !== 'email' || tokens.take(`account ${channel.account}`, ACCOUNT_EMAILS)
+
+  /** How the waiting notifications go out: each list is one message. */
+  function toMessages(channel: Channel, rows: readonly Notification[]): Notification[][] {
+    const rate = RATES[channel.kind]
+    const isDigest =
+      channel.kind !== 'webhook' && (rows.length > DIGEST_OVER || tokens.left(channel.id, rate) < rows.length)
+    return isDigest ? [[...rows]] : rows.map((row) => [row])
+  }
+
+  async function deliverTo(id: string, rows: readonly Notification[]): Promise<void> {
+    const channel = await store.channel(id)
+    if (channel === undefined) return
+    const old = rows.filter(({ createdUs }) => nowUs() - createdUs > GIVE_UP_AFTER_US)
+    if (old.length > 0) await giveUp(channel, old)
+    for (const message of toMessages(channel, rows.slice(old.length))) {
+      if (isStopping || !tokens.take(id, RATES[channel.kind]) || !mayEmail(channel)) return
+      if (!(await send(channel, message))) return // the others are as likely to fail: they wait for the next step
+    }
+  }
+
+  async function step(): Promise<void> {
+    const rows = await store.due(nowUs(), DUE_ROWS)
+    for (const [channel, own] of Map.groupBy(rows, (row) => row.channel)) {
+      if (inFlight.has(channel) || inFlight.size >= CHANNELS_AT_ONCE) continue
+      const delivery = deliverTo(channel, own)
+        .catch((err: unknown) => log.error({ err, channel }, 'notifications could not be delivered; retrying'))
+        .finally(() => inFlight.delete(channel))
+      inFlight.set(channel, delivery)
+    }
+    await Promise.all(inFlight.values())
+  }
+
+  const safeStep = () =>
+    void step().catch((err: unknown) => log.error({ err }, 'the outbox of notifications could not be read; retrying'))
+
+  return {
+    step,
+    start() {
+      timer = setInterval(safeStep, STEP_MS)
+    },
+    async stop() {
+      isStopping = true
+      clearInterval(timer)
+      await Promise.all(inFlight.values())
+    },
+  }
+}

@@ -1,0 +1,131 @@
+// An HTTP POST to an address of a caller's choice. Invariants:
+// * The connection goes to an address that was judged, not to a name that is looked up again: a name that changes its address in between (DNS rebinding)
+//   gains nothing. Redirects are not followed.
+// * Time and the bytes that are read are bounded.
+import { lookup as lookUp } from 'node:dns/promises'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { DeliveryError } from './delivery-error.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** All addresses of a host name. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+export interface PostOptions {
+  readonly resolve?: Resolve
+  /** Also to loopback and private addresses. */
+  readonly allowPrivate: boolean
+  readonly timeoutMs?: number
+  /** Certificates that are trusted beside the usual ones, in tests. */
+  readonly ca?: string
+}
+
+export interface PostAnswer {
+  readonly status: number
+  /** The beginning of the body, as text. */
+  readonly text: string
+}
+
+const TIMEOUT_MS = 10_000
+const MAX_ANSWER_BYTES = 4096
+
+export const resolveHost: Resolve = async (host) => (await lookUp(host, { all: true })).map(({ address }) => address)
+
+/** Rejects with DeliveryError when there is no answer; any status resolves. */
+export async function pinnedPost(
+  address: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  { resolve = resolveHost, allowPrivate, timeoutMs = TIMEOUT_MS, ca }: PostOptions,
+): Promise<PostAnswer> {
+  if (!URL.canParse(address)) throw new DeliveryError('The URL is invalid.')
+  const url = new URL(address)
+  const { promise: expired, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new DeliveryError(`No answer within ${timeoutMs / 1000} s.`)), timeoutMs)
+  let socket: Socket | undefined
+  const post = async () => {
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const ip = await chooseAddress(host, resolve, allowPrivate)
+    const isTls = url.protocol === 'https:'
+    const port = Number(url.port || (isTls ? 443 : 80))
+    socket = isTls
+      ? connectTls({ host: ip, port, ...(isIP(host) === 0 && { servername: host }), ...(ca !== undefined && { ca }) })
+      : connect({ host: ip, port })
+    return exchange(socket, isTls ? 'secureConnect' : 'connect', requestText(url, headers, body))
+  }
+  try {
+    return await Promise.race([post(), expired])
+  } finally {
+    clearTimeout(timer)
+    socket?.destroy()
+  }
+}
+
+async function chooseAddress(host: string, resolve: Resolve, allowPrivate: boolean): Promise<string> {
+  const found = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host]
+  const [first] = found
+  if (first === undefined) throw new DeliveryError('The host name does not resolve.')
+  if (allowPrivate) return first
+  // One private address among public ones is no accident that should be worked around.
+  if (!found.every(isPublicAddress))
+    throw new DeliveryError(
+      'The host is not a public address. The operator can allow private ones with NOTIFY_PRIVATE.',
+    )
+  return first
+}
+
+function requestText(url: URL, headers: Readonly<Record<string, string>>, body: string): Buffer {
+  const all = {
+    host: url.host,
+    'user-agent': 'stint',
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
+  const head = [`POST ${url.pathname}${url.search} HTTP/1.1`, ...lines, '', ''].join('\r\n')
+  return Buffer.concat([Buffer.from(head), Buffer.from(body)])
+}
+
+/** Sends the request once connected, and reads the head of the answer and the beginning of its body. */
+function exchange(socket: Socket, ready: 'connect' | 'secureConnect', request: Buffer): Promise<PostAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>()
+  let received = Buffer.alloc(0)
+  const finish = () => {
+    const answer = parseAnswer(received)
+    if (answer === undefined) reject(new DeliveryError('The connection ended without an HTTP answer.'))
+    else resolve(answer)
+  }
+  socket.once(ready, () => socket.write(request))
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]).subarray(0, 4 * MAX_ANSWER_BYTES)
+    if (received.length >= 4 * MAX_ANSWER_BYTES || isComplete(received)) finish()
+  })
+  socket.once('end', finish)
+  socket.once('close', finish)
+  socket.once('error', (cause: Error & { code?: string }) =>
+    reject(new DeliveryError(`The connection failed${cause.code ? `: ${cause.code}` : ''}.`, { cause })),
+  )
+  return promise
+}
+
+const headEnd = (bytes: Buffer): number => bytes.indexOf('\r\n\r\n')
+
+/** Whether a body of known length is all there; one of unknown length ends with the connection, or with its last chunk. */
+function isComplete(bytes: Buffer): boolean {
+  const end = headEnd(bytes)
+  if (end < 0) return false
+  const head = bytes.subarray(0, end).toString('latin1')
+  if (/^HTTP\/1\.[01] (1\d\d|204|304)/.test(head)) return true
+  if (/^transfer-encoding:.*chunked/im.test(head)) return bytes.subarray(-5).toString() === '0\r\n\r\n'
+  const length = /^content-length:\s*(\d+)\s*$/im.exec(head)?.[1]
+  return length !== undefined && bytes.length - end - 4 >= Number(length)
+}
+
+function parseAnswer(bytes: Buffer): PostAnswer | undefined {
+  const end = headEnd(bytes)
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(bytes.subarray(0, 16).toString('latin1'))?.[1]
+  if (end < 0 || status === undefined) return undefined
+  const text = bytes.subarray(end + 4, end + 4 + MAX_ANSWER_BYTES).toString()
+  return { status: Number(status), text }
+}

@@ -1,0 +1,41 @@
+// Rate limits: a bucket of tokens per name, that fills at a steady rate. In memory: a restart fills them.
+
+export interface Rate {
+  readonly burst: number
+  readonly everyS: number
+}
+
+export interface Tokens {
+  /** Takes one, if there is one. */
+  take(name: string, rate: Rate): boolean
+  left(name: string, rate: Rate): number
+}
+
+/** A bucket that is full again need not be remembered. */
+const MAX_BUCKETS = 10_000
+
+export function createTokens(nowUs: () => number): Tokens {
+  const buckets = new Map<string, { tokens: number; atUs: number }>()
+
+  function fill(name: string, { burst, everyS }: Rate) {
+    const now = nowUs()
+    const bucket = buckets.get(name) ?? { tokens: burst, atUs: now }
+    const gained = Math.max(0, now - bucket.atUs) / (everyS * 1e6)
+    bucket.tokens = Math.min(burst, bucket.tokens + gained)
+    bucket.atUs = now
+    buckets.delete(name)
+    buckets.set(name, bucket)
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
+    return bucket
+  }
+
+  return {
+    take(name, rate) {
+      const bucket = fill(name, rate)
+      if (bucket.tokens < 1) return false
+      bucket.tokens--
+      return true
+    },
+    left: (name, rate) => Math.floor(fill(name, rate).tokens),
+  }
+}

@@ -1,0 +1,184 @@
+// One account's watches at one moment → the changes of its alerts. A store that does not answer makes the conditions that need it unknown: they
+// stay as they are, and nobody is alerted.
+import type { Condition } from '../../wire/alerts.ts'
+import { createId } from '../random-id.ts'
+import type { Episode } from '../rules/episode.ts'
+import type { Alert, AlertChange, NewNotification } from '../storage/watch-store.ts'
+import { isPattern } from '../watch.ts'
+import type { AccountHistory } from './account-history.ts'
+import { forgetBeforeUs } from './account-history.ts'
+import { summarize, summarizeEnd, toBody } from './describe-alert.ts'
+import { type Instance, judgeMarks } from './judge-watch.ts'
+import type { Series } from './memory.ts'
+import type { MetricJudge } from './metric-judge.ts'
+import type { Moment, ReadyWatch } from './moment.ts'
+import { reconcile } from './reconcile.ts'
+
+/** Events may arrive so much later than they happened and still be reported, although they are over. */
+const LATE_EVENTS_US = 10 * 60e6
+
+export interface Evaluation {
+  readonly changes: readonly AlertChange[]
+  /** Why some conditions could not be judged. */
+  readonly faults: readonly unknown[]
+}
+
+export async function evaluateAccount(
+  watches: readonly ReadyWatch[],
+  history: AccountHistory,
+  judgeMetrics: MetricJudge,
+  moment: Moment,
+): Promise<Evaluation> {
+  const { nowUs } = moment
+  const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
+  const faults: unknown[] = []
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      faults.push(error)
+      return false
+    }
+  }
+  const ofMarks = active.filter(({ rules: { late, longUs, failed, slow } }) => late || longUs || failed || slow)
+  const hasMarks =
+    ofMarks.length > 0 && (await attempt(() => history.readMarks(nowUs, processesOf(ofMarks), openRuns(ofMarks))))
+  const asksExceptions = active.some(({ rules }) => rules.failed !== undefined)
+  const hasExceptions = asksExceptions && (await attempt(() => history.readExceptions(nowUs)))
+  const metrics = new Map<ReadyWatch, Instance[]>()
+  for (const one of active.filter(({ rules }) => rules.metric))
+    await attempt(async () => void metrics.set(one, await judgeMetrics(one, moment)))
+
+  const changes = active.flatMap((one) => {
+    const judged = new Set<Condition>()
+    const instances: Instance[] = []
+    if (hasMarks) {
+      instances.push(...judgeByMarks(one, history, moment, hasExceptions))
+      for (const condition of ['late', 'long', 'slow'] as const) judged.add(condition)
+      if (one.rules.failed?.exceptions !== true || hasExceptions) judged.add('failed')
+    }
+    if (metrics.has(one)) judged.add('metric')
+    instances.push(...(metrics.get(one) ?? []))
+    return [...toChanges(one, instances, judged, history, moment), ...toReminders(one, history, moment)]
+  })
+  history.memory.trim(forgetBeforeUs(nowUs))
+  return { changes, faults }
+}
+
+/** Undefined = all. */
+function processesOf(watches: readonly ReadyWatch[]): ReadonlySet<string> | undefined {
+  const names = watches.map(({ watch }) => watch.spec.process)
+  return names.some(isPattern) ? undefined : new Set(names)
+}
+
+/** The runs that alerts fire about: their start may be older than what is read. */
+const openRuns = (watches: readonly ReadyWatch[]) =>
+  watches.flatMap(({ alerts }) =>
+    alerts
+      .filter(({ condition, resolvedUs }) => condition === 'long' && resolvedUs === null)
+      .map(({ process, meta, uid, startedUs }) => ({
+        process,
+        meta: meta ?? '',
+        uid: uid ?? '',
+        startedUs: startedUs!,
+      })),
+  )
+
+/** A watch counts from its last change, or from the end of its pause. */
+export const sinceOf = ({ watch, rules }: ReadyWatch): number => Math.max(watch.sinceUs, rules.pausedUntilUs ?? 0)
+
+/** What was over by then is past. */
+const floorOf = (one: ReadyWatch, { judgedUs }: Moment): number => (judgedUs ?? sinceOf(one)) - LATE_EVENTS_US
+
+function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Moment, hasExceptions: boolean): Instance[] {
+  const { watch, rules } = one
+  const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
+  const marks = { knownUs: pointsKnownUs, sinceUs: sinceOf(one), maxRunUs, blind }
+  const exceptions = hasExceptions ? { ...marks, knownUs: Math.min(pointsKnownUs, exceptionsKnownUs) } : undefined
+  const { process, meta } = watch.spec
+  const series = isPattern(process) ? memory.series() : memory.seriesOf(process)
+  return judgeMarks({ process, isPattern: isPattern(process), meta, rules }, series, {
+    marks,
+    exceptions,
+    floorUs: floorOf(one, moment),
+  })
+}
+
+function toChanges(
+  one: ReadyWatch,
+  instances: readonly Instance[],
+  judged: ReadonlySet<Condition>,
+  history: AccountHistory,
+  moment: Moment,
+): AlertChange[] {
+  const { watch, rules, alerts } = one
+  const { nowUs, pointsKnownUs } = moment
+  const known = { floorUs: floorOf(one, moment), knownUs: pointsKnownUs }
+  const byKey = new Map(instances.map((instance) => [instance.key, instance]))
+  const alertsByKey = Map.groupBy(alerts, ({ instance }) => instance)
+  const changes: AlertChange[] = []
+  for (const [key, own] of alertsByKey) {
+    if (byKey.has(key) || !judged.has(own[0]!.condition)) continue
+    for (const { alert, untilUs, episode } of reconcile(own, [], known).ended) resolve(alert, untilUs, episode)
+  }
+  for (const instance of instances) {
+    const { begun, ended } = reconcile(alertsByKey.get(instance.key) ?? [], instance.episodes, known)
+    for (const { alert, untilUs, episode } of ended) resolve(alert, untilUs, episode)
+    for (const episode of begun) open(instance, episode)
+  }
+  return changes
+
+  function announce(type: 'alert.firing' | 'alert.resolved', alert: Alert, summary: string, episode?: Episode) {
+    const series = findSeries(history, alert)
+    const body = toBody({ type, alert, watch, summary, nowUs, publicUrl: moment.publicUrl, episode, series })
+    return watch.spec.channels.map((channel): NewNotification => ({ id: createId('msg'), channel, body }))
+  }
+  function resolve(alert: Alert, resolvedUs: number, episode: Episode | undefined): void {
+    const summary = summarizeEnd(alert, resolvedUs, episode)
+    const notifications = announce('alert.resolved', alert, summary, episode)
+    changes.push({ kind: 'resolve', id: alert.id, resolvedUs, summary, notifications })
+  }
+  function open({ key, condition, process, meta }: Instance, episode: Episode): void {
+    const { sinceUs, untilUs, uid, startedUs } = episode
+    const alert: Alert = {
+      id: createId('ale'),
+      account: watch.account,
+      watch: watch.id,
+      instance: key,
+      condition,
+      process,
+      meta,
+      uid: uid === undefined || uid === '' ? null : uid,
+      startedUs: startedUs ?? null,
+      sinceUs,
+      resolvedUs: untilUs ?? null,
+      notifiedUs: null,
+      remindUs: rules.remindUs === undefined ? null : nowUs + rules.remindUs,
+      summary: summarize(watch, { condition, process, meta, episode, nowUs }),
+    }
+    const notifications = announce('alert.firing', alert, alert.summary, episode)
+    if (untilUs !== undefined)
+      notifications.push(...announce('alert.resolved', alert, summarizeEnd(alert, untilUs, episode), episode))
+    changes.push({ kind: 'open', alert, watchSinceUs: watch.sinceUs, notifications })
+  }
+}
+
+function toReminders({ watch, rules, alerts }: ReadyWatch, history: AccountHistory, moment: Moment): AlertChange[] {
+  const { remindUs } = rules
+  const { nowUs, publicUrl } = moment
+  if (remindUs === undefined) return []
+  return alerts
+    .filter((alert) => alert.resolvedUs === null && (alert.remindUs ?? alert.sinceUs + remindUs) <= nowUs)
+    .map((alert) => {
+      const { id, summary } = alert
+      const series = findSeries(history, alert)
+      const body = toBody({ type: 'alert.reminder', alert, watch, summary, nowUs, publicUrl, series })
+      const notifications = watch.spec.channels.map((channel) => ({ id: createId('msg'), channel, body }))
+      return { kind: 'remind', id, remindUs: nowUs + remindUs, notifications }
+    })
+}
+
+function findSeries({ memory }: AccountHistory, { process, meta }: Alert): Series | undefined {
+  return memory.seriesOf(process).find((series) => series.meta === (meta ?? ''))
+}

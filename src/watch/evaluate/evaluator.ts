@@ -1,0 +1,214 @@
+// Evaluates all watches every 15 seconds, those with short spans sooner, off the path of requests. All changes of one round are one transaction.
+import type { Logger } from '../../log.ts'
+import type { AlertChange, WatchStore } from '../storage/watch-store.ts'
+import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
+import { type AccountHistory, createAccountHistory } from './account-history.ts'
+import { evaluateAccount } from './evaluate-account.ts'
+import type { Liveness } from './liveness.ts'
+import { createMetricJudge, type MetricStates } from './metric-judge.ts'
+import type { Moment, ReadyWatch } from './moment.ts'
+import type { WatchSource } from './watch-source.ts'
+
+const TICK_MS = 500
+const INTERVAL_US = 15e6
+const MIN_INTERVAL_US = 1e6
+/** Requests that were stamped and are not in the spool yet. */
+const IN_FLIGHT_US = 1e6
+/** Alerts that resolved longer ago cannot overlap with what is judged now. */
+const RESOLVED_SEEN_US = 8 * 86_400e6
+const PRUNE_EVERY_US = 3600e6
+const RESOLVED_KEPT_US = 90 * 86_400e6
+/** Callers send what they could not send before. */
+const AFTER_BLIND_US = 300e6
+/** A condition that was not judged for so long is reported as unknown. */
+const UNKNOWN_AFTER_US = 60e6
+
+export interface EvaluatorOptions {
+  readonly store: WatchStore
+  readonly source: WatchSource
+  readonly liveness: Pick<Liveness, 'blind'>
+  nowUs(): number
+  /** The oldest event that is not stored yet, by destination; undefined when all are. */
+  oldestUnstoredUs(): { readonly points: number | undefined; readonly exceptions: number | undefined }
+  readonly maxRunUs: number
+  publicUrl(): string
+  readonly log: Logger
+  /** Called after alerts changed. */
+  onChanged?(): void
+  /** Called after a round, with its duration. */
+  onRound?(seconds: number): void
+}
+
+export interface Evaluator {
+  /** One round over the accounts that are due. */
+  step(): Promise<void>
+  /** An event with an own time in the past was accepted: it is looked for as soon as it is stored. */
+  expectLate(account: string, atUs: number): void
+  /** Evaluates an account in the next round. */
+  hurry(account: string): void
+  /** Since when some conditions of the account could not be judged. */
+  unknownSinceUs(account: string): number | undefined
+  countUnknown(): number
+  /** The end of the last round in which every store answered. */
+  lastRoundUs(): number | undefined
+  start(): void
+  stop(): Promise<void>
+}
+
+interface AccountState {
+  readonly history: AccountHistory
+  readonly metrics: MetricStates
+  dueUs: number
+  judgedUs: number | undefined
+  /** Of the last evaluation without a fault. */
+  goodUs: number
+}
+
+export function createEvaluator(options: EvaluatorOptions): Evaluator {
+  const { store, source, liveness, nowUs, log } = options
+  const accounts = new Map<string, AccountState>()
+  const rulesOf = createRulesCache()
+  let judged: Map<string, number> | undefined
+  let round: Promise<void> | undefined
+  let timer: Timer | undefined
+  let lastRoundUs: number | undefined
+  let prunedUs = Number.NEGATIVE_INFINITY
+  let isStopping = false
+  /** No account is due before. */
+  let nextUs = Number.NEGATIVE_INFINITY
+
+  function stateOf(account: string): AccountState {
+    const known = accounts.get(account)
+    if (known !== undefined) return known
+    const judgedUs = judged?.get(account)
+    const fresh = {
+      history: createAccountHistory(source, account, judgedUs),
+      metrics: new Map(),
+      dueUs: 0,
+      judgedUs,
+      goodUs: nowUs(),
+    }
+    accounts.set(account, fresh)
+    return fresh
+  }
+
+  function momentOf({ judgedUs }: AccountState): Moment {
+    const now = nowUs()
+    const { points, exceptions } = options.oldestUnstoredUs()
+    const known = (oldest: number | undefined) => Math.min(now - IN_FLIGHT_US, (oldest ?? now) - 1)
+    return {
+      nowUs: now,
+      pointsKnownUs: known(points),
+      exceptionsKnownUs: known(exceptions),
+      blind: liveness.blind(now),
+      maxRunUs: options.maxRunUs,
+      judgedUs,
+      publicUrl: options.publicUrl(),
+    }
+  }
+
+  async function evaluate(account: string, watches: readonly ReadyWatch[]): Promise<readonly AlertChange[]> {
+    const state = stateOf(account)
+    const moment = momentOf(state)
+    const lastBlind = moment.blind.at(-1)
+    if (lastBlind !== undefined && moment.nowUs - lastBlind.toUs < AFTER_BLIND_US)
+      state.history.expect(lastBlind.fromUs, moment.nowUs)
+    const ofMetrics = watches.filter(({ rules }) => rules.metric !== undefined)
+    const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
+    nextUs = Math.min(nextUs, moment.nowUs + intervalOf(watches))
+    state.dueUs = moment.nowUs + intervalOf(watches)
+    const { changes, faults } = await evaluateAccount(watches, state.history, judgeMetrics, moment)
+    if (faults.length === 0) {
+      state.goodUs = moment.nowUs
+      state.judgedUs = moment.pointsKnownUs
+    } else if (nowUs() - state.goodUs > UNKNOWN_AFTER_US) {
+      log.debug({ err: faults[0], account }, 'watches cannot be evaluated; they stay as they are')
+    }
+    return changes
+  }
+
+  async function runRound(): Promise<void> {
+    judged ??= await store.judged()
+    const began = nowUs()
+    const [all, alerts] = await Promise.all([store.watches(), store.recentAlerts(began - RESOLVED_SEEN_US)])
+    const alertsOf = Map.groupBy(alerts, ({ watch }) => watch)
+    const byAccount = Map.groupBy(all, ({ account }) => account)
+    for (const account of accounts.keys()) if (!byAccount.has(account)) accounts.delete(account)
+    nextUs = began + INTERVAL_US
+    const changes: AlertChange[] = []
+    const progress = new Map<string, number>()
+    for (const [account, watches] of byAccount) {
+      if (isStopping) return
+      if (stateOf(account).dueUs > began) {
+        nextUs = Math.min(nextUs, stateOf(account).dueUs)
+        continue
+      }
+      const ready = watches.map((watch) => ({ watch, rules: rulesOf(watch), alerts: alertsOf.get(watch.id) ?? [] }))
+      changes.push(...(await evaluate(account, ready)))
+      const { judgedUs } = stateOf(account)
+      if (judgedUs !== undefined) progress.set(account, judgedUs)
+    }
+    if (progress.size > 0 || changes.length > 0) await store.commit(changes, progress, nowUs())
+    if (changes.length > 0) options.onChanged?.()
+    if (began - prunedUs > PRUNE_EVERY_US) {
+      await store.prune(began - RESOLVED_KEPT_US)
+      prunedUs = began
+    }
+    if (countUnknown() === 0) lastRoundUs = nowUs()
+    options.onRound?.((nowUs() - began) / 1e6)
+  }
+
+  /** A second call joins the round that runs. */
+  async function step(): Promise<void> {
+    if (round === undefined && nowUs() < nextUs) return
+    round ??= runRound().finally(() => {
+      round = undefined
+    })
+    return round
+  }
+
+  const isUnknown = ({ goodUs }: AccountState) => nowUs() - goodUs > UNKNOWN_AFTER_US
+  const countUnknown = () => [...accounts.values()].filter(isUnknown).length
+
+  return {
+    step,
+    expectLate: (account, atUs) => accounts.get(account)?.history.expect(atUs, nowUs()),
+    hurry(account) {
+      const state = accounts.get(account)
+      if (state) state.dueUs = 0
+      nextUs = Number.NEGATIVE_INFINITY
+    },
+    unknownSinceUs(account) {
+      const state = accounts.get(account)
+      return state !== undefined && isUnknown(state) ? state.goodUs : undefined
+    },
+    countUnknown,
+    lastRoundUs: () => lastRoundUs,
+    start() {
+      timer = setInterval(() => {
+        step().catch((err: unknown) => log.error({ err }, 'the watches could not be evaluated; trying again'))
+      }, TICK_MS)
+    },
+    async stop() {
+      isStopping = true
+      clearInterval(timer)
+      await round?.catch(() => {})
+    },
+  }
+}
+
+const intervalOf = (watches: readonly ReadyWatch[]): number =>
+  Math.max(MIN_INTERVAL_US, Math.min(INTERVAL_US, Math.min(...watches.map(({ rules }) => rules.shortestUs)) / 4))
+
+/** Rules are built once for each version of a watch: cron expressions are costly to read. */
+function createRulesCache() {
+  const cache = new Map<string, { text: string; rules: WatchRules }>()
+  return ({ id, spec }: StoredWatch): WatchRules => {
+    const text = JSON.stringify(spec)
+    const known = cache.get(id)
+    if (known?.text === text) return known.rules
+    const rules = toRules(spec)
+    cache.set(id, { text, rules })
+    return rules
+  }
+}

@@ -1,0 +1,72 @@
+// When Stint was able to accept events: kept in the store every few seconds, so that the next start knows how long it was down.
+import type { Logger } from '../../log.ts'
+import type { Blind } from '../rules/blind.ts'
+import type { WatchStore } from '../storage/watch-store.ts'
+
+const EVERY_MS = 10_000
+/** A gap longer than this means that the machine or the process stood still. */
+const GAP_US = 3 * EVERY_MS * 1000
+/** Callers that try again need a moment after a stretch: half of its length, at most this. */
+const SETTLES_US = 30e6
+
+export interface Liveness {
+  /** All blind stretches, also one that lasts. */
+  blind(nowUs: number): readonly Blind[]
+  step(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface LivenessOptions {
+  readonly store: WatchStore
+  nowUs(): number
+  /** Are events accepted now? */
+  accepts(): boolean
+  readonly log: Logger
+}
+
+export function createLiveness({ store, nowUs, accepts, log }: LivenessOptions): Liveness {
+  let past: readonly Blind[] = []
+  let aliveUs = Number.NaN
+  let timer: Timer | undefined
+
+  async function note(isBlind: boolean): Promise<void> {
+    const now = nowUs()
+    const settlesUs = Math.round(Math.min(SETTLES_US, (now - aliveUs) / 2))
+    const blind = isBlind && now > aliveUs ? { fromUs: aliveUs, toUs: now + settlesUs } : undefined
+    await store.noteAlive({ aliveUs: now, ...(blind && { blind }) })
+    if (blind) past = [...past, blind]
+    aliveUs = now
+  }
+
+  let wasRefusing = false
+  async function step(): Promise<void> {
+    if (!accepts()) {
+      wasRefusing = true // the stretch is noted when it is over; a kill before that leaves the last moment that was good
+      return
+    }
+    const isBlind = wasRefusing || nowUs() - aliveUs > GAP_US
+    wasRefusing = false
+    await note(isBlind)
+  }
+
+  return {
+    blind: (now) => (wasRefusing ? [...past, { fromUs: aliveUs, toUs: now }] : past),
+    step,
+    async start() {
+      const known = await store.alive()
+      past = known.blind
+      aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
+      await note(known.aliveUs !== 0)
+      timer = setInterval(() => {
+        step().catch((err: unknown) =>
+          log.warn({ err }, 'watches: the time of the last sign of life could not be saved'),
+        )
+      }, EVERY_MS)
+    },
+    async stop() {
+      clearInterval(timer)
+      if (!Number.isNaN(aliveUs) && accepts()) await step()
+    },
+  }
+}

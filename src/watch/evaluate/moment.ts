@@ -1,0 +1,22 @@
+// What one evaluation starts from: the watches with their alerts, and how much is known at that moment.
+import type { Blind } from '../rules/blind.ts'
+import type { Alert } from '../storage/watch-store.ts'
+import type { StoredWatch, WatchRules } from '../watch.ts'
+
+export interface ReadyWatch {
+  readonly watch: StoredWatch
+  readonly rules: WatchRules
+  readonly alerts: readonly Alert[]
+}
+
+export interface Moment {
+  readonly nowUs: number
+  /** Everything before is stored. */
+  readonly pointsKnownUs: number
+  readonly exceptionsKnownUs: number
+  readonly blind: readonly Blind[]
+  readonly maxRunUs: number
+  /** Of an earlier evaluation; events that became known since then may begin and end an alert at once. */
+  readonly judgedUs: number | undefined
+  readonly publicUrl: string
+}

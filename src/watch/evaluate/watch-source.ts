@@ -1,0 +1,59 @@
+// What the evaluation reads, in few bounded questions per account. Times are event times in µs since the epoch; a range is [fromUs, toUs).
+import type { WatchMark } from '../rules/runs.ts'
+
+export interface KnownMark extends WatchMark {
+  readonly process: string
+  /** '' = without meta. */
+  readonly meta: string
+}
+
+export interface NewestStart {
+  readonly process: string
+  readonly meta: string
+  readonly atUs: number
+}
+
+export interface KnownException {
+  readonly process: string
+  readonly meta: string
+  /** Absent = unknown. */
+  readonly uid?: string
+  readonly atUs: number
+  /** Its first telling line. */
+  readonly headline: string
+}
+
+/** One metric of one process in one part of the range. */
+export interface MetricPart {
+  readonly process: string
+  readonly name: string
+  /** The beginning of the part. */
+  readonly atUs: number
+  readonly count: number
+  readonly mean: number
+  readonly min: number
+  readonly max: number
+  readonly last: number
+}
+
+export interface Range {
+  readonly account: string
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** All methods reject when the store does not answer. */
+export interface WatchSource {
+  /** Newest first, at most `maxRows`. `processes`: only these; `perSeries`: at most so many of each process and meta. */
+  findMarks(
+    q: Range & { readonly processes?: readonly string[]; readonly perSeries?: number; readonly maxRows: number },
+  ): Promise<KnownMark[]>
+  /** The newest start of each process and meta. */
+  findNewestStarts(q: Range & { readonly processes?: readonly string[] }): Promise<NewestStart[]>
+  /** Newest first, at most `maxRows`. */
+  findExceptions(q: Range & { readonly maxRows: number }): Promise<KnownException[]>
+  /** Absent `process` and `name`: all; absent meta: all together. */
+  aggregateMetrics(
+    q: Range & { readonly process?: string; readonly name?: string; readonly meta?: string },
+  ): Promise<MetricPart[]>
+}

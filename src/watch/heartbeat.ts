@@ -1,0 +1,32 @@
+// Requests STINT_HEARTBEAT_URL once a minute while the watches are evaluated, so that another service notices when Stint itself is down.
+import type { Logger } from '../log.ts'
+import { type PostOptions, pinnedPost } from './delivery/pinned-post.ts'
+
+const EVERY_MS = 60_000
+const FRESH_US = 90e6
+
+export interface HeartbeatOptions {
+  readonly url: string
+  readonly post: PostOptions
+  nowUs(): number
+  /** The end of the last round in which every store answered. */
+  lastRoundUs(): number | undefined
+  readonly log: Logger
+}
+
+export function createHeartbeat({ url, post, nowUs, lastRoundUs, log }: HeartbeatOptions) {
+  let timer: Timer | undefined
+  async function step(): Promise<void> {
+    const last = lastRoundUs()
+    if (last === undefined || nowUs() - last > FRESH_US) return
+    await pinnedPost(url, {}, '', post).catch((err: unknown) => log.warn({ err }, 'the heartbeat was not delivered'))
+  }
+  return {
+    step,
+    start() {
+      timer = setInterval(() => void step(), EVERY_MS)
+      void step()
+    },
+    stop: () => clearInterval(timer),
+  }
+}

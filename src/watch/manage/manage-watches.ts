@@ -1,0 +1,141 @@
+// What an account may do with its watches: create, change, show, delete, publish a badge.
+import { Problem } from '../../problem.ts'
+import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
+import { createId, createToken } from '../random-id.ts'
+import type { Alert, AlertChange, WatchStore } from '../storage/watch-store.ts'
+import { type StoredWatch, specFaults, toSpec, type WatchSpec } from '../watch.ts'
+
+const WATCHES_MAX = 1000
+
+export interface ManageWatchesOptions {
+  readonly store: WatchStore
+  nowUs(): number
+  readonly maxRunUs: number
+  isUnknown(account: string): boolean
+  /** Called after the watches of an account changed. */
+  onChanged(account: string): void
+}
+
+export type ManageWatches = ReturnType<typeof createManageWatches>
+
+/** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
+export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChanged }: ManageWatchesOptions) {
+  async function find(account: string, id: string): Promise<StoredWatch> {
+    const watch = await store.watch(account, id)
+    if (watch === undefined) throw new Problem('not_found', 'The account has no watch with this id.')
+    return watch
+  }
+
+  async function assertSpec(account: string, spec: WatchSpec): Promise<void> {
+    const channels = new Set((await store.channels(account)).map(({ id }) => id))
+    const errors = specFaults(spec, maxRunUs, (id) => channels.has(id))
+    if (errors.length > 0) throw new Problem('fields_invalid', 'The watch cannot be saved.', { errors })
+  }
+
+  async function firingOf(account: string): Promise<Map<string, Alert[]>> {
+    const firing = await store.alerts(account, { state: 'firing', limit: FIRING_MAX })
+    return Map.groupBy(firing, ({ watch }) => watch)
+  }
+
+  const stateOf = ({ account, spec }: StoredWatch, firing: readonly Alert[]): Watch['state'] => {
+    if (spec.paused_until !== null && Date.parse(spec.paused_until) * 1000 > nowUs()) return 'paused'
+    if (firing.length > 0) return 'firing'
+    return isUnknown(account) ? 'unknown' : 'ok'
+  }
+
+  const answer = (watch: StoredWatch, firing: readonly Alert[] = []): Watch => {
+    const { id, spec, createdUs, badge } = watch
+    const { name, process, meta, late, long, failed, metric, slow, channels, remind, paused_until } = spec
+    return {
+      id,
+      name,
+      process,
+      meta,
+      late,
+      long,
+      failed,
+      metric,
+      slow,
+      channels: [...channels],
+      remind,
+      paused_until: paused_until === null ? null : new Date(paused_until).toISOString(),
+      created_at: new Date(createdUs / 1000).toISOString(),
+      state: stateOf(watch, firing),
+      badge: badge === null ? null : `/badge/${badge}`,
+    }
+  }
+
+  const show = async (watch: StoredWatch) => answer(watch, (await firingOf(watch.account)).get(watch.id))
+
+  return {
+    async list(account: string): Promise<Watch[]> {
+      const firing = await firingOf(account)
+      return (await store.watches(account)).map((watch) => answer(watch, firing.get(watch.id)))
+    },
+    show: async (account: string, id: string) => show(await find(account, id)),
+    async create(account: string, body: CreateWatch): Promise<Watch> {
+      const spec = toSpec(body)
+      const { late, long, failed, metric, slow } = spec
+      if (late === null && long === null && failed === null && metric === null && slow === null)
+        throw new Problem('fields_invalid', 'The watch has no condition.', {
+          errors: [{ pointer: '', detail: 'must have at least one of late, long, failed, metric and slow' }],
+        })
+      await assertSpec(account, spec)
+      const now = nowUs()
+      const watch = { id: createId('wat'), account, spec, createdUs: now, sinceUs: now, badge: null }
+      if (!(await store.addWatch(watch, WATCHES_MAX)))
+        throw new Problem('limit_reached', `An account has at most ${WATCHES_MAX} watches. Delete one first.`)
+      onChanged(account)
+      return answer(watch)
+    },
+    /** Only what is named changes. Alerts of a watch whose conditions, process or pause change end without a notification. */
+    async change(account: string, id: string, body: ChangeWatch): Promise<Watch> {
+      const watch = await find(account, id)
+      const spec = toSpec({ ...asBody(watch.spec), ...body })
+      await assertSpec(account, spec)
+      const isNewJudgement = judged(spec) !== judged(watch.spec)
+      const changed = { ...watch, spec, sinceUs: isNewJudgement ? nowUs() : watch.sinceUs }
+      await store.putWatch(changed)
+      if (isNewJudgement) await close(account, id)
+      onChanged(account)
+      return show(changed)
+    },
+    async remove(account: string, id: string): Promise<void> {
+      if (!(await store.removeWatch(account, id))) await find(account, id)
+      onChanged(account)
+    },
+    async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {
+      const watch = { ...(await find(account, id)), badge: isPublished ? createToken() : null }
+      await store.putWatch(watch)
+      return show(watch)
+    },
+    /** The watch behind the address of a badge; undefined when there is none. */
+    async badge(token: string) {
+      const watch = await store.watchByBadge(token)
+      if (watch === undefined) return undefined
+      const firing = (await firingOf(watch.account)).get(watch.id) ?? []
+      return { name: watch.spec.name, state: stateOf(watch, firing), firing: firing.length }
+    },
+  }
+
+  async function close(account: string, id: string): Promise<void> {
+    const changes = ((await firingOf(account)).get(id) ?? []).map(
+      (alert): AlertChange => ({
+        kind: 'resolve',
+        id: alert.id,
+        resolvedUs: Math.max(nowUs(), alert.sinceUs),
+        summary: `${alert.summary}; the watch was changed`,
+        notifications: [],
+      }),
+    )
+    await store.commit(changes, new Map(), nowUs())
+  }
+}
+
+const FIRING_MAX = 10_000
+
+/** The parts of a spec that decide what fires. */
+const judged = ({ process, meta, late, long, failed, metric, slow, paused_until }: WatchSpec): string =>
+  JSON.stringify([process, meta, late, long, failed, metric, slow, paused_until])
+
+const asBody = (spec: WatchSpec): CreateWatch => ({ ...spec, channels: [...spec.channels] }) as CreateWatch

@@ -1,0 +1,75 @@
+// The schema of watches.sqlite as numbered steps: step n leads from version n−1 to n. Released steps are never edited. Times are µs since the epoch.
+// The secrets of webhooks are kept as they are, because every notification is signed with them; the file is readable by its owner alone.
+
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE channel (
+    id         TEXT PRIMARY KEY,
+    account    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    target     TEXT NOT NULL,
+    secret     TEXT,
+    state      TEXT NOT NULL,
+    confirm    TEXT,
+    last       TEXT,
+    created_us INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX channel_by_account ON channel (account);
+  CREATE UNIQUE INDEX channel_by_confirm ON channel (confirm) WHERE confirm IS NOT NULL;
+
+  CREATE TABLE watch (
+    id         TEXT PRIMARY KEY,
+    account    TEXT NOT NULL,
+    spec       TEXT NOT NULL,
+    created_us INTEGER NOT NULL,
+    since_us   INTEGER NOT NULL,
+    badge      TEXT UNIQUE
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX watch_by_account ON watch (account);
+
+  CREATE TABLE alert (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          TEXT NOT NULL UNIQUE,
+    account     TEXT NOT NULL,
+    watch       TEXT NOT NULL REFERENCES watch (id) ON DELETE CASCADE,
+    instance    TEXT NOT NULL,
+    condition   TEXT NOT NULL,
+    process     TEXT NOT NULL,
+    meta        TEXT,
+    uid         TEXT,
+    started_us  INTEGER,
+    since_us    INTEGER NOT NULL,
+    resolved_us INTEGER,
+    notified_us INTEGER,
+    remind_us   INTEGER,
+    dismissed   INTEGER NOT NULL DEFAULT 0,
+    summary     TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX alert_by_watch ON alert (watch, seq);
+  CREATE INDEX alert_by_account ON alert (account, seq);
+  CREATE INDEX alert_resolved ON alert (resolved_us);
+  CREATE INDEX alert_dismissed ON alert (dismissed) WHERE dismissed = 1;
+  CREATE INDEX alert_firing ON alert (account) WHERE resolved_us IS NULL;
+
+  CREATE TABLE outbox (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    account    TEXT NOT NULL,
+    channel    TEXT NOT NULL REFERENCES channel (id) ON DELETE CASCADE,
+    alert      TEXT REFERENCES alert (id) ON DELETE CASCADE,
+    body       TEXT NOT NULL,
+    created_us INTEGER NOT NULL,
+    next_us    INTEGER NOT NULL,
+    attempts   INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX outbox_due ON outbox (next_us);
+  CREATE INDEX outbox_by_channel ON outbox (channel);
+  CREATE INDEX outbox_by_alert ON outbox (alert);
+
+  -- How far an account's watches were judged; Stint was alive and accepted events until alive_us.
+  CREATE TABLE progress (account TEXT PRIMARY KEY, judged_us INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE alive (alive_us INTEGER NOT NULL) STRICT;
+  CREATE TABLE blind (from_us INTEGER PRIMARY KEY, to_us INTEGER NOT NULL) STRICT;
+  `,
+]

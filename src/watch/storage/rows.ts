@@ -1,0 +1,97 @@
+// Rows of watches.sqlite as the room's own types.
+
+import type { StoredWatch } from '../watch.ts'
+import type { Alert, Channel, Notification } from './watch-store.ts'
+
+export interface WatchRow {
+  id: string
+  account: string
+  spec: string
+  created_us: number
+  since_us: number
+  badge: string | null
+}
+
+export interface ChannelRow {
+  id: string
+  account: string
+  name: string
+  kind: string
+  target: string
+  secret: string | null
+  state: string
+  confirm: string | null
+  last: string | null
+  created_us: number
+}
+
+export interface AlertRow {
+  seq: number
+  id: string
+  account: string
+  watch: string
+  instance: string
+  condition: string
+  process: string
+  meta: string | null
+  uid: string | null
+  started_us: number | null
+  since_us: number
+  resolved_us: number | null
+  notified_us: number | null
+  remind_us: number | null
+  summary: string
+}
+
+export interface OutboxRow {
+  seq: number
+  id: string
+  account: string
+  channel: string
+  alert: string | null
+  body: string
+  created_us: number
+  next_us: number
+  attempts: number
+}
+
+export const toWatch = ({ id, account, spec, created_us, since_us, badge }: WatchRow): StoredWatch => ({
+  id,
+  account,
+  spec: JSON.parse(spec),
+  createdUs: created_us,
+  sinceUs: since_us,
+  badge,
+})
+
+export const toChannel = ({ created_us, last, kind, state, ...row }: ChannelRow): Channel => ({
+  ...row,
+  kind: kind as Channel['kind'],
+  state: state as Channel['state'],
+  last: last === null ? null : JSON.parse(last),
+  createdUs: created_us,
+})
+
+export const toAlert = (row: AlertRow): Alert => ({
+  id: row.id,
+  account: row.account,
+  watch: row.watch,
+  instance: row.instance,
+  condition: row.condition as Alert['condition'],
+  process: row.process,
+  meta: row.meta,
+  uid: row.uid,
+  startedUs: row.started_us,
+  sinceUs: row.since_us,
+  resolvedUs: row.resolved_us,
+  notifiedUs: row.notified_us,
+  remindUs: row.remind_us,
+  summary: row.summary,
+})
+
+export const toNotification = ({ body, created_us, next_us, ...row }: OutboxRow): Notification => ({
+  ...row,
+  body: JSON.parse(body),
+  createdUs: created_us,
+  nextUs: next_us,
+})

@@ -1,0 +1,138 @@
+// What is durable in this room, behind an interface that a second database can implement. Invariants:
+// * The state of an alert and the notifications about it change in one transaction.
+// * A notification leaves the outbox in the transaction that notes its delivery; its id never changes, so a receiver can recognise a repetition.
+// Times are µs since the epoch. All methods reject when the database fails; nothing has changed then.
+import type { Condition, WebhookBody } from '../../wire/alerts.ts'
+import type { ChannelKind } from '../../wire/channels.ts'
+import type { Blind } from '../rules/blind.ts'
+import type { StoredWatch } from '../watch.ts'
+
+export interface Channel {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+  readonly kind: ChannelKind
+  /** The URL, or the e-mail address. */
+  readonly target: string
+  /** Signs a webhook. */
+  readonly secret: string | null
+  readonly state: 'ok' | 'pending' | 'disabled'
+  /** SHA-256 of the token that confirms it. */
+  readonly confirm: string | null
+  readonly last: LastAnswer | null
+  readonly createdUs: number
+}
+
+export interface LastAnswer {
+  readonly atUs: number
+  readonly ok: boolean
+  readonly detail: string
+}
+
+export interface Alert {
+  readonly id: string
+  readonly account: string
+  readonly watch: string
+  /** Which subject of the watch: two alerts of one instance never fire at the same time. */
+  readonly instance: string
+  readonly condition: Condition
+  readonly process: string
+  readonly meta: string | null
+  readonly uid: string | null
+  /** The start of the run that it is about. */
+  readonly startedUs: number | null
+  readonly sinceUs: number
+  readonly resolvedUs: number | null
+  readonly notifiedUs: number | null
+  /** When to remind next. */
+  readonly remindUs: number | null
+  readonly summary: string
+}
+
+/** What a notification says: the body of a webhook, and more for people. */
+export interface NotificationBody extends WebhookBody {
+  readonly facts: readonly (readonly [label: string, value: string])[]
+}
+
+export interface NewNotification {
+  readonly id: string
+  readonly channel: string
+  readonly body: NotificationBody
+}
+
+export interface Notification extends NewNotification {
+  readonly seq: number
+  readonly account: string
+  readonly alert: string | null
+  readonly createdUs: number
+  readonly nextUs: number
+  readonly attempts: number
+}
+
+export type AlertChange = { readonly notifications: readonly NewNotification[] } & (
+  | { readonly kind: 'open'; readonly alert: Alert; readonly watchSinceUs: number }
+  | { readonly kind: 'resolve'; readonly id: string; readonly resolvedUs: number; readonly summary: string }
+  | { readonly kind: 'remind'; readonly id: string; readonly remindUs: number }
+)
+
+export interface AlertPage {
+  readonly state?: 'firing' | 'resolved'
+  readonly limit: number
+  /** The id of the last alert of the page before. */
+  readonly before?: string
+}
+
+export interface Alive {
+  readonly aliveUs: number
+  readonly blind: readonly Blind[]
+}
+
+export interface WatchStore {
+  watches(account?: string): Promise<StoredWatch[]>
+  watch(account: string, id: string): Promise<StoredWatch | undefined>
+  watchByBadge(badge: string): Promise<StoredWatch | undefined>
+  /** False when the account has `max` watches. */
+  addWatch(watch: StoredWatch, max: number): Promise<boolean>
+  putWatch(watch: StoredWatch): Promise<void>
+  removeWatch(account: string, id: string): Promise<boolean>
+
+  channels(account: string): Promise<Channel[]>
+  channel(id: string): Promise<Channel | undefined>
+  addChannel(channel: Channel, max: number): Promise<boolean>
+  putChannel(channel: Channel): Promise<void>
+  /** Also from the watches that use it. */
+  removeChannel(account: string, id: string): Promise<boolean>
+  /** The channel that became usable. */
+  confirmChannel(confirm: string): Promise<Channel | undefined>
+
+  /** Newest first. */
+  alerts(account: string, page: AlertPage): Promise<Alert[]>
+  alert(account: string, id: string): Promise<Alert | undefined>
+  /** Resolved, without a notification; its episode is remembered so that it does not fire again. */
+  dismiss(id: string, resolvedUs: number): Promise<void>
+  /** Of every watch those that fire, those that resolved after `resolvedSinceUs`, and those that were dismissed. */
+  recentAlerts(resolvedSinceUs: number): Promise<Alert[]>
+  countFiring(account?: string): Promise<Map<string, number>>
+  /** Changes that came too late (their watch changed, their alert is resolved) are left out. */
+  commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number): Promise<void>
+  judged(): Promise<Map<string, number>>
+
+  /** By channel and order of creation, at most `limit`. */
+  due(nowUs: number, limit: number): Promise<Notification[]>
+  /** The notifications are delivered or given up; the channel's last answer and state are noted with it. */
+  settle(
+    done: readonly Notification[],
+    channel: Pick<Channel, 'id'> & Partial<Channel>,
+    nowUs: number,
+    delivered: boolean,
+  ): Promise<void>
+  postpone(waiting: readonly Notification[], nextUs: number, last: LastAnswer | undefined): Promise<void>
+  outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
+
+  alive(): Promise<Alive>
+  noteAlive(alive: { readonly aliveUs: number; readonly blind?: Blind }): Promise<void>
+  removeAccount(account: string): Promise<void>
+  /** Drops alerts that resolved before then, and what else nobody will ask for. */
+  prune(beforeUs: number): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,225 @@
+// Watches: what must be true of a process, and who is notified when it is not.
+import { type Static, Type } from '@sinclair/typebox'
+import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { defineRoute, json } from './route.ts'
+import { choice, closed, orNull, TimeMs } from './shapes.ts'
+
+const SPAN_FAULT = 'must be a time span such as 30s, 10m, 26h or 7d, at least 1s'
+
+export const Span = (description: string, example: string) =>
+  Type.String({ pattern: '^[1-9][0-9]{0,9}[smhd]$', fault: SPAN_FAULT, description, examples: [example] })
+
+const TEXT =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+/** A name that a person gives to a watch or channel. */
+export const GivenName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: TEXT,
+  fault: 'must not be empty, nor contain control characters',
+  examples: ['nightly import'],
+})
+
+export const Late = closed({
+  every: Type.Optional(Span('A start is due this long after the last one.', '1h')),
+  cron: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Instead of `every`: five fields, or six with seconds first. A start is due at each moment.',
+      examples: ['0 3 * * *'],
+    }),
+  ),
+  tz: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Time zone of `cron`; UTC when absent.',
+      examples: ['Europe/Berlin'],
+    }),
+  ),
+  grace: Type.Optional(Span('How late a start may be. 5m when absent.', '10m')),
+})
+
+const Failed = closed({
+  after: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 1, description: 'Fires after this many in a row.' }),
+  ),
+  exceptions: Type.Optional(
+    Type.Boolean({ default: false, description: 'An exception counts as well as a failed or abandoned run.' }),
+  ),
+})
+
+const Metric = closed({
+  name: Type.String({ minLength: 1, maxLength: 250, examples: ['rows'] }),
+  window: Span('The figure is taken over the points of this span, up to now.', '10m'),
+  of: choice(['last', 'min', 'max', 'mean'] as const),
+  above: Type.Optional(Type.Number({ description: 'Fires while the figure is above. Either this or `below`.' })),
+  below: Type.Optional(Type.Number()),
+  for: Type.Optional(Span('Fires only after the figure has been across the number for this long.', '5m')),
+})
+
+const Slow = Type.Number({
+  minimum: 1,
+  maximum: 1000,
+  description: 'Fires when a run takes this many times the median of the last 20 completed runs.',
+  examples: [2],
+})
+
+const Long = Span('Fires when a run has been running longer. Must be below MAX_RUN.', '30m')
+
+const Common = {
+  process: Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' }),
+  channels: Type.Array(Type.String({ maxLength: 100 }), {
+    maxItems: 20,
+    uniqueItems: true,
+    description: 'Channel ids.',
+  }),
+}
+const Meta = Type.String({ maxLength: 500, description: 'Only this meta; empty: only without meta. Absent: any.' })
+const Remind = Span('Repeats the notification at this interval while the alert fires.', '24h')
+const PausedUntil = Type.String({ format: 'date-time', description: 'RFC 3339. Until then nothing fires.' })
+
+export const CreateWatch = closed({
+  name: GivenName,
+  ...Common,
+  meta: Type.Optional(orNull(Meta)),
+  late: Type.Optional(orNull(Late)),
+  long: Type.Optional(orNull(Long)),
+  failed: Type.Optional(orNull(Failed)),
+  metric: Type.Optional(orNull(Metric)),
+  slow: Type.Optional(orNull(Slow)),
+  remind: Type.Optional(orNull(Remind)),
+  paused_until: Type.Optional(orNull(PausedUntil)),
+})
+export type CreateWatch = Static<typeof CreateWatch>
+
+/** Only what is named changes; null removes a condition. */
+export const ChangeWatch = Type.Partial(CreateWatch, { additionalProperties: false, minProperties: 1 })
+export type ChangeWatch = Static<typeof ChangeWatch>
+
+export const WATCH_STATES = ['ok', 'firing', 'paused', 'unknown'] as const
+
+export const Watch = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  process: Type.String(),
+  meta: orNull(Type.String()),
+  late: orNull(Late),
+  long: orNull(Type.String()),
+  failed: orNull(Failed),
+  metric: orNull(Metric),
+  slow: orNull(Type.Number()),
+  channels: Type.Array(Type.String()),
+  remind: orNull(Type.String()),
+  paused_until: orNull(TimeMs),
+  created_at: TimeMs,
+  state: choice(WATCH_STATES, {
+    description: '`unknown`: it could not be evaluated lately, because a store is away or the spool is behind.',
+  }),
+  badge: orNull(Type.String({ description: 'The path of its badge, while one is published.' })),
+})
+export type Watch = Static<typeof Watch>
+
+export const WatchAnswer = Type.Object({ watch: Watch })
+export type WatchAnswer = Static<typeof WatchAnswer>
+export const Watches = Type.Object({ watches: Type.Array(Watch) })
+export type Watches = Static<typeof Watches>
+
+const WATCH: Watch = {
+  id: 'wat_4m8s1q0z7c2n5v9x',
+  name: 'nightly import',
+  process: 'nightly import',
+  meta: null,
+  late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
+  long: '30m',
+  failed: { after: 1, exceptions: false },
+  metric: null,
+  slow: null,
+  channels: ['cha_9d3k7f1w5b8r2t6y'],
+  remind: null,
+  paused_until: null,
+  created_at: '2026-11-20T21:52:42.171Z',
+  state: 'ok',
+  badge: null,
+}
+
+/** Problems of a request that needs a session or a key with the scope `manage`. */
+export const MANAGE_PROBLEMS = ['key_invalid', 'scope_missing', 'cross_site', 'rate_limited', 'internal'] as const
+const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
+
+const route = { tag: 'watches', access: 'manage' } as const
+
+export const LIST_WATCHES = defineRoute({
+  ...route,
+  method: 'GET',
+  path: '/api/watches',
+  summary: 'List watches',
+  answers: { 200: json('The watches, by name', Watches, { watches: [WATCH] }) },
+  problems: MANAGE_PROBLEMS,
+})
+
+export const CREATE_WATCH = defineRoute({
+  ...route,
+  method: 'POST',
+  path: '/api/watches',
+  summary: 'Create a watch',
+  body: CreateWatch,
+  answers: { 201: json('The watch', WatchAnswer, { watch: WATCH }) },
+  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
+})
+
+export const SHOW_WATCH = defineRoute({
+  ...route,
+  method: 'GET',
+  path: '/api/watches/:id',
+  summary: 'Show a watch',
+  answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
+  problems: [...MANAGE_PROBLEMS, 'not_found'],
+})
+
+export const CHANGE_WATCH = defineRoute({
+  ...route,
+  method: 'PATCH',
+  path: '/api/watches/:id',
+  summary: 'Change a watch',
+  description: 'Only what is named changes; null removes a condition.',
+  body: ChangeWatch,
+  answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
+  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
+})
+
+export const DELETE_WATCH = defineRoute({
+  ...route,
+  method: 'DELETE',
+  path: '/api/watches/:id',
+  summary: 'Delete a watch and its alerts',
+  answers: { 204: { description: 'It is deleted' } },
+  problems: [...CHANGE_PROBLEMS, 'not_found'],
+})
+
+export const PUBLISH_BADGE = defineRoute({
+  ...route,
+  method: 'POST',
+  path: '/api/watches/:id/badge',
+  summary: 'Publish a badge at an address that cannot be guessed',
+  description: 'An address that was published before stops working. `.svg` shows the badge, `.json` the state.',
+  answers: { 200: json('The watch', WatchAnswer, { watch: { ...WATCH, badge: '/badge/Q7…' } }) },
+  problems: [...CHANGE_PROBLEMS, 'not_found'],
+})
+
+export const REVOKE_BADGE = defineRoute({
+  ...route,
+  method: 'DELETE',
+  path: '/api/watches/:id/badge',
+  summary: 'Revoke the badge',
+  answers: { 204: { description: 'Its address no longer works' } },
+  problems: [...CHANGE_PROBLEMS, 'not_found'],
+})
+
+export const BadgeState = Type.Object({
+  name: Type.String(),
+  state: choice(WATCH_STATES),
+  firing: Type.Integer({ minimum: 0 }),
+})
+export type BadgeState = Static<typeof BadgeState>

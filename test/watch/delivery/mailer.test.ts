@@ -1,0 +1,113 @@
+// E-mail to a real SMTP server: STARTTLS, AUTH, greylisting, refusals.
+import { afterEach, expect, test } from 'bun:test'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
+import { createMailer } from '../../../src/watch/delivery/mailer.ts'
+import { channelOf, notificationOf } from '../watch-cast.ts'
+
+const stops: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+})
+
+interface Mail {
+  readonly from: string
+  readonly to: string[]
+  readonly text: string
+  readonly user: unknown
+  readonly secure: boolean
+}
+
+const refusal = (code: number) => Object.assign(new Error('no'), { responseCode: code })
+
+async function startSmtp(options: SMTPServerOptions = {}) {
+  const mails: Mail[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    logger: false,
+    onAuth: ({ username, password }, _, done) =>
+      username === 'stint' && password === 'p@ss' ? done(null, { user: username }) : done(refusal(535)),
+    onData(stream, { envelope, user, secure }, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => void chunks.push(chunk))
+      stream.on('end', () => {
+        const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
+        const to = envelope.rcptTo.map(({ address }) => address)
+        mails.push({ from, to, text: Buffer.concat(chunks).toString(), user, secure })
+        done()
+      })
+    },
+    ...options,
+  })
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  stops.push(() => server.close())
+  const { port } = server.server.address() as { port: number }
+  return { mails, port }
+}
+
+function deliverTo(port: number, user = '', verifyTls = false) {
+  const mailer = createMailer({
+    url: `smtp://${user}127.0.0.1:${port}`,
+    from: 'Stint <stint@example.com>',
+    timeoutMs: 2000,
+    verifyTls,
+  })
+  stops.push(() => mailer.close())
+  const deliver = createDeliver({ post: { allowPrivate: false }, mailer, nowUs: () => 0 })
+  const { id, body } = notificationOf('msg_1', 'cha_1')
+  return () => deliver(channelOf('cha_1', { kind: 'email', target: 'ada@example.com' }), id, [body])
+}
+
+test('sends text and HTML over STARTTLS with AUTH', async () => {
+  const { mails, port } = await startSmtp({ authOptional: false })
+  expect(await deliverTo(port, 'stint:p%40ss@')()).toMatch(/^250/)
+  const [{ from, to, text, user, secure }] = mails as [Mail]
+  expect({ from, to, user, secure }).toEqual({
+    from: 'stint@example.com',
+    to: ['ada@example.com'],
+    user: 'stint',
+    secure: true,
+  })
+  expect(text).toContain('Subject: [Stint] Firing: ale_1 is late')
+  expect(text).toContain('Message-ID: <msg_1@example.com>')
+  expect(text).toContain('Auto-Submitted: auto-generated')
+  expect(text).toContain('Content-Type: text/plain')
+  expect(text).toContain('Process: nightly <import>')
+  expect(text).toContain('Content-Type: text/html')
+  expect(text).toContain('nightly &lt;import&gt;')
+})
+
+test('refuses a certificate that is not trusted', async () => {
+  const { mails, port } = await startSmtp()
+  await expect(deliverTo(port, 'stint:p%40ss@', true)()).rejects.toThrow('The mail server did not take the e-mail')
+  expect(mails).toEqual([])
+})
+
+test.each([
+  [450, 'greylisting'],
+  [552, 'a full mailbox'],
+])('%i (%s) is a failed delivery that says its code and no address', async (code) => {
+  const { port } = await startSmtp({ onRcptTo: (_address, _session, done) => done(refusal(code)) })
+  const failure = await deliverTo(port)().catch((error) => error)
+  expect(failure.message).toBe(`The mail server did not take the e-mail: code ${code}.`)
+})
+
+test('a greylisted e-mail is taken at a later attempt, with the same id', async () => {
+  let asked = 0
+  const { mails, port } = await startSmtp({
+    onRcptTo: (_address, _session, done) => (asked++ === 0 ? done(refusal(450)) : done()),
+  })
+  const deliver = deliverTo(port)
+  await expect(deliver()).rejects.toThrow('code 450')
+  await deliver()
+  expect(mails.map(({ text }) => /Message-ID: (\S+)/.exec(text)?.[1])).toEqual(['<msg_1@example.com>'])
+})
+
+test('a wrong password and a server that is away are failed deliveries without secrets', async () => {
+  const { port } = await startSmtp()
+  const wrong = await deliverTo(port, 'stint:secret@')().catch((error) => error)
+  expect(wrong.message).toBe('The mail server did not take the e-mail: code 535.')
+  const away = await deliverTo(1)().catch((error) => error)
+  expect(away.message).toMatch(/^The mail server did not take the e-mail: E\w+\.$/)
+})

@@ -1,0 +1,196 @@
+// The outbox against real HTTP receivers and the real store; only the clock is the test's.
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { Webhook } from 'standardwebhooks'
+import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
+import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
+import type { Channel, WatchStore } from '../../../src/watch/storage/watch-store.ts'
+import { tempDir } from '../../support/temp-dir.ts'
+import { alertOf, channelOf, notificationOf, opened, openStore, silent, watchOf } from '../watch-cast.ts'
+
+interface Received {
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+const received: Received[] = []
+let answer: (path: string) => Response = () => new Response('ok')
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    const { pathname: path } = new URL(request.url)
+    received.push({ path, headers: Object.fromEntries(request.headers), body: await request.text() })
+    return answer(path)
+  },
+})
+const url = (path: string) => `http://127.0.0.1:${server.port}${path}`
+
+let store: WatchStore
+let now: number
+beforeEach(() => {
+  received.length = 0
+  answer = () => new Response('ok')
+  store = openStore(tempDir('outbox'))
+  now = Date.now() * 1000
+})
+afterAll(() => server.stop(true))
+
+const outboxOf = () =>
+  createOutbox({
+    store,
+    deliver: createDeliver({ post: { allowPrivate: true, timeoutMs: 500 }, nowUs: () => now }),
+    nowUs: () => now,
+    log: silent,
+    meter: { delivered() {}, failed() {}, seconds() {} },
+  })
+
+async function fill(channel: Channel, n: number): Promise<void> {
+  await store.addChannel(channel, 10)
+  await store.addWatch(watchOf('wat_1'), 10)
+  const changes = Array.from({ length: n }, (_, i) =>
+    opened(alertOf(`ale_${i}`, 'wat_1'), [notificationOf(`msg_${i}`, channel.id, `ale_${i}`)]),
+  )
+  await store.commit(changes, new Map(), now)
+}
+
+describe('a webhook', () => {
+  test('is signed so that the published library of Standard Webhooks accepts it', async () => {
+    const channel = channelOf('cha_1', { target: url('/hook') })
+    await fill(channel, 1)
+    await outboxOf().step()
+    const [{ headers, body }] = received as [Received]
+    expect(new Webhook(channel.secret!).verify(body, headers)).toEqual(JSON.parse(body))
+    expect(() => new Webhook('whsec_AAAA').verify(body, headers)).toThrow()
+    expect(headers['webhook-id']).toBe('msg_0')
+    expect(headers['content-type']).toBe('application/json')
+    const { facts: _, ...expected } = notificationOf('msg_0', 'cha_1', 'ale_0').body
+    expect(JSON.parse(body)).toEqual(expected)
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+    expect((await store.channel('cha_1'))?.last).toMatchObject({ ok: true, detail: '200 ok' })
+    expect((await store.alert('acc_1', 'ale_0'))?.notifiedUs).toBe(now)
+  })
+
+  test('gets every notification, also many at once', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 30)
+    await outboxOf().step()
+    expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(
+      Array.from({ length: 30 }, (_, i) => `msg_${i}`),
+    )
+  })
+
+  test('is tried again with back-off and the same id until it is taken', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response('broken', { status: 500 })
+    const outbox = outboxOf()
+    await outbox.step()
+    await outbox.step()
+    expect(received).toHaveLength(1)
+    expect((await store.channel('cha_1'))?.last).toMatchObject({
+      ok: false,
+      detail: 'The receiver answered 500 broken',
+    })
+    now += 5e6
+    await outbox.step()
+    expect(received).toHaveLength(2)
+    now += 5e6
+    await outbox.step()
+    expect(received).toHaveLength(2)
+    now += 10e6
+    answer = () => new Response(null, { status: 204 })
+    await outbox.step()
+    expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(['msg_0', 'msg_0', 'msg_0'])
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('is given up after 24 hours', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response(null, { status: 503 })
+    const outbox = outboxOf()
+    for (let hours = 0; hours < 30; hours++, now += 3600e6) await outbox.step()
+    expect(received.length).toBeGreaterThan(20)
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+    expect((await store.channel('cha_1'))?.last?.detail).toStartWith('Given up after 24 h.')
+    expect((await store.alert('acc_1', 'ale_0'))?.notifiedUs).toBeNull()
+  })
+
+  test('that answers 410 is disabled, and nothing more goes there', async () => {
+    await fill(channelOf('cha_1', { target: url('/gone') }), 3)
+    answer = () => new Response(null, { status: 410 })
+    const outbox = outboxOf()
+    await outbox.step()
+    now += 3600e6
+    await outbox.step()
+    expect(received).toHaveLength(1)
+    expect((await store.channel('cha_1'))?.state).toBe('disabled')
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+})
+
+test('a receiver that does not answer delays no other channel', async () => {
+  await store.addChannel(channelOf('cha_2', { target: url('/fast') }), 10)
+  await fill(channelOf('cha_1', { target: url('/slow') }), 1)
+  await store.commit([opened(alertOf('ale_x', 'wat_1'), [notificationOf('msg_x', 'cha_2')])], new Map(), now)
+  answer = (path) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
+  const step = outboxOf().step()
+  while (!received.some(({ path }) => path === '/fast')) await Bun.sleep(5)
+  await step
+  expect((await store.channel('cha_1'))?.last?.ok).toBe(false)
+  expect((await store.channel('cha_2'))?.last?.ok).toBe(true)
+})
+
+describe('people', () => {
+  test('get one digest when more than five alerts fire at once', async () => {
+    await fill(channelOf('cha_1', { kind: 'slack', target: url('/slack') }), 200)
+    await outboxOf().step()
+    expect(received).toHaveLength(1)
+    const { text } = JSON.parse(received[0]!.body)
+    expect(text).toContain('*Firing*: ale\u200b_0 is late')
+    expect(text).toContain('… and 170 more')
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('get a digest of what came while the rate limit was exhausted', async () => {
+    await store.addChannel(channelOf('cha_1', { kind: 'ntfy', target: url('/topic') }), 10)
+    await store.addWatch(watchOf('wat_1'), 10)
+    const outbox = outboxOf()
+    for (let i = 0; i < 20; i++) {
+      await store.commit(
+        [opened(alertOf(`ale_${i}`, 'wat_1'), [notificationOf(`msg_${i}`, 'cha_1', `ale_${i}`)])],
+        new Map(),
+        now,
+      )
+      await outbox.step()
+      now += 1e6
+    }
+    expect(received).toHaveLength(10)
+    now += 30e6
+    await outbox.step()
+    expect(received).toHaveLength(11)
+    expect(received.at(-1)!.headers).toMatchObject({
+      title: '[Stint] 10 firing',
+      priority: 'high',
+      tags: 'rotating_light',
+    })
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('read Slack texts in which names are no markup', async () => {
+    const channel = channelOf('cha_1', { kind: 'slack', target: url('/slack') })
+    await store.addChannel(channel, 10)
+    await store.addWatch(watchOf('wat_1'), 10)
+    const { body, ...rest } = notificationOf('msg_0', 'cha_1')
+    const notification = { ...rest, body: { ...body, data: { ...body.data, summary: '<!channel> *a* & b' } } }
+    await store.commit([opened(alertOf('ale_0', 'wat_1'), [notification])], new Map(), now)
+    await outboxOf().step()
+    expect(JSON.parse(received[0]!.body)).toEqual({
+      text: '*Firing*: &lt;!channel&gt; \u200b*a\u200b* &amp; b <https://stint.example/alerts|Open>',
+    })
+  })
+})
+
+test('channels that are pending or disabled get nothing', async () => {
+  await fill(channelOf('cha_1', { state: 'pending', target: url('/hook') }), 1)
+  await outboxOf().step()
+  expect(received).toEqual([])
+  expect(await store.outbox()).toEqual({ waiting: 0 })
+})

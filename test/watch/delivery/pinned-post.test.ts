@@ -1,0 +1,92 @@
+// A POST to an address that a caller chose, against real sockets. The resolver is the test's: it plays a name server that lies.
+import { afterAll, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { pinnedPost } from '../../../src/watch/delivery/pinned-post.ts'
+
+const seen: { method: string; path: string; host: string; body: string }[] = []
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    const { pathname } = new URL(request.url)
+    seen.push({
+      method: request.method,
+      path: pathname,
+      host: request.headers.get('host') ?? '',
+      body: await request.text(),
+    })
+    if (pathname === '/redirect') return new Response(null, { status: 302, headers: { location: '/target' } })
+    if (pathname === '/huge') return new Response('x'.repeat(50 * 2 ** 20))
+    if (pathname === '/slow') await Bun.sleep(5000)
+    return new Response('thanks', { status: pathname === '/500' ? 500 : 200 })
+  },
+})
+afterAll(() => server.stop(true))
+
+const local = (path: string) => `http://127.0.0.1:${server.port}${path}`
+const open = { allowPrivate: true, timeoutMs: 2000 }
+const refused = /not a public address/
+
+test('sends the body and resolves to whatever status comes', async () => {
+  expect(await pinnedPost(local('/ok'), { 'content-type': 'text/plain' }, 'hällo', open)).toEqual({
+    status: 200,
+    text: 'thanks',
+  })
+  expect(seen.at(-1)).toEqual({ method: 'POST', path: '/ok', host: `127.0.0.1:${server.port}`, body: 'hällo' })
+  expect((await pinnedPost(local('/500'), {}, '', open)).status).toBe(500)
+})
+
+test('a redirect is an answer and is not followed', async () => {
+  expect((await pinnedPost(local('/redirect'), {}, '', open)).status).toBe(302)
+  expect(seen.some(({ path }) => path === '/target')).toBe(false)
+})
+
+test('a huge answer is read only at its beginning', async () => {
+  const { status, text } = await pinnedPost(local('/huge'), {}, '', open)
+  expect(status).toBe(200)
+  expect(text.length).toBeLessThanOrEqual(4096)
+})
+
+test('a slow receiver is given up', async () => {
+  await expect(pinnedPost(local('/slow'), {}, '', { ...open, timeoutMs: 200 })).rejects.toThrow('No answer within')
+})
+
+test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433', '0x7f.1', '127.1', 'localhost'])(
+  'refuses http://%s',
+  async (host) => {
+    const before = seen.length
+    await expect(
+      pinnedPost(`http://${host}:${server.port}/`, {}, '', { allowPrivate: false, timeoutMs: 2000 }),
+    ).rejects.toThrow(refused)
+    expect(seen.length).toBe(before)
+  },
+)
+
+test('a name that resolves to a private address is refused, also beside a public one', async () => {
+  for (const found of [['169.254.169.254'], ['8.8.8.8', '127.0.0.1'], ['::ffff:10.0.0.1']]) {
+    const resolve = async () => found
+    await expect(pinnedPost('http://sly.example/', {}, '', { allowPrivate: false, resolve })).rejects.toThrow(refused)
+  }
+})
+
+test('a name is looked up once, and the connection goes to the address that was judged', async () => {
+  let asked = 0
+  const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
+  const answer = await pinnedPost(`http://rebind.example:${server.port}/rebind`, {}, '', { ...open, resolve })
+  expect(answer.status).toBe(200)
+  expect(asked).toBe(1)
+  expect(seen.at(-1)).toMatchObject({ path: '/rebind', host: `rebind.example:${server.port}` })
+})
+
+test('an answer that is not HTTP, or a closed port, is an error that names no looked-up address', async () => {
+  const odd = createServer((socket) => void socket.end('220 smtp\r\n')).listen(0, '127.0.0.1')
+  const { port } = odd.address() as { port: number }
+  const resolve = async () => ['127.0.0.1']
+  await expect(pinnedPost(`http://odd.example:${port}/`, {}, '', { ...open, resolve })).rejects.toThrow(
+    'The connection ended without an HTTP answer.',
+  )
+  odd.close()
+  const failed = await pinnedPost('http://odd.example:1/', {}, '', { ...open, resolve }).catch((error) => error)
+  expect(failed.message).toMatch(/^The connection failed: ECONNREFUSED/)
+  expect(failed.message).not.toContain('127.0.0.1')
+})

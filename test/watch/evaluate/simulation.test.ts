@@ -1,0 +1,18 @@
+// Three days of 30 jobs with incidents and outages. The month of 200 jobs is test/bench/watches.ts.
+import { expect, test } from 'bun:test'
+import { inMemoryDir, openStore } from '../watch-cast.ts'
+import { runWorld } from './simulation.ts'
+
+test('every incident is notified once and resolved, and nothing else is, whatever is away meanwhile', async () => {
+  const report = await runWorld({
+    days: 1,
+    jobs: 30,
+    stepUs: 15e6,
+    seed: 7,
+    openStore: () => openStore(inMemoryDir()),
+  })
+  expect(report.incidents).toBeGreaterThan(20)
+  expect(report.falseAlerts).toEqual([])
+  expect(report.missed).toEqual([])
+  expect(report.resolved).toBe(report.incidents)
+}, 120_000)

@@ -1,0 +1,152 @@
+// Watches from outside: the real process, a real receiver, kills.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Webhook } from 'standardwebhooks'
+import { missing } from '../support/needs.ts'
+import { createStintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+interface Received {
+  readonly id: string
+  readonly headers: Record<string, string>
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: whatever JSON came; the tests say what it must be
+  readonly body: any
+}
+
+describe.skipIf(missing('chdb') !== undefined)('watches', () => {
+  const received: Received[] = []
+  let status = 200
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const text = await request.text()
+      const headers = Object.fromEntries(request.headers)
+      if (status === 200) received.push({ id: headers['webhook-id'] ?? '', headers, text, body: JSON.parse(text) })
+      return new Response('taken', { status })
+    },
+  })
+  const stint = createStintProcess({ NOTIFY_PRIVATE: 'true' })
+  let cookie = ''
+  let key = ''
+  let channel = ''
+  let secret = ''
+
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(stint.url + path, {
+      method,
+      headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : undefined }
+  }
+  const send = (path: string, body: object) =>
+    fetch(`${stint.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'x-stint-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const watch = async (process: string, conditions: object) => {
+    const made = await ask('POST', '/api/watches', { name: process, process, channels: [channel], ...conditions })
+    expect(made.status).toBe(201)
+    return made.json.watch
+  }
+  const got = (type: string, process: string) =>
+    received.filter(({ body }) => body.type === type && body.data.process === process)
+  const gets = (type: string, process: string, count = 1) =>
+    until(`${count} × ${type} of ${process}`, () => got(type, process).length >= count, 40_000)
+
+  beforeAll(async () => {
+    await stint.start()
+    const response = await fetch(`${stint.url}/api/accounts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password' }),
+    })
+    cookie = response.headers.get('set-cookie')!.split(';')[0]!
+    key = (await response.json()).key.secret
+    const made = await ask('POST', '/api/channels', {
+      name: 'hook',
+      kind: 'webhook',
+      url: `http://127.0.0.1:${receiver.port}/`,
+    })
+    expect(made.status).toBe(201)
+    channel = made.json.channel.id
+    secret = made.json.channel.secret
+  }, 60_000)
+  afterAll(async () => {
+    await receiver.stop(true)
+    await stint.close()
+  })
+
+  test('a late process is notified, and its start resolves the alert', async () => {
+    const { id } = await watch('late one', { late: { every: '1s', grace: '1s' } })
+    await gets('alert.firing', 'late one')
+    const [{ headers, text, body }] = got('alert.firing', 'late one') as [Received]
+    expect(new Webhook(secret).verify(text, headers)).toEqual(body)
+    expect(body.data).toMatchObject({ watch: { id, name: 'late one' }, condition: 'late', meta: null, uid: null })
+    const firing = await ask('GET', '/api/alerts?state=firing')
+    expect(firing.json.alerts).toMatchObject([{ id: body.data.id, state: 'firing', resolved_at: null }])
+    await ask('PATCH', `/api/watches/${id}`, { late: { every: '1h', grace: '1s' } })
+    expect((await ask('GET', '/api/alerts?state=firing')).json.alerts).toEqual([])
+    await ask('DELETE', `/api/watches/${id}`)
+  }, 60_000)
+
+  test('a failed run and its recovery, a long run and its end', async () => {
+    await watch('job', { failed: { after: 1 }, long: '2s' })
+    await send('start', { process: 'job', uid: 'a' })
+    await send('end', { process: 'job', uid: 'a', failed: true })
+    await gets('alert.firing', 'job')
+    expect(got('alert.firing', 'job')[0]?.body.data).toMatchObject({ condition: 'failed', uid: 'a' })
+    await send('start', { process: 'job', uid: 'b' })
+    await gets('alert.firing', 'job', 2)
+    expect(got('alert.firing', 'job')[1]?.body.data).toMatchObject({ condition: 'long', uid: 'b' })
+    await send('end', { process: 'job', uid: 'b' })
+    await gets('alert.resolved', 'job', 2)
+    expect(new Set(received.map(({ id }) => id)).size).toBe(received.length)
+  }, 90_000)
+
+  test('a metric above its number fires, and returns', async () => {
+    await watch('queue', { metric: { name: 'depth', window: '10s', of: 'last', above: 5 } })
+    await send('metrics', { process: 'queue', items: { depth: 9 } })
+    await gets('alert.firing', 'queue')
+    await send('metrics', { process: 'queue', items: { depth: 1 } })
+    await gets('alert.resolved', 'queue')
+  }, 60_000)
+
+  test('a kill loses no notification and repeats none with another id', async () => {
+    status = 503
+    for (const i of [1, 2, 3]) {
+      await watch(`killed ${i}`, { failed: {}, long: '5s' })
+      await send('start', { process: `killed ${i}` })
+      await send('end', { process: `killed ${i}`, failed: true })
+    }
+    await until('three alerts fire', async () => {
+      const { alerts } = (await ask('GET', '/api/alerts?state=firing')).json
+      return alerts.filter(({ process }: { process: string }) => process.startsWith('killed')).length === 3
+    })
+    await stint.kill()
+    status = 200
+    await stint.start()
+    for (const i of [1, 2, 3]) await gets('alert.firing', `killed ${i}`)
+    await stint.kill()
+    await stint.start()
+    await send('start', { process: 'killed 1' })
+    await send('end', { process: 'killed 1' })
+    await gets('alert.resolved', 'killed 1')
+    for (const i of [1, 2, 3]) expect(new Set(got('alert.firing', `killed ${i}`).map(({ id }) => id)).size).toBe(1)
+  }, 120_000)
+
+  test('a restart alerts nobody, and the silence counts from then', async () => {
+    await send('start', { process: 'steady' })
+    await watch('steady', { late: { every: '8s', grace: '1s' } })
+    await send('start', { process: 'steady' })
+    await stint.terminate()
+    await Bun.sleep(10_000) // longer than the interval and its grace
+    await stint.start()
+    const backAt = Date.now()
+    await gets('alert.firing', 'steady')
+    expect(Date.parse(got('alert.firing', 'steady')[0]!.body.data.since) - backAt).toBeGreaterThan(5_000)
+  }, 90_000)
+})

@@ -1,0 +1,105 @@
+// A watch, a channel and an alert as they are stored, and a store in a directory of its own.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
+import type { Alert, AlertChange, Channel, NewNotification } from '../../src/watch/storage/watch-store.ts'
+import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
+
+export const ACCOUNT = 'acc_1'
+export const silent = pino({ level: 'silent' })
+
+export const openStore = (dir: string) => openSqliteWatchStore(join(dir, 'watches.sqlite'), silent)
+
+/** Thousands of rounds would spend minutes in fsync on a disk. */
+export function inMemoryDir(): string {
+  const dir = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'stint-watch-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+export const specOf = (over: Partial<WatchSpec> = {}): WatchSpec => ({
+  name: 'nightly',
+  process: 'nightly',
+  channels: [],
+  meta: null,
+  late: null,
+  long: null,
+  failed: null,
+  metric: null,
+  slow: null,
+  remind: null,
+  paused_until: null,
+  ...over,
+})
+
+export const watchOf = (id: string, spec: Partial<WatchSpec> = {}, over: Partial<StoredWatch> = {}): StoredWatch => ({
+  id,
+  account: ACCOUNT,
+  spec: specOf(spec),
+  createdUs: 0,
+  sinceUs: 0,
+  badge: null,
+  ...over,
+})
+
+export const channelOf = (id: string, over: Partial<Channel> = {}): Channel => ({
+  id,
+  account: ACCOUNT,
+  name: id,
+  kind: 'webhook',
+  target: 'http://127.0.0.1:1/',
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAAAAAAAAAA=',
+  state: 'ok',
+  confirm: null,
+  last: null,
+  createdUs: 0,
+  ...over,
+})
+
+export const alertOf = (id: string, watch: string, over: Partial<Alert> = {}): Alert => ({
+  id,
+  account: ACCOUNT,
+  watch,
+  instance: id,
+  condition: 'late',
+  process: 'nightly',
+  meta: null,
+  uid: null,
+  startedUs: null,
+  sinceUs: 1,
+  resolvedUs: null,
+  notifiedUs: null,
+  remindUs: null,
+  summary: `${id} is late`,
+  ...over,
+})
+
+export const notificationOf = (id: string, channel: string, alert = 'ale_1'): NewNotification => ({
+  id,
+  channel,
+  body: {
+    type: 'alert.firing',
+    timestamp: '2026-11-21T03:10:00.000Z',
+    data: {
+      id: alert,
+      watch: { id: 'wat_1', name: 'nightly' },
+      condition: 'late',
+      process: 'nightly <import>',
+      meta: null,
+      uid: null,
+      since: '2026-11-21T03:10:00.000Z',
+      summary: `${alert} is late`,
+      url: 'https://stint.example/alerts',
+    },
+    facts: [['Process', 'nightly <import>']],
+  },
+})
+
+export const opened = (alert: Alert, notifications: readonly NewNotification[]): AlertChange => ({
+  kind: 'open',
+  alert,
+  watchSinceUs: 0,
+  notifications,
+})
