@@ -10,6 +10,7 @@ import * as keyWire from '../../wire/keys.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { type Rules, readJson } from '../read-json.ts'
+import { createRequireManager, refuseWiderScopes } from './key-manager.ts'
 import {
   clearedSessionCookie,
   createFindSession,
@@ -107,19 +108,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     return session
   }
 
-  /** Who manages keys: the session, or a key with the scope `manage`, which cannot give out more than it has. */
-  function requireManager(request: Request): { readonly account: string; has(scope: keyWire.Scope): boolean } {
-    const key = deps.findKey?.(request)
-    if (key === undefined) return { ...requireSession(request), has: () => true }
-    if (!key.manage) throw new Problem('scope_missing', 'This key may not manage.')
-    return { account: key.account, has: (scope) => key[scope] }
-  }
-
-  function refuseWiderScopes(has: (scope: keyWire.Scope) => boolean, scopes: readonly keyWire.Scope[]): void {
-    const missing = scopes.find((scope) => !has(scope))
-    if (missing === undefined) return
-    throw new Problem('scope_missing', `This key lacks the scope ${missing}, so it cannot issue a key that has it.`)
-  }
+  const requireManager = createRequireManager((request) => deps.findKey?.(request), requireSession)
 
   const audit = (request: Request, action: AuditAction, fields: Omit<AuditFields, 'address'> = {}) =>
     deps.audit(action, { ...fields, address: addressOf(request) })
