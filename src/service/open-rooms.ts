@@ -18,8 +18,8 @@ import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir } from '../stat
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
-import { openWatches, type Watches } from '../watch/watches.ts'
-import { createWatchSource } from './watch-source.ts'
+import type { Watches } from '../watch/watches.ts'
+import { openWatchRoom } from './open-watch-room.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
 
@@ -82,7 +82,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       nowUs: stampClock.nowUs,
       log,
     }),
-    watches: openWatchesOf(opened),
+    watches: openWatchRoom(opened),
     questions: createQuestions({
       points: stores.points,
       exceptions: stores.exceptions,
@@ -92,42 +92,6 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       series: files.accounts.series.use,
     }),
   }
-}
-
-/** An address that every interface listens on is no address to go to. */
-function localUrl({ host, port, tls }: Config): string {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`
-}
-
-type WatchParts = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics' | 'spools' | 'stores'>
-
-function openWatchesOf({ config, clock, log, metrics, spools, stores }: WatchParts): Watches {
-  return openWatches({
-    path: join(config.dataDir, 'watches.sqlite'),
-    source: createWatchSource(stores.points, stores.exceptions),
-    nowUs: clock.wallUs,
-    accepts: () => {
-      const refusal = spools.points.refusal()
-      return refusal === undefined || refusal === 'busy'
-    },
-    oldestUnstoredUs: () => ({
-      points: spools.points.stats().oldestUs,
-      exceptions: spools.exceptions.stats().oldestUs,
-    }),
-    maxRunUs: config.maxRunUs,
-    publicUrl: () => config.publicUrl ?? localUrl(config),
-    smtp: config.smtp,
-    notifyPrivate: config.notifyPrivate,
-    heartbeatUrl: config.heartbeatUrl,
-    log,
-    meter: {
-      delivered: (kind) => metrics.notifications.labels(kind, 'delivered').inc(),
-      failed: (kind) => metrics.notifications.labels(kind, 'failed').inc(),
-      seconds: (s) => metrics.notificationSeconds.observe(s),
-      round: (s) => metrics.watchRoundSeconds.observe(s),
-    },
-  })
 }
 
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
