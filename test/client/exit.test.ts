@@ -36,7 +36,8 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('sends everything before a process ends by itself', async () => {
     const script = await start(`
-      import { run, metrics } from './stint.mjs'
+      import { createStint } from './stint.mjs'
+      const { run, metrics } = createStint({ exitWaitMs: 20_000 })
       await run('${name} quiet', async () => metrics({ a: 1 }))
     `)
     expect(await script.exited).toBe(0)
@@ -46,7 +47,8 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('an error nobody catches ends the process as without the client', async () => {
     const script = await start(`
-      import { run } from './stint.mjs'
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ exitWaitMs: 20_000 })
       await run('${name} thrown', async () => { throw new Error('on purpose') })
     `)
     expect(await script.exited).toBe(1)
@@ -55,7 +57,8 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('SIGTERM ends a process that does not handle it, by that signal, after the last events', async () => {
     const script = await start(`
-      import { start } from './stint.mjs'
+      import { createStint } from './stint.mjs'
+      const { start } = createStint({ exitWaitMs: 20_000 })
       start('${name} ended')
       setInterval(() => {}, 1000)
       console.log('ready')
@@ -68,7 +71,8 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('a process that handles SIGTERM decides itself', async () => {
     const script = await start(`
-      import { start, end } from './stint.mjs'
+      import { createStint } from './stint.mjs'
+      const { start, end } = createStint({ exitWaitMs: 20_000 })
       start('${name} handled')
       const busy = setInterval(() => {}, 1000)
       process.on('SIGTERM', () => setTimeout(() => {

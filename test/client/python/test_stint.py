@@ -387,7 +387,7 @@ class DeliveryTest(ClientTest):
 
     def test_a_child_of_a_fork_sends_its_own_events_and_no_other(self):
         receiver = self.receiver()
-        client = self.client(receiver)
+        client = self.client(receiver, exit_wait_ms=20_000)
         client.start("parent")
         context = multiprocessing.get_context("fork")
         children = [context.Process(target=client.start, args=(f"child {i}",)) for i in range(4)]
@@ -404,7 +404,7 @@ class DeliveryTest(ClientTest):
 
     def test_a_fork_while_threads_send_never_hangs(self):
         receiver = self.receiver()
-        client = self.client(receiver, flush_ms=1)
+        client = self.client(receiver, flush_ms=1, exit_wait_ms=20_000)
         stop = threading.Event()
 
         def busy():
@@ -430,10 +430,14 @@ class DeliveryTest(ClientTest):
         self.assertEqual(children, {f"child {i}" for i in range(10)})
 
 
+# A busy machine may need longer than two seconds.
+PATIENTLY = "import stint\nstint._shared = stint.Stint(exit_wait_ms=20_000)\n"
+
+
 class ExitTest(ClientTest):
     def script(self, code, receiver, **env):
         return subprocess.Popen(
-            [sys.executable, "-c", code],
+            [sys.executable, "-c", PATIENTLY + code],
             env={**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "k", **env},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
