@@ -151,18 +151,19 @@ export function openBacklog(dir: string, url: string, warn: (text: string) => vo
   function load(segment: Segment): { line: string; segment: Segment }[] {
     const found: { line: string; segment: Segment }[] = []
     let unreadable = 0
+    let foreign = 0 // for another address whose hash is the same: they stay
     for (const text of readFileSync(segment.path, 'utf8').split('\n')) {
       if (text === '') continue
       try {
         const { kind, url: theirs, body, failed } = JSON.parse(text)
         if (theirs === url) found.push({ line: JSON.stringify({ kind, ...body, failed }), segment })
-        else unreadable++
+        else foreign++
       } catch {
         unreadable++ // torn by a crash: its call had not returned
       }
     }
     if (unreadable > 0) warn(`${unreadable} unreadable lines in a backlog file`)
-    segment.open = found.length
+    segment.open = found.length + foreign
     if (segment.open === 0) remove(segment)
     return found
   }

@@ -158,6 +158,17 @@ describe('a file of another process', () => {
     expect(found).toEqual([['1', '2'], undefined])
   })
 
+  test('keeps what is for another address with the same hash', () => {
+    const foreign = line(1).replace(url, 'http://another')
+    const dir = place(nameOf('deadbeef', 1), foreign + line(2), 61)
+    const backlog = openBacklog(dir, url, () => {})
+    const found = backlog.adopt()!
+    expect(found.map(({ line }) => JSON.parse(line).at)).toEqual(['2'])
+    backlog.settle(found[0]!.segment)
+    backlog.close()
+    expect(readdirSync(dir).map((file) => readFileSync(join(dir, file), 'utf8'))).toEqual([foreign + line(2)])
+  })
+
   test('is read up to where a crash has torn it', () => {
     const warnings: string[] = []
     expect(adopt(place(nameOf('deadbeef', 1), line(1) + line(2).slice(0, 30), 61), warnings)).toEqual(['1'])

@@ -638,6 +638,7 @@ class _Backlog:
     def _load(self, segment: _Segment) -> list[tuple[str, _Segment]]:
         found = []
         unreadable = 0
+        foreign = 0  # for another address whose hash is the same: they stay
         with open(segment.path, encoding="utf-8", errors="replace") as file:
             for text in file.read().split("\n"):
                 if text == "":
@@ -645,14 +646,15 @@ class _Backlog:
                 try:
                     event = json.loads(text)
                     if event["url"] != self._url:
-                        raise ValueError
+                        foreign += 1
+                        continue
                     failed = {"failed": True} if event.get("failed") is True else {}
                     found.append((_dump({"kind": event["kind"], **event["body"], **failed}), segment))
                 except (ValueError, KeyError, TypeError):
                     unreadable += 1  # torn by a crash: its call had not returned
         if unreadable > 0:
             self._warn(f"{unreadable} unreadable lines in a backlog file")
-        segment.open = len(found)
+        segment.open = len(found) + foreign
         if segment.open == 0:
             self._remove(segment)
         return found

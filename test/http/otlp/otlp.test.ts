@@ -86,6 +86,19 @@ describe('traces', () => {
     expect(await eventsOf('part good')).toHaveLength(2)
   })
 
+  test('refused spans are counted in protobuf, too', async () => {
+    const emptySpan = Uint8Array.of(0x0a, 4, 0x12, 2, 0x12, 0)
+    const answer = await fetch(`${app.url}/otlp/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-protobuf', 'x-stint-api-key': app.keys.writer },
+      body: emptySpan,
+    })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-protobuf'])
+    const why = 'a span needs an id, a start and an end'
+    const partial = [0x08, 1, 0x12, why.length, ...Buffer.from(why)]
+    expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([0x0a, partial.length, ...partial])
+  })
+
   test('whatever a name holds, it is cut and accepted', async () => {
     const answer = await app.post('/otlp/v1/traces', traces('long', span(`"%'\u0007${'😀'.repeat(400)}\ud800`)))
     expect(answer.json).toEqual({})
