@@ -56,7 +56,7 @@ export function register(program: Program, io: Io): void {
     .requiredOption('--name <name>', 'name of the key')
     .option(
       '--scopes <scopes>',
-      'write (send events), read (ask questions) or both; ping (ping addresses) alone',
+      'write (send events), read (ask questions), manage (watches and keys), such as write,read; ping (ping addresses) alone',
       parseScopes,
       ['write'],
     )
@@ -117,8 +117,8 @@ function formatKeys(keys: readonly Key[], nowMs: number): string {
 function parseScopes(text: string): string[] {
   const scopes = text.split(',').map((scope) => scope.trim())
   const isPing = scopes.length === 1 && scopes[0] === 'ping'
-  if (!isPing && scopes.some((scope) => scope !== 'write' && scope !== 'read')) {
-    throw invalidArgument('Expected write, read, write,read, or ping alone.')
+  if (!isPing && scopes.some((scope) => !['write', 'read', 'manage'].includes(scope))) {
+    throw invalidArgument('Expected write, read, manage, several of them such as write,read, or ping alone.')
   }
   return [...new Set(scopes)]
 }

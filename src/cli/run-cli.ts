@@ -17,6 +17,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./questions.ts'), 'timings', 'running', 'summary', 'metrics', 'exceptions', 'processes'],
   [() => import('./dead.ts'), 'dead'],
   [() => import('./status.ts'), 'health', 'series'],
+  [() => import('./watch.ts'), 'watch', 'alerts'],
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
   [() => import('./reset-password.ts'), 'reset-password'],
@@ -25,7 +26,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
 const HELP = `
 Settings:
   STINT_URL           Stint's address; default http://127.0.0.1:7070
-  STINT_API_KEY       API key with the scope write for events, read for questions; or STINT_API_KEY_FILE, a file that holds it
+  STINT_API_KEY       API key with the scope write for events, read for questions, manage for watches; or STINT_API_KEY_FILE, a file that holds it
   ~/.config/stint.json, readable by you alone, holds both for cron: {"url": "…", "api_key": "…"}
 
 Exit code: 0 done, 1 refused or failed, 2 usage error.`

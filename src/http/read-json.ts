@@ -57,7 +57,7 @@ export function findFaults<T extends TObject>(schema: T, body: unknown, rules: R
   for (const [name, value] of Object.entries(body)) {
     const pointer = `/${name}`
     if (faults.has(pointer) || !Object.hasOwn(schema.properties, name)) continue
-    const rule = rules[name as keyof Static<T>]
+    const rule = value === null ? undefined : rules[name as keyof Static<T>]
     const detail = isWellFormed(value) ? rule?.(value as never) : 'must be well-formed Unicode'
     if (detail !== undefined) faults.set(pointer, detail)
   }

@@ -85,7 +85,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   })
 }
 
-function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms): AppDeps['intake'] {
+function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, watches }: Rooms): AppDeps['intake'] {
   return {
     spools,
     ownStamps,
@@ -94,6 +94,7 @@ function intakeOf({ config, clock, metrics, accounts, spools, ownStamps }: Rooms
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
     seriesNoted: accounts.series.noted,
     countAccepted: metrics.countAccepted,
+    expectLate: watches.expectLate,
   }
 }
 

@@ -110,7 +110,10 @@ describe('a wrong call ends with 2 and says what is right', () => {
     ['key', 'Usage: stint key'],
     ['key nope', "unknown command 'nope'"],
     ['key create', "required option '--name <name>'"],
-    ['key create --name x --scopes admin', 'Expected write, read, write,read, or ping alone.'],
+    [
+      'key create --name x --scopes admin',
+      'Expected write, read, manage, several of them such as write,read, or ping alone.',
+    ],
     ['key create --name x --scopes', 'argument missing'],
     ['key list x', 'too many arguments'],
     ['key rotate', "missing required argument 'id'"],

@@ -20,7 +20,12 @@ export interface IntakeDeps extends OwnTimes {
   /** Resolves when the series that have begun are known to the next start, too. */
   seriesNoted(): Promise<void>
   countAccepted(kind: EventKind, events: number): void
+  /** An event of the past is on its way to its store. */
+  expectLate?(account: string, atUs: number): void
 }
+
+/** Older own times are told to the watches, which otherwise read the newest stretch alone. */
+const LATE_US = 60e6
 
 /** An event on its way to the disk: it may be acknowledged when `done` resolves; a rejection becomes a Problem by `diskProblem`. */
 export interface Appended {
@@ -38,6 +43,7 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
   const series = admitSeries(arrived, deps)
   if (series === 'spent') return seriesBudgetSpent()
   if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
+  if (arrival.us - draft.atUs > LATE_US) deps.expectLate?.(account, draft.atUs)
   const { stamp, kept } = deps.ownStamps.claim(arrived, draft.atUs)
   const event = { ...arrived, stamp }
   const commit = () => append(event, arrival, series, deps)

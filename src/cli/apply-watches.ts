@@ -1,0 +1,107 @@
+// `stint watch apply`: what a file names is created or changed until the server has it; what is the same already is left alone.
+// Watches and channels are recognised by their names, which must be unique in the file.
+import type { Channel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
+import type { CreateWatch, Watch, Watches } from '../wire/watches.ts'
+import type { Api } from './api.ts'
+import { CliError, EXIT_USAGE } from './io.ts'
+
+export interface WatchFile {
+  readonly channels: readonly CreateChannel[]
+  /** `channels` holds names. */
+  readonly watches: readonly CreateWatch[]
+}
+
+export interface Applied {
+  readonly action: 'created' | 'changed' | 'deleted'
+  readonly what: string
+  /** Of a new webhook. */
+  readonly secret?: string
+}
+
+/** Throws CliError. The server checks the rest. */
+export function parseWatchFile(text: string): WatchFile {
+  let file: unknown
+  try {
+    file = JSON.parse(text)
+  } catch (cause) {
+    throw new CliError(`the file is not valid JSON: ${(cause as Error).message}`, EXIT_USAGE, { cause })
+  }
+  const { channels = [], watches = [], ...others } = (file ?? {}) as Record<string, unknown>
+  const unknown = Object.keys(others)[0]
+  if (unknown !== undefined)
+    throw new CliError(`the file has a member ${unknown}; it takes channels and watches`, EXIT_USAGE)
+  for (const [member, list] of Object.entries({ channels, watches })) {
+    const names = Array.isArray(list) ? list.map((item) => (item as { name?: unknown } | null)?.name) : undefined
+    if (names === undefined || names.some((name) => typeof name !== 'string'))
+      throw new CliError(`${member} must be a list of objects with a name`, EXIT_USAGE)
+    const twice = names.find((name, i) => names.indexOf(name) !== i)
+    if (twice !== undefined) throw new CliError(`${member} names ${twice} twice`, EXIT_USAGE)
+  }
+  return { channels: channels as CreateChannel[], watches: watches as CreateWatch[] }
+}
+
+/** Throws CliError at the first refusal; what was applied before stays. */
+export async function applyWatches(api: Api, file: WatchFile, prune: boolean): Promise<Applied[]> {
+  const done: Applied[] = []
+  const ids = new Map<string, string>()
+  const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
+  for (const known of channels) ids.set(known.name, known.id)
+  for (const wanted of file.channels) {
+    const known = channels.find(({ name }) => name === wanted.name)
+    if (known === undefined) {
+      const { channel } = (await api.askWithKey('POST', '/api/channels', wanted)).body as NewChannel
+      ids.set(channel.name, channel.id)
+      const { secret } = channel
+      done.push({ action: 'created', what: `channel ${wanted.name}`, ...(secret !== undefined && { secret }) })
+    } else if (isOtherChannel(known, wanted)) {
+      const { name: _, kind: __, ...change } = wanted
+      await api.askWithKey('PATCH', `/api/channels/${known.id}`, change)
+      done.push({ action: 'changed', what: `channel ${wanted.name}` })
+    }
+  }
+  const { watches } = (await api.askWithKey('GET', '/api/watches')).body as Watches
+  for (const named of file.watches) {
+    const wanted = { ...EMPTY, ...named, channels: (named.channels ?? []).map((name) => idOf(ids, name)) }
+    const known = watches.find(({ name }) => name === named.name)
+    if (known === undefined) {
+      const { late, long, failed, metric, slow, ...rest } = wanted
+      await api.askWithKey('POST', '/api/watches', { ...rest, late, long, failed, metric, slow })
+      done.push({ action: 'created', what: `watch ${named.name}` })
+    } else if (isOtherWatch(known, wanted)) {
+      await api.askWithKey('PATCH', `/api/watches/${known.id}`, wanted)
+      done.push({ action: 'changed', what: `watch ${named.name}` })
+    }
+  }
+  if (!prune) return done
+  for (const { id, name } of watches.filter((known) => !file.watches.some((wanted) => wanted.name === known.name))) {
+    await api.askWithKey('DELETE', `/api/watches/${id}`)
+    done.push({ action: 'deleted', what: `watch ${name}` })
+  }
+  return done
+}
+
+/** A member that the file leaves out is absent on the server, too. A pause is nothing that a file decides. */
+const EMPTY = { meta: null, late: null, long: null, failed: null, metric: null, slow: null, remind: null } as const
+
+function idOf(ids: ReadonlyMap<string, string>, name: string): string {
+  const id = ids.get(name)
+  if (id === undefined) throw new CliError(`no channel is called ${name}`)
+  return id
+}
+
+/** The address of a Slack channel is not shown, so it cannot be compared. */
+function isOtherChannel(known: Channel, wanted: CreateChannel): boolean {
+  if (known.kind !== wanted.kind)
+    throw new CliError(`channel ${wanted.name} is of the kind ${known.kind}; delete it first, or use another name`)
+  if (known.kind === 'slack') return false
+  return known.kind === 'email' ? known.to !== wanted.to : known.url !== wanted.url
+}
+
+function isOtherWatch(known: Watch, wanted: CreateWatch): boolean {
+  const full = {
+    ...wanted,
+    late: wanted.late && { ...wanted.late, grace: wanted.late.grace ?? '5m' },
+    failed: wanted.failed && { after: wanted.failed.after ?? 1, exceptions: wanted.failed.exceptions ?? false },
+  }
+  return Object.entries(full).some(([member, value]) => !Bun.deepEquals(known[member as keyof Watch], value))
+}

@@ -1,0 +1,209 @@
+// `stint watch …` and `stint alerts`: watches from the command line, and as a file that can be applied again and again.
+import type { Alert, AlertPage } from '../wire/alerts.ts'
+import type { Channels } from '../wire/channels.ts'
+import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
+import { type Api, createApi } from './api.ts'
+import { applyWatches, parseWatchFile } from './apply-watches.ts'
+import { readCliConfig } from './config.ts'
+import { formatTable } from './format-rows.ts'
+import { formatLocalTime } from './format-time.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import { invalidArgument, type Program } from './program.ts'
+import { oneLine, safeJson } from './safe-text.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+interface AddOptions extends Json {
+  readonly name?: string
+  readonly meta?: string
+  readonly every?: string
+  readonly cron?: string
+  readonly tz?: string
+  readonly grace?: string
+  readonly long?: string
+  readonly failed?: number
+  readonly exceptions?: boolean
+  readonly slow?: number
+  readonly channel: string[]
+}
+
+const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
+
+export function register(program: Program, io: Io): void {
+  const api = () => createApi(readCliConfig(io.env), io)
+  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
+  const watch = program
+    .command('watch')
+    .description('watches: who is notified when a process is late, slow, hangs or fails (scope manage)')
+
+  watch
+    .command('list')
+    .description('list watches')
+    .option(...JSON_OPTION)
+    .action(async ({ json }: Json) => {
+      const { watches } = await list(api())
+      if (json) printJson({ watches })
+      else io.stdout.write(formatTable(['ID', 'STATE', 'NAME', 'PROCESS', 'CONDITIONS'], watches.map(toRow)))
+    })
+
+  watch
+    .command('add')
+    .description('create a watch')
+    .argument('<process>', 'exact name, or with * for any text')
+    .option('--name <name>', 'name of the watch; default: the process')
+    .option('--meta <meta>', 'only this meta')
+    .option('--every <span>', 'late: a start is due this long after the last one, such as 1h')
+    .option('--cron <expression>', 'late: a start is due at these moments, such as "0 3 * * *"')
+    .option('--tz <zone>', 'time zone of --cron; default UTC')
+    .option('--grace <span>', 'how late a start may be; default 5m')
+    .option('--long <span>', 'a run may take no longer')
+    .option('--failed <n>', 'after n failed runs in a row', parseCount)
+    .option('--exceptions', 'an exception counts as a failure, too')
+    .option('--slow <factor>', 'a run takes this many times the usual', parseFactor)
+    .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect, [])
+    .option(...JSON_OPTION)
+    .action(async (process: string, options: AddOptions) => {
+      const body = toBody(process, options, await channelIds(api(), options.channel))
+      const { watch: made } = (await api().askWithKey('POST', '/api/watches', body)).body as WatchAnswer
+      if (options.json) printJson({ watch: made })
+      else io.stdout.write(`${made.id}\n`)
+    })
+
+  watch
+    .command('rm')
+    .description('delete a watch and its alerts')
+    .argument('<watch>', 'name or id')
+    .action(async (which: string) => {
+      const { id, name } = await find(api(), which)
+      await api().askWithKey('DELETE', `/api/watches/${id}`)
+      io.stderr.write(`Watch ${oneLine(name)} deleted.\n`)
+    })
+
+  watch
+    .command('pause')
+    .description('pause a watch until a time, or resume it')
+    .argument('<watch>', 'name or id')
+    .argument('[until]', 'RFC 3339 time; without it the watch is resumed')
+    .action(async (which: string, until: string | undefined) => {
+      const { id, name } = await find(api(), which)
+      await api().askWithKey('PATCH', `/api/watches/${id}`, { paused_until: until ?? null })
+      io.stderr.write(`Watch ${oneLine(name)} ${until === undefined ? 'resumed' : `paused until ${oneLine(until)}`}.\n`)
+    })
+
+  watch
+    .command('test')
+    .description('send a test notification')
+    .argument('<channel>', 'name or id of a channel')
+    .action(async (which: string) => {
+      const [id] = await channelIds(api(), [which])
+      const { detail } = (await api().askWithKey('POST', `/api/channels/${id}/test`)).body as { detail: string }
+      io.stderr.write(`Delivered: ${oneLine(detail)}\n`)
+    })
+
+  watch
+    .command('apply')
+    .description(
+      'create and change watches and channels until they are as a file says; applying it again changes nothing',
+    )
+    .argument('<file>', 'JSON: {"channels": […], "watches": […]}, watches name their channels; - reads standard input')
+    .option('--prune', 'delete watches that the file does not name')
+    .action(async (path: string, { prune = false }: { prune?: boolean }) => {
+      const text = path === '-' ? await io.readStdin() : await readFile(path)
+      const done = await applyWatches(api(), parseWatchFile(text), prune)
+      for (const { action, what, secret } of done) {
+        io.stdout.write(`${action} ${oneLine(what)}\n`)
+        if (secret !== undefined) io.stderr.write(`  signing secret, shown only this once: ${oneLine(secret)}\n`)
+      }
+      if (done.length === 0) io.stderr.write('Nothing to change.\n')
+    })
+
+  program
+    .command('alerts')
+    .description('list alerts, newest first (scope manage)')
+    .option('--state <state>', 'firing or resolved')
+    .option('--limit <n>', 'at most so many', parseCount, 20)
+    .option(...JSON_OPTION)
+    .action(async ({ state, limit, json }: Json & { state?: string; limit: number }) => {
+      const search = new URLSearchParams({ limit: String(limit), ...(state !== undefined && { state }) })
+      const page = (await api().askWithKey('GET', `/api/alerts?${search}`)).body as AlertPage
+      if (json) printJson(page)
+      else io.stdout.write(formatTable(['SINCE', 'STATE', 'CONDITION', 'SUMMARY'], page.alerts.map(alertRow)))
+    })
+}
+
+const list = async (api: Api) => (await api.askWithKey('GET', '/api/watches')).body as Watches
+
+async function find(api: Api, which: string): Promise<Watch> {
+  const found = (await list(api)).watches.filter(({ id, name }) => id === which || name === which)
+  if (found.length === 1) return found[0]!
+  throw new CliError(
+    found.length === 0
+      ? `no watch is called ${oneLine(which)}`
+      : `several watches are called ${oneLine(which)}; use the id`,
+  )
+}
+
+async function channelIds(api: Api, names: readonly string[]): Promise<string[]> {
+  if (names.length === 0) return []
+  const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
+  return names.map((which) => {
+    const found = channels.find(({ id, name }) => id === which || name === which)
+    if (found === undefined) throw new CliError(`no channel is called ${oneLine(which)}`)
+    return found.id
+  })
+}
+
+function toBody(process: string, options: AddOptions, channels: string[]) {
+  const { name = process, meta, every, cron, tz, grace, long, failed, exceptions, slow } = options
+  const isLate = every !== undefined || cron !== undefined
+  return {
+    name,
+    process,
+    channels,
+    ...(meta !== undefined && { meta }),
+    ...(isLate && { late: { every, cron, tz, grace } }),
+    ...(long !== undefined && { long }),
+    ...((failed !== undefined || exceptions) && { failed: { after: failed ?? 1, exceptions: exceptions ?? false } }),
+    ...(slow !== undefined && { slow }),
+  }
+}
+
+function toRow({ id, state, name, process, late, long, failed, metric, slow }: Watch): string[] {
+  const conditions = [
+    late && `late ${late.every ?? late.cron}`,
+    long && `long ${long}`,
+    failed && `failed ${failed.after ?? 1}`,
+    metric && `${metric.name} ${metric.above === undefined ? `< ${metric.below}` : `> ${metric.above}`}`,
+    slow && `slow ${slow}×`,
+  ]
+  return [id, state, name, process, conditions.filter(Boolean).join(', ')]
+}
+
+const alertRow = ({ since, state, condition, summary }: Alert): string[] => [
+  formatLocalTime(since),
+  state,
+  condition,
+  summary,
+]
+
+const collect = (value: string, before: string[]): string[] => [...before, value]
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw invalidArgument('Expected a whole number from 1.')
+}
+
+function parseFactor(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) >= 1) return Number(text)
+  throw invalidArgument('Expected a number from 1, such as 2 or 1.5.')
+}
+
+async function readFile(path: string): Promise<string> {
+  try {
+    return await Bun.file(path).text()
+  } catch (cause) {
+    throw new CliError(`cannot read ${oneLine(path)}: ${(cause as Error).message}`, EXIT_USAGE, { cause })
+  }
+}

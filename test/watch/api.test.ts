@@ -1,0 +1,221 @@
+// The routes of watches, channels and alerts, and the command line over them, against the real service.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPerson } from '../cli/cli-cast.ts'
+import { startApp, type TestApp } from '../support/app.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+let app: TestApp
+let cookie = ''
+let key = ''
+beforeAll(async () => {
+  app = await startApp()
+  const signIn = await app.fetch('/api/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+  })
+  cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+  const made = await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })
+  key = made.json.key.secret
+})
+afterAll(() => app.stop())
+
+const ask = (method: string, path: string, body?: unknown, credentials: Record<string, string> = { cookie }) =>
+  app.fetch(path, {
+    method,
+    headers: { ...credentials, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+const channel = async (body: object = {}) =>
+  (await ask('POST', '/api/channels', { name: 'hook', kind: 'webhook', url: 'https://example.com/x', ...body })).json
+    .channel
+
+describe('a channel', () => {
+  test('shows the secret of a webhook once, and never again', async () => {
+    const made = await channel()
+    expect(made).toMatchObject({ kind: 'webhook', url: 'https://example.com/x', state: 'ok', last: null })
+    expect(made.secret).toMatch(/^whsec_[\w+/]{43}=$/)
+    const { secret: _, ...shown } = made
+    expect((await ask('GET', `/api/channels/${made.id}`)).json).toEqual({ channel: shown })
+    expect((await ask('GET', '/api/channels')).text).not.toContain('whsec_')
+    expect(app.log.join('\n')).not.toContain(made.secret)
+    expect((await ask('DELETE', `/api/channels/${made.id}`)).status).toBe(204)
+    expect((await ask('GET', `/api/channels/${made.id}`)).status).toBe(404)
+  })
+
+  test('does not show the path of a Slack address again: whoever has it may post there', async () => {
+    const made = await channel({ kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/secret' })
+    expect(made.url).toBe('https://hooks.slack.com/services/T0/B0/secret')
+    expect((await ask('GET', `/api/channels/${made.id}`)).json.channel.url).toBe('https://hooks.slack.com/…')
+  })
+
+  test.each([
+    [{ kind: 'webhook', url: 'ftp://example.com' }, '/url'],
+    [{ kind: 'webhook', url: 'https://user:pass@example.com' }, '/url'],
+    [{ kind: 'webhook' }, '/url'],
+    [{ kind: 'webhook', url: 'https://example.com', to: 'ada@example.com' }, '/to'],
+    [{ kind: 'email', to: 'nobody' }, '/to'],
+    [{ kind: 'email', to: 'ada@example.com' }, '/kind'],
+    [{ kind: 'pager', url: 'https://example.com' }, '/kind'],
+    [{ name: '', kind: 'ntfy', url: 'https://example.com' }, '/name'],
+  ])('%j is refused at %s', async (body, pointer) => {
+    const { status, json } = await ask('POST', '/api/channels', { name: 'x', ...body })
+    expect([status, json.code]).toEqual([422, 'fields_invalid'])
+    expect(json.errors.map((fault: { pointer: string }) => fault.pointer)).toEqual([pointer])
+  })
+
+  test('that cannot be reached fails its test with 502 and the reason', async () => {
+    const { id } = await channel({ url: 'http://127.0.0.1:1/' })
+    const { status, json } = await ask('POST', `/api/channels/${id}/test`)
+    expect([status, json.code]).toEqual([502, 'channel_failed'])
+    expect(json.detail).toContain('NOTIFY_PRIVATE')
+    expect((await ask('GET', `/api/channels/${id}`)).json.channel.last).toMatchObject({
+      ok: false,
+      detail: json.detail,
+    })
+  })
+})
+
+describe('a watch', () => {
+  const body = { name: 'nightly', process: "nightly 'import'", channels: [] as string[] }
+
+  test('is created, changed, listed and deleted', async () => {
+    const { id: hook } = await channel()
+    const made = await ask('POST', '/api/watches', {
+      ...body,
+      channels: [hook],
+      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
+      long: '30m',
+    })
+    expect(made.status).toBe(201)
+    const { watch } = made.json
+    expect(watch).toMatchObject({
+      name: 'nightly',
+      process: 'nightly import',
+      meta: null,
+      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
+      long: '30m',
+      failed: null,
+      metric: null,
+      slow: null,
+      channels: [hook],
+      paused_until: null,
+      state: 'ok',
+    })
+    const path = `/api/watches/${watch.id}`
+    const changed = await ask('PATCH', path, { long: null, failed: {}, paused_until: '2999-01-01T00:00:00Z' })
+    expect(changed.json.watch).toMatchObject({
+      late: watch.late,
+      long: null,
+      failed: { after: 1, exceptions: false },
+      state: 'paused',
+    })
+    expect((await ask('GET', path)).json).toEqual(changed.json)
+    expect((await ask('GET', '/api/watches')).json.watches).toContainEqual(changed.json.watch)
+    await ask('DELETE', `/api/channels/${hook}`)
+    expect((await ask('GET', path)).json.watch.channels).toEqual([])
+    expect((await ask('DELETE', path)).status).toBe(204)
+    expect((await ask('DELETE', path)).status).toBe(404)
+  })
+
+  test.each([
+    [{}, ''],
+    [{ late: {} }, '/late'],
+    [{ late: { every: '1h', cron: '* * * * *' } }, '/late'],
+    [{ late: { every: '0s' } }, '/late/every'],
+    [{ late: { every: '1h', grace: 'soon' } }, '/late/grace'],
+    [{ late: { cron: '61 * * * *' } }, '/late/cron'],
+    [{ late: { cron: '0 0 30 2 *' } }, '/late/cron'],
+    [{ late: { cron: '0 3 * * *', tz: 'Mars/Base' } }, '/late/tz'],
+    [{ long: '24h' }, '/long'],
+    [{ failed: { after: 0 } }, '/failed/after'],
+    [{ metric: { name: 'rows', window: '10m', of: 'last' } }, '/metric'],
+    [{ metric: { name: 'rows', window: '10m', of: 'sum', above: 1 } }, '/metric/of'],
+    [{ slow: 0.5 }, '/slow'],
+    [{ long: '1m', channels: ['cha_none'] }, '/channels/0'],
+    [{ long: '1m', unknown: 1 }, '/unknown'],
+    [{ long: '1m', process: "'" }, '/process'],
+    [{ long: '1m', paused_until: 'tomorrow' }, '/paused_until'],
+  ])('with %j is refused at %j', async (conditions, pointer) => {
+    const { status, json } = await ask('POST', '/api/watches', { ...body, ...conditions })
+    expect([status, json.code]).toEqual([422, 'fields_invalid'])
+    expect(json.errors.map((fault: { pointer: string }) => fault.pointer)).toEqual([pointer])
+  })
+
+  test('publishes a badge whose address works until it is revoked', async () => {
+    const { id } = (await ask('POST', '/api/watches', { ...body, name: '<b>', long: '1m' })).json.watch
+    const { badge } = (await ask('POST', `/api/watches/${id}/badge`)).json.watch
+    expect(badge).toMatch(/^\/badge\/[\w-]{43}$/)
+    const svg = await ask('GET', `${badge}.svg`, undefined, {})
+    expect([svg.status, svg.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(svg.text).toContain('&lt;b&gt;: ok')
+    expect((await ask('GET', `${badge}.json`, undefined, {})).json).toEqual({ name: '<b>', state: 'ok', firing: 0 })
+    expect((await ask('DELETE', `/api/watches/${id}/badge`)).status).toBe(204)
+    expect((await ask('GET', `${badge}.svg`, undefined, {})).status).toBe(404)
+  })
+})
+
+describe('a key with the scope manage', () => {
+  const credentials = () => ({ 'x-stint-api-key': key })
+
+  test('manages watches, but neither reads nor writes events', async () => {
+    expect((await ask('GET', '/api/watches', undefined, credentials())).status).toBe(200)
+    expect((await ask('GET', '/api/timings', undefined, credentials())).status).toBe(403)
+    expect((await ask('POST', '/v1/start', { process: 'x' }, credentials())).status).toBe(403)
+  })
+
+  test('cannot create or rotate keys with scopes that it lacks', async () => {
+    const create = (scopes: string[]) => ask('POST', '/api/keys', { name: 'x', scopes }, credentials())
+    expect((await create(['manage'])).status).toBe(201)
+    expect((await create(['write'])).json.code).toBe('scope_missing')
+    const { keys } = (await ask('GET', '/api/keys', undefined, credentials())).json
+    const wider = keys.find(({ scopes }: { scopes: string[] }) => scopes.includes('write'))
+    const rotated = await ask('POST', `/api/keys/${wider.id}/rotate`, {}, credentials())
+    expect(rotated.json.code).toBe('scope_missing')
+  })
+})
+
+test('alerts: parameters are checked, an unknown id is not found', async () => {
+  expect((await ask('GET', '/api/alerts?state=firing&limit=5')).json).toEqual({ alerts: [], next: null })
+  const { status, json } = await ask('GET', '/api/alerts?state=open&limit=0&x=1')
+  expect(status).toBe(422)
+  expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/state', '/limit', '/x'])
+  expect((await ask('POST', '/api/alerts/ale_none/dismiss')).status).toBe(404)
+})
+
+test('stint watch apply creates, changes, prunes, and does nothing the second time', async () => {
+  const { run } = createPerson(app.url)
+  const env = { STINT_API_KEY: key }
+  const file = join(tempDir('apply'), 'watches.json')
+  const save = (watches: object[]) =>
+    writeFileSync(
+      file,
+      JSON.stringify({ channels: [{ name: 'ops', kind: 'ntfy', url: 'https://ntfy.sh/ops' }], watches }),
+    )
+  const first = { name: 'a', process: 'job a', channels: ['ops'], late: { every: '1h' } }
+  save([first, { name: 'b', process: 'job *', channels: [], long: '10m', slow: 2 }])
+  const apply = (flags = '') => run(`watch apply ${file}${flags}`, { env })
+  expect((await apply()).stdout).toBe('created channel ops\ncreated watch a\ncreated watch b\n')
+  expect(await apply()).toMatchObject({ exitCode: 0, stdout: '', stderr: 'Nothing to change.\n' })
+  save([{ ...first, failed: { after: 2 } }])
+  expect((await apply()).stdout).toBe('changed watch a\n')
+  expect((await apply(' --prune')).stdout).toContain('deleted watch b\n')
+  const listed = await run('watch list', { env })
+  expect(listed.stdout).toContain('late 1h, failed 2')
+  save([{ ...first, channels: ['nobody'] }])
+  expect(await apply()).toMatchObject({ exitCode: 1, stderr: 'stint: no channel is called nobody\n' })
+})
+
+test('stint watch add, pause and rm', async () => {
+  const { run } = createPerson(app.url)
+  const env = { STINT_API_KEY: key }
+  const added = await run('watch add backup --every 1d --grace 1h --failed 1 --channel ops', { env })
+  expect(added.stdout).toMatch(/^wat_\w{16}\n$/)
+  expect((await run('watch pause backup 2999-01-01T00:00:00Z', { env })).stderr).toContain('paused until')
+  expect((await run('watch list', { env })).stdout).toContain('paused')
+  expect((await run('watch rm backup', { env })).exitCode).toBe(0)
+  expect((await run('watch rm backup', { env })).stderr).toBe('stint: no watch is called backup\n')
+  expect((await run('alerts', { env })).exitCode).toBe(0)
+})
