@@ -85,7 +85,7 @@ async function closeFiles({ spools, deadLetters, movedStamps, accounts, lock, wa
   await watches.close()
   await Promise.all([spools.points.close(), spools.exceptions.close(), movedStamps.close()])
   deadLetters.close()
-  accounts.close()
+  await accounts.close()
   lock.release()
 }
 

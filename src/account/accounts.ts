@@ -1,17 +1,30 @@
-// Accounts, and the one door to this room: opens accounts.sqlite and builds keys, sessions and the budget of series on it.
-// Every change is durable when its call returns; what lives in memory is changed after the disk, never before.
+// Accounts, and the one door to this room: keys, sessions and the budget of series on one database. Opened by open-accounts.ts (SQLite, one
+// node) or shared/open-shared-accounts.ts (PostgreSQL, any number of nodes). Invariants:
+// * Every change is durable when its call resolves; what lives in memory is changed after the database, never before.
+// * `local` is a file of this node, read within the call. With SQLite it is the database itself; with PostgreSQL it is the copy that
+//   follows it, so that what intake asks (keys, the number of accounts, the operator, series) never waits for PostgreSQL.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
+import type { SqliteFile } from '../state/open-sqlite.ts'
+import {
+  type AccountRow,
+  countAccounts,
+  selectByEmail,
+  selectById,
+  stillThere,
+  updatePassword,
+} from './account-rows.ts'
 import { addressBlock } from './address-block.ts'
 import { createAttemptLimiter } from './attempt-limiter.ts'
 import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
-import { openDatabase } from './database.ts'
-import { createDeleteAccount } from './delete-account.ts'
-import { type FoundKey, type IssuedKey, type Keys, loadKeys } from './keys.ts'
+import { type AccountDatabase, run, type Script } from './database.ts'
+import { deleteAccount } from './delete-account.ts'
+import type { FoundKey, KeyRing } from './key-ring.ts'
+import { createKeys, type IssuedKey, type Keys } from './keys.ts'
 import { createPasswords } from './passwords.ts'
 import { createId, createSetupCode, sameSecret } from './secret.ts'
-import { createSeriesBudget, type SeriesBudget } from './series-budget.ts'
+import type { SeriesBudget } from './series-budget.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
 
@@ -30,8 +43,6 @@ export interface Account {
 }
 
 export interface AccountsOptions {
-  /** Where accounts.sqlite is or shall be. */
-  readonly path: string
   readonly clock: Clock
   readonly log: Logger
   /** `first` = until there is an account. */
@@ -56,15 +67,27 @@ export interface SignUp {
   readonly address: string
 }
 
+/** What the two ways to open accounts have prepared. */
+export interface AccountParts {
+  readonly database: AccountDatabase
+  readonly local: SqliteFile
+  readonly ring: KeyRing
+  readonly series: SeriesBudget
+  /** Ends what works beside the requests, before the files are closed. */
+  stopWork?(): Promise<void>
+}
+
+/** Everything that returns a promise rejects with Problem `store_unavailable` while PostgreSQL is away. */
 export interface Accounts {
-  /** The hot path of every request: see `Keys.find`. */
+  /** The hot path of every request: see `KeyRing.find`. */
   findKey(secret: string): FoundKey | undefined
   /** Can an account be made now? */
   signUpOpen(): boolean
   /** What the first sign-up must bring, while there is no account and a code is required. For the log of the start, once. */
   setupCode(): string | undefined
   count(): number
-  get(id: string): Account | undefined
+  isOperator(id: string): boolean
+  get(id: string): Promise<Account | undefined>
   /** The account and its first key, which may write and read. Throws Problem `signup_closed`, `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`. */
   create(signUp: SignUp): Promise<{ account: Account; key: IssuedKey }>
   /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
@@ -76,48 +99,38 @@ export interface Accounts {
   /** Resolves when it is the account's password. Throws Problem `password_wrong` or `rate_limited`. */
   confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
   /**
-   * The account, its keys, sessions and series are gone when it returns; its data elsewhere is listed by `removals` until `removed` is called.
+   * The account, its keys, sessions and series are gone when it resolves; its data elsewhere is listed by `removals` until `removed` is called.
    * `operator` is the e-mail address of the account that takes the role over. Throws Problem `operator_needed` when the operator would
    * leave others behind, and `fields_invalid` when no other account has this address.
    */
-  delete(id: string, operator?: string): void
-  /** Accounts that are gone and whose data may still be in the spools and stores. */
+  delete(id: string, operator?: string): Promise<void>
+  /** Accounts that are gone and whose data may still be in the spools of this node and in the stores. */
   removals(): string[]
   removed(id: string): void
   readonly keys: Keys
   readonly sessions: Sessions
   readonly series: SeriesBudget
   /** Writes what is noted in memory. */
-  close(): void
+  close(): Promise<void>
 }
 
-interface Row {
-  id: string
-  email: string
-  password: string
-  operator: number
-  created_ms: number
-}
-
-/** Throws an Error that tells the operator what to do when the file is damaged or of a newer Stint. */
-export function openAccounts(options: AccountsOptions): Accounts {
+export function createAccounts(parts: AccountParts, options: AccountsOptions): Accounts {
+  const { database, local, ring, series } = parts
   const { clock, log, signup } = options
-  const database = openDatabase(options.path, log)
-  const { db, write } = database
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
-  const keys = loadKeys(database, clock)
+  const keys = createKeys(database, ring, clock)
   const sessions = createSessions(database, clock, log)
-  const series = createSeriesBudget({ database, max: options.seriesMax ?? 0, log })
   const passwords = createPasswords(options.hashLimit ?? 1)
   const provePassword = createProvePassword(clock, passwords)
   const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
-  const countRows = db.query<{ n: number }, []>('SELECT count(*) n FROM account')
-  const selectById = db.query<Row, [string]>('SELECT * FROM account WHERE id = ?')
-  const selectByEmail = db.query<Row, [string]>('SELECT * FROM account WHERE email = ?')
-  const updatePassword = db.query<null, [string, string]>('UPDATE account SET password = ? WHERE id = ?')
-  const deleteAccount = createDeleteAccount(database, log)
-  const count = () => countRows.get()!.n
+  const countLocal = local.db.query<{ n: number }, []>('SELECT count(*) n FROM account')
+  const selectOperator = local.db.query<unknown, [string]>('SELECT 1 FROM account WHERE id = ? AND operator = 1')
+  const selectRemovals = local.db.query<{ account: string }, []>('SELECT account FROM removal')
+  const deleteRemoval = local.db.query<null, [string]>('DELETE FROM removal WHERE account = ?')
+  const count = () => countLocal.get()!.n
+  const findById = (id: string) => database.read(() => selectById(id))
+  const findByEmail = (email: string) => database.read(() => selectByEmail(email))
 
   let madeUpCode: string | undefined
   function setupCode(): string | undefined {
@@ -126,41 +139,37 @@ export function openAccounts(options: AccountsOptions): Accounts {
     return options.setupCode ?? madeUpCode
   }
 
-  const signUpOpen = () => signup === 'open' || (signup === 'first' && count() === 0)
+  const isOpenAt = (accounts: number) => signup === 'open' || (signup === 'first' && accounts === 0)
+  const signUpOpen = () => isOpenAt(count())
 
   /** Called before the work and again inside the transaction, because another sign-up may have won meanwhile. */
-  function refuseSignUp(email: string): void {
-    if (!signUpOpen()) throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
-    if (selectByEmail.get(email) !== null) throw new Problem('email_taken', 'Sign in instead, or use another address.')
+  function* refuseSignUp(email: string): Script<void> {
+    if (!isOpenAt(yield* countAccounts()))
+      throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
+    if ((yield* selectByEmail(email)) !== undefined)
+      throw new Problem('email_taken', 'Sign in instead, or use another address.')
   }
 
-  /** A hash takes a while: what was proved no longer counts when the password was changed or the account deleted meanwhile. */
-  function stillThere(proved: Row): Row {
-    const row = selectById.get(proved.id)
-    if (row?.password !== proved.password) throw new Problem('credentials_invalid', 'The password was just changed.')
-    return row
-  }
-
+  let flushing: Promise<void> | undefined
   const flushKeyUse = setInterval(() => {
-    try {
-      keys.flush()
-    } catch (err) {
-      log.warn({ err }, 'accounts: when keys were last used could not be written, trying again')
-    }
+    flushing ??= keys
+      .flush()
+      .catch((err) => log.warn({ err }, 'accounts: when keys were last used could not be written, trying again'))
+      .finally(() => {
+        flushing = undefined
+      })
   }, KEY_USE_FLUSH_MS)
   flushKeyUse.unref()
 
   return {
-    findKey: keys.find,
+    findKey: ring.find,
     signUpOpen,
     setupCode,
     count,
-    get(id) {
-      const row = selectById.get(id)
-      return row === null ? undefined : toAccount(row)
-    },
+    isOperator: (id) => selectOperator.get(id) !== null,
+    get: (id) => findById(id).then((row) => row && toAccount(row)),
     async create({ email, password, setupCode: given, address }) {
-      refuseSignUp('')
+      await database.read(() => refuseSignUp(''))
       const normalEmail = checkCredentials(email, password)
       signUps.attempt(addressBlock(address))
       const code = setupCode()
@@ -170,108 +179,109 @@ export function openAccounts(options: AccountsOptions): Accounts {
           'The first account needs the set-up code that the log of the start shows.',
         )
       }
-      refuseSignUp(normalEmail)
+      await database.read(() => refuseSignUp(normalEmail))
       const hash = await passwords.hash(password, addressBlock(address))
-      const made = write(() => {
-        refuseSignUp(normalEmail)
-        const account = { id: createId('acc'), email: normalEmail, operator: count() === 0, createdMs: nowMs() }
-        db.query('INSERT INTO account (id, email, password, operator, created_ms) VALUES (?, ?, ?, ?, ?)').run(
+      const made = await database.write(function* () {
+        yield* refuseSignUp(normalEmail)
+        const operator = (yield* countAccounts()) === 0
+        const account = { id: createId('acc'), email: normalEmail, operator, createdMs: nowMs() }
+        yield* run(
+          'INSERT INTO account (id, email, password, operator, created_ms) VALUES ($1, $2, $3, $4, $5)',
           account.id,
           normalEmail,
           hash,
-          Number(account.operator),
+          Number(operator),
           account.createdMs,
         )
-        return { account, key: keys.insert(account.id, 'first key', ['write', 'read']) }
+        return { account, key: yield* keys.insert(account.id, 'first key', ['write', 'read']) }
       })
       keys.admit(made.account.id, made.key)
       log.info({ account: made.account.id, operator: made.account.operator }, 'account created')
       return made
     },
     async signIn({ email, password, address }) {
-      let row: Row | null = null
-      const hash = (normal: string) => {
-        row = selectByEmail.get(normal)
+      let row: AccountRow | undefined
+      const hash = async (normal: string) => {
+        row = await findByEmail(normal)
         return row?.password
       }
       await provePassword({ email, password, address, hash })
-      return toAccount(stillThere(row!))
+      return toAccount(await database.read(() => stillThere(row!)))
     },
     async changePassword(id, { currentPassword, newPassword, session }) {
       const fault = passwordFault(newPassword, '/new_password')
       if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
-      const row = selectById.get(id)
-      if (row === null) throw new Problem('session_invalid', 'The account is gone.')
+      const row = await findById(id)
+      if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
       await provePassword({ email: row.email, password: currentPassword, session, hash: () => row.password })
       const hash = await passwords.hash(newPassword, session)
-      write(() => {
-        stillThere(row)
-        updatePassword.run(hash, id)
-        sessions.revokeOthers(id, session)
+      await database.write(function* () {
+        yield* stillThere(row)
+        yield* updatePassword(id, hash)
+        yield* sessions.revokeOthers(id, session)
       })
       log.info({ account: id }, 'password changed')
     },
     async resetPassword(email, password) {
       const fault = passwordFault(password)
       if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
-      const row = selectByEmail.get(normalizeEmail(email) ?? '')
-      if (row === null) throw new Problem('not_found', 'No account has this e-mail address.')
+      const row = await findByEmail(normalizeEmail(email) ?? '')
+      if (row === undefined) throw new Problem('not_found', 'No account has this e-mail address.')
       const hash = await passwords.hash(password)
-      write(() => {
-        updatePassword.run(hash, row.id)
-        sessions.revokeOthers(row.id)
+      await database.write(function* () {
+        yield* updatePassword(row.id, hash)
+        yield* sessions.revokeOthers(row.id)
       })
       log.info({ account: row.id }, 'password reset')
       return toAccount(row)
     },
     async confirmPassword(id, { password, session }) {
-      const row = selectById.get(id)
-      if (row === null) throw new Problem('session_invalid', 'The account is gone.')
+      const row = await findById(id)
+      if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
       try {
         await provePassword({ email: row.email, password, session, hash: () => row.password })
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
         throw new Problem('password_wrong', 'Send the password of the account: {"password": …}.')
       }
-      stillThere(row)
+      await database.read(() => stillThere(row))
     },
-    delete(id, operator) {
-      const isDeleted = deleteAccount(id, operator, nowMs())
+    async delete(id, successor) {
+      const deleted = await database.write(() => deleteAccount(id, successor, nowMs()))
       keys.dropAccount(id)
       series.dropAccount(id)
-      if (isDeleted) log.info({ account: id }, 'account deleted')
+      if (deleted?.newOperator) log.info({ account: deleted.newOperator }, 'account became the operator')
+      if (deleted) log.info({ account: id }, 'account deleted')
       const code = setupCode()
       if (code !== undefined)
         log.warn(
-          `that was the last account; the next sign-up needs the set-up code ${options.setupCode === undefined ? code : 'that was set'}`,
+          `that was the last account; the next sign-up needs the set-up code ${options.setupCode ? 'that was set' : code}`,
         )
     },
-    removals: () =>
-      db
-        .query<{ account: string }, []>('SELECT account FROM removal')
-        .all()
-        .map((row) => row.account),
-    removed: (id) => void write(() => db.query('DELETE FROM removal WHERE account = ?').run(id)),
+    removals: () => Array.from(selectRemovals.all(), ({ account }) => account),
+    removed: (id) => void local.write(() => deleteRemoval.run(id)),
     keys,
     sessions,
     series,
-    close() {
+    async close() {
       clearInterval(flushKeyUse)
+      await flushing
+      await parts.stopWork?.()
       for (const write of [keys.flush, series.close]) {
         try {
-          write()
+          await write()
         } catch (err) {
-          // Whatever the disk does, the rest of the stop goes on. A lost series is admitted again when it comes again.
+          // Whatever the database does, the rest of the stop goes on. A lost series is admitted again when it comes again.
           log.warn({ err }, 'accounts: what was noted in memory could not be written at the end')
         }
       }
       passwords.close()
-      database.close()
+      await database.close()
     },
   }
 }
 
-const toAccount = (row: Row): Account => ({
+const toAccount = (row: AccountRow): Account => ({
   id: row.id,
   email: row.email,
   operator: row.operator === 1,

@@ -1,46 +1,41 @@
-// accounts.sqlite: opened as every SQLite file of DATA_DIR; what its disk does not take becomes a Problem.
-import { SQLiteError } from 'bun:sqlite'
-import type { Logger } from '../log.ts'
-import { Problem } from '../problem.ts'
-import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
-import { migrations } from './migrations.ts'
+// The database of the accounts, SQLite or PostgreSQL. A script is a generator that yields its statements: SQLite runs it to its end without giving
+// way to another request, PostgreSQL awaits each statement. Both take the same text: parameters are `$1`, `$2`, … in the order of their first use.
 
-/** 'Stnt'. */
-const APPLICATION_ID = 0x53746e74
+export type Value = string | number | null
 
-/** `write` throws Problem `disk_low` or `disk_failed` when the disk does not take the change. */
-export type AccountDatabase = SqliteFile
-
-/** Throws an Error whose message tells the operator the fault of the file and what to do. */
-export function openDatabase(path: string, log: Logger): AccountDatabase {
-  const file = openSqlite({
-    path,
-    what: 'accounts',
-    applicationId: APPLICATION_ID,
-    migrations,
-    withoutIt: 'the accounts (every API key stops working)',
-    log,
-  })
-  return {
-    ...file,
-    write(change) {
-      try {
-        return file.write(change)
-      } catch (cause) {
-        throw diskProblem(cause) ?? cause
-      }
-    },
-  }
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Value[]
 }
 
-function diskProblem(cause: unknown): Problem | undefined {
-  const code = cause instanceof SQLiteError ? cause.code : undefined
-  if (code === 'SQLITE_FULL')
-    return new Problem('disk_low', 'The disk has no room for this change; nothing was changed.', {
-      retryAfterS: 5,
-      cause,
-    })
-  if (code?.startsWith('SQLITE_IOERR'))
-    return new Problem('disk_failed', 'Writing to the disk failed; nothing was changed.', { cause })
-  return undefined
+export interface Result {
+  readonly rows: readonly unknown[]
+  /** Rows that an INSERT, UPDATE or DELETE without RETURNING changed. */
+  readonly changes: number
+}
+
+export type Script<T> = Generator<Statement, T, Result>
+
+export interface AccountDatabase {
+  /** Statements that change nothing, without a transaction. Throws Problem `store_unavailable`. */
+  read<T>(script: () => Script<T>): Promise<T>
+  /**
+   * One transaction; transactions never overlap, also not those of other nodes. Durable when it resolves; an error rolls everything back.
+   * Throws Problem `disk_low` or `disk_failed` (SQLite), `store_unavailable` (PostgreSQL; rarely, the change was made nevertheless).
+   */
+  write<T>(script: () => Script<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export function* all<Row>(sql: string, ...values: Value[]): Script<Row[]> {
+  return (yield { sql, values }).rows as Row[]
+}
+
+export function* get<Row>(sql: string, ...values: Value[]): Script<Row | undefined> {
+  return (yield { sql, values }).rows[0] as Row | undefined
+}
+
+/** The number of changed rows. */
+export function* run(sql: string, ...values: Value[]): Script<number> {
+  return (yield { sql, values }).changes
 }

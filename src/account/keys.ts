@@ -1,31 +1,21 @@
-// API keys. SQLite holds every key, the Map those that may be used, by the SHA-256 of the secret. Invariants:
-// * A key enters the Map after its row is durable and leaves it with its row's revocation, so a revoked key fails at the next request.
-// * When a key was last used is noted in memory and written by `flush`, once a minute: all that comes in that moment waits for the one
-//   transaction (SQLite runs in the event loop); no other request that is only answered by key waits for this disk.
+// API keys: the database holds every key, the key ring those that may be used. Invariants:
+// * A key enters the ring after its row is durable and leaves it with its row's revocation, so a revoked key fails at the next request.
+// * When a key was last used is noted in the ring and written by `flush`, once a minute, in a few transactions; requests that are
+//   answered by key alone never wait for the database.
 // * Opening writes nothing, so that a start on a full disk succeeds: keys that ended long ago are removed by `flush`, too.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
-import type { Scope } from '../wire/keys.ts'
-import { SCOPES } from '../wire/keys.ts'
-import type { AccountDatabase } from './database.ts'
-import { createId, createKeySecret, hashSecret, looksLikeKey, visiblePrefix } from './secret.ts'
+import { SCOPES, type Scope } from '../wire/keys.ts'
+import { type AccountDatabase, all, get, run, type Script } from './database.ts'
+import type { KeyRing, KeyUse } from './key-ring.ts'
+import { createId, createKeySecret, hashSecret, visiblePrefix } from './secret.ts'
 
 const KEYS_MAX = 10_000
-const KEYS_IN_USE_MAX = 10_000
 /** So long a key that has ended is still listed. */
 const ENDED_LISTED_MS = 30 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
-/** What a request may do by its key. */
-export interface FoundKey {
-  readonly keyId: string
-  readonly account: string
-  readonly write: boolean
-  readonly read: boolean
-  /** Only pings, by address. */
-  readonly ping: boolean
-  /** Watches, channels and keys. */
-  readonly manage: boolean
-}
+/** Last uses in one transaction. */
+const USES_AT_ONCE = 500
 
 /** A key as lists show it. Times are ms since the epoch. */
 export interface Key {
@@ -46,29 +36,22 @@ export interface IssuedKey extends Key {
   readonly secret: string
 }
 
+/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
 export interface Keys {
-  /** The hot path: one Map look-up; a SHA-256 and another one for a key that has not been used for a while. */
-  find(secret: string): FoundKey | undefined
   /** Newest first, with those that ended in the last 30 days. */
-  list(account: string): Key[]
+  list(account: string): Promise<Key[]>
   /** For use inside a `write`; the key works once `admit` is called with the result. */
-  insert(account: string, name: string, scopes: readonly Scope[]): IssuedKey
+  insert(account: string, name: string, scopes: readonly Scope[]): Script<IssuedKey>
   admit(account: string, key: IssuedKey): void
-  create(account: string, name: string, scopes: readonly Scope[]): IssuedKey
+  create(account: string, name: string, scopes: readonly Scope[]): Promise<IssuedKey>
   /** A new key with the same name and scopes; the old one lasts `overlapS` more seconds, at most to the end it already had. Throws Problem `not_found`. */
-  rotate(account: string, id: string, overlapS: number): IssuedKey
+  rotate(account: string, id: string, overlapS: number): Promise<IssuedKey>
   /** From the next look-up on the key fails. A key that has ended stays as it is. Throws Problem `not_found`. */
-  revoke(account: string, id: string): void
+  revoke(account: string, id: string): Promise<void>
   /** Forgets the keys of an account whose rows are gone. */
   dropAccount(account: string): void
   /** Writes down when keys were last used, and now and then removes those that ended too long ago to be listed. */
-  flush(): void
-}
-
-interface Entry extends FoundKey {
-  expiresMs: number
-  lastUsedMs: number
-  unwritten: boolean
+  flush(): Promise<void>
 }
 
 interface Row {
@@ -87,32 +70,16 @@ interface Row {
   revoked_ms: number | null
 }
 
-export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
+/** When a key ended or will end: the earlier one of the two. */
+const ENDED = 'CASE WHEN expires_ms IS NULL OR revoked_ms < expires_ms THEN revoked_ms ELSE expires_ms END'
+
+export function createKeys(database: AccountDatabase, ring: KeyRing, clock: Clock): Keys {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
-  const byHash = new Map<string, Entry>()
-  /** Keys in use by their exact text, which saves the hash. Emptied whenever a key ends. */
-  const bySecret = new Map<string, Entry>()
-  let unwritten: Entry[] = []
   let forgottenMs = Number.NEGATIVE_INFINITY
 
-  const ended = 'coalesce(min(revoked_ms, expires_ms), revoked_ms, expires_ms)'
-  const live = db.query<Row, [number]>(
-    'SELECT * FROM api_key WHERE revoked_ms IS NULL AND coalesce(expires_ms, ?1 + 1) > ?1',
-  )
-  for (const row of live.iterate(nowMs())) byHash.set(row.hash, toEntry(row))
-
-  const selectOne = db.query<Row, [string, string]>('SELECT * FROM api_key WHERE account = ? AND id = ?')
-  const selectAll = db.query<Row, [string, number]>(
-    `SELECT * FROM api_key WHERE account = ? AND coalesce(${ended} >= ?, true) ORDER BY created_ms DESC, rowid DESC`,
-  )
-  const insertRow = db.query<null, (string | number)[]>(
-    'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  )
-  const forget = db.query<{ hash: string }, [number]>(`DELETE FROM api_key WHERE ${ended} < ? RETURNING hash`)
-  const countRows = db.query<{ n: number }, [string]>('SELECT count(*) n FROM api_key WHERE account = ?')
-
-  function insert(account: string, name: string, scopes: readonly Scope[]): IssuedKey {
-    if (countRows.get(account)!.n >= KEYS_MAX) {
+  function* insert(account: string, name: string, scopes: readonly Scope[]): Script<IssuedKey> {
+    const counted = yield* get<{ n: number }>('SELECT count(*) n FROM api_key WHERE account = $1', account)
+    if (counted!.n >= KEYS_MAX) {
       const detail = `An account has at most ${KEYS_MAX} keys, those that ended in the last 30 days included.`
       throw new Problem('fields_invalid', detail, { errors: [{ pointer: '', detail }] })
     }
@@ -128,133 +95,102 @@ export function loadKeys({ db, write }: AccountDatabase, clock: Clock): Keys {
       revokedMs: null,
       secret,
     }
-    const may = (scope: Scope) => Number(scopes.includes(scope))
-    const hash = hashSecret(secret)
-    const scoped = [may('write'), may('read'), may('ping'), may('manage')]
-    insertRow.run(key.id, account, name, key.prefix, hash, ...scoped, key.createdMs)
+    yield* run(
+      'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      key.id,
+      account,
+      name,
+      key.prefix,
+      hashSecret(secret),
+      Number(scopes.includes('write')),
+      Number(scopes.includes('read')),
+      Number(scopes.includes('ping')),
+      Number(scopes.includes('manage')),
+      key.createdMs,
+    )
     return key
   }
 
-  function admit(account: string, key: IssuedKey): void {
-    byHash.set(hashSecret(key.secret), {
-      keyId: key.id,
-      account,
-      write: key.scopes.includes('write'),
-      read: key.scopes.includes('read'),
-      ping: key.scopes.includes('ping'),
-      manage: key.scopes.includes('manage'),
-      expiresMs: Number.POSITIVE_INFINITY,
-      lastUsedMs: 0,
-      unwritten: false,
-    })
+  function admit(account: string, { id, scopes, secret }: IssuedKey): void {
+    const may = (scope: Scope) => Number(scopes.includes(scope))
+    const allowed = { may_write: may('write'), may_read: may('read'), may_ping: may('ping'), may_manage: may('manage') }
+    ring.set({ id, account, hash: hashSecret(secret), ...allowed, expires_ms: null })
   }
 
-  function get(account: string, id: string): Row {
-    const row = selectOne.get(account, id)
-    if (row === null) throw new Problem('not_found', 'The account has no key with this id.')
+  function* find(account: string, id: string): Script<Row> {
+    const row = yield* get<Row>('SELECT * FROM api_key WHERE account = $1 AND id = $2', account, id)
+    if (row === undefined) throw new Problem('not_found', 'The account has no key with this id.')
     return row
   }
 
-  function flush(): void {
-    writeUses()
-    const now = nowMs()
-    if (Math.abs(now - forgottenMs) < FORGET_EVERY_MS) return
-    const gone = write(() => forget.all(now - ENDED_LISTED_MS))
-    for (const { hash } of gone) byHash.delete(hash)
-    bySecret.clear()
-    forgottenMs = now
-  }
-
-  function writeUses(): void {
-    if (unwritten.length === 0) return
-    const entries = unwritten
-    const update = db.query<null, [number, string]>('UPDATE api_key SET last_used_ms = ? WHERE id = ?')
-    write(() => {
-      for (const { keyId, lastUsedMs } of entries) update.run(lastUsedMs, keyId)
-    })
-    for (const entry of entries) entry.unwritten = false
-    unwritten = []
-  }
-
-  function findByHash(secret: string): Entry | undefined {
-    if (!looksLikeKey(secret)) return undefined
-    const entry = byHash.get(hashSecret(secret))
-    if (bySecret.size >= KEYS_IN_USE_MAX) bySecret.clear()
-    if (entry !== undefined) bySecret.set(secret, entry)
-    return entry
+  async function writeUses(): Promise<void> {
+    const uses = ring.uses()
+    for (let from = 0; from < uses.length; from += USES_AT_ONCE) {
+      const some = uses.slice(from, from + USES_AT_ONCE)
+      await database.write(() => noteUses(some))
+      ring.usesWritten(some)
+    }
   }
 
   return {
-    find(secret) {
-      const entry = bySecret.get(secret) ?? findByHash(secret)
-      if (entry === undefined) return undefined
-      const now = nowMs()
-      if (now >= entry.expiresMs) {
-        byHash.delete(hashSecret(secret))
-        bySecret.clear()
-        return undefined
-      }
-      entry.lastUsedMs = now
-      if (!entry.unwritten) {
-        entry.unwritten = true
-        unwritten.push(entry)
-      }
-      return entry
-    },
-    list(account) {
-      const used = new Map(unwritten.map((entry) => [entry.keyId, entry.lastUsedMs]))
-      return selectAll
-        .all(account, nowMs() - ENDED_LISTED_MS)
-        .map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
+    async list(account) {
+      const used = new Map(ring.uses().map(({ keyId, lastUsedMs }) => [keyId, lastUsedMs]))
+      const rows = await database.read(() =>
+        all<Row>(
+          `SELECT * FROM api_key WHERE account = $1 AND coalesce(${ENDED} >= $2, true) ORDER BY created_ms DESC, rowid DESC`,
+          account,
+          nowMs() - ENDED_LISTED_MS,
+        ),
+      )
+      return rows.map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
     },
     insert,
     admit,
-    create(account, name, scopes) {
-      const key = write(() => insert(account, name, scopes))
+    async create(account, name, scopes) {
+      const key = await database.write(() => insert(account, name, scopes))
       admit(account, key)
       return key
     },
-    rotate(account, id, overlapS) {
+    async rotate(account, id, overlapS) {
       const now = nowMs()
-      const { key, old } = write(() => {
-        const old = get(account, id)
+      const { key, old } = await database.write(function* () {
+        const old = yield* find(account, id)
         if (old.revoked_ms !== null || (old.expires_ms ?? now + 1) <= now) {
           throw new Problem('not_found', 'The key has ended already; make a new one instead.')
         }
         old.expires_ms = Math.min(now + overlapS * 1000, old.expires_ms ?? Number.POSITIVE_INFINITY)
-        db.query('UPDATE api_key SET expires_ms = ? WHERE id = ?').run(old.expires_ms, id)
-        return { old, key: insert(account, old.name, toKey(old).scopes) }
+        yield* run('UPDATE api_key SET expires_ms = $1 WHERE id = $2', old.expires_ms, id)
+        return { old, key: yield* insert(account, old.name, toKey(old).scopes) }
       })
       admit(account, key)
-      const entry = byHash.get(old.hash)
-      if (entry) entry.expiresMs = old.expires_ms!
+      ring.set(old)
       return key
     },
-    revoke(account, id) {
-      const { hash } = get(account, id)
-      write(() => db.query('UPDATE api_key SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?').run(nowMs(), id))
-      byHash.delete(hash)
-      bySecret.clear()
+    async revoke(account, id) {
+      const { hash } = await database.write(function* () {
+        const row = yield* find(account, id)
+        yield* run('UPDATE api_key SET revoked_ms = coalesce(revoked_ms, $1) WHERE id = $2', nowMs(), id)
+        return row
+      })
+      ring.delete(hash)
     },
-    dropAccount(account) {
-      bySecret.clear()
-      for (const [hash, entry] of byHash) if (entry.account === account) byHash.delete(hash)
+    dropAccount: ring.dropAccount,
+    async flush() {
+      await writeUses()
+      const now = nowMs()
+      if (Math.abs(now - forgottenMs) < FORGET_EVERY_MS) return
+      const forget = `DELETE FROM api_key WHERE ${ENDED} < $1 RETURNING hash`
+      const gone = await database.write(() => all<{ hash: string }>(forget, now - ENDED_LISTED_MS))
+      for (const { hash } of gone) ring.delete(hash)
+      forgottenMs = now
     },
-    flush,
   }
 }
 
-const toEntry = (row: Row): Entry => ({
-  keyId: row.id,
-  account: row.account,
-  write: row.may_write === 1,
-  read: row.may_read === 1,
-  ping: row.may_ping === 1,
-  manage: row.may_manage === 1,
-  expiresMs: row.expires_ms ?? Number.POSITIVE_INFINITY,
-  lastUsedMs: row.last_used_ms ?? 0,
-  unwritten: false,
-})
+function* noteUses(uses: readonly KeyUse[]): Script<void> {
+  for (const { keyId, lastUsedMs } of uses)
+    yield* run('UPDATE api_key SET last_used_ms = $1 WHERE id = $2', lastUsedMs, keyId)
+}
 
 const toKey = (row: Row): Key => ({
   id: row.id,

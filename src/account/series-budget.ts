@@ -5,7 +5,7 @@
 //   one transaction in the event loop (SQLite is synchronous), and only while series are new.
 // * A file that cannot be written holds nobody up for longer than one try: the series counts in memory and is written later.
 import type { Logger } from '../log.ts'
-import type { AccountDatabase } from './database.ts'
+import type { SqliteFile } from '../state/open-sqlite.ts'
 
 const FLUSH_AFTER_MS = 5
 const RETRY_AFTER_MS = 100
@@ -22,6 +22,8 @@ export interface SeriesBudget {
   noted(): Promise<void>
   /** `max` 0 = no limit, and nothing is counted. */
   use(account: string): { readonly used: number; readonly max: number }
+  /** Counts a series that another node has admitted. */
+  adopt(account: string, series: number): void
   dropAccount(account: string): void
   flush(): void
   /** Writes what is pending. */
@@ -29,7 +31,8 @@ export interface SeriesBudget {
 }
 
 interface SeriesBudgetOptions {
-  readonly database: AccountDatabase
+  /** Has the tables `account`, `series` and `series_salt`. */
+  readonly database: SqliteFile
   readonly max: number
   readonly log: Logger
 }
@@ -132,6 +135,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     },
     noted: () => (pending.size === 0 ? Promise.resolve() : noting.promise),
     use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
+    adopt: (account, series) => void seriesOf(account).add(series),
     dropAccount(account) {
       known.delete(account)
       knownRequests.clear()
@@ -145,6 +149,7 @@ const unlimited: SeriesBudget = {
   admit: () => 'known',
   noted: () => Promise.resolve(),
   use: () => ({ used: 0, max: 0 }),
+  adopt: () => {},
   dropAccount: () => {},
   flush: () => {},
   close: () => {},

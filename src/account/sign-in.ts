@@ -21,7 +21,7 @@ export type Attempt = {
   readonly email: string
   readonly password: string
   /** The hash of the account's password; undefined = no such account. */
-  hash(normalEmail: string): string | undefined
+  hash(normalEmail: string): string | undefined | Promise<string | undefined>
 } & (
   | {
       /** The client's address. */
@@ -65,7 +65,7 @@ export function createProvePassword(clock: Clock, passwords: Passwords): ProvePa
   return async (attempt) => {
     const normal = normalizeEmail(attempt.email)
     const forgive = count(attempt, normal ?? '')
-    const known = normal === undefined ? undefined : attempt.hash(normal)
+    const known = normal === undefined ? undefined : await attempt.hash(normal)
     if (!(await passwords.verify(attempt.password, known, askerOf(attempt)))) {
       throw new Problem('credentials_invalid', 'No account has this e-mail address and password.')
     }

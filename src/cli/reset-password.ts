@@ -29,7 +29,7 @@ export function register(program: Program, io: Io): void {
 /** Imports parts of the server here: no other command needs them. */
 async function resetPassword(dataDir: string, path: string, email: string, password: string): Promise<void> {
   const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }, { Problem }] = await Promise.all([
-    import('../account/accounts.ts'),
+    import('../account/open-accounts.ts'),
     import('../state/data-dir-lock.ts'),
     import('../log.ts'),
     import('../clock.ts'),
@@ -43,7 +43,7 @@ async function resetPassword(dataDir: string, path: string, email: string, passw
     try {
       await accounts.resetPassword(email, password)
     } finally {
-      accounts.close()
+      await accounts.close()
     }
   } catch (cause) {
     const details = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []

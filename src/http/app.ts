@@ -146,7 +146,7 @@ export function createApp(deps: AppDeps) {
     .use(
       deadLetterRoutes({
         authorize: (request, scope) => authorize(request, asking, scope),
-        isOperator: (account) => deps.health.accounts.get(account)?.operator === true,
+        isOperator: deps.health.accounts.isOperator,
         nowNs: deps.nowNs,
         dead: deps.dead,
       }),

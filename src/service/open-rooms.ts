@@ -1,6 +1,7 @@
 // Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work of its own.
 import { join } from 'node:path'
-import { type Accounts, openAccounts } from '../account/accounts.ts'
+import type { Accounts } from '../account/accounts.ts'
+import { openAccounts } from '../account/open-accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Destination } from '../event/event.ts'

@@ -102,7 +102,7 @@ export const SHOW_SIGN_UP = defineRoute({
   answers: {
     200: json('The state of sign-up', SignUpState, { open: true, setup_code_required: false, signed_in: false }),
   },
-  problems: ['cross_site', 'internal'],
+  problems: ['cross_site', 'internal', 'store_unavailable'],
 })
 
 export const CREATE_ACCOUNT = defineRoute({
@@ -127,6 +127,7 @@ export const CREATE_ACCOUNT = defineRoute({
     ...BODY_PROBLEMS,
     ...WRITE_PROBLEMS,
     'internal',
+    'store_unavailable',
   ],
 })
 
@@ -167,7 +168,15 @@ export const SIGN_IN = defineRoute({
   summary: 'Sign in',
   body: SignIn,
   answers: { 201: json('Signed in; also sets the session cookie', SignedIn, { account: ACCOUNT }) },
-  problems: ['credentials_invalid', 'cross_site', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS, 'internal'],
+  problems: [
+    'credentials_invalid',
+    'cross_site',
+    'rate_limited',
+    ...BODY_PROBLEMS,
+    ...WRITE_PROBLEMS,
+    'internal',
+    'store_unavailable',
+  ],
 })
 
 export const SHOW_SESSION = defineRoute({

@@ -27,7 +27,7 @@ export const ProblemBody = Type.Object(
 )
 export type ProblemBody = Static<typeof ProblemBody>
 
-/** Problems of a question that asks no store. */
+/** Problems of a question that asks no store; a session is looked up in the database of the accounts. */
 export const LOCAL_QUESTION_PROBLEMS = [
   'key_invalid',
   'scope_missing',
@@ -36,6 +36,7 @@ export const LOCAL_QUESTION_PROBLEMS = [
     errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],
   }),
   'internal',
+  'store_unavailable',
 ] as const
 
 export const QUESTION_PROBLEMS = [
@@ -44,11 +45,10 @@ export const QUESTION_PROBLEMS = [
     'question_too_large',
     'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one process.',
   ),
-  'store_unavailable',
 ] as const
 
 /** Problems of a route that needs the session. */
-export const SESSION_PROBLEMS = ['session_invalid', 'cross_site', 'internal'] as const
+export const SESSION_PROBLEMS = ['session_invalid', 'cross_site', 'internal', 'store_unavailable'] as const
 
 /** Problems of a route that takes a JSON body. */
 export const BODY_PROBLEMS = ['body_too_large', 'content_type_unsupported', 'json_malformed', 'fields_invalid'] as const

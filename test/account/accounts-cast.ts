@@ -1,10 +1,12 @@
 // What the tests of this room share: a clock that only moves when told, a fresh directory, and accounts in it.
 import { join } from 'node:path'
 import pino from 'pino'
-import { type Accounts, type AccountsOptions, openAccounts } from '../../src/account/accounts.ts'
-import { type AccountDatabase, openDatabase } from '../../src/account/database.ts'
+import type { Accounts } from '../../src/account/accounts.ts'
+import { type OpenAccountsOptions, openAccounts } from '../../src/account/open-accounts.ts'
+import { openAccountsFile } from '../../src/account/sqlite.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/problem.ts'
+import type { SqliteFile } from '../../src/state/open-sqlite.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 export const silentLog = pino({ level: 'silent' })
@@ -26,14 +28,14 @@ export function createManualClock(startUs = Date.UTC(2026, 10, 20) * 1000): Manu
 
 export const freshDir = (): string => tempDir('accounts')
 
-export function openFresh(options: Partial<AccountsOptions> = {}): Accounts & { path: string; clock: ManualClock } {
+export function openFresh(options: Partial<OpenAccountsOptions> = {}): Accounts & { path: string; clock: ManualClock } {
   const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
   const path = options.path ?? join(freshDir(), 'accounts.sqlite')
   return { ...openAccounts({ signup: 'open', log: silentLog, ...options, clock, path }), path, clock }
 }
 
-export const openFreshDatabase = (path = join(freshDir(), 'accounts.sqlite')): AccountDatabase & { path: string } => ({
-  ...openDatabase(path, silentLog),
+export const openFreshDatabase = (path = join(freshDir(), 'accounts.sqlite')): SqliteFile & { path: string } => ({
+  ...openAccountsFile(path, silentLog),
   path,
 })
 

@@ -15,15 +15,15 @@ describe('sign-up', () => {
     })
     expect(key.scopes).toEqual(['write', 'read'])
     expect(accounts.findKey(key.secret)).toMatchObject({ account: account.id, keyId: key.id, write: true, read: true })
-    expect(accounts.get(account.id)).toEqual(account)
-    accounts.close()
+    expect(await accounts.get(account.id)).toEqual(account)
+    await accounts.close()
   })
 
   test('only the first account is the operator', async () => {
     const accounts = openFresh()
     await accounts.create(ADA)
     expect((await accounts.create(BOB)).account.operator).toBe(false)
-    accounts.close()
+    await accounts.close()
   })
 
   test('closes after the first account', async () => {
@@ -32,13 +32,13 @@ describe('sign-up', () => {
     await accounts.create(ADA)
     expect(accounts.signUpOpen()).toBe(false)
     expect((await problemOf(() => accounts.create(BOB))).code).toBe('signup_closed')
-    accounts.close()
+    await accounts.close()
   })
 
   test('closed means closed for the first one too', async () => {
     const accounts = openFresh({ signup: 'closed' })
     expect((await problemOf(() => accounts.create(ADA))).code).toBe('signup_closed')
-    accounts.close()
+    await accounts.close()
   })
 
   test('of several first sign-ups at once one wins', async () => {
@@ -48,7 +48,7 @@ describe('sign-up', () => {
     )
     expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
     expect(accounts.count()).toBe(1)
-    accounts.close()
+    await accounts.close()
   })
 
   test('an address can be taken once, whatever its case, also by two at once', async () => {
@@ -59,7 +59,7 @@ describe('sign-up', () => {
     ])
     expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
     expect((await problemOf(() => accounts.create(ADA))).code).toBe('email_taken')
-    accounts.close()
+    await accounts.close()
   })
 
   test('names every fault of e-mail and password', async () => {
@@ -67,7 +67,7 @@ describe('sign-up', () => {
     const problem = await problemOf(() => accounts.create({ ...ADA, email: 'nobody', password: 'short' }))
     expect(problem.code).toBe('fields_invalid')
     expect(problem.errors?.map((fault) => fault.pointer)).toEqual(['/email', '/password'])
-    accounts.close()
+    await accounts.close()
   })
 
   test('the first one needs the set-up code where one is required, later ones do not', async () => {
@@ -80,7 +80,7 @@ describe('sign-up', () => {
     await accounts.create({ ...ADA, setupCode: code })
     expect(accounts.setupCode()).toBeUndefined()
     await accounts.create(BOB)
-    accounts.close()
+    await accounts.close()
   })
 
   test('a given set-up code is the one that counts', async () => {
@@ -89,7 +89,7 @@ describe('sign-up', () => {
       'setup_code_invalid',
     )
     await accounts.create({ ...ADA, setupCode: 'open sesame' })
-    accounts.close()
+    await accounts.close()
   })
 
   test('is limited by address', async () => {
@@ -99,7 +99,7 @@ describe('sign-up', () => {
     expect(problem.code).toBe('rate_limited')
     expect(problem.retryAfterS).toBe(60)
     expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
-    accounts.close()
+    await accounts.close()
   })
 })
 
@@ -108,7 +108,7 @@ describe('sign-in', () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
     expect(await accounts.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(account)
-    accounts.close()
+    await accounts.close()
   })
 
   test('answers a wrong password and an unknown address alike', async () => {
@@ -120,14 +120,14 @@ describe('sign-in', () => {
     expect([wrong, unknown, nonsense].map(({ code, detail }) => [code, detail])).toEqual(
       Array(3).fill(['credentials_invalid', wrong.detail]),
     )
-    accounts.close()
+    await accounts.close()
   })
 
   test('the same letters typed on another system are the same password', async () => {
     const accounts = openFresh()
     await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
     await accounts.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
-    accounts.close()
+    await accounts.close()
   })
 
   test('a password counts to its last character, beyond what bcrypt would take', async () => {
@@ -136,7 +136,7 @@ describe('sign-in', () => {
     await accounts.create({ ...ADA, password: `${long}1` })
     expect((await problemOf(() => accounts.signIn({ ...ADA, password: `${long}2` }))).code).toBe('credentials_invalid')
     await accounts.signIn({ ...ADA, password: `${long}1` })
-    accounts.close()
+    await accounts.close()
   })
 
   test('ten failures lock an account, known or not, for that address alone; time helps', async () => {
@@ -154,7 +154,7 @@ describe('sign-in', () => {
     await accounts.signIn({ ...ADA, address: BOB.address })
     accounts.clock.passS(90)
     await accounts.signIn(ADA)
-    accounts.close()
+    await accounts.close()
   })
 
   test('a session is not locked out by the failures of others, and has failures of its own', async () => {
@@ -167,7 +167,7 @@ describe('sign-in', () => {
     for (let i = 0; i < 10; i++) expect((await problemOf(() => confirm('stolen', 'x'))).code).toBe('password_wrong')
     expect((await problemOf(() => confirm('stolen'))).code).toBe('rate_limited')
     await confirm('mine')
-    accounts.close()
+    await accounts.close()
   })
 
   test('right passwords are limited too, as each costs a hash', async () => {
@@ -180,14 +180,14 @@ describe('sign-in', () => {
     await signIns(200)
     expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
     await accounts.signIn({ ...ADA, address: BOB.address })
-    accounts.close()
+    await accounts.close()
   }, 60_000)
 
   test('right passwords never use attempts up', async () => {
     const accounts = openFresh()
     await accounts.create(ADA)
     for (let i = 0; i < 12; i++) await accounts.signIn(ADA)
-    accounts.close()
+    await accounts.close()
   })
 
   test('many accounts tried from one address are limited too', async () => {
@@ -203,7 +203,7 @@ describe('sign-in', () => {
       expect((await Promise.all(tryMany(from))).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
     expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
     await accounts.signIn({ ...ADA, address: BOB.address })
-    accounts.close()
+    await accounts.close()
   })
 
   test('the addresses of one IPv6 network are one', async () => {
@@ -211,7 +211,7 @@ describe('sign-in', () => {
     for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
     expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
     expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db9::1' }))).code).toBe('setup_code_invalid')
-    accounts.close()
+    await accounts.close()
   })
 })
 
@@ -219,21 +219,24 @@ describe('passwords', () => {
   test('a change ends the other sessions and needs the old password', async () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
-    const [kept, other] = [accounts.sessions.create(account.id, ''), accounts.sessions.create(account.id, '')]
-    const session = accounts.sessions.find(kept)!.id
+    const [kept, other] = [
+      await accounts.sessions.create(account.id, ''),
+      await accounts.sessions.create(account.id, ''),
+    ]
+    const session = (await accounts.sessions.find(kept))!.id
     const change = { currentPassword: ADA.password, newPassword: 'something else', session }
     expect((await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code).toBe(
       'credentials_invalid',
     )
     const faulty = await problemOf(() => accounts.changePassword(account.id, { ...change, newPassword: 'x' }))
     expect(faulty.errors?.[0]?.pointer).toBe('/new_password')
-    expect(accounts.sessions.find(other)).toBeDefined()
+    expect(await accounts.sessions.find(other)).toBeDefined()
     await accounts.changePassword(account.id, change)
-    expect(accounts.sessions.find(other)).toBeUndefined()
-    expect(accounts.sessions.find(kept)).toBeDefined()
+    expect(await accounts.sessions.find(other)).toBeUndefined()
+    expect(await accounts.sessions.find(kept)).toBeDefined()
     expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('credentials_invalid')
     await accounts.signIn({ ...ADA, password: 'something else' })
-    accounts.close()
+    await accounts.close()
   })
 
   test('of two simultaneous changes one wins and the other fails with an error', async () => {
@@ -243,18 +246,18 @@ describe('passwords', () => {
       accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, session: 'none' })
     const tries = await Promise.allSettled([change('first new one'), change('second new one')])
     expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
-    accounts.close()
+    await accounts.close()
   })
 
   test('a reset needs no old one and ends all sessions', async () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
-    const token = accounts.sessions.create(account.id, '')
+    const token = await accounts.sessions.create(account.id, '')
     await accounts.resetPassword('Ada@example.com', 'a new beginning')
-    expect(accounts.sessions.find(token)).toBeUndefined()
+    expect(await accounts.sessions.find(token)).toBeUndefined()
     await accounts.signIn({ ...ADA, password: 'a new beginning' })
     expect((await problemOf(() => accounts.resetPassword(BOB.email, 'a new beginning'))).code).toBe('not_found')
-    accounts.close()
+    await accounts.close()
   })
 })
 
@@ -263,20 +266,20 @@ describe('deleting an account', () => {
     const accounts = openFresh()
     const { account, key } = await accounts.create(ADA)
     const bob = await accounts.create(BOB)
-    const token = accounts.sessions.create(account.id, '')
-    accounts.delete(account.id, BOB.email)
+    const token = await accounts.sessions.create(account.id, '')
+    await accounts.delete(account.id, BOB.email)
     expect(accounts.findKey(key.secret)).toBeUndefined()
-    expect(accounts.sessions.find(token)).toBeUndefined()
-    expect(accounts.get(account.id)).toBeUndefined()
+    expect(await accounts.sessions.find(token)).toBeUndefined()
+    expect(await accounts.get(account.id)).toBeUndefined()
     expect(accounts.findKey(bob.key.secret)).toBeDefined()
-    accounts.close()
+    await accounts.close()
 
     const again = openFresh({ path: accounts.path })
     expect(again.removals()).toEqual([account.id])
     again.removed(account.id)
     expect(again.removals()).toEqual([])
     expect((await again.create(ADA)).account.id).not.toBe(account.id)
-    again.close()
+    await again.close()
   })
 
   test('the operator names its successor where others remain', async () => {
@@ -289,9 +292,9 @@ describe('deleting an account', () => {
     }
     expect((await problemOf(() => accounts.delete(bob.account.id, ADA.email))).code).toBe('fields_invalid')
     expect([accounts.count(), accounts.findKey(ada.key.secret)]).toEqual([2, expect.anything()])
-    accounts.delete(ada.account.id, BOB.email)
-    expect(accounts.get(bob.account.id)?.operator).toBe(true)
-    accounts.close()
+    await accounts.delete(ada.account.id, BOB.email)
+    expect((await accounts.get(bob.account.id))?.operator).toBe(true)
+    await accounts.close()
   })
 
   test('the last one opens sign-up again, to whoever has the set-up code of the log', async () => {
@@ -299,21 +302,21 @@ describe('deleting an account', () => {
     const log = pino({}, { write: (line) => void lines.push(line) })
     const accounts = openFresh({ signup: 'first', setupCodeRequired: true, log })
     const { account } = await accounts.create({ ...ADA, setupCode: accounts.setupCode()! })
-    accounts.delete(account.id)
+    await accounts.delete(account.id)
     const code = accounts.setupCode()!
     expect(lines.at(-1)).toContain(code)
     expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
     await accounts.create({ ...BOB, setupCode: code })
-    accounts.close()
+    await accounts.close()
   })
 
   test('a sign-in under way meanwhile fails', async () => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
     const signIn = problemOf(() => accounts.signIn(ADA))
-    accounts.delete(account.id)
+    await accounts.delete(account.id)
     expect((await signIn).code).toBe('credentials_invalid')
-    accounts.close()
+    await accounts.close()
   })
 })
 
@@ -326,21 +329,21 @@ test('no key, token, password or set-up code is in any file or log line', async 
   const { account, key } = await accounts.create({ ...ADA, setupCode })
   const { account: bob } = await accounts.create(BOB)
   secrets.push(key.secret)
-  for (let i = 0; i < 100; i++) secrets.push(accounts.keys.create(bob.id, `key ${i}`, ['write']).secret)
-  secrets.push(accounts.keys.rotate(account.id, key.id, 60).secret)
-  for (let i = 0; i < 20; i++) secrets.push(accounts.sessions.create(account.id, 'agent'))
+  for (let i = 0; i < 100; i++) secrets.push((await accounts.keys.create(bob.id, `key ${i}`, ['write'])).secret)
+  secrets.push((await accounts.keys.rotate(account.id, key.id, 60)).secret)
+  for (let i = 0; i < 20; i++) secrets.push(await accounts.sessions.create(account.id, 'agent'))
   await accounts.changePassword(account.id, {
     currentPassword: ADA.password,
     newPassword: 'the new password',
     session: 'none',
   })
   for (const secret of secrets) accounts.findKey(secret)
-  accounts.keys.flush()
+  await accounts.keys.flush()
 
   const dir = dirname(accounts.path)
   const look = () => [...readdirSync(dir).map((name) => readFileSync(join(dir, name), 'latin1')), lines.join('')]
   const whileOpen = look()
-  accounts.close()
+  await accounts.close()
   // Of keys and tokens the middle too: nothing beyond the visible prefix may be anywhere.
   const needles = secrets.map((secret) => (secret.length > 40 ? secret.slice(12, 36) : secret))
   for (const text of [...whileOpen, ...look()]) {

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/account/database.ts'
 import { migrations } from '../../src/account/migrations.ts'
+import { openAccountsFile } from '../../src/account/sqlite.ts'
 import { ADA, freshDir, openFresh, openFreshDatabase, silentLog } from './accounts-cast.ts'
 
 const oldMask = process.umask(0o022)
@@ -21,7 +21,7 @@ afterEach(() => void process.umask(oldMask))
 const pragma = (db: Database, name: string) =>
   Object.values(db.query(`PRAGMA ${name}`).get() as Record<string, unknown>)[0]
 
-test('a new file is ours alone, durable and strict', () => {
+test('a new file is ours alone, durable and strict', async () => {
   process.umask(0o000)
   const { db, path, write, close } = openFreshDatabase()
   expect(pragma(db, 'journal_mode')).toBe('wal')
@@ -38,7 +38,7 @@ test('a new file is ours alone, durable and strict', () => {
   close()
 })
 
-test('a file that others could read is closed to them', () => {
+test('a file that others could read is closed to them', async () => {
   const { path, close } = openFreshDatabase()
   close()
   Bun.spawnSync(['chmod', '644', path])
@@ -46,7 +46,7 @@ test('a file that others could read is closed to them', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a write that finds no room is a refusal to try again later, and changes nothing', () => {
+test('a write that finds no room is a refusal to try again later, and changes nothing', async () => {
   const { db, write, close } = openFreshDatabase()
   const { page_count } = db.query<{ page_count: number }, []>('PRAGMA page_count').get()!
   db.run(`PRAGMA max_page_count = ${page_count}`)
@@ -68,11 +68,11 @@ test('every write is in the file itself when it returns, so that a damaged log c
   expect(statSync(`${accounts.path}-wal`).size).toBe(0)
   const restored = openFresh({ path: copy })
   expect(restored.findKey(key.secret)?.account).toBe(account.id)
-  restored.close()
-  accounts.close()
+  await restored.close()
+  await accounts.close()
 })
 
-test('a write that throws leaves nothing behind', () => {
+test('a write that throws leaves nothing behind', async () => {
   const { db, write, close } = openFreshDatabase()
   expect(() =>
     write(() => {
@@ -84,16 +84,16 @@ test('a write that throws leaves nothing behind', () => {
   close()
 })
 
-test('a file restored in another journal mode is taken', () => {
+test('a file restored in another journal mode is taken', async () => {
   const { db, path, close } = openFreshDatabase()
   const copy = join(freshDir(), 'accounts.sqlite')
   db.run(`VACUUM INTO '${copy}'`)
   close()
-  const restored = openDatabase(copy, silentLog)
+  const restored = openAccountsFile(copy, silentLog)
   expect(pragma(restored.db, 'journal_mode')).toBe('wal')
   restored.write(() => restored.db.run("INSERT INTO removal VALUES ('acc_1', 1)"))
   expect(statSync(`${copy}-wal`).size).toBe(0)
-  restored.close()
+  await restored.close()
   expect(path).not.toBe(copy)
 })
 
@@ -101,13 +101,13 @@ describe('what is not whole is refused, with the way to restore it', () => {
   const fullFile = async (): Promise<string> => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
-    for (let i = 0; i < 50; i++) accounts.keys.create(account.id, `key ${i}`, ['write'])
-    accounts.close()
+    for (let i = 0; i < 50; i++) await accounts.keys.create(account.id, `key ${i}`, ['write'])
+    await accounts.close()
     return accounts.path
   }
-  const refusal = (path: string): string => {
+  const refusal = async (path: string): Promise<string> => {
     try {
-      openFresh({ path }).close()
+      await openFresh({ path }).close()
     } catch (error) {
       return (error as Error).message
     }
@@ -151,9 +151,9 @@ describe('what is not whole is refused, with the way to restore it', () => {
   ])('%s', async (_, damage) => {
     const path = await fullFile()
     damage(path)
-    expect(refusal(path)).toMatch(RESTORE)
+    expect(await refusal(path)).toMatch(RESTORE)
     // A second start does not take it for a new file either.
-    expect(refusal(path)).toMatch(RESTORE)
+    expect(await refusal(path)).toMatch(RESTORE)
   })
 
   test('a file of a newer Stint, with another advice', async () => {
@@ -161,13 +161,13 @@ describe('what is not whole is refused, with the way to restore it', () => {
     const db = new Database(path)
     db.run('PRAGMA user_version = 999')
     db.close()
-    expect(refusal(path)).toMatch(/was written by a newer Stint .*start that version/)
+    expect(await refusal(path)).toMatch(/was written by a newer Stint .*start that version/)
   })
 
-  test('a half-created file left by a killed start is created again', () => {
+  test('a half-created file left by a killed start is created again', async () => {
     const path = join(freshDir(), 'accounts.sqlite')
     writeFileSync(`${path}.new`, 'half a database')
-    openFresh({ path }).close()
+    await openFresh({ path }).close()
     expect(statSync(path).size).toBeGreaterThan(4096)
   })
 })
@@ -175,12 +175,12 @@ describe('what is not whole is refused, with the way to restore it', () => {
 test('what was written outlasts a kill -9', async () => {
   const dir = freshDir()
   const script = `
-    import { openAccounts } from '${join(import.meta.dir, '../../src/account/accounts.ts')}'
+    import { openAccounts } from '${join(import.meta.dir, '../../src/account/open-accounts.ts')}'
     import { systemClock } from '${join(import.meta.dir, '../../src/clock.ts')}'
     import pino from 'pino'
     const accounts = openAccounts({ path: process.argv[1] + '/accounts.sqlite', clock: systemClock, log: pino({ level: 'silent' }), signup: 'open' })
     const { account } = await accounts.create({ email: 'a@example.com', password: 'long enough', address: '' })
-    for (let i = 0; ; i++) console.log(accounts.keys.create(account.id, String(i), ['write']).secret)
+    for (let i = 0; ; i++) console.log((await accounts.keys.create(account.id, String(i), ['write'])).secret)
   `
   const child = Bun.spawn([process.execPath, '-e', script, dir], { stdout: 'pipe', stderr: 'inherit' })
   let printed = ''
@@ -192,5 +192,5 @@ test('what was written outlasts a kill -9', async () => {
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   expect(secrets.length).toBeGreaterThan(19)
   for (const secret of secrets) expect(accounts.findKey(secret)).toBeDefined()
-  accounts.close()
+  await accounts.close()
 })

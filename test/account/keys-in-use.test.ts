@@ -6,14 +6,14 @@ test('a key that was just used fails at once when it is revoked, rotated without
   const app = await startApp()
   const { keys, findKey } = app.rooms.accounts
   const create = () => keys.create(app.account, 'k', ['write'])
-  const [revoked, rotated, expiring] = [create(), create(), create()]
+  const [revoked, rotated, expiring] = [await create(), await create(), await create()]
   for (const { secret } of [revoked, rotated, expiring])
     for (let i = 0; i < 2; i++) expect(findKey(secret)).toBeDefined()
-  keys.revoke(app.account, revoked.id)
+  await keys.revoke(app.account, revoked.id)
   expect(findKey(revoked.secret)).toBeUndefined()
-  keys.rotate(app.account, rotated.id, 0)
+  await keys.rotate(app.account, rotated.id, 0)
   expect(findKey(rotated.secret)).toBeUndefined()
-  keys.rotate(app.account, expiring.id, 10)
+  await keys.rotate(app.account, expiring.id, 10)
   expect(findKey(expiring.secret)).toBeDefined()
   app.clock.pass(10_000_001)
   expect(findKey(expiring.secret)).toBeUndefined()

@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { loadKeys } from '../../src/account/keys.ts'
+import { loadKeyRing } from '../../src/account/key-ring.ts'
+import { createKeys } from '../../src/account/keys.ts'
 import { checksum } from '../../src/account/secret.ts'
+import { createSqliteDatabase } from '../../src/account/sqlite.ts'
 import { ADA, BOB, openFresh, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
 const accounts = openFresh()
@@ -10,17 +12,17 @@ const bob = (await accounts.create(BOB)).account.id
 afterAll(() => accounts.close())
 
 describe('a key', () => {
-  test('is a prefix, more than 160 random bits beyond what is shown, and a checksum', () => {
-    const { secret, prefix } = keys.create(ada, 'shape', ['write'])
+  test('is a prefix, more than 160 random bits beyond what is shown, and a checksum', async () => {
+    const { secret, prefix } = await keys.create(ada, 'shape', ['write'])
     expect(secret).toMatch(/^stint_[0-9A-Za-z]{42}$/)
     expect(secret.startsWith(prefix)).toBe(true)
     expect(Math.log2(62) * (48 - prefix.length - 6)).toBeGreaterThan(160)
     expect(checksum(secret.slice(0, -6))).toBe(secret.slice(-6))
   })
 
-  test('carries its scopes and nothing more', () => {
-    const write = keys.create(ada, 'w', ['write'])
-    const read = keys.create(ada, 'r', ['read'])
+  test('carries its scopes and nothing more', async () => {
+    const write = await keys.create(ada, 'w', ['write'])
+    const read = await keys.create(ada, 'r', ['read'])
     expect(accounts.findKey(write.secret)).toMatchObject({ keyId: write.id, account: ada, write: true, read: false })
     expect(accounts.findKey(read.secret)).toMatchObject({ keyId: read.id, account: ada, write: false, read: true })
   })
@@ -30,8 +32,8 @@ describe('a key', () => {
     (secret) => expect(accounts.findKey(secret)).toBeUndefined(),
   )
 
-  test('is not found with another letter or another case', () => {
-    const { secret } = keys.create(ada, 'exact', ['write'])
+  test('is not found with another letter or another case', async () => {
+    const { secret } = await keys.create(ada, 'exact', ['write'])
     const swapped = secret.replace(/[a-z](?=[0-9A-Za-z]{5}$)|[A-Z](?=[0-9A-Za-z]{5}$)|\d(?=[0-9A-Za-z]{5}$)/, '_')
     for (const other of [swapped, `${secret} `, ` ${secret}`, secret.slice(0, -1), secret.toUpperCase()]) {
       expect(accounts.findKey(other)).toBeUndefined()
@@ -45,21 +47,21 @@ describe('a key', () => {
     clock.passS(100)
     first.findKey(key.secret)
     const usedMs = clock.wallUs() / 1000
-    expect(first.keys.list(account.id)[0]?.lastUsedMs).toBe(usedMs)
-    first.close()
+    expect((await first.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
+    await first.close()
     clock.passS(100)
     const again = openFresh({ path: first.path, clock })
-    expect(again.keys.list(account.id)[0]?.lastUsedMs).toBe(usedMs)
+    expect((await again.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
     expect(again.findKey(key.secret)?.account).toBe(account.id)
-    again.close()
+    await again.close()
   })
 })
 
 describe('a list', () => {
-  test('holds the own keys alone, the newest first, and no secret', () => {
-    const first = keys.create(bob, 'first', ['write'])
-    const second = keys.create(bob, 'second', ['read'])
-    const list = keys.list(bob)
+  test('holds the own keys alone, the newest first, and no secret', async () => {
+    const first = await keys.create(bob, 'first', ['write'])
+    const second = await keys.create(bob, 'second', ['read'])
+    const list = await keys.list(bob)
     expect(list.map((key) => key.name)).toEqual(['second', 'first', 'first key'])
     expect(list[0]).toEqual({
       id: second.id,
@@ -79,20 +81,20 @@ describe('revoking', () => {
   test('ends a key at once, now and over a restart, and is still listed', async () => {
     const first = openFresh({ clock })
     const { account, key } = await first.create(ADA)
-    first.keys.revoke(account.id, key.id)
+    await first.keys.revoke(account.id, key.id)
     expect(first.findKey(key.secret)).toBeUndefined()
     const revokedMs = clock.wallUs() / 1000
     clock.passS(10)
-    first.keys.revoke(account.id, key.id)
-    first.close()
+    await first.keys.revoke(account.id, key.id)
+    await first.close()
     const again = openFresh({ path: first.path, clock })
     expect(again.findKey(key.secret)).toBeUndefined()
-    expect(again.keys.list(account.id)).toMatchObject([{ id: key.id, revokedMs }])
-    again.close()
+    expect(await again.keys.list(account.id)).toMatchObject([{ id: key.id, revokedMs }])
+    await again.close()
   })
 
   test('cannot touch the key of another account', async () => {
-    const key = keys.create(ada, 'mine', ['write'])
+    const key = await keys.create(ada, 'mine', ['write'])
     expect((await problemOf(() => keys.revoke(bob, key.id))).code).toBe('not_found')
     expect((await problemOf(() => keys.rotate(bob, key.id, 0))).code).toBe('not_found')
     expect((await problemOf(() => keys.revoke(ada, 'key_none'))).code).toBe('not_found')
@@ -101,9 +103,9 @@ describe('revoking', () => {
 })
 
 describe('rotating', () => {
-  test('gives a new key of the same name and scopes; the old one lasts as long as asked and not longer', () => {
-    const old = keys.create(ada, 'rotated', ['read'])
-    const fresh = keys.rotate(ada, old.id, 60)
+  test('gives a new key of the same name and scopes; the old one lasts as long as asked and not longer', async () => {
+    const old = await keys.create(ada, 'rotated', ['read'])
+    const fresh = await keys.rotate(ada, old.id, 60)
     expect(fresh).toMatchObject({ name: 'rotated', scopes: ['read'] })
     expect(fresh.id).not.toBe(old.id)
     clock.passS(59.999)
@@ -113,25 +115,25 @@ describe('rotating', () => {
     expect(accounts.findKey(fresh.secret)).toBeDefined()
   })
 
-  test('without an overlap the old one ends at once', () => {
-    const old = keys.create(ada, 'at once', ['write'])
-    keys.rotate(ada, old.id, 0)
+  test('without an overlap the old one ends at once', async () => {
+    const old = await keys.create(ada, 'at once', ['write'])
+    await keys.rotate(ada, old.id, 0)
     expect(accounts.findKey(old.secret)).toBeUndefined()
   })
 
   test('again, an old one never lasts longer than it was told before', async () => {
-    const old = keys.create(ada, 'twice', ['write'])
-    keys.rotate(ada, old.id, 60)
-    keys.rotate(ada, old.id, 3600)
+    const old = await keys.create(ada, 'twice', ['write'])
+    await keys.rotate(ada, old.id, 60)
+    await keys.rotate(ada, old.id, 3600)
     clock.passS(60)
     expect(accounts.findKey(old.secret)).toBeUndefined()
     expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
   })
 
   test('a revoked key cannot be rotated back to life, and one in its overlap can be revoked', async () => {
-    const old = keys.create(ada, 'revoked', ['write'])
-    keys.rotate(ada, old.id, 60)
-    keys.revoke(ada, old.id)
+    const old = await keys.create(ada, 'revoked', ['write'])
+    await keys.rotate(ada, old.id, 60)
+    await keys.revoke(ada, old.id)
     expect(accounts.findKey(old.secret)).toBeUndefined()
     expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
   })
@@ -139,54 +141,56 @@ describe('rotating', () => {
   test('the end of an overlap holds over a restart', async () => {
     const first = openFresh({ clock })
     const { account, key } = await first.create(ADA)
-    first.keys.rotate(account.id, key.id, 60)
-    first.close()
+    await first.keys.rotate(account.id, key.id, 60)
+    await first.close()
     clock.passS(30)
     const again = openFresh({ path: first.path, clock })
     expect(again.findKey(key.secret)).toBeDefined()
     clock.passS(30)
     expect(again.findKey(key.secret)).toBeUndefined()
-    again.close()
+    await again.close()
   })
 })
 
 test('keys that ended more than 30 days ago are forgotten', async () => {
   const first = openFresh({ clock })
   const { account, key } = await first.create(ADA)
-  const fresh = first.keys.rotate(account.id, key.id, 0)
+  const fresh = await first.keys.rotate(account.id, key.id, 0)
   clock.passS(31 * 86_400)
-  expect(first.keys.list(account.id).map(({ id }) => id)).toEqual([fresh.id])
-  first.close()
+  expect((await first.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
+  await first.close()
   const again = openFresh({ path: first.path, clock })
-  expect(again.keys.list(account.id).map(({ id }) => id)).toEqual([fresh.id])
-  again.close()
+  expect((await again.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
+  await again.close()
 })
 
-test('they are forgotten while Stint runs, and the flush that removes one keeps those that are still listed', () => {
-  const { db, write, close } = openFreshDatabase()
+test('they are forgotten while Stint runs, and the flush that removes one keeps those that are still listed', async () => {
+  const file = openFreshDatabase()
+  const { db, write, close } = file
   write(() => db.run("INSERT INTO account VALUES ('acc', 'a@example.com', 'x', 1, 0)"))
-  const fresh = loadKeys({ db, write, close }, clock)
-  const [revoked, replaced, kept] = ['revoked', 'replaced', 'kept'].map((name) => fresh.create('acc', name, ['write']))
+  const fresh = createKeys(createSqliteDatabase(file), loadKeyRing(db, clock), clock)
+  const create = (name: string) => fresh.create('acc', name, ['write'])
+  const [revoked, replaced, kept] = [await create('revoked'), await create('replaced'), await create('kept')]
   const rows = () =>
     db
       .query<{ name: string }, []>('SELECT name FROM api_key ORDER BY rowid')
       .all()
       .map(({ name }) => name)
-  fresh.revoke('acc', revoked!.id)
-  fresh.rotate('acc', replaced!.id, 0)
+  await fresh.revoke('acc', revoked.id)
+  await fresh.rotate('acc', replaced.id, 0)
   clock.passS(29 * 86_400)
-  fresh.flush()
+  await fresh.flush()
   expect(rows()).toEqual(['revoked', 'replaced', 'kept', 'replaced'])
-  fresh.revoke('acc', kept!.id)
+  await fresh.revoke('acc', kept.id)
   clock.passS(2 * 86_400)
-  fresh.flush()
+  await fresh.flush()
   expect(rows()).toEqual(['kept', 'replaced'])
   close()
 })
 
-test('a key that was met after its end stays ended when the clock is set back', () => {
-  const old = keys.create(ada, 'ended', ['write'])
-  keys.rotate(ada, old.id, 60)
+test('a key that was met after its end stays ended when the clock is set back', async () => {
+  const old = await keys.create(ada, 'ended', ['write'])
+  await keys.rotate(ada, old.id, 60)
   clock.passS(60)
   expect(accounts.findKey(old.secret)).toBeUndefined()
   clock.passS(-30)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import pino from 'pino'
-import type { AccountDatabase } from '../../src/account/database.ts'
 import { createSeriesBudget } from '../../src/account/series-budget.ts'
+import type { SqliteFile } from '../../src/state/open-sqlite.ts'
 import { openFreshDatabase, silentLog } from './accounts-cast.ts'
 
-function addAccounts({ db, write }: AccountDatabase, ...ids: string[]): void {
+function addAccounts({ db, write }: SqliteFile, ...ids: string[]): void {
   const insert = db.query("INSERT INTO account VALUES (?1, ?1, '', 0, 0)")
   write(() => {
     for (const id of ids) insert.run(id)

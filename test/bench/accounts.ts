@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openAccounts } from '../../src/account/accounts.ts'
+import { openAccounts } from '../../src/account/open-accounts.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
@@ -70,10 +70,11 @@ async function makeKeys(dataDir: string, accountCount: number, keyCount: number)
       address: '127.0.0.1',
     })
     secrets.push(key.secret)
-    for (let k = 1; k < keyCount; k++) secrets.push(accounts.keys.create(account.id, `key ${k}`, ['write']).secret)
+    for (let k = 1; k < keyCount; k++)
+      secrets.push((await accounts.keys.create(account.id, `key ${k}`, ['write'])).secret)
     if (i % 100 === 99) say(`${i + 1} accounts made`)
   }
-  accounts.close()
+  await accounts.close()
   return secrets
 }
 

@@ -5,7 +5,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openAccounts } from '../../src/account/accounts.ts'
+import { openAccounts } from '../../src/account/open-accounts.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
 import { type InfluxBucket, influxd, influxdPid } from '../support/influxd.ts'
@@ -96,7 +96,7 @@ async function makeAccount(dataDir: string): Promise<{ id: string; secret: strin
     password: crypto.randomUUID(),
     address: '127.0.0.1',
   })
-  accounts.close()
+  await accounts.close()
   return { id: account.id, secret: key.secret }
 }
 

@@ -44,7 +44,7 @@ describe('account create', () => {
     expect(statSync(join(person.sessionPath, '..')).mode & 0o777).toBe(0o700)
     const kept = JSON.parse(readFileSync(person.sessionPath, 'utf8'))
     expect(Object.keys(kept)).toEqual([server.url])
-    expect(server.accounts.sessions.find(kept[server.url].token)).toBeDefined()
+    expect(await server.accounts.sessions.find(kept[server.url].token)).toBeDefined()
     expect(readFileSync(person.sessionPath, 'utf8')).not.toContain(PASSWORD)
     expect((await person.run('key list')).exitCode).toBe(0)
     expect((await person.run('key list', { env: { STINT_URL: 'http://127.0.0.1:1' } })).stderr).toContain(
@@ -108,7 +108,7 @@ describe('account login and logout', () => {
 
     const { token } = JSON.parse(readFileSync(elsewhere.sessionPath, 'utf8'))[server.url]
     expect((await elsewhere.run('account logout')).exitCode).toBe(0)
-    expect(server.accounts.sessions.find(token)).toBeUndefined()
+    expect(await server.accounts.sessions.find(token)).toBeUndefined()
     expect(JSON.parse(readFileSync(elsewhere.sessionPath, 'utf8'))).toEqual({})
     expect((await elsewhere.run('key list')).exitCode).toBe(1)
     expect((await elsewhere.run('account logout')).exitCode).toBe(0)
@@ -136,8 +136,8 @@ describe('account login and logout', () => {
   test('a session that ended elsewhere says so, and logs out all the same', async () => {
     await create()
     const { token } = JSON.parse(readFileSync(person.sessionPath, 'utf8'))[server.url]
-    const { account, id } = server.accounts.sessions.find(token)!
-    server.accounts.sessions.revoke(account, id)
+    const { account, id } = (await server.accounts.sessions.find(token))!
+    await server.accounts.sessions.revoke(account, id)
     const { exitCode, stderr } = await person.run('key list')
     expect(exitCode).toBe(1)
     expect(stderr).toContain('expired: run stint account login again')

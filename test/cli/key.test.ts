@@ -39,19 +39,19 @@ test.each<[string, string[]]>([
 })
 
 test('key list shows each key with its state, in columns with local times or as JSON', async () => {
-  const list = () => accounts.keys.list(account)
-  const [first] = list()
-  accounts.keys.create(account, 'läuft 夜間', ['write'])
-  accounts.keys.revoke(account, accounts.keys.create(account, 'old', ['read']).id)
-  const second = accounts.keys.rotate(account, first!.id, 3600)
-  accounts.keys.rotate(account, second.id, 4 * 3600)
+  const [first] = await accounts.keys.list(account)
+  await accounts.keys.create(account, 'läuft 夜間', ['write'])
+  await accounts.keys.revoke(account, (await accounts.keys.create(account, 'old', ['read'])).id)
+  const second = await accounts.keys.rotate(account, first!.id, 3600)
+  await accounts.keys.rotate(account, second.id, 4 * 3600)
   const { stdout } = await person.run('key list')
   const lines = stdout.trimEnd().split('\n')
   expect(lines[0]).toMatch(/^ID +NAME +KEY +SCOPES +CREATED +LAST USED +STATE$/)
+  const listed = await accounts.keys.list(account)
   const inHours = (hours: number) => formatLocalTime(new Date(THEN_US / 1000 + hours * 3_600_000).toISOString())
   const row = (name: string, i: number, scopes: string, state: string): string[] => [
     name,
-    `${list()[i]!.prefix}…`,
+    `${listed[i]!.prefix}…`,
     scopes,
     inHours(0),
     'never',
@@ -72,19 +72,19 @@ test('key list shows each key with its state, in columns with local times or as 
 })
 
 test('key rotate prints a new secret and keeps the old one valid for the given time', async () => {
-  const old = accounts.keys.create(account, 'x', ['read'])
+  const old = await accounts.keys.create(account, 'x', ['read'])
   const { stdout, stderr, exitCode } = await person.run(`key rotate ${old.id} --overlap 30m`)
   expect(exitCode).toBe(0)
   expect(accounts.findKey(stdout.trim())).toMatchObject({ account, read: true })
   expect(stderr).toContain('The old key expires in 1800 s.')
-  expect(accounts.keys.list(account)[1]!.expiresMs).toBe(accounts.clock.wallUs() / 1000 + 1_800_000)
+  expect((await accounts.keys.list(account))[1]!.expiresMs).toBe(accounts.clock.wallUs() / 1000 + 1_800_000)
   const at = accounts.findKey(stdout.trim())!.keyId
   expect((await person.run(`key rotate ${at}`)).stderr).toContain('The old key is revoked.')
   expect(accounts.findKey(stdout.trim())).toBeUndefined()
 })
 
 test('key revoke ends a key at once', async () => {
-  const key = accounts.keys.create(account, 'x', ['read'])
+  const key = await accounts.keys.create(account, 'x', ['read'])
   expect((await person.run(`key revoke ${key.id}`)).exitCode).toBe(0)
   expect(accounts.findKey(key.secret)).toBeUndefined()
 })
@@ -100,7 +100,7 @@ test('a key that is not there, or whose id would be a path, is refused', async (
       expect(stderr).toContain('There is nothing here')
     }
   }
-  expect(accounts.get(account)).toBeDefined()
+  expect(await accounts.get(account)).toBeDefined()
 })
 
 describe('a wrong call ends with 2 and says what is right', () => {

@@ -18,8 +18,8 @@ async function dirWithAda() {
   dirs.push(dir)
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   const { account, key } = await accounts.create(ADA)
-  const token = accounts.sessions.create(account.id, '')
-  accounts.close()
+  const token = await accounts.sessions.create(account.id, '')
+  await accounts.close()
   const reset = (email: string, stdin: string, DATA_DIR = dir) =>
     createPerson('http://127.0.0.1:1').run(`reset-password --email ${email} --password-stdin`, {
       stdin,
@@ -36,9 +36,9 @@ test('the new password works, the old one and all sessions do not, and the keys 
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   await accounts.signIn({ ...ADA, password: 'a new beginning' })
   expect(await accounts.signIn(ADA).catch((error) => error.code)).toBe('credentials_invalid')
-  expect(accounts.sessions.find(token)).toBeUndefined()
+  expect(await accounts.sessions.find(token)).toBeUndefined()
   expect(accounts.findKey(key.secret)).toBeDefined()
-  accounts.close()
+  await accounts.close()
 })
 
 test('what cannot be done is said, and nothing is made', async () => {

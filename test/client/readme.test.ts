@@ -137,7 +137,7 @@ def broken():
 
 test('ping addresses', async () => {
   const [, pings] = examples('sh')
-  const token = app.rooms.accounts.keys.create(app.account, 'cron', ['ping']).secret
+  const token = (await app.rooms.accounts.keys.create(app.account, 'cron', ['ping'])).secret
   expect(await run(['sh', '-c', pings!], { TOKEN: token })).toBe('OKOK')
   expect(await summary('nightly-import')).toEqual(['end', 'exception', 'start'])
 })

@@ -165,7 +165,7 @@ test.skipIf(missing('chromium') !== undefined)(
     await page.getByLabel('Your API key').waitFor()
     await browser.close()
     server.stop()
-    accounts.close()
+    await accounts.close()
   },
   30_000,
 )

@@ -165,14 +165,14 @@ async function createCast({ accounts, config }: Rooms): Promise<Pick<TestApp, 'a
     ...(setupCode !== undefined && { setupCode }),
   })
   const create = (name: string, scopes: ('write' | 'read')[]) => accounts.keys.create(account.id, name, scopes)
-  const revoked = create('revoked', ['write', 'read'])
-  accounts.keys.revoke(account.id, revoked.id)
+  const revoked = await create('revoked', ['write', 'read'])
+  await accounts.keys.revoke(account.id, revoked.id)
   return {
     account: account.id,
     keys: {
       owner: key.secret,
-      writer: create('writer', ['write']).secret,
-      reader: create('reader', ['read']).secret,
+      writer: (await create('writer', ['write'])).secret,
+      reader: (await create('reader', ['read'])).secret,
       revoked: revoked.secret,
     },
   }

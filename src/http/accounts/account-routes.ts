@@ -3,7 +3,8 @@
 import { Elysia } from 'elysia'
 import type { Account, Accounts } from '../../account/accounts.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import type { FoundKey, IssuedKey } from '../../account/keys.ts'
+import type { FoundKey } from '../../account/key-ring.ts'
+import type { IssuedKey } from '../../account/keys.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import * as keyWire from '../../wire/keys.ts'
@@ -101,9 +102,9 @@ export function accountRoutes(deps: AccountRoutesDeps) {
   }
 
   /** The session of a request that may act for it. */
-  function requireSession(request: Request): SessionRef {
+  async function requireSession(request: Request): Promise<SessionRef> {
     refuseStrangers(request)
-    const session = findSession(request)
+    const session = await findSession(request)
     if (session === undefined) throw new Problem('session_invalid', 'There is no session, or it has ended.')
     return session
   }
@@ -124,20 +125,20 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     }
   }
 
-  const signedIn = (request: Request, account: string) => {
-    const token = sessions.create(account, request.headers.get('user-agent') ?? '', sessionToken(request))
+  const signedIn = async (request: Request, account: string) => {
+    const token = await sessions.create(account, request.headers.get('user-agent') ?? '', sessionToken(request))
     return sessionCookie(token, isSecure(request))
   }
 
   return new Elysia({ normalize: false })
     .get(
       wire.SHOW_SIGN_UP.path,
-      ({ request }) => {
+      async ({ request }) => {
         refuseStrangers(request)
         return jsonAnswer({
           open: accounts.signUpOpen(),
           setup_code_required: accounts.setupCode() !== undefined,
-          signed_in: findSession(request) !== undefined,
+          signed_in: (await findSession(request)) !== undefined,
         } satisfies wire.SignUpState)
       },
       describeRoute(wire.SHOW_SIGN_UP),
@@ -152,18 +153,18 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const { account, key } = await accounts.create({ email, password, address, ...setupCode })
         audit(request, 'account_created', { account: account.id })
         const created: wire.NewAccount = { account: answerAccount(account), key: answerIssuedKey(key) }
-        return withCookie(jsonAnswer(created, 201), signedIn(request, account.id))
+        return withCookie(jsonAnswer(created, 201), await signedIn(request, account.id))
       },
       describeRoute(wire.CREATE_ACCOUNT),
     )
     .delete(
       wire.DELETE_ACCOUNT.path,
       async ({ request }) => {
-        requireSession(request)
+        await requireSession(request)
         const { password = '', operator } = await readJson(request, wire.DeleteAccount)
-        const { account, id } = requireSession(request)
+        const { account, id } = await requireSession(request)
         await audited(request, account, accounts.confirmPassword(account, { password, session: id }))
-        accounts.delete(account, operator)
+        await accounts.delete(account, operator)
         audit(request, 'account_deleted', { account })
         deps.onDeleted(account)
         return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
@@ -173,9 +174,9 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .post(
       wire.CHANGE_PASSWORD.path,
       async ({ request }) => {
-        requireSession(request)
+        await requireSession(request)
         const { current_password, new_password } = await readJson(request, wire.ChangePassword, PASSWORD_RULES)
-        const { account, id } = requireSession(request) // again: it may have ended while the body arrived
+        const { account, id } = await requireSession(request) // again: it may have ended while the body arrived
         const change = { currentPassword: current_password, newPassword: new_password, session: id }
         await audited(request, account, accounts.changePassword(account, change))
         audit(request, 'password_changed', { account })
@@ -192,32 +193,34 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         const account = await audited(request, undefined, accounts.signIn(attempt))
         audit(request, 'signed_in', { account: account.id })
         const answer: wire.SignedIn = { account: answerAccount(account) }
-        return withCookie(jsonAnswer(answer, 201), signedIn(request, account.id))
+        return withCookie(jsonAnswer(answer, 201), await signedIn(request, account.id))
       },
       describeRoute(wire.SIGN_IN),
     )
     .get(
       wire.SHOW_SESSION.path,
-      ({ request }) => {
-        const account = accounts.get(requireSession(request).account)!
+      async ({ request }) => {
+        const { account: id } = await requireSession(request)
+        const account = await accounts.get(id)
+        if (account === undefined) throw new Problem('session_invalid', 'The account is gone.')
         return jsonAnswer({ account: answerAccount(account) } satisfies wire.SignedIn)
       },
       describeRoute(wire.SHOW_SESSION),
     )
     .delete(
       wire.SIGN_OUT.path,
-      ({ request }) => {
-        const { account, id } = requireSession(request)
-        sessions.revoke(account, id)
+      async ({ request }) => {
+        const { account, id } = await requireSession(request)
+        await sessions.revoke(account, id)
         return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
       },
       describeRoute(wire.SIGN_OUT),
     )
     .get(
       wire.LIST_SESSIONS.path,
-      ({ request }) => {
-        const { account, id: current } = requireSession(request)
-        const list = sessions.list(account).map(({ id, userAgent, createdMs, seenMs, expiresMs }) => ({
+      async ({ request }) => {
+        const { account, id: current } = await requireSession(request)
+        const list = (await sessions.list(account)).map(({ id, userAgent, createdMs, seenMs, expiresMs }) => ({
           id,
           current: id === current,
           user_agent: userAgent,
@@ -231,25 +234,27 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     )
     .delete(
       wire.END_SESSION.path,
-      ({ request, params }) => {
-        const { account, id } = requireSession(request)
-        sessions.revoke(account, params.id)
+      async ({ request, params }) => {
+        const { account, id } = await requireSession(request)
+        await sessions.revoke(account, params.id)
         return params.id === id ? withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request))) : emptyAnswer()
       },
       describeRoute(wire.END_SESSION),
     )
     .get(
       keyWire.LIST_KEYS.path,
-      ({ request }) => {
-        const { account } = requireManager(request)
-        const list = keys.list(account).map(({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
-          ...key,
-          scopes: [...scopes],
-          created_at: time(createdMs),
-          last_used_at: maybeTime(lastUsedMs),
-          expires_at: maybeTime(expiresMs),
-          revoked_at: maybeTime(revokedMs),
-        }))
+      async ({ request }) => {
+        const { account } = await requireManager(request)
+        const list = (await keys.list(account)).map(
+          ({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
+            ...key,
+            scopes: [...scopes],
+            created_at: time(createdMs),
+            last_used_at: maybeTime(lastUsedMs),
+            expires_at: maybeTime(expiresMs),
+            revoked_at: maybeTime(revokedMs),
+          }),
+        )
         return jsonAnswer({ keys: list } satisfies keyWire.Keys)
       },
       describeRoute(keyWire.LIST_KEYS),
@@ -257,12 +262,12 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .post(
       keyWire.CREATE_KEY.path,
       async ({ request }) => {
-        requireManager(request)
+        await requireManager(request)
         const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
         if (scopes.includes('ping') && scopes.length > 1) throw pingAlone()
-        const { account, has } = requireManager(request)
+        const { account, has } = await requireManager(request)
         refuseWiderScopes(has, scopes)
-        const key = keys.create(account, name.trim(), scopes)
+        const key = await keys.create(account, name.trim(), scopes)
         audit(request, 'key_created', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
       },
@@ -270,9 +275,9 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     )
     .delete(
       keyWire.REVOKE_KEY.path,
-      ({ request, params }) => {
-        const { account } = requireManager(request)
-        keys.revoke(account, params.id)
+      async ({ request, params }) => {
+        const { account } = await requireManager(request)
+        await keys.revoke(account, params.id)
         audit(request, 'key_revoked', { account, key: params.id })
         return emptyAnswer()
       },
@@ -281,11 +286,11 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     .post(
       keyWire.ROTATE_KEY.path,
       async ({ request, params }) => {
-        requireManager(request)
+        await requireManager(request)
         const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
-        const { account, has } = requireManager(request)
-        refuseWiderScopes(has, keys.list(account).find(({ id }) => id === params.id)?.scopes ?? [])
-        const key = keys.rotate(account, params.id, overlap_seconds)
+        const { account, has } = await requireManager(request)
+        refuseWiderScopes(has, (await keys.list(account)).find(({ id }) => id === params.id)?.scopes ?? [])
+        const key = await keys.rotate(account, params.id, overlap_seconds)
         audit(request, 'key_rotated', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
       },

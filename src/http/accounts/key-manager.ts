@@ -1,5 +1,5 @@
 // Who manages keys: the session, or a key with the scope `manage`, which cannot give out more than it has.
-import type { FoundKey } from '../../account/keys.ts'
+import type { FoundKey } from '../../account/key-ring.ts'
 import { Problem } from '../../problem.ts'
 import type { Scope } from '../../wire/keys.ts'
 
@@ -12,11 +12,11 @@ export interface KeyManager {
 export const createRequireManager =
   (
     findKey: (request: Request) => FoundKey | undefined,
-    requireSession: (request: Request) => { readonly account: string },
+    requireSession: (request: Request) => Promise<{ readonly account: string }>,
   ) =>
-  (request: Request): KeyManager => {
+  async (request: Request): Promise<KeyManager> => {
     const key = findKey(request)
-    if (key === undefined) return { account: requireSession(request).account, has: () => true }
+    if (key === undefined) return { account: (await requireSession(request)).account, has: () => true }
     if (!key.manage) throw new Problem('scope_missing', 'This key may not manage.')
     return { account: key.account, has: (scope) => key[scope] }
   }

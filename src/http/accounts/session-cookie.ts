@@ -14,11 +14,11 @@ export interface SessionRef {
 }
 
 /** `find` looks a token up. Gives the session that a request's cookie names, while it lasts. */
-export type FindSession = (request: Request) => SessionRef | undefined
+export type FindSession = (request: Request) => Promise<SessionRef | undefined>
 
 export const createFindSession =
-  (find: (token: string) => SessionRef | undefined): FindSession =>
-  (request) => {
+  (find: (token: string) => Promise<SessionRef | undefined>): FindSession =>
+  async (request) => {
     const token = sessionToken(request)
     return token === undefined ? undefined : find(token)
   }

@@ -1,6 +1,6 @@
 // The gate before /v1 and /otlp. In this order, and before the body is read: key, rate, room in the spool, path, method, size, content type. Without a
 // valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
-import type { FoundKey } from '../../account/keys.ts'
+import type { FoundKey } from '../../account/key-ring.ts'
 import { DESTINATIONS, type Destination, EVENT_KINDS, type EventKind, KINDS } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'

@@ -20,7 +20,7 @@ export interface HealthDeps {
   readonly sinks: Both<Pick<Sink, 'store'>>
   readonly shippers: Both<Pick<Shipper, 'status'>>
   readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
-  readonly accounts: Pick<Accounts, 'get'>
+  readonly accounts: Pick<Accounts, 'isOperator'>
   /** Of one account; `unknown` counts it when its watches could not be judged. */
   watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
   nowUs(): number
@@ -28,7 +28,7 @@ export interface HealthDeps {
 
 export interface HealthRouteDeps {
   /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  accountOf(request: Request): string
+  accountOf(request: Request): Promise<string>
   readonly health: HealthDeps
 }
 
@@ -36,9 +36,9 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
   return new Elysia({ normalize: false }).get(
     SHOW_HEALTH.path,
     async ({ request }) => {
-      const account = accountOf(request)
+      const account = await accountOf(request)
       assertNoParameters(new URL(request.url).searchParams)
-      const isOperator = health.accounts.get(account)?.operator === true
+      const isOperator = health.accounts.isOperator(account)
       const nowUs = health.nowUs()
       const { firing, unknown, outbox } = await health.watches(account)
       return jsonAnswer({

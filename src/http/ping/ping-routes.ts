@@ -2,7 +2,7 @@
 // is never logged. Most cron lines ping only their success: such a ping, without a start before it, is a run of no length rather than an end
 // that belongs nowhere. Which runs have begun is known in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
-import type { FoundKey } from '../../account/keys.ts'
+import type { FoundKey } from '../../account/key-ring.ts'
 import type { Destination } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'

@@ -1,5 +1,5 @@
 // Who asks: an API key with the scope that is needed, or the session of the console. A key that is sent counts, also beside a session.
-import type { FoundKey } from '../../account/keys.ts'
+import type { FoundKey } from '../../account/key-ring.ts'
 import { Problem } from '../../problem.ts'
 import type { Scope } from '../../wire/keys.ts'
 import { refuseCrossSite } from '../accounts/session-cookie.ts'
@@ -14,14 +14,17 @@ export interface AuthorizeDeps {
   readonly readLimit?: { readonly limit: RateLimit; readonly headers: Pick<RateLimitHeaders, 'note'> }
   findKey(secret: string): FoundKey | undefined
   /** The account of the request's session. */
-  findSession(request: Request): { readonly account: string } | undefined
+  findSession(request: Request): Promise<{ readonly account: string } | undefined>
 }
 
-/** The account whose events the request may see, or change. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`. */
-export function authorize(request: Request, deps: AuthorizeDeps, scope: Scope): string {
+/**
+ * The account whose events the request may see, or change. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`;
+ * a session also `store_unavailable`.
+ */
+export async function authorize(request: Request, deps: AuthorizeDeps, scope: Scope): Promise<string> {
   const key = findRequestKey(request, deps)
   if (key === undefined) {
-    const session = deps.findSession(request)
+    const session = await deps.findSession(request)
     if (session === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
     refuseCrossSite(request)
     return withinLimit(request, session.account, deps)

@@ -22,7 +22,7 @@ export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record
 
 export interface DeadLetterRoutesDeps {
   /** The account of a request that may read, or change, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  authorize(request: Request, scope: 'read' | 'write'): string
+  authorize(request: Request, scope: 'read' | 'write'): Promise<string>
   isOperator(account: string): boolean
   nowNs(): bigint
   readonly dead: Pick<DeadLetters, 'remove'> & {
@@ -42,8 +42,8 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
     if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may ask for `all=true`.')
     return undefined
   }
-  const changesOf = (request: Request): string | undefined => {
-    const account = authorize(request, 'write')
+  const changesOf = async (request: Request): Promise<string | undefined> => {
+    const account = await authorize(request, 'write')
     const question = parseQuestion('deadAction', new URL(request.url).searchParams, nowNs())
     return ownerOf(account, question.all)
   }
@@ -51,8 +51,8 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
   return new Elysia({ normalize: false })
     .get(
       FIND_DEAD_LETTERS.path,
-      ({ request }) => {
-        const account = authorize(request, 'read')
+      async ({ request }) => {
+        const account = await authorize(request, 'read')
         const question = parseQuestion('dead', new URL(request.url).searchParams, nowNs())
         const before = question.place?.[0]
         const found = dead.list(ownerOf(account, question.all), {
@@ -70,7 +70,7 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
     .post(
       REPLAY_DEAD_LETTER.path,
       async ({ request, params }) => {
-        const isReplayed = await dead.replay(changesOf(request), params.id).catch((cause: unknown) => {
+        const isReplayed = await dead.replay(await changesOf(request), params.id).catch((cause: unknown) => {
           throw diskProblem(cause)
         })
         if (!isReplayed) throw unknownId()
@@ -80,8 +80,8 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
     )
     .delete(
       DROP_DEAD_LETTER.path,
-      ({ request, params }) => {
-        if (!dead.remove(changesOf(request), params.id)) throw unknownId()
+      async ({ request, params }) => {
+        if (!dead.remove(await changesOf(request), params.id)) throw unknownId()
         return emptyAnswer()
       },
       describeRoute(DROP_DEAD_LETTER),

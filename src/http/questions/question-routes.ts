@@ -7,7 +7,7 @@ import { describeRoute } from '../docs/describe-route.ts'
 
 export interface QuestionRoutesDeps {
   /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  accountOf(request: Request): string
+  accountOf(request: Request): Promise<string>
   readonly questions: Questions
 }
 
@@ -19,7 +19,7 @@ export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
     routes.get(
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {
-        const account = accountOf(request)
+        const account = await accountOf(request)
         try {
           return await compressedJson(
             request,

@@ -15,7 +15,7 @@ import { type Rules, readJson } from '../read-json.ts'
 export interface WatchRoutesDeps {
   readonly watch: Watches
   /** The account a request may manage. Throws Problem `key_invalid`, `scope_missing`, `rate_limited` or `cross_site`. */
-  accountOf(request: Request): string
+  accountOf(request: Request): Promise<string>
 }
 
 const RULES: Rules<wire.CreateWatch> = {
@@ -36,13 +36,14 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
   return new Elysia({ normalize: false })
     .get(
       wire.LIST_WATCHES.path,
-      async ({ request }) => jsonAnswer({ watches: await watches.list(accountOf(request)) } satisfies wire.Watches),
+      async ({ request }) =>
+        jsonAnswer({ watches: await watches.list(await accountOf(request)) } satisfies wire.Watches),
       describeRoute(wire.LIST_WATCHES),
     )
     .post(
       wire.CREATE_WATCH.path,
       async ({ request }) => {
-        const account = accountOf(request)
+        const account = await accountOf(request)
         const body = stripped(await readJson(request, wire.CreateWatch, RULES))
         return jsonAnswer({ watch: await watches.create(account, body) } satisfies wire.WatchAnswer, 201)
       },
@@ -51,13 +52,13 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .get(
       wire.SHOW_WATCH.path,
       async ({ request, params }) =>
-        jsonAnswer({ watch: await watches.show(accountOf(request), params.id) } satisfies wire.WatchAnswer),
+        jsonAnswer({ watch: await watches.show(await accountOf(request), params.id) } satisfies wire.WatchAnswer),
       describeRoute(wire.SHOW_WATCH),
     )
     .patch(
       wire.CHANGE_WATCH.path,
       async ({ request, params }) => {
-        const account = accountOf(request)
+        const account = await accountOf(request)
         const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
         return jsonAnswer({ watch: await watches.change(account, params.id, body) } satisfies wire.WatchAnswer)
       },
@@ -66,7 +67,7 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .delete(
       wire.DELETE_WATCH.path,
       async ({ request, params }) => {
-        await watches.remove(accountOf(request), params.id)
+        await watches.remove(await accountOf(request), params.id)
         return emptyAnswer()
       },
       describeRoute(wire.DELETE_WATCH),
@@ -74,7 +75,7 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .post(
       wire.PUBLISH_BADGE.path,
       async ({ request, params }) => {
-        const published = await watches.setBadge(accountOf(request), params.id, true)
+        const published = await watches.setBadge(await accountOf(request), params.id, true)
         return jsonAnswer({ watch: published } satisfies wire.WatchAnswer)
       },
       describeRoute(wire.PUBLISH_BADGE),
@@ -82,7 +83,7 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .delete(
       wire.REVOKE_BADGE.path,
       async ({ request, params }) => {
-        await watches.setBadge(accountOf(request), params.id, false)
+        await watches.setBadge(await accountOf(request), params.id, false)
         return emptyAnswer()
       },
       describeRoute(wire.REVOKE_BADGE),
@@ -90,13 +91,13 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .get(
       channelWire.LIST_CHANNELS.path,
       async ({ request }) =>
-        jsonAnswer({ channels: await channels.list(accountOf(request)) } satisfies channelWire.Channels),
+        jsonAnswer({ channels: await channels.list(await accountOf(request)) } satisfies channelWire.Channels),
       describeRoute(channelWire.LIST_CHANNELS),
     )
     .post(
       channelWire.CREATE_CHANNEL.path,
       async ({ request }) => {
-        const account = accountOf(request)
+        const account = await accountOf(request)
         const body = await readJson(request, channelWire.CreateChannel)
         return jsonAnswer({ channel: await channels.create(account, body) } satisfies channelWire.NewChannel, 201)
       },
@@ -114,14 +115,14 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
       channelWire.SHOW_CHANNEL.path,
       async ({ request, params }) =>
         jsonAnswer({
-          channel: await channels.show(accountOf(request), params.id),
+          channel: await channels.show(await accountOf(request), params.id),
         } satisfies channelWire.ChannelAnswer),
       describeRoute(channelWire.SHOW_CHANNEL),
     )
     .patch(
       channelWire.CHANGE_CHANNEL.path,
       async ({ request, params }) => {
-        const account = accountOf(request)
+        const account = await accountOf(request)
         const body = await readJson(request, channelWire.ChangeChannel)
         return jsonAnswer({
           channel: await channels.change(account, params.id, body),
@@ -132,7 +133,7 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .delete(
       channelWire.DELETE_CHANNEL.path,
       async ({ request, params }) => {
-        await channels.remove(accountOf(request), params.id)
+        await channels.remove(await accountOf(request), params.id)
         return emptyAnswer()
       },
       describeRoute(channelWire.DELETE_CHANNEL),
@@ -140,13 +141,15 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .post(
       channelWire.TEST_CHANNEL.path,
       async ({ request, params }) =>
-        jsonAnswer({ detail: await channels.test(accountOf(request), params.id) } satisfies channelWire.TestAnswer),
+        jsonAnswer({
+          detail: await channels.test(await accountOf(request), params.id),
+        } satisfies channelWire.TestAnswer),
       describeRoute(channelWire.TEST_CHANNEL),
     )
     .get(
       alertWire.LIST_ALERTS.path,
       async ({ request }) => {
-        const account = accountOf(request)
+        const account = await accountOf(request)
         const page = parseAlertsQuestion(new URL(request.url).searchParams)
         return jsonAnswer((await alerts.list(account, page)) satisfies alertWire.AlertPage)
       },
@@ -155,7 +158,9 @@ export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
     .post(
       alertWire.DISMISS_ALERT.path,
       async ({ request, params }) =>
-        jsonAnswer({ alert: await alerts.dismiss(accountOf(request), params.id) } satisfies alertWire.AlertAnswer),
+        jsonAnswer({
+          alert: await alerts.dismiss(await accountOf(request), params.id),
+        } satisfies alertWire.AlertAnswer),
       describeRoute(alertWire.DISMISS_ALERT),
     )
 }

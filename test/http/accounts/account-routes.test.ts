@@ -4,9 +4,9 @@ import { ADA, BOB } from '../../account/accounts-cast.ts'
 import { startApp } from '../../support/app.ts'
 import { type Json, type Person, serveAccounts } from './serve-accounts.ts'
 
-const stops: (() => void)[] = []
-afterAll(() => {
-  for (const stop of stops) stop()
+const stops: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const stop of stops) await stop()
 })
 
 function serve(options: Parameters<typeof serveAccounts>[0] = {}) {
@@ -98,7 +98,7 @@ describe('POST /api/accounts', () => {
     const state = async (cookie = '') => (await call('GET', '/api/sign-up', undefined, { cookie })).json
     expect<unknown>(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
     const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
-    const cookie = `stint_session=${accounts.sessions.create(made.account.id, '')}`
+    const cookie = `stint_session=${await accounts.sessions.create(made.account.id, '')}`
     expect<unknown>(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })
     expect<unknown>(await state(cookie)).toEqual({ open: false, setup_code_required: false, signed_in: true })
   })

@@ -55,9 +55,9 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
       }),
     )
     .listen({ port: 0, hostname: '127.0.0.1' })
-  const stop = () => {
+  const stop = async () => {
     app.server!.stop(true)
-    accounts.close()
+    await accounts.close()
   }
   const url = `http://127.0.0.1:${app.server!.port}`
 

@@ -9,7 +9,7 @@ const NOW_US = 1_763_673_600_000_000
 /** `x-who` says whose request it is. */
 const app = new Elysia().use(
   healthRoute({
-    accountOf: (request) => request.headers.get('x-who') ?? '',
+    accountOf: async (request) => request.headers.get('x-who') ?? '',
     health: {
       spools: {
         points: { stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0 }) },
@@ -24,7 +24,7 @@ const app = new Elysia().use(
         count: (account) => (account === 'ada' ? 2 : 0),
         stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
       },
-      accounts: { get: (id) => ({ id, email: `${id}@example.com`, operator: id === 'ada', createdMs: 0 }) },
+      accounts: { isOperator: (id) => id === 'ada' },
       watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
       nowUs: () => NOW_US,
     },

@@ -57,7 +57,7 @@ function open() {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'Send a key.'),
     findKey: (secret) => KEYS[secret] && { keyId: secret, ping: false, manage: false, ...KEYS[secret] },
-    findSession: (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
+    findSession: async (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
   }
   const accountOf = (request: Request) => authorize(request, deps, 'read')
   const questions = createQuestions({
@@ -386,7 +386,7 @@ test('a question whose client is gone is given up', async () => {
   const failures: unknown[] = []
   const app = new Elysia()
     .onError(({ error }) => void failures.push(error))
-    .use(questionRoutes({ accountOf: () => 'ada', questions }))
+    .use(questionRoutes({ accountOf: async () => 'ada', questions }))
     .listen({ hostname: '127.0.0.1', port: 0 })
   const client = new AbortController()
   const answer = fetch(`http://127.0.0.1:${app.server!.port}/api/exceptions`, { signal: client.signal })

@@ -1,0 +1,142 @@
+// The keys that may be used, in memory, by the SHA-256 of their secrets. A key enters after its row is durable and leaves with its row's
+// revocation, so a revoked key fails at the next request. When a key was last used is noted here until somebody writes it down.
+import type { Database } from 'bun:sqlite'
+import type { Clock } from '../clock.ts'
+import { hashSecret, looksLikeKey } from './secret.ts'
+
+const KEYS_IN_USE_MAX = 10_000
+
+/** What a request may do by its key. */
+export interface FoundKey {
+  readonly keyId: string
+  readonly account: string
+  readonly write: boolean
+  readonly read: boolean
+  /** Only pings, by address. */
+  readonly ping: boolean
+  /** Watches, channels and keys. */
+  readonly manage: boolean
+}
+
+/** The part of a key's row that decides about a request. */
+export interface KeyRow {
+  readonly id: string
+  readonly account: string
+  readonly hash: string
+  readonly may_write: number
+  readonly may_read: number
+  readonly may_ping: number
+  readonly may_manage: number
+  /** ms since the epoch. */
+  readonly expires_ms: number | null
+}
+
+export interface KeyUse {
+  readonly keyId: string
+  /** ms since the epoch. */
+  readonly lastUsedMs: number
+}
+
+export interface KeyRing {
+  /** The hot path: one Map look-up; a SHA-256 and another one for a key that has not been used for a while. */
+  find(secret: string): FoundKey | undefined
+  /** Adds a key, or changes when it ends. */
+  set(row: KeyRow): void
+  /** From the next look-up on the key fails. */
+  delete(hash: string): void
+  dropAccount(account: string): void
+  /** Uses that are not written down yet. */
+  uses(): readonly KeyUse[]
+  /** These uses are written down. */
+  usesWritten(uses: readonly KeyUse[]): void
+  clear(): void
+}
+
+interface Entry extends FoundKey {
+  expiresMs: number
+  lastUsedMs: number
+  unwritten: boolean
+}
+
+/** Holds what the table `api_key` of `db` holds. */
+export function loadKeyRing(db: Database, clock: Clock): KeyRing {
+  const nowMs = () => Math.floor(clock.wallUs() / 1000)
+  const byHash = new Map<string, Entry>()
+  /** Keys in use by their exact text, which saves the hash. Emptied whenever a key ends. */
+  const bySecret = new Map<string, Entry>()
+  const unwritten = new Map<string, Entry>()
+
+  function set(row: KeyRow): void {
+    const expiresMs = row.expires_ms ?? Number.POSITIVE_INFINITY
+    const known = byHash.get(row.hash)
+    if (known !== undefined) known.expiresMs = expiresMs
+    else
+      byHash.set(row.hash, {
+        keyId: row.id,
+        account: row.account,
+        write: row.may_write === 1,
+        read: row.may_read === 1,
+        ping: row.may_ping === 1,
+        manage: row.may_manage === 1,
+        expiresMs,
+        lastUsedMs: 0,
+        unwritten: false,
+      })
+  }
+
+  function remove(hash: string): void {
+    byHash.delete(hash)
+    bySecret.clear()
+  }
+
+  function findByHash(secret: string): Entry | undefined {
+    if (!looksLikeKey(secret)) return undefined
+    const entry = byHash.get(hashSecret(secret))
+    if (bySecret.size >= KEYS_IN_USE_MAX) bySecret.clear()
+    if (entry !== undefined) bySecret.set(secret, entry)
+    return entry
+  }
+
+  const live = db.query<KeyRow, [number]>(
+    `SELECT id, account, hash, may_write, may_read, may_ping, may_manage, expires_ms FROM api_key
+     WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?)`,
+  )
+  for (const row of live.iterate(nowMs())) set(row)
+
+  return {
+    find(secret) {
+      const entry = bySecret.get(secret) ?? findByHash(secret)
+      if (entry === undefined) return undefined
+      const now = nowMs()
+      if (now >= entry.expiresMs) {
+        remove(hashSecret(secret))
+        return undefined
+      }
+      entry.lastUsedMs = now
+      if (!entry.unwritten) {
+        entry.unwritten = true
+        unwritten.set(entry.keyId, entry)
+      }
+      return entry
+    },
+    set,
+    delete: remove,
+    dropAccount(account) {
+      for (const [hash, entry] of byHash) if (entry.account === account) byHash.delete(hash)
+      bySecret.clear()
+    },
+    uses: () => Array.from(unwritten.values(), ({ keyId, lastUsedMs }) => ({ keyId, lastUsedMs })),
+    usesWritten(uses) {
+      for (const { keyId, lastUsedMs } of uses) {
+        const entry = unwritten.get(keyId)
+        if (entry?.lastUsedMs !== lastUsedMs) continue // it was used again meanwhile
+        entry.unwritten = false
+        unwritten.delete(keyId)
+      }
+    },
+    clear() {
+      byHash.clear()
+      bySecret.clear()
+    },
+  }
+}
