@@ -499,7 +499,7 @@ test('in the whole app a session asks questions and rules keys, but sends no eve
     const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
     expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(200)
     expect((await app.fetch('/api/keys', { headers: { cookie } })).json.keys).toHaveLength(4)
-    expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('session_invalid')
+    expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('scope_missing')
     const start = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"process":"p"}' }
     expect((await app.fetch('/v1/start', start)).json.code).toBe('key_invalid')
     const bad = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"name":""}' }
