@@ -51,7 +51,7 @@ const objects = [...generated.values()].flatMap((text) => [...objectsOf(JSON.par
 
 test('every data source that is asked is provisioned', () => {
   const known = datasources.map(({ type, uid }) => ({ type, uid }))
-  const builtIn = [{ type: 'datasource', uid: '-- Mixed --' }, { type: '__expr__', uid: '__expr__' }] // biome-ignore format: short
+  const builtIn = [{ type: 'datasource', uid: '-- Mixed --' }, { type: '__expr__', uid: '__expr__' }, { type: 'grafana', uid: '-- Grafana --' }] // biome-ignore format: short
   const asked = objects.flatMap(({ datasource }) => (datasource === undefined ? [] : [datasource]))
   expect(asked.length).toBeGreaterThan(50)
   for (const datasource of asked) expect([...known, ...builtIn]).toContainEqual(datasource as DataSource)
@@ -121,7 +121,7 @@ describe('the alert rules', () => {
 
   const ruleOf = (uid: string) => rules.filter((rule) => rule.uid === uid)
 
-  test('are the seven that operators need, for either store', () => {
+  test('are the nine that operators need, for either store', () => {
     const uids = [
       'stint-away',
       'stint-refuses',
@@ -130,12 +130,27 @@ describe('the alert rules', () => {
       'stint-spool-old',
       'stint-run-too-long',
       'stint-process-silent',
+      'stint-run-failed',
+      'stint-exceptions',
     ]
     expect(rules.map(({ uid }) => uid)).toEqual([...uids, ...uids])
   })
 
   test('hold no dollar: Grafana would take what follows for a variable of its environment', () => {
     expect(JSON.stringify(rules)).not.toContain('$')
+  })
+
+  test('about runs show their states on a panel of the overview', () => {
+    for (const store of ['influxdb', 'clickhouse']) {
+      const { uid, panels } = JSON.parse(read(`dashboards/${store}/overview.json`))
+      const shown = JSON.parse(read(`alerting/${store}/rules.json`)).groups[1].rules.map(
+        ({ dashboardUid, panelId }: { dashboardUid: string; panelId: number }) => [
+          dashboardUid,
+          panels.find(({ id }: { id: number }) => id === panelId).title,
+        ],
+      )
+      expect(shown).toEqual(['Running now', 'Processes', 'Failed runs', 'Exceptions'].map((title) => [uid, title]))
+    }
   })
 
   test('judge the last value of what they ask', () => {

@@ -19,7 +19,8 @@ export interface View {
   readonly fromMs: number
   readonly toMs: number
   readonly intervalMs: number
-  readonly variables: Readonly<Record<string, string | AllValue>>
+  /** A list: several chosen values, or one of a variable that can have several. */
+  readonly variables: Readonly<Record<string, string | readonly string[] | AllValue>>
 }
 
 export interface Field {
@@ -33,13 +34,18 @@ export type Frame = readonly Field[]
 
 const VARIABLE = /\$\{(\w+)(?::(\w+))?\}/g
 
-function format(value: string | AllValue, as: string | undefined, text: string): string {
-  const plain = typeof value === 'string' ? value : value.all
+const escapeRegex = (text: string) => text.replace(/[\\^$*+?.()|[\]{}/]/g, '\\$&')
+
+function format(value: View['variables'][string], as: string | undefined, text: string): string {
+  const isAll = typeof value === 'object' && 'all' in value
+  const many = isAll ? [value.all] : typeof value === 'string' ? [value] : value
+  const plain = Array.isArray(value) ? `{${many.join(',')}}` : many[0]!
   switch (as) {
     case undefined:
       return plain
     case 'regex':
-      return typeof value === 'string' ? plain.replace(/[\\^$*+?.()|[\]{}/]/g, '\\$&') : plain
+      if (isAll) return plain
+      return many.length === 1 ? escapeRegex(many[0]!) : `(${many.map(escapeRegex).join('|')})`
     case 'percentencode':
       return encodeURIComponent(plain).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
     default:

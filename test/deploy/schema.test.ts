@@ -42,7 +42,23 @@ ${Object.entries(PANELS)
 type Json<T> = T extends string ? \`\${T}\` : T extends readonly (infer U)[] ? Json<U>[] : T extends object ? { [K in keyof T]: Json<T[K]> } : T
 `
 
-function toSource(dashboard: { readonly panels: readonly JsonPanel[] }): string {
+interface JsonDashboard {
+  readonly panels: readonly JsonPanel[]
+  readonly annotations: { readonly list: readonly { readonly target?: object }[] }
+}
+
+/** The package leaves out what a data source's own plugin adds to the query of an annotation. */
+const withoutQueries = ({ annotations, ...others }: JsonDashboard) => ({
+  ...others,
+  annotations: {
+    list: annotations.list.map(({ target, ...annotation }) => ({
+      ...annotation,
+      ...(target !== undefined && { target: { refId: (target as { refId: string }).refId } }),
+    })),
+  },
+})
+
+function toSource(dashboard: JsonDashboard): string {
   const panels = dashboard.panels.map(({ type, options, fieldConfig }, i) => {
     const name = PANELS[type]
     if (name === undefined) throw new Error(`no types for panels of type ${type}`)
@@ -56,7 +72,7 @@ function toSource(dashboard: { readonly panels: readonly JsonPanel[] }): string 
           ]),
     ].join('\n')
   })
-  return `${HEAD}\nexport const dashboard: Json<Dashboard> = ${JSON.stringify(dashboard)}\n${panels.join('\n')}\n`
+  return `${HEAD}\nexport const dashboard: Json<Dashboard> = ${JSON.stringify(withoutQueries(dashboard))}\n${panels.join('\n')}\n`
 }
 
 /** What the compiler says of the sources, by name. */

@@ -1,10 +1,12 @@
-// Alert rules as Grafana's file provisioning reads them. It expands `$…` in every text of such a file: none may hold a dollar.
-import type { AlertQueries } from './point-queries.ts'
+// Alert rules as Grafana's file provisioning reads them. Grafana expands `$…` in every text of such a file, so none may contain a dollar.
+import type { Dashboard } from './dashboard.ts'
+import { exceptionQueries } from './exception-queries.ts'
+import { type AlertQueries, FAILED_MINUTES, HANG_DAYS, LATE_FACTOR, SILENCE_DAYS } from './point-queries.ts'
 import { promTarget, type Target } from './target.ts'
 
-/** N, to be changed here or in the provisioned file: `bun run dashboards` writes it. */
+/** Thresholds: change them here and run `bun run dashboards`, or in the provisioned file. */
 const RUN_LONGER_THAN_S = 3600
-const SILENT_FOR_S = 26 * 3600 // a daily job is late by two hours
+const OVERDUE_BY_S = 3600
 const SPOOL_OLDER_THAN_S = 300
 const AWAY_FOR_S = 120 // longer than a restart takes
 
@@ -12,18 +14,23 @@ interface Rule {
   readonly uid: string
   readonly title: string
   readonly target: Target
-  /** It fires while the value is above this, … */
+  /** The rule fires while the value is above this … */
   readonly above: number
-  /** … and has been for so long. */
+  /** … and has been for this long. */
   readonly forS: number
   readonly severity: 'warning' | 'critical'
   readonly summary: string
   readonly description: string
-  /** What it is when the query has no answer. `OK` unless something else is said: who has sent nothing is late for nothing. */
+  /** The state while the query returns no series; `OK` by default. */
   readonly noDataState?: 'OK' | 'Alerting'
+  /** The state while the query fails; `Error` by default. */
+  readonly execErrState?: 'Error' | 'KeepLast'
+  /** The overview's panel that shows the rule's states as annotations. */
+  readonly panel?: string
 }
 
-export function renderAlertRules(queries: AlertQueries): object {
+/** `overview` is the dashboard whose panels show the states of rules. */
+export function renderAlertRules(queries: AlertQueries, overview: Dashboard): object {
   const rules: readonly Rule[] = [
     {
       uid: 'stint-run-too-long',
@@ -32,35 +39,61 @@ export function renderAlertRules(queries: AlertQueries): object {
       above: RUN_LONGER_THAN_S,
       forS: 0,
       severity: 'warning',
-      summary: '{{ .Labels.process }} has a run that goes on for {{ humanizeDuration .Values.B.Value }}',
-      description: `A start without its end, older than ${RUN_LONGER_THAN_S} s.`,
+      summary: '{{ .Labels.process }} has been running for {{ humanizeDuration .Values.B.Value }}',
+      description: `A start older than ${RUN_LONGER_THAN_S} s has no end yet. The alert fires until the run ends, for at most ${HANG_DAYS} days.`,
+      panel: 'Running now',
     },
     {
       uid: 'stint-process-silent',
-      title: 'Nothing comes from a process',
-      target: queries.silence(),
-      above: SILENT_FOR_S,
+      title: 'A process is silent',
+      target: queries.overdue(),
+      above: OVERDUE_BY_S,
       forS: 0,
       severity: 'warning',
-      summary: '{{ .Labels.process }} has sent nothing for {{ humanizeDuration .Values.B.Value }}',
-      description: `Neither a mark nor a metric for ${SILENT_FOR_S} s, of a process that was heard of within a week.`,
+      summary: '{{ .Labels.process }} {{ .Labels.meta }} is overdue by {{ humanizeDuration .Values.B.Value }}',
+      description: `Nothing has come for more than ${LATE_FACTOR} times its usual gap and an hour. The usual gap is the second longest of the last ${SILENCE_DAYS} days, in whole hours, for each process and meta.`,
+      panel: 'Processes',
+    },
+    {
+      uid: 'stint-run-failed',
+      title: 'A run failed',
+      target: queries.failedRuns(),
+      above: 0,
+      forS: 0,
+      severity: 'warning',
+      summary: '{{ .Labels.process }} {{ .Labels.meta }} has a failed run',
+      description: `A run failed within the last ${FAILED_MINUTES} minutes, or the newest run that ended has failed. The alert resolves when a later run completes.`,
+      panel: 'Failed runs',
+    },
+    {
+      uid: 'stint-exceptions',
+      title: 'A process sends exceptions',
+      target: exceptionQueries.recent(),
+      above: 0,
+      forS: 0,
+      severity: 'warning',
+      summary: '{{ .Labels.process }} sent {{ .Values.B.Value }} exceptions',
+      description: `Counted over the last ${FAILED_MINUTES} minutes, also for processes that send nothing else.`,
+      panel: 'Exceptions',
+      // With the embedded engine there is no ClickHouse to ask; that it is away is reported by the rules about Stint.
+      execErrState: 'KeepLast',
     },
     {
       uid: 'stint-away',
       title: 'Stint does not answer',
-      // `bool`: what only filters has no answer while all is well.
+      // `bool`: a plain comparison would return no series while all is well.
       target: promTarget('max by (instance) (up{job="stint"} < bool 1)', '{{instance}}'),
       above: 0,
       forS: AWAY_FOR_S,
       severity: 'critical',
       summary: 'Stint does not answer',
-      description: `Prometheus could not read /metrics for ${AWAY_FOR_S} s, and no other rule knows anything of Stint meanwhile. What it had accepted is on its disk.`,
+      description: `Prometheus could not read /metrics for ${AWAY_FOR_S} s, so the other rules about Stint have no data. Every accepted event is on its disk.`,
       noDataState: 'Alerting',
     },
     {
       uid: 'stint-refuses',
       title: 'Stint refuses events',
-      // Why /readyz says 503, and what it cannot know before it writes; `busy` and `stopping` pass by themselves.
+      // The reasons of /readyz, and failed writes; `busy` and `stopping` pass by themselves.
       target: promTarget(
         'sum by (reason) (rate(stint_events_refused_total{reason=~"spool_full|disk_low|disk_failed"}[5m]))',
         '{{reason}}',
@@ -68,19 +101,19 @@ export function renderAlertRules(queries: AlertQueries): object {
       above: 0,
       forS: 0,
       severity: 'critical',
-      summary: 'Stint cannot keep what it is sent: {{ .Labels.reason }}',
+      summary: 'Stint refuses events: {{ .Labels.reason }}',
       description:
-        'Within the last five minutes: the spool is full, the disk almost full, or it failed. Who sent the events must send them again.',
+        'In the last five minutes the spool was full, or the disk was almost full or failed. Clients must send these events again.',
     },
     {
       uid: 'stint-dead-letters',
-      title: 'There are dead letters',
+      title: 'Dead letters exist',
       target: promTarget('sum by (destination) (stint_dead_letters)', '{{destination}}'),
       above: 0,
       forS: 0,
       severity: 'warning',
-      summary: '{{ .Values.B.Value }} events for {{ .Labels.destination }} were refused by their store for good',
-      description: 'List them with `stint dead`; each has its reason, and can be replayed or removed.',
+      summary: 'The store of {{ .Labels.destination }} has refused {{ .Values.B.Value }} events',
+      description: '`stint dead list` shows each with its reason; replay or remove them.',
     },
     {
       uid: 'stint-destination-parked',
@@ -89,9 +122,9 @@ export function renderAlertRules(queries: AlertQueries): object {
       above: 0,
       forS: 60,
       severity: 'critical',
-      summary: 'Delivery of {{ .Labels.destination }} waits for an operator',
+      summary: 'Delivery of {{ .Labels.destination }} is paused',
       description:
-        'The store refuses whole batches, or Stint itself: the log and /api/health say why. Nothing is lost while the spool has room.',
+        'The store refuses whole batches or Stint itself. See the reason in the log or in /api/health. Nothing is lost while the spool has room.',
     },
     {
       uid: 'stint-spool-old',
@@ -100,18 +133,18 @@ export function renderAlertRules(queries: AlertQueries): object {
       above: SPOOL_OLDER_THAN_S,
       forS: 60,
       severity: 'critical',
-      summary: 'The oldest of {{ .Labels.destination }} waits for {{ humanizeDuration .Values.B.Value }}',
-      description: `Accepted, on disk, and not stored for ${SPOOL_OLDER_THAN_S} s: the store is away or too slow.`,
+      summary: 'The oldest event for {{ .Labels.destination }} has waited for {{ humanizeDuration .Values.B.Value }}',
+      description: `Events wait on disk for more than ${SPOOL_OLDER_THAN_S} s: the store is down or too slow.`,
     },
   ]
-  // What asks a store about marks reads all of a MAX_RUN: less often than what costs nothing.
-  const [ofRuns, ofStint] = [rules.slice(0, 2), rules.slice(2)]
+  // Rules about runs read days of events from a store, so they are evaluated less often.
+  const [ofRuns, ofStint] = [rules.slice(0, 4), rules.slice(4)]
   const toGroup = (name: string, interval: string, own: readonly Rule[]) => ({
     orgId: 1,
     name,
     folder: 'Stint',
     interval,
-    rules: own.map(toRule),
+    rules: own.map((rule) => toRule(rule, overview)),
   })
   return {
     apiVersion: 1,
@@ -120,8 +153,10 @@ export function renderAlertRules(queries: AlertQueries): object {
 }
 
 /** A, the query; B, its last value of each series; C, whether that is too much. */
-function toRule(rule: Rule): object {
-  const { uid, title, target, above, forS, severity, summary, description, noDataState = 'OK' } = rule
+function toRule(rule: Rule, overview: Dashboard): object {
+  const { uid, title, target, above, forS, severity, summary, description } = rule
+  const { noDataState = 'OK', execErrState = 'Error' } = rule
+  const panel = overview.panels.find((it) => it.title === rule.panel)
   const expression = (refId: string, model: object) => ({
     refId,
     datasourceUid: '__expr__',
@@ -147,8 +182,9 @@ function toRule(rule: Rule): object {
       }),
     ],
     noDataState,
-    execErrState: 'Error',
+    execErrState,
     for: `${forS}s`,
+    ...(panel !== undefined && { dashboardUid: overview.uid, panelId: panel.id }),
     annotations: { summary, description },
     labels: { severity },
     isPaused: false,

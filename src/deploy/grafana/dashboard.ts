@@ -1,8 +1,9 @@
-// A dashboard as Grafana's JSON has it: what all of them have in common, and their variables.
+// A dashboard as Grafana's JSON has it: the parts all of them share, and their variables.
 
-import { type PanelRow, placePanels } from './panels.ts'
+import { type PanelRow, type PlacedPanel, placePanels } from './panels.ts'
 import type { PointQueries, VariableQuery } from './point-queries.ts'
 import { ALL, type Variable } from './selection.ts'
+import type { Target } from './target.ts'
 
 /** Of the JSON model, not of Grafana itself. */
 const SCHEMA_VERSION = 41
@@ -10,6 +11,7 @@ const SCHEMA_VERSION = 41
 export interface Dashboard {
   readonly uid: string
   readonly title: string
+  readonly panels: readonly PlacedPanel[]
   readonly [property: string]: unknown
 }
 
@@ -19,9 +21,11 @@ export interface DashboardParts {
   readonly description: string
   readonly variables: readonly object[]
   readonly rows: readonly PanelRow[]
+  /** A table of time, title, text and tags, drawn as marks over every chart. */
+  readonly exceptions?: Target
 }
 
-export function createDashboard({ uid, title, description, variables, rows }: DashboardParts): Dashboard {
+export function createDashboard({ uid, title, description, variables, rows, exceptions }: DashboardParts): Dashboard {
   return {
     uid,
     title,
@@ -48,25 +52,44 @@ export function createDashboard({ uid, title, description, variables, rows }: Da
         url: '',
       },
     ],
-    annotations: { list: [] },
+    annotations: { list: [ALERT_STATES, ...(exceptions === undefined ? [] : [exceptionMarks(exceptions)])] },
     templating: { list: variables },
     panels: placePanels(rows),
   }
 }
 
-/** One value at a time: the queries escape it as one. */
-export function selectVariable(queries: PointQueries, name: Variable): object {
+/** Grafana's own annotations: the states of the alert rules that name a panel. */
+const ALERT_STATES = {
+  builtIn: 1,
+  datasource: { type: 'grafana', uid: '-- Grafana --' },
+  enable: true,
+  hide: true,
+  iconColor: 'rgba(0, 211, 255, 1)',
+  name: 'Annotations & Alerts',
+  type: 'dashboard',
+}
+
+const exceptionMarks = ({ datasource, ...query }: Target) => ({
+  datasource,
+  enable: true,
+  hide: false,
+  iconColor: 'red',
+  name: 'Exceptions',
+  target: { refId: 'Anno', ...query },
+})
+
+/** One value, several or all; a meta or an account is one or all, and a metric repeats a panel. */
+export function selectVariable(queries: PointQueries, name: Variable, start: 'all' | 'first'): object {
   return {
     ...queryVariable(queries.variable(name)),
-    ...(name !== 'process' && {
-      includeAll: true,
-      allValue: ALL,
-      current: { selected: true, text: 'All', value: '$__all' },
-    }),
+    multi: name === 'process' || name === 'metric',
+    includeAll: true,
+    ...(name !== 'metric' && { allValue: ALL }),
+    ...(start === 'all' && { current: { selected: true, text: 'All', value: '$__all' } }),
   }
 }
 
-/** One that the queries need and nobody chooses. */
+/** A variable that the queries need and nobody chooses. */
 export const hiddenVariable = (of: VariableQuery): object => ({ ...queryVariable(of), hide: 2, skipUrlSync: true })
 
 const queryVariable = ({ name, datasource, query }: VariableQuery) => ({
@@ -79,7 +102,7 @@ const queryVariable = ({ name, datasource, query }: VariableQuery) => ({
   includeAll: false,
   multi: false,
   options: [],
-  refresh: 2, // when the range changes, and that is also when the dashboard refreshes itself
+  refresh: 2, // when the range changes, which includes every refresh
   regex: '',
   skipUrlSync: false,
   sort: 1,

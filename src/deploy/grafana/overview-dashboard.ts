@@ -1,83 +1,107 @@
-// What comes in, what is running, what went wrong: over all processes.
-import { createDashboard, type Dashboard, selectVariable } from './dashboard.ts'
-import { BARS, byLabels, table, timeSeries } from './panels.ts'
+// All processes or some: their state first, then what is running, what failed and what comes in.
+import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
+import { exceptionQueries } from './exception-queries.ts'
+import { BARS, byLabels, timeSeries } from './panels.ts'
 import type { PointQueries } from './point-queries.ts'
-import { exceptionQueries } from './sql-queries.ts'
+import { RUN_SHADES } from './run-shades.ts'
+import { table } from './table-panel.ts'
+import type { Target } from './target.ts'
+
+/** `percentencode`: Grafana's own format for links keeps & and #. */
+const field = (name: string) => `\${__data.fields.${name}:percentencode}`
+const PROCESS_LINK = {
+  title: 'Show this process',
+  url: `/d/stint-process?\${__url_time_range}&var-account=${field('account')}&var-process=${field('process')}`,
+}
+
+const bars = (title: string, target: Target, more: { label?: string; description?: string; red?: boolean } = {}) =>
+  timeSeries({
+    title,
+    targets: [target],
+    unit: 'short',
+    draw: more.label === undefined ? 'bars' : 'stacked bars',
+    columns: BARS,
+    ...(more.label !== undefined && { displayName: byLabels(more.label) }),
+    ...(more.description !== undefined && { description: more.description }),
+    ...(more.red !== undefined && { red: more.red }),
+  })
 
 export function overviewDashboard(uid: string, queries: PointQueries): Dashboard {
   return createDashboard({
     uid,
     title: 'Overview',
-    description: 'All processes: what comes in, what is running now, what went wrong.',
-    variables: [selectVariable(queries, 'account')],
+    description: 'All processes: state, durations and failures, runs in progress, incoming events.',
+    variables: [
+      selectVariable(queries, 'account', 'all'),
+      selectVariable(queries, 'process', 'all'),
+      ...queries.hidden.map(hiddenVariable),
+    ],
+    exceptions: exceptionQueries.annotations('processes'),
     rows: [
+      {
+        height: 11,
+        panels: [
+          [
+            table({
+              title: 'Processes',
+              description:
+                'Runs in the range. The state is that of the run that started last; median and p95 are of completed runs. Click a process to open it.',
+              targets: [queries.processTable(), exceptionQueries.byProcess()],
+              merge: true,
+              sortBy: 'last_seen',
+              columns: {
+                process: { link: PROCESS_LINK },
+                state: { shades: RUN_SHADES },
+                last_run: { unit: 'dateTimeAsLocal' },
+                last_ms: { unit: 'ms' },
+                median_ms: { unit: 'ms' },
+                p95_ms: { unit: 'ms' },
+                failed: { unit: 'short', redFrom: 1 },
+                exceptions: { unit: 'short', redFrom: 1 },
+                last_seen: { unit: 'dateTimeFromNow' },
+                last_exception: { unit: 'dateTimeFromNow' },
+                account: {},
+              },
+            }),
+            24,
+          ],
+        ],
+      },
       {
         height: 8,
         panels: [
+          [bars('Failed runs', queries.failedByProcess('processes'), { label: 'process', red: true }), 8],
+          [bars('Exceptions', exceptionQueries.overTime('processes'), { label: 'process' }), 8],
           [
-            timeSeries({
-              title: 'Marks: runs begun and ended',
-              description: 'Counted by the store: a start is a run that begins, an end one that ends.',
-              targets: [queries.marksOverTime()],
-              unit: 'short',
-              draw: 'bars',
-              columns: BARS,
-            }),
-            8,
-          ],
-          [
-            timeSeries({
-              title: 'Metrics',
-              targets: [queries.metricsOverTime()],
-              unit: 'short',
-              draw: 'bars',
-              columns: BARS,
-            }),
-            8,
-          ],
-          [
-            timeSeries({
-              title: 'Exceptions and failures',
-              description: 'A failure is the exception that `stint exec` sends of a command that failed.',
-              targets: [exceptionQueries.overTime('accounts')],
-              unit: 'short',
-              draw: 'bars',
-              columns: BARS,
+            table({
+              title: 'Running now',
+              description: 'At this moment, whatever the range: starts without a next mark, at most MAX_RUN old.',
+              targets: [queries.runningNow()],
+              columns: {
+                process: { link: PROCESS_LINK },
+                meta: {},
+                uid: {},
+                started: {},
+                running_ms: { unit: 'ms' },
+                account: {},
+              },
             }),
             8,
           ],
         ],
       },
       {
-        height: 9,
+        height: 8,
         panels: [
           [
-            timeSeries({
-              title: 'Runs begun, by process',
-              targets: [queries.startsByProcess()],
-              unit: 'short',
-              draw: 'stacked bars',
-              columns: BARS,
-              displayName: byLabels('process'),
+            bars('Marks', queries.marksOverTime(), {
+              description:
+                'Counted by the store. Each start is one run; a failed run ends with `failed` in place of `ends`.',
             }),
-            12,
+            8,
           ],
-          [
-            table({
-              title: 'Running now',
-              description: 'Of this moment, whatever the range: starts without a next mark, at most MAX_RUN old.',
-              targets: [queries.runningNow()],
-              columns: {
-                process: undefined,
-                meta: undefined,
-                uid: undefined,
-                started: undefined,
-                running_ms: 'ms',
-                account: undefined,
-              },
-            }),
-            12,
-          ],
+          [bars('Runs started', queries.startsByProcess(), { label: 'process' }), 8],
+          [bars('Metrics', queries.metricsOverTime()), 8],
         ],
       },
       {
@@ -86,14 +110,14 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
           [
             table({
               title: 'Exceptions by fingerprint',
-              targets: [exceptionQueries.groups('accounts')],
+              targets: [exceptionQueries.groups('processes')],
               columns: {
-                process: undefined,
-                occurrences: 'short',
-                last: undefined,
-                first: undefined,
-                example: undefined,
-                fingerprint: undefined,
+                process: {},
+                occurrences: { unit: 'short' },
+                last: {},
+                first: {},
+                example: {},
+                fingerprint: {},
               },
             }),
             12,
@@ -101,14 +125,8 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
           [
             table({
               title: 'Newest exceptions',
-              targets: [exceptionQueries.newest('accounts')],
-              columns: {
-                at: undefined,
-                process: undefined,
-                meta: undefined,
-                exception: undefined,
-                fingerprint: undefined,
-              },
+              targets: [exceptionQueries.newest('processes')],
+              columns: { at: {}, process: {}, meta: {}, uid: {}, exception: {}, fingerprint: {} },
             }),
             12,
           ],

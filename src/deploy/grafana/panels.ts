@@ -1,8 +1,18 @@
-// Panels of a dashboard as Grafana's JSON has them (checked against @grafana/schema by test/deploy/schema.test.ts), and their places: rows of panels, 24 wide.
+// Panels of a dashboard as Grafana's JSON has them (test/deploy/schema.test.ts checks them against @grafana/schema), and their places in rows 24 wide.
 import type { DataSource, Target } from './target.ts'
 
-/** What a field is shown as. */
-export type Unit = 'ms' | 's' | 'short' | 'bytes' | 'ops' | 'percentunit' | 'none'
+/** The unit in which a field is shown; the two of time take ms since the epoch and show it in the browser's zone. */
+export type Unit =
+  | 'ms'
+  | 's'
+  | 'short'
+  | 'bytes'
+  | 'ops'
+  | 'percent'
+  | 'percentunit'
+  | 'none'
+  | 'dateTimeAsLocal'
+  | 'dateTimeFromNow'
 
 export interface Panel {
   readonly type: string
@@ -14,6 +24,10 @@ export interface Panel {
   readonly options: object
   readonly maxDataPoints?: number
   readonly transformations?: readonly object[]
+  /** A variable: one panel per chosen value. */
+  readonly repeat?: string
+  readonly repeatDirection?: 'h'
+  readonly maxPerRow?: number
 }
 
 export interface PlacedPanel extends Panel {
@@ -27,10 +41,10 @@ export interface PanelRow {
   readonly panels: readonly (readonly [panel: Panel, width: number])[]
 }
 
-/** A series' name: its values of these labels. */
+/** Names a series by the values of these labels. */
 export const byLabels = (...labels: string[]): string => labels.map((label) => `\${__field.labels.${label}}`).join(' ')
 
-/** Of a chart of counts; the store counts each for each series. */
+/** Intervals of a chart of counts; the store counts each per series. */
 export const BARS = 100
 
 const MIXED: DataSource = { type: 'datasource', uid: '-- Mixed --' }
@@ -49,13 +63,13 @@ export function placePanels(rows: readonly PanelRow[]): PlacedPanel[] {
   return placed
 }
 
-interface Head {
+export interface Head {
   readonly title: string
   readonly description?: string
   readonly targets: readonly Target[]
 }
 
-function head({ title, description, targets }: Head) {
+export function head({ title, description, targets }: Head) {
   const [first] = targets
   const isMixed = targets.some(({ datasource }) => datasource.uid !== first!.datasource.uid)
   return {
@@ -73,12 +87,18 @@ export function timeSeries(
   of: Head & {
     readonly unit: Unit
     readonly draw: 'lines' | 'bars' | 'stacked bars'
-    /** How a series is called, where its field's name will not do. */
+    /** The name of a series, if other than its field's. */
     readonly displayName?: string
-    /** Draws values over many powers of ten. */
+    /** For values over many powers of ten. */
     readonly logarithmic?: boolean
-    /** At most so many intervals, where the store pays for each. */
+    /** The largest number of intervals, where each costs the store. */
     readonly columns?: number
+    /** Draws everything in red: failures. */
+    readonly red?: boolean
+    /** Draws a red line at this value. */
+    readonly limit?: number
+    /** Units by a regular expression on the name of a series. */
+    readonly units?: Readonly<Record<string, Unit>>
   },
 ): Panel {
   const { unit, draw, displayName, logarithmic = false } = of
@@ -90,8 +110,10 @@ export function timeSeries(
       defaults: {
         unit,
         ...(displayName !== undefined && { displayName }),
-        color: { mode: 'palette-classic-by-name' },
+        color: of.red === true ? { mode: 'fixed', fixedColor: 'red' } : { mode: 'palette-classic-by-name' },
+        ...(of.limit !== undefined && { thresholds: thresholds(of.limit) }),
         custom: {
+          ...(of.limit !== undefined && { thresholdsStyle: { mode: 'line' } }),
           drawStyle: draw === 'lines' ? 'line' : 'bars',
           fillOpacity: draw === 'lines' ? 5 : 60,
           lineWidth: 1,
@@ -100,38 +122,12 @@ export function timeSeries(
           ...(logarithmic && { scaleDistribution: { type: 'log', log: 10 } }),
         },
       },
-      overrides: [],
+      overrides: Object.entries(of.units ?? {}).map(([name, unit]) => ({
+        matcher: { id: 'byRegexp', options: name },
+        properties: [{ id: 'unit', value: unit }],
+      })),
     },
     options: { legend: LEGEND, tooltip: TOOLTIP },
-  }
-}
-
-/** `columns` in their order; a unit where one has any. */
-export function table(of: Head & { readonly columns: Readonly<Record<string, Unit | undefined>> }): Panel {
-  const names = Object.keys(of.columns)
-  return {
-    type: 'table',
-    ...head(of),
-    fieldConfig: {
-      defaults: { custom: { align: 'auto', cellOptions: { type: 'auto' }, filterable: true, inspect: true } },
-      overrides: names.flatMap((name) => {
-        const unit = of.columns[name]
-        return unit === undefined
-          ? []
-          : [{ matcher: { id: 'byName', options: name }, properties: [{ id: 'unit', value: unit }] }]
-      }),
-    },
-    options: { cellHeight: 'sm', frameIndex: 0, showHeader: true },
-    transformations: [
-      {
-        id: 'organize',
-        options: {
-          excludeByName: {},
-          indexByName: Object.fromEntries(names.map((name, i) => [name, i])),
-          renameByName: {},
-        },
-      },
-    ],
   }
 }
 
@@ -141,7 +137,7 @@ export interface Shade {
   readonly color: string
 }
 
-/** A row a series; `shades` say what the values mean. A value holds until the next one of its series. */
+/** A row per series; `shades` are the meanings of the values. A value holds until the next one of its series. */
 export function stateTimeline(of: Head & { readonly shades: readonly Shade[]; readonly displayName: string }): Panel {
   return {
     type: 'state-timeline',
@@ -150,14 +146,7 @@ export function stateTimeline(of: Head & { readonly shades: readonly Shade[]; re
       defaults: {
         displayName: of.displayName,
         custom: { fillOpacity: 80, lineWidth: 0, spanNulls: true },
-        mappings: [
-          {
-            type: 'value',
-            options: Object.fromEntries(
-              of.shades.map(({ value, text, color }, index) => [value, { text, color, index }]),
-            ),
-          },
-        ],
+        mappings: valueMappings(of.shades),
       },
       overrides: [],
     },
@@ -171,6 +160,22 @@ export function stateTimeline(of: Head & { readonly shades: readonly Shade[]; re
     },
   }
 }
+
+export const valueMappings = (shades: readonly Shade[]): object[] => [
+  {
+    type: 'value',
+    options: Object.fromEntries(shades.map(({ value, text, color }, index) => [value, { text, color, index }])),
+  },
+]
+
+/** Green, and red from a value on. */
+export const thresholds = (redFrom: number) => ({
+  mode: 'absolute',
+  steps: [
+    { color: 'green', value: null },
+    { color: 'red', value: redFrom },
+  ],
+})
 
 /** Bars over the field `x`. */
 export function barChart(of: Head & { readonly x: string; readonly xUnit: Unit }): Panel {
@@ -199,7 +204,7 @@ export function barChart(of: Head & { readonly x: string; readonly xUnit: Unit }
   }
 }
 
-/** Counts in buckets that the store has made: a series an upper bound, which is its name. */
+/** Counts in buckets made by the store: a series per upper bound, which is its name. Grafana takes the cell's width from the first two times. */
 export function heatmap(
   of: Head & { readonly unit: Unit; readonly displayName: string; readonly columns: number },
 ): Panel {
@@ -234,7 +239,7 @@ export function heatmap(
   }
 }
 
-/** One large number a row, named by the text column beside it; or a series' newest value. */
+/** One large number per row, named by the text column beside it; or the newest value of each series. */
 export function stat(
   of: Head & {
     readonly unit: Unit
@@ -243,10 +248,6 @@ export function stat(
     readonly displayName?: string
   },
 ): Panel {
-  const steps = [
-    { color: 'green', value: null },
-    ...(of.warnFrom === undefined ? [] : [{ color: 'red', value: of.warnFrom }]),
-  ]
   return {
     type: 'stat',
     ...head(of),
@@ -255,7 +256,7 @@ export function stat(
         unit: of.unit,
         ...(of.displayName !== undefined && { displayName: of.displayName }),
         color: { mode: of.warnFrom === undefined ? 'palette-classic-by-name' : 'thresholds' },
-        thresholds: { mode: 'absolute', steps },
+        ...(of.warnFrom !== undefined && { thresholds: thresholds(of.warnFrom) }),
       },
       overrides: [],
     },

@@ -1,47 +1,62 @@
-// What the panels ask about points. There are two writings, as there are two stores that can hold them, and one set of dashboards.
-import type { Variable } from './selection.ts'
+// The panels' questions about points. Each is written twice, once per store that can hold points, for one set of dashboards.
+import type { Scope, Variable } from './selection.ts'
 import type { Target } from './target.ts'
 
 export interface PointQueries extends AlertQueries {
-  /** Marks in each interval: series `starts` and `ends`. A start is a run. Pushed down to the store. */
+  /** Table, one row per account and process: PROCESS_COLUMNS. The state is a RUN_CODE, times are ms since the epoch, durations ms. */
+  processTable(): Target
+  /** Marks per interval: series `starts`, `ends` and `failed`. Counted by the store. */
   marksOverTime(): Target
-  /** Points of metrics in each interval: series `metrics`. Pushed down to the store. */
+  /** Points of metrics per interval: series `metrics`. Counted by the store. */
   metricsOverTime(): Target
-  /** Starts in each interval, a series a process. Pushed down to the store. */
+  /** Starts per interval, a series per process. Counted by the store. */
   startsByProcess(): Target
-  /** Table, the longest first: account, process, meta, uid, started, running_ms. Of this moment, whatever the range. */
+  /** Failed runs per interval, a series per process. Counted by the store. */
+  failedByProcess(scope: Scope): Target
+  /** Table, the longest first: account, process, meta, uid, started, running_ms. At this moment, whatever the range. */
   runningNow(): Target
   /** Table: state, runs. */
   runsByState(): Target
-  /** Series p50, p95, p99 and max, in ms, of what ended in each interval. */
+  /** Series p50, p95, p99 and max, in ms, of the completed runs that ended in each interval. */
   durationsOverTime(): Target
-  /** A series a run, of the newest ones: RUN_CODES from its start on, and 0 from its end. */
+  /** A series per run, of the newest ones: its RUN_CODE from its start on, and 0 from its end. */
   timeline(): Target
   /** Table: le (upper bound, ms), runs. */
   durationHistogram(): Target
-  /** A series an upper bound (ms): how many of that duration ended in each interval. */
+  /** A series per upper bound (ms): runs of that duration that ended in each interval. The lowest bound has every interval of the range. */
   durationHeatmap(): Target
-  /** Table: account, meta, uid, started, ended, took_ms. */
+  /** Table: account, process, meta, uid, started, ended, took_ms. */
   slowestRuns(): Target
-  /** Table, newest first: account, meta, uid, state, at. */
+  /** Table, newest first: account, process, meta, uid, state, at. */
   unfinishedRuns(): Target
-  /** Means in each interval, a series a name and meta. */
+  /** Means per interval of the chosen metric, a series per process, name and meta. */
   metricValues(): Target
-  /** What a variable can be. */
+  /** The values of a variable. */
   variable(variable: Variable): VariableQuery
   /** Variables that the queries need and nobody chooses. */
   readonly hidden: readonly VariableQuery[]
 }
 
-/** What the alert rules ask, of this moment: no rule has a range or variables. A series an account and process each, of one value in s. */
+/**
+ * The alert rules' questions, at this moment: a rule has no range and no variables. One series per account and process (and meta), each with one value, the
+ * ALERT_SERIES highest only: Grafana turns a rule with more than 1,000 series into an error.
+ */
 export interface AlertQueries {
-  /** How long the longest run goes on already. */
+  /** Age in s of the oldest run without an end, up to HANG_DAYS back: MAX_RUN plays no part. */
   longestRunning(): Target
-  /** How long nothing (marks, metrics) has come, of those that were heard of within SILENCE_DAYS. */
-  silence(): Target
+  /** Seconds by which a process and meta is overdue: its silence less LATE_FACTOR times its usual gap. Only those above 0. */
+  overdue(): Target
+  /** Failed runs of the last FAILED_MINUTES, and 1 more while the newest run that ended has failed. Only those above 0. */
+  failedRuns(): Target
 }
 
-export const SILENCE_DAYS = 7
+export const HANG_DAYS = 7
+/** Three weeks hold at least two complete weekends. */
+export const SILENCE_DAYS = 21
+/** The usual gap is the second longest between hours with events: one outage does not make a process look slower than it is. */
+export const LATE_FACTOR = 1.1
+export const FAILED_MINUTES = 15
+export const ALERT_SERIES = 100
 
 /** As each data source has its queries for variables. */
 export interface VariableQuery {
@@ -50,12 +65,14 @@ export interface VariableQuery {
   readonly query: string | { readonly query: string; readonly refId: string }
 }
 
-/** The colours of the timeline. */
 export const RUN_CODES = { completed: 1, running: 2, abandoned: 3, orphan: 4, failed: 5 } as const
+
+export const PROCESS_COLUMNS = ['last_run', 'state', 'last_ms', 'median_ms', 'p95_ms', 'failed', 'last_seen'] as const
 
 export const TIMELINE_RUNS = 50
 export const SLOWEST_RUNS = 20
 export const TABLE_ROWS = 100
+export const TABLE_PROCESSES = 1000
 
 /** Upper bounds in ms, doubling from 1 ms until no run can be longer. */
 export function durationBounds(maxRunNs: bigint): number[] {

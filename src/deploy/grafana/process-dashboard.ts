@@ -1,19 +1,24 @@
-// One process, all of its metas or one: how long it takes, what overlaps, what never ended, and what it said meanwhile.
+// One process or several, with all metas or one: durations, overlapping and unfinished runs, metrics and exceptions.
 import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
-import { BARS, barChart, byLabels, heatmap, type Shade, stat, stateTimeline, table, timeSeries } from './panels.ts'
-import { type PointQueries, RUN_CODES, SLOWEST_RUNS, TIMELINE_RUNS } from './point-queries.ts'
-import { exceptionQueries } from './sql-queries.ts'
+import { exceptionQueries } from './exception-queries.ts'
+import { BARS, barChart, byLabels, heatmap, stat, stateTimeline, timeSeries, type Unit } from './panels.ts'
+import { type PointQueries, SLOWEST_RUNS, TIMELINE_RUNS } from './point-queries.ts'
+import { RUN_SHADES } from './run-shades.ts'
+import { table } from './table-panel.ts'
 
-const SHADES: readonly Shade[] = [
-  { value: 0, text: ' ', color: 'transparent' },
-  { value: RUN_CODES.completed, text: 'completed', color: 'green' },
-  { value: RUN_CODES.running, text: 'running', color: 'blue' },
-  { value: RUN_CODES.abandoned, text: 'abandoned', color: 'orange' },
-  { value: RUN_CODES.orphan, text: 'orphan', color: 'purple' },
-  { value: RUN_CODES.failed, text: 'failed', color: 'red' },
-]
+/** Units by the ending of a metric's name; the name of a series starts with it. */
+const METRIC_UNITS: Readonly<Record<string, Unit>> = {
+  '_ms( |$)': 'ms',
+  '_(s|seconds)( |$)': 's',
+  '_bytes( |$)': 'bytes',
+  '_percent( |$)': 'percent',
+  '_ratio( |$)': 'percentunit',
+}
 
-/** More would be finer than the eye, and each costs a histogram, or four percentiles. */
+/** Replaced by the metric's name in each repeated panel. */
+const METRIC_TITLE = '$' + '{metric}'
+
+/** Each column costs a histogram, or four percentiles. */
 const HEATMAP_COLUMNS = 60
 const DURATION_COLUMNS = 300
 
@@ -21,11 +26,14 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
   return createDashboard({
     uid,
     title: 'Process',
-    description: 'One process: durations, overlapping runs, runs that never ended, its metrics and exceptions.',
+    description:
+      'Durations, overlapping runs, failed and unfinished runs, metrics and exceptions of the chosen processes.',
+    exceptions: exceptionQueries.annotations('process'),
     variables: [
-      selectVariable(queries, 'account'),
-      selectVariable(queries, 'process'),
-      selectVariable(queries, 'meta'),
+      selectVariable(queries, 'account', 'all'),
+      selectVariable(queries, 'process', 'first'),
+      selectVariable(queries, 'meta', 'all'),
+      selectVariable(queries, 'metric', 'all'),
       ...queries.hidden.map(hiddenVariable),
     ],
     rows: [
@@ -36,7 +44,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
           [
             timeSeries({
               title: 'Durations',
-              description: 'Of the completed runs that ended in each interval.',
+              description: 'Completed runs that ended in each interval.',
               targets: [queries.durationsOverTime()],
               unit: 'ms',
               draw: 'lines',
@@ -53,9 +61,9 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
           [
             stateTimeline({
               title: 'Timeline',
-              description: `The ${TIMELINE_RUNS} newest runs, a row each: those that overlap lie below each other.`,
+              description: `The ${TIMELINE_RUNS} newest runs, the newest first, one row each.`,
               targets: [queries.timeline()],
-              shades: SHADES,
+              shades: RUN_SHADES,
               displayName: byLabels('run'),
             }),
             24,
@@ -67,7 +75,8 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
         panels: [
           [
             barChart({
-              title: 'Durations: how many took at most',
+              title: 'Distribution of durations',
+              description: 'Completed runs by the upper bound of their duration.',
               targets: [queries.durationHistogram()],
               x: 'le',
               xUnit: 'ms',
@@ -94,22 +103,23 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               title: `The ${SLOWEST_RUNS} slowest runs`,
               targets: [queries.slowestRuns()],
               columns: {
-                took_ms: 'ms',
-                started: undefined,
-                ended: undefined,
-                meta: undefined,
-                uid: undefined,
-                account: undefined,
+                took_ms: { unit: 'ms' },
+                started: {},
+                ended: {},
+                process: {},
+                meta: {},
+                uid: {},
+                account: {},
               },
             }),
             12,
           ],
           [
             table({
-              title: 'Abandoned and orphan marks',
-              description: 'Starts that no end belongs to, and ends that no start belongs to.',
+              title: 'Failed and unfinished runs',
+              description: 'Failed runs, starts without an end (abandoned), and ends without a start (orphan).',
               targets: [queries.unfinishedRuns()],
-              columns: { at: undefined, state: undefined, meta: undefined, uid: undefined, account: undefined },
+              columns: { at: {}, state: {}, process: {}, meta: {}, uid: {}, account: {} },
             }),
             12,
           ],
@@ -120,21 +130,23 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
         panels: [
           [
             timeSeries({
-              title: 'Metrics',
-              description: 'Means in each interval.',
-              targets: [queries.metricValues()],
-              unit: 'none',
-              draw: 'lines',
-              displayName: byLabels('name', 'meta'),
+              title: 'Failed runs',
+              targets: [queries.failedByProcess('process')],
+              unit: 'short',
+              draw: 'stacked bars',
+              displayName: byLabels('process'),
+              columns: BARS,
+              red: true,
             }),
             12,
           ],
           [
             timeSeries({
-              title: 'Exceptions and failures',
+              title: 'Exceptions',
               targets: [exceptionQueries.overTime('process')],
               unit: 'short',
-              draw: 'bars',
+              draw: 'stacked bars',
+              displayName: byLabels('process'),
               columns: BARS,
             }),
             12,
@@ -149,12 +161,12 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               title: 'Exceptions by fingerprint',
               targets: [exceptionQueries.groups('process')],
               columns: {
-                occurrences: 'short',
-                last: undefined,
-                first: undefined,
-                example: undefined,
-                fingerprint: undefined,
-                process: undefined,
+                occurrences: { unit: 'short' },
+                last: {},
+                first: {},
+                example: {},
+                fingerprint: {},
+                process: {},
               },
             }),
             12,
@@ -164,14 +176,38 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               title: 'Newest exceptions',
               targets: [exceptionQueries.newest('process')],
               columns: {
-                at: undefined,
-                meta: undefined,
-                exception: undefined,
-                fingerprint: undefined,
-                process: undefined,
+                at: {},
+                meta: {},
+                uid: {},
+                exception: {},
+                fingerprint: {},
+                process: {},
               },
             }),
             12,
+          ],
+        ],
+      },
+      {
+        height: 8,
+        panels: [
+          [
+            {
+              ...timeSeries({
+                title: METRIC_TITLE,
+                description:
+                  'Means per interval. The unit follows from the ending of the name: _ms, _s, _seconds, _bytes, _percent, _ratio.',
+                targets: [queries.metricValues()],
+                unit: 'short',
+                units: METRIC_UNITS,
+                draw: 'lines',
+                displayName: byLabels('name', 'process', 'meta'),
+              }),
+              repeat: 'metric',
+              repeatDirection: 'h',
+              maxPerRow: 3,
+            },
+            24,
           ],
         ],
       },

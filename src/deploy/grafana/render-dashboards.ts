@@ -14,11 +14,14 @@ export const renderDashboards = (maxRunNs: bigint): ReadonlyMap<string, string> 
     ...renderFor('clickhouse', createSqlQueries(maxRunNs)),
   ])
 
-const renderFor = (store: string, queries: PointQueries): [path: string, text: string][] => [
-  [`dashboards/${store}/overview.json`, toJson(overviewDashboard('stint-overview', queries))],
-  [`dashboards/${store}/process.json`, toJson(processDashboard('stint-process', queries))],
-  [`dashboards/${store}/stint.json`, toJson(stintDashboard('stint-itself'))],
-  [`alerting/${store}/rules.json`, toJson(renderAlertRules(queries))],
-]
+function renderFor(store: string, queries: PointQueries): [path: string, text: string][] {
+  const overview = overviewDashboard('stint-overview', queries)
+  return [
+    [`dashboards/${store}/overview.json`, toJson(overview)],
+    [`dashboards/${store}/process.json`, toJson(processDashboard('stint-process', queries))],
+    [`dashboards/${store}/stint.json`, toJson(stintDashboard('stint-itself'))],
+    [`alerting/${store}/rules.json`, toJson(renderAlertRules(queries, overview))],
+  ]
+}
 
 const toJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`

@@ -1,28 +1,28 @@
-// The panels' questions in ClickHouse's SQL: about points where they are kept there (no INFLUX_URL), and about exceptions. Pairing and groups come from the
-// builders of the API's answers; in place of bound parameters stand the macros of Grafana's ClickHouse plugin. Tables are those of the data source's database.
+// The panels' questions about points in ClickHouse's SQL, for installations without INFLUX_URL. Pairing comes from the builder of the API's answers.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
-import { exceptionGroupsSql, newestExceptionsSql } from '../../store/clickhouse/exceptions.ts'
 import { type PairingInput, runHash, timingsSql } from '../../store/clickhouse/pairing.ts'
 import {
   durationBounds,
   type PointQueries,
   RUN_CODES,
-  SILENCE_DAYS,
   SLOWEST_RUNS,
+  TABLE_PROCESSES,
   TABLE_ROWS,
   TIMELINE_RUNS,
 } from './point-queries.ts'
 import { type Scope, sqlScope, sqlText, type Variable, WITHOUT_META } from './selection.ts'
-import { CLICKHOUSE, sqlTarget, type Target } from './target.ts'
+import { createSqlAlerts } from './sql-alerts.ts'
+import { EVERY_NS, FROM_NS, IN_RANGE, NOW_NS, series, TO_NS, table, toTime } from './sql-parts.ts'
+import { CLICKHOUSE } from './target.ts'
 
-const FROM_NS = 'toUnixTimestamp64Nano($__fromTime_ms)'
-const TO_NS = 'toUnixTimestamp64Nano($__toTime_ms)'
-const NOW_NS = "toUnixTimestamp64Nano(now64(9, 'UTC'))"
-const EVERY_NS = '($__interval_s * 1000000000)'
-const IN_RANGE = ['at >= $__fromTime_ms', 'at < $__toTime_ms']
 const AHEAD_NS = `${BigInt(MAX_AHEAD_US) * 1000n}`
 
-const toTime = (ns: string): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`
+/** SQL: the RUN_CODE of a state. */
+const RUN_CODE = `multiIf(${Object.entries(RUN_CODES)
+  .map(([state, value]) => `state = '${state}', ${value}`)
+  .join(', ')}, 0)`
+
+const where = (scope: Scope, ...more: string[]): string => [...sqlScope(scope), ...IN_RANGE, ...more].join(' AND ')
 
 /** `maxRunNs` is MAX_RUN of the Stint that writes. */
 export function createSqlQueries(maxRunNs: bigint): PointQueries {
@@ -34,7 +34,7 @@ export function createSqlQueries(maxRunNs: bigint): PointQueries {
     readTo: `${TO_NS} + ${maxRunNs} + ${AHEAD_NS}`,
   }
 
-  /** What decides what is running now. */
+  /** The marks that decide what is running now. */
   const RECENT = {
     from: `${NOW_NS} - ${maxRunNs}`,
     to: `${NOW_NS} + ${AHEAD_NS}`,
@@ -72,26 +72,54 @@ ${timings('process')}
 )
 WHERE state = 'completed' AND settled >= ${FROM_NS} AND settled < ${TO_NS}`
 
-  const series = (sql: string): Target => sqlTarget(sql, 'time series')
-  const table = (sql: string): Target => sqlTarget(sql, 'table')
-
   return {
+    ...createSqlAlerts(),
+
+    processTable: () =>
+      table(`SELECT account, process,
+  nullIf(maxIf(last, is_run), 0) AS last_run, anyIf(code, is_run) AS state, if(anyIf(took, is_run) < 0, NULL, anyIf(took, is_run)) AS last_ms,
+  if(anyIf(done, is_run) = 0, NULL, anyIf(median, is_run)) AS median_ms, if(anyIf(done, is_run) = 0, NULL, anyIf(p95, is_run)) AS p95_ms,
+  toFloat64(sum(failures)) AS failed, max(seen) AS last_seen
+FROM (
+  SELECT account, process, 1 AS is_run, max(first) / 1e6 AS last, toFloat64(argMax(${RUN_CODE}, first)) AS code,
+    argMax(if(state IN ('completed', 'failed'), (settled - first) / 1e6, -1), first) AS took,
+    countIf(state = 'completed') AS done,
+    quantileExactInclusiveIf(0.5)((settled - first) / 1e6, state = 'completed') AS median,
+    quantileExactInclusiveIf(0.95)((settled - first) / 1e6, state = 'completed') AS p95,
+    countIf(state = 'failed') AS failures, max(settled) / 1e6 AS seen
+  FROM (
+${timings('processes', { byMeta: false })}
+  )
+  GROUP BY account, process
+  UNION ALL
+  SELECT account, process, 0, 0, 0, -1, 0, 0, 0, 0, toUnixTimestamp64Nano(max(at)) / 1e6
+  FROM (SELECT account, process, at FROM marks_raw WHERE ${where('processes')} UNION ALL SELECT account, process, at FROM metrics_raw WHERE ${where('processes')})
+  GROUP BY account, process
+)
+GROUP BY account, process ORDER BY account, process LIMIT ${TABLE_PROCESSES}`),
+
     marksOverTime: () =>
-      series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, countIf(mark != 'start') AS ends
+      series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, countIf(mark = 'end') AS ends, countIf(mark = 'failed') AS failed
 FROM marks
-WHERE ${[...sqlScope('accounts'), ...IN_RANGE].join(' AND ')}
+WHERE ${where('processes')}
 GROUP BY time ORDER BY time`),
 
     metricsOverTime: () =>
       series(`SELECT $__timeInterval(at) AS time, count() AS metrics
 FROM metrics
-WHERE ${[...sqlScope('accounts'), ...IN_RANGE].join(' AND ')}
+WHERE ${where('processes')}
 GROUP BY time ORDER BY time`),
 
     startsByProcess: () =>
       series(`SELECT $__timeInterval(at) AS time, process, count() AS starts
 FROM marks
-WHERE ${[...sqlScope('accounts'), ...IN_RANGE, "mark = 'start'"].join(' AND ')}
+WHERE ${where('processes', "mark = 'start'")}
+GROUP BY time, process ORDER BY time, process`),
+
+    failedByProcess: (scope) =>
+      series(`SELECT $__timeInterval(at) AS time, process, count() AS failed
+FROM marks
+WHERE ${where(scope, "mark = 'failed'")}
 GROUP BY time, process ORDER BY time, process`),
 
     runningNow: () =>
@@ -99,7 +127,7 @@ GROUP BY time, process ORDER BY time, process`),
         withUid(
           `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS started, (${NOW_NS} - first) / 1e6 AS running_ms`,
           `SELECT * FROM (
-${timings('accounts', RECENT)}
+${timings('processes', RECENT)}
 )
 WHERE state = 'running'
 ORDER BY first LIMIT ${TABLE_ROWS}`,
@@ -126,18 +154,17 @@ ${completed}
 ORDER BY time`),
 
     timeline: () => {
-      const code = Object.entries(RUN_CODES).map(([state, value]) => `state = '${state}', ${value}`)
       const until = `multiIf(state IN ('completed', 'failed'), settled, state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
       return series(
         withUid(
-          `${toTime('change.1')} AS time, concat(toString(${toTime('first')}), if(uid = '', '', concat(' ', uid))) AS run, change.2 AS state`,
-          `SELECT account, process, meta, run, first, settled,
-  arrayJoin([(first, multiIf(${code.join(', ')}, 0)), (${until}, 0)]) AS change
+          `${toTime('change.1')} AS time, concat(leftPad(toString(n), 2, '0'), ' ', chosen.process, ' ', if(uid = '', chosen.meta, uid)) AS run, change.2 AS state`,
+          `SELECT account, process, meta, run, first, settled, n,
+  arrayJoin([(first, ${RUN_CODE}), (${until}, 0)]) AS change
 FROM (
-  SELECT * FROM (
+  SELECT *, row_number() OVER (ORDER BY first DESC, run) AS n FROM (
 ${timings('process')}
   )
-  ORDER BY first DESC LIMIT ${TIMELINE_RUNS}
+  ORDER BY first DESC, run LIMIT ${TIMELINE_RUNS}
 )`,
           'time, run',
         ),
@@ -158,9 +185,14 @@ ORDER BY le`),
     durationHeatmap: () =>
       series(`SELECT ${toTime('slot')} AS time, toString(arrayJoin(${BOUNDS}) AS bound) AS le, countEqual(bounds, bound) AS runs
 FROM (
-  SELECT slot, groupArray(arrayFirst(bound -> ms <= bound, ${BOUNDS})) AS bounds
+  SELECT slot, arrayFlatten(groupArray(some)) AS bounds
   FROM (
+    SELECT slot, [arrayFirst(bound -> ms <= bound, ${BOUNDS})] AS some
+    FROM (
 ${completed}
+    )
+    UNION ALL
+    SELECT toInt64(arrayJoin(range(toUInt64(${FROM_NS} - ${FROM_NS} % ${EVERY_NS}), toUInt64(${TO_NS}), toUInt64${EVERY_NS}))), []
   )
   GROUP BY slot
 )
@@ -169,7 +201,7 @@ ORDER BY time, bound`),
     slowestRuns: () =>
       table(
         withUid(
-          `chosen.account AS account, chosen.meta AS meta, uid, ${toTime('first')} AS started, ${toTime('settled')} AS ended, (settled - first) / 1e6 AS took_ms`,
+          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS started, ${toTime('settled')} AS ended, (settled - first) / 1e6 AS took_ms`,
           `SELECT * FROM (
 ${timings('process')}
 )
@@ -182,87 +214,40 @@ ORDER BY settled - first DESC LIMIT ${SLOWEST_RUNS}`,
     unfinishedRuns: () =>
       table(
         withUid(
-          `chosen.account AS account, chosen.meta AS meta, uid, toString(state) AS state, ${toTime('first')} AS at`,
+          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, toString(state) AS state, ${toTime('first')} AS at`,
           `SELECT * FROM (
 ${timings('process')}
 )
-WHERE state IN ('abandoned', 'orphan')
+WHERE state IN ('failed', 'abandoned', 'orphan')
 ORDER BY first DESC LIMIT ${TABLE_ROWS}`,
           'first DESC',
         ),
       ),
 
     metricValues: () =>
-      series(`SELECT $__timeInterval(at) AS time, name, meta, avg(value) AS value
+      series(`SELECT $__timeInterval(at) AS time, process, name, meta, avg(value) AS value
 FROM metrics
-WHERE ${[...sqlScope('process'), ...IN_RANGE].join(' AND ')}
-GROUP BY time, name, meta ORDER BY time, name, meta`),
-
-    longestRunning: () =>
-      series(`SELECT now('UTC') AS time, account, process, (${NOW_NS} - min(first)) / 1e9 AS running_s
-FROM (
-${timings('accounts', { ...RECENT, where: ['1'], byMeta: false })}
-)
-WHERE state = 'running'
-GROUP BY account, process ORDER BY account, process`),
-
-    silence: () =>
-      series(`SELECT now('UTC') AS time, account, process, (${NOW_NS} - toUnixTimestamp64Nano(max(at))) / 1e9 AS silent_s
-FROM (SELECT account, process, at FROM marks_raw UNION ALL SELECT account, process, at FROM metrics_raw)
-WHERE at >= now('UTC') - INTERVAL ${SILENCE_DAYS} DAY
-GROUP BY account, process ORDER BY account, process`),
+WHERE ${where('process', `name = ${sqlText('metric')}`)}
+GROUP BY time, process, name, meta ORDER BY time, process, name, meta`),
 
     variable: (name) => ({ name, datasource: CLICKHOUSE, query: VARIABLES[name] }),
     hidden: [],
   }
 }
 
-const distinct = (value: string, where: readonly string[]): string => `SELECT DISTINCT ${value} AS value
-FROM (SELECT account, process, meta, at FROM marks_raw UNION ALL SELECT account, process, meta, at FROM metrics_raw)
-WHERE ${[...IN_RANGE, ...where].join(' AND ')} ORDER BY value`
+const ALL_EVENTS = ['marks_raw', 'metrics_raw', 'exceptions_raw']
+  .map((name) => `SELECT account, process, meta, at FROM ${name}`)
+  .join(' UNION ALL ')
+
+const distinct = (value: string, scope: readonly string[]): string => `SELECT DISTINCT ${value} AS value
+FROM (${ALL_EVENTS})
+WHERE ${[...IN_RANGE, ...scope].join(' AND ')} ORDER BY value`
 
 const VARIABLES: Readonly<Record<Variable, string>> = {
   account: distinct('account', []),
-  process: distinct('process', sqlScope('accounts')),
-  meta: distinct(`if(meta = '', '${WITHOUT_META}', meta)`, [
-    ...sqlScope('accounts'),
-    `process = ${sqlText('process')}`,
-  ]),
-}
-
-/** How `stint exec` tells of a command that failed (cli/exec/job-events.ts). */
-const FAILED_JOB = String.raw`^[^\\n]*: (exited with code \\d+|was ended by SIG\\w+)`
-
-export const exceptionQueries = {
-  /** Exceptions in each interval: series `exceptions`, and `failures`, those of them that `stint exec` sent of a command that failed. */
-  overTime: (scope: Scope): Target =>
-    sqlTarget(
-      `SELECT $__timeInterval(at) AS time, count() AS exceptions, countIf(match(exception, '${FAILED_JOB}')) AS failures
-FROM exceptions
-WHERE ${[...sqlScope(scope), ...IN_RANGE].join(' AND ')}
-GROUP BY time ORDER BY time`,
-      'time series',
-    ),
-
-  /** Table, the most recent first: process, fingerprint, occurrences, first, last, example. */
-  groups: (scope: Scope): Target =>
-    sqlTarget(
-      `SELECT process, fingerprint, occurrences, ${toTime('first_ns')} AS first, ${toTime('last_ns')} AS last, example
-FROM (
-${exceptionGroupsSql('exceptions', [...sqlScope(scope), ...IN_RANGE], String(TABLE_ROWS))}
-)
-ORDER BY last DESC, fingerprint, process`,
-      'table',
-    ),
-
-  /** Table, newest first: at, process, meta, exception, fingerprint. */
-  newest: (scope: Scope): Target =>
-    sqlTarget(
-      `SELECT ${toTime('ns')} AS at, process, meta, exception, fingerprint
-FROM (
-${newestExceptionsSql('exceptions', [...sqlScope(scope), ...IN_RANGE], String(TABLE_ROWS))}
-)
-ORDER BY at DESC`,
-      'table',
-    ),
+  process: distinct('process', sqlScope('processes').slice(0, 1)),
+  meta: distinct(`if(meta = '', '${WITHOUT_META}', meta)`, sqlScope('processes')),
+  metric: `SELECT DISTINCT name AS value
+FROM metrics_raw
+WHERE ${where('process')} ORDER BY value`,
 }

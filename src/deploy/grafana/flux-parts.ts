@@ -1,0 +1,119 @@
+// Pieces of the panels' Flux. In place of parameters stand Grafana's expressions: it puts a literal in for each before InfluxDB sees the query, so that every
+// map over all marks stays arithmetic on columns and literals.
+// Grafana also replaces any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may be called so.
+import { MAX_AHEAD_US } from '../../event/own-time.ts'
+import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
+import { classifyMarks, pairNeighbours, readMarks, settledAt, settledInRange } from '../../store/influx/pairing.ts'
+import { STAMP_REACH_NS } from '../../store/marks-window.ts'
+import { fluxPattern, type Scope, type Variable, WITHOUT_META } from './selection.ts'
+import { fluxTarget, type Target } from './target.ts'
+
+export const BUCKET = fluxExpression('v.defaultBucket')
+export const START = fluxExpression('v.timeRangeStart')
+export const STOP = fluxExpression('v.timeRangeStop')
+/** ns since the epoch: Grafana's are ms. */
+export const FROM_NS = fluxExpression('$' + '{__from}000000')
+export const TO_NS = fluxExpression('$' + '{__to}000000')
+/** The hidden variable: what `now` is for the whole dashboard, an integer where Flux's own now() would slow every map down. */
+export const NOW_NS = fluxExpression('$' + '{now}')
+export const EVERY_NS = fluxExpression('($__interval_ms * 1000000)')
+/** How far a mark may lie ahead of now. */
+export const AHEAD = fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`)
+const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n + STAMP_REACH_NS)
+
+/** A panel that would pair more marks than this fails and says so: pairing takes about ten seconds and 500 MB per million. */
+export const PANEL_MAX_MARKS = 1_000_000
+
+export const ask = (query: FluxText): Target => fluxTarget(query.toString())
+
+export const pattern = (variable: Variable): FluxText => fluxExpression(fluxPattern(variable))
+
+/**
+ * Conditions on `r`'s tags that the store judges itself. It takes a tag that is missing for an empty one: where a meta is chosen, series without meta come
+ * along, and `keepMeta` drops them. (What the store cannot judge would keep all that follows out of it too.)
+ */
+export function whereScope(scope: Scope): FluxText {
+  const where = flux`r.account =~ ${pattern('account')} and r.process =~ ${pattern('process')}`
+  return scope === 'processes' ? where : flux`${where} and r.meta =~ ${fluxExpression(fluxPattern('meta', '|'))}`
+}
+
+export function keepMeta(scope: Scope): FluxText {
+  if (scope === 'processes') return flux``
+  return flux`
+  |> filter(fn: (r) => exists r.meta or "" =~ ${pattern('meta')} or ${WITHOUT_META} =~ ${pattern('meta')})`
+}
+
+/** The start of a range, or an error when it holds more marks than a panel may pair. The store counts by itself, in a few ms. */
+function boundedStart(start: FluxText, stop: FluxText, where: FluxText): FluxText {
+  const message = `More than ${PANEL_MAX_MARKS} marks to pair: choose a shorter range, or fewer processes.`
+  return flux`marks = from(bucket: ${BUCKET})
+  |> range(start: ${start}, stop: ${stop})
+  |> filter(fn: (r) => r._measurement == "mark" and r._field == "at" and ${where})
+  |> count()
+  |> group()
+  |> sum()
+  |> findColumn(fn: (key) => true, column: "_value")
+first = if length(arr: marks) > 0 and marks[0] > ${PANEL_MAX_MARKS} then die(msg: ${message}) else ${start}
+`
+}
+
+/** Definitions that go before `classified` or `recent`, and the read itself. */
+export interface BoundedRead {
+  readonly guard: FluxText
+  readonly rows: FluxText
+}
+
+/** The marks that decide the range's timings, classified. */
+export function classified(maxRunNs: bigint, scope: Scope, withUid: boolean): BoundedRead {
+  const maxRun = fluxInteger(maxRunNs)
+  const start = flux`time(v: ${FROM_NS} - ${maxRun})`
+  const stop = flux`time(v: ${TO_NS} + ${maxRun} + ${AHEAD_NS})`
+  const where = whereScope(scope)
+  const read = readMarks({ bucket: BUCKET, start: flux`first`, stop, where, withUid })
+  return {
+    guard: boundedStart(start, stop, where),
+    rows: flux`${read}${keepMeta(scope)}${pairNeighbours(false)}${classifyMarks(maxRun, flux`(${NOW_NS} - ${maxRun})`)}`,
+  }
+}
+
+/** The marks that decide what is running now, classified. A start without a next mark is running: no mark that is read is older than MAX_RUN. */
+export function recent(maxRunNs: bigint, withUid: boolean): BoundedRead {
+  const start = fluxExpression(`time(v: int(v: now()) - ${maxRunNs})`)
+  const stop = fluxExpression(`time(v: int(v: now()) + ${BigInt(MAX_AHEAD_US) * 1000n})`)
+  const where = whereScope('processes')
+  const read = readMarks({ bucket: BUCKET, start: flux`first`, stop, where, withUid })
+  return {
+    guard: boundedStart(start, stop, where),
+    rows: flux`${read}${pairNeighbours(false)}${classifyMarks(fluxInteger(maxRunNs), flux`0`)}`,
+  }
+}
+
+/** A table per `slot` (ns, the start of an interval), called `completed`, of the completed runs that ended in it, with `ms`. */
+export function completedBySlot(maxRunNs: bigint): FluxText {
+  const { guard, rows } = classified(maxRunNs, 'process', false)
+  return flux`${guard}completed = ${rows}
+  |> map(fn: (r) => ({r with state: if ${settledInRange(FROM_NS, TO_NS)} then r.state else "outside", slot: ${settledAt} / ${EVERY_NS} * ${EVERY_NS}}))
+  |> keep(columns: ["state", "slot", "ms"])
+  |> group(columns: ["state", "slot"])
+  |> filter(fn: (r) => r.state == "completed")
+`
+}
+
+/** Per upper bound, of each table: how many have at most that many ms and more than the bound before. */
+export const histogram = (bounds: readonly number[]): FluxText => flux`
+  |> histogram(column: "ms", upperBoundColumn: "le", countColumn: "runs", bins: ${fluxExpression(`[${[0, ...bounds].map((le) => le.toFixed(1)).join(', ')}]`)})
+  |> difference(columns: ["runs"])`
+
+/** One field of a measurement; what follows is pushed down to the store as far as it can be. `more` are further conditions. */
+export const pushedDown = (measurement: string, field: string, scope: Scope, more: FluxText = flux``): FluxText =>
+  flux`from(bucket: ${BUCKET})
+  |> range(start: ${START}, stop: ${STOP})
+  |> filter(fn: (r) => r._measurement == ${measurement} and r._field == ${field} and ${whereScope(scope)}${more})`
+
+/** Counted by the store per series and interval; `by` are the tags that are told apart. */
+export const countOverTime = (read: FluxText, by: readonly string[]): FluxText => flux`${read}
+  |> aggregateWindow(every: v.windowPeriod, fn: count, createEmpty: false, timeSrc: "_start")
+  |> group(columns: ${[...by, '_time']})
+  |> sum()
+  |> group(columns: ${by})
+  |> sort(columns: ["_time"])`

@@ -1,0 +1,70 @@
+// A table as Grafana's JSON has it.
+import { type Head, head, type Panel, type Shade, thresholds, type Unit, valueMappings } from './panels.ts'
+
+export interface Column {
+  readonly unit?: Unit
+  /** The address a cell leads to. */
+  readonly link?: { readonly title: string; readonly url: string }
+  /** The meanings of the values, shown as coloured cells. */
+  readonly shades?: readonly Shade[]
+  /** Red text from this value on. */
+  readonly redFrom?: number
+}
+
+interface TableOptions extends Head {
+  /** In their order. */
+  readonly columns: Readonly<Record<string, Column>>
+  /** Joins the rows of several targets that agree in all columns they share. */
+  readonly merge?: boolean
+  /** The newest first. */
+  readonly sortBy?: string
+}
+
+export function table({ columns, merge = false, sortBy, ...of }: TableOptions): Panel {
+  const names = Object.keys(columns)
+  return {
+    type: 'table',
+    ...head(of),
+    fieldConfig: {
+      defaults: { custom: { align: 'auto', cellOptions: { type: 'auto' }, filterable: true, inspect: true } },
+      overrides: Object.entries(columns).flatMap(([name, column]) => {
+        const properties = propertiesOf(column)
+        return properties.length === 0 ? [] : [{ matcher: { id: 'byName', options: name }, properties }]
+      }),
+    },
+    options: {
+      cellHeight: 'sm',
+      frameIndex: 0,
+      showHeader: true,
+      ...(sortBy !== undefined && { sortBy: [{ displayName: sortBy, desc: true }] }),
+    },
+    transformations: [
+      ...(merge ? [{ id: 'merge', options: {} }] : []),
+      {
+        id: 'organize',
+        options: {
+          excludeByName: {},
+          indexByName: Object.fromEntries(names.map((name, i) => [name, i])),
+          renameByName: {},
+        },
+      },
+    ],
+  }
+}
+
+const propertiesOf = ({ unit, link, shades, redFrom }: Column): { id: string; value: unknown }[] => [
+  ...(unit === undefined ? [] : [{ id: 'unit', value: unit }]),
+  ...(link === undefined ? [] : [{ id: 'links', value: [{ ...link, targetBlank: false }] }]),
+  ...(shades === undefined
+    ? []
+    : [
+        { id: 'mappings', value: valueMappings(shades) },
+        { id: 'custom.cellOptions', value: { type: 'color-background', mode: 'basic' } },
+      ]),
+  ...(redFrom === undefined
+    ? []
+    : [
+        { id: 'thresholds', value: thresholds(redFrom) },
+        { id: 'custom.cellOptions', value: { type: 'color-text' } },
+      ]),
+]
