@@ -30,7 +30,7 @@ interface Service {
 
 const text = read('docker-compose.yml')
 /** Variables with a default become it, as without `.env`. */
-const withDefaults = (yaml: string) => yaml.replaceAll(/\$\{(POINTS|IMAGE_TARGET):-(\w+)\}/g, '$2')
+const withDefaults = (yaml: string) => yaml.replaceAll(/\$\{(POINTS|IMAGE_TARGET|ALERT_CONTACT):-(\w+)\}/g, '$2')
 const compose = YAML.parse(withDefaults(text)) as {
   services: Record<string, Service>
   volumes: Record<string, unknown>
@@ -169,9 +169,10 @@ describe('reach', () => {
 
 describe('secrets', () => {
   test('are in no variable, but in files', () => {
+    // the password of the operator's own mail server is in .env
     for (const [name, { environment = {} }] of services)
       for (const variable of Object.keys(environment))
-        if (/PASSWORD|TOKEN|SECRET|SETUP_CODE/.test(variable))
+        if (/PASSWORD|TOKEN|SECRET|SETUP_CODE/.test(variable) && variable !== 'GF_SMTP_PASSWORD')
           expect([name, variable]).toEqual([name, expect.stringMatching(/_FILE$/)])
     expect(dockerfile).not.toMatch(/PASSWORD|TOKEN|SECRET/)
   })
@@ -202,10 +203,38 @@ describe('mounts', () => {
   })
 
   test('exist for points in ClickHouse, too', () => {
-    const chosen = [...text.matchAll(/- (\.\/\S*)\$\{POINTS:-influxdb\}/g)].map(([, folder]) => folder!)
+    const chosen = [...text.matchAll(/- (\.\/\S*)\$\{POINTS:-influxdb\}([\w./]*):/g)]
     expect(chosen).toHaveLength(2)
-    for (const folder of chosen)
-      for (const store of ['influxdb', 'clickhouse']) expect(existsSync(join(ROOT, folder, store))).toBe(true)
+    for (const [, folder, file] of chosen)
+      for (const store of ['influxdb', 'clickhouse']) expect(existsSync(join(ROOT, folder!, store, file!))).toBe(true)
+  })
+
+  test('name a contact only when it is chosen, with variables that Grafana gets and an address it is sent to', () => {
+    const contacts = Object.fromEntries(
+      ['none', 'email', 'webhook'].map((name) => {
+        const path = `src/deploy/grafana/contact/${name}.yaml`
+        for (const [, variable] of read(path).matchAll(/\$(\w+)/g))
+          expect(Object.keys(compose.services.grafana!.environment!)).toContain(variable!)
+        return [
+          name,
+          YAML.parse(read(path)) as {
+            contactPoints?: { name: string; receivers: object[] }[]
+            policies?: { receiver: string }[]
+          },
+        ]
+      }),
+    )
+    expect(contacts.none).toEqual({ apiVersion: 1 } as never)
+    for (const [kind, setting] of [
+      ['email', { addresses: '$ALERT_EMAIL' }],
+      ['webhook', { url: '$ALERT_WEBHOOK_URL' }],
+    ] as const) {
+      const { contactPoints, policies } = contacts[kind]!
+      expect(contactPoints).toEqual([
+        expect.objectContaining({ receivers: [{ uid: 'stint-contact', type: kind, settings: setting }] }),
+      ])
+      expect(policies!.map(({ receiver }) => receiver)).toEqual([contactPoints![0]!.name])
+    }
   })
 
   test('put the dashboards and the secrets where Grafana’s files look for them', () => {
