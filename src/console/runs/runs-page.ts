@@ -176,6 +176,7 @@ export function openRunsPage(app: App): Page {
 
   function showRuns(answer: RunsFound): void {
     const isFirst = found?.isPartial !== false
+    const hasNews = answer !== found
     found = answer
     showProgress(answer)
     lower.hidden = answer.runs.length === 0
@@ -189,7 +190,7 @@ export function openRunsPage(app: App): Page {
     }
     showTimeline(answer)
     table.show(answer, Number(params.get('page') ?? 1) || 1, params.get('run') ?? undefined)
-    showFigures()
+    if (hasNews) showFigures()
     region.ready(nowMs(), timeline.element)
     if (answer.isPartial) region.loading()
   }

@@ -36,6 +36,9 @@ export function createRunFeed(api: Api, nowMs: () => number) {
   let asked = ''
   let held = new Map<string, Run>()
   let isCut = false
+  /** Since the last answer, which is given again while nothing has: the timeline then keeps its layout. */
+  let hasChanged = true
+  let answered: RunsFound | undefined
   let allAtMs = Number.NEGATIVE_INFINITY
   let lastAtMs = Number.NEGATIVE_INFINITY
 
@@ -68,10 +71,14 @@ export function createRunFeed(api: Api, nowMs: () => number) {
     const ids = new Set(news.map(({ id }) => id))
     for (const run of held.values()) {
       if (run.state !== 'running' || ids.has(run.id)) continue
+      hasChanged = true
       if (state === undefined) held.set(run.id, toRun({ ...run.timing, state: 'abandoned' }))
       else held.delete(run.id)
     }
-    for (const run of news) held.set(run.id, run)
+    for (const run of news) {
+      if (!isAlike(run, held.get(run.id))) hasChanged = true
+      held.set(run.id, run)
+    }
     return held.size <= MAX_RUNS
   }
 
@@ -96,12 +103,19 @@ export function createRunFeed(api: Api, nowMs: () => number) {
         })
         held = new Map(all.runs.map((run) => [run.id, run]))
         isCut = all.isCut
+        hasChanged = true
         asked = key
         allAtMs = startedMs
       }
       lastAtMs = startedMs
-      for (const run of held.values()) if (Math.max(run.startMs, run.endMs) < range.fromMs) held.delete(run.id)
-      return newestFirst()
+      for (const run of held.values())
+        if (Math.max(run.startMs, run.endMs) < range.fromMs) hasChanged = held.delete(run.id)
+      if (hasChanged || answered === undefined) answered = newestFirst()
+      hasChanged = false
+      return answered
     },
   }
 }
+
+const isAlike = (a: Run, b: Run | undefined): boolean =>
+  a.state === b?.state && a.endMs === b.endMs && a.exceptions === b.exceptions

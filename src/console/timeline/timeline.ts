@@ -237,9 +237,11 @@ export function createTimeline(options: TimelineOptions): Timeline {
   return {
     element,
     show(next, nextView) {
+      const isSame = next === runs && nextView.toMs - nextView.fromMs === view.toMs - view.fromMs
       view = nextView
       runs = next
-      layOut()
+      if (isSame) ticks = placeExceptions(layout, view.exceptions)
+      else layOut()
       if (hovered !== undefined) hovered = runs.find(({ id }) => id === hovered?.id)
       if (hovered === undefined) tip.hidden = true
       redraw()
