@@ -18,6 +18,7 @@ import { openExceptionsPage } from './pages/exceptions-page.ts'
 import { openHealthPage } from './pages/health-page.ts'
 import { openKeysPage } from './pages/keys-page.ts'
 import { openMetricsPage } from './pages/metrics-page.ts'
+import { openWatchesPage } from './pages/watches-page.ts'
 import { openWelcomePage } from './pages/welcome-page.ts'
 import { openRunsPage } from './runs/runs-page.ts'
 
@@ -26,6 +27,7 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly open: Op
   runs: { title: 'Runs', open: openRunsPage },
   metrics: { title: 'Metrics', open: openMetricsPage },
   exceptions: { title: 'Exceptions', open: openExceptionsPage },
+  watches: { title: 'Watches', open: openWatchesPage },
   keys: { title: 'Keys', open: openKeysPage },
   health: { title: 'Health', open: openHealthPage },
   account: { title: 'Account', open: openAccountPage },

@@ -9,6 +9,7 @@ export const ENTRIES: readonly (readonly [page: string, label: string])[] = [
   ['runs', 'Runs'],
   ['metrics', 'Metrics'],
   ['exceptions', 'Exceptions'],
+  ['watches', 'Watches'],
   ['keys', 'Keys'],
   ['health', 'Health'],
   ['welcome', 'Send data'],

@@ -68,10 +68,6 @@ const linked = ({ data }: NotificationBody, html: string): string =>
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** Slack reads & < > as markup, and * _ ~ ` around words as emphasis, which a zero-width space in front prevents. */
+/** What Slack reads as markup of mentions and links. Emphasis by * and _ in a name is harmless, and escaping it would change the name. */
 const escapeMrkdwn = (text: string): string =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replace(/[*_~`]/g, '\u200b$&')
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

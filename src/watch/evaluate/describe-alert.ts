@@ -139,7 +139,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, episode,
       uid: alert.uid,
       since: iso(alert.sinceUs),
       summary,
-      url: `${publicUrl}/#/watches/${watch.id}`,
+      url: `${publicUrl}/#/watches?watch=${watch.id}`,
     },
     facts,
   }

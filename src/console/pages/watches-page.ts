@@ -1,0 +1,215 @@
+// Watches: what fires, what is watched, and where notifications go.
+import type { Alert, AlertPage } from '../../wire/alerts.ts'
+import type { Channel, Channels, NewChannel } from '../../wire/channels.ts'
+import type { Watch, Watches } from '../../wire/watches.ts'
+import { createDataTable } from '../kit/data-table.ts'
+import { confirmAction, openDialog } from '../kit/dialog.ts'
+import { type Child, h } from '../kit/dom.ts'
+import { formatAgo, parseTime, timeElement } from '../kit/format-time.ts'
+import { type App, type Page, pageHeader } from '../kit/page.ts'
+import { createPoll } from '../kit/poll.ts'
+import { createRegion } from '../kit/region.ts'
+import { askForChannel, askForWatch } from './watch-forms.ts'
+
+const EVERY_MS = 10_000
+const ALERTS_SHOWN = 50
+
+interface Answers {
+  readonly watches: readonly Watch[]
+  readonly channels: readonly Channel[]
+  readonly alerts: readonly Alert[]
+}
+
+export function openWatchesPage(app: App): Page {
+  const { api } = app
+  const region = createRegion()
+  let channels: readonly Channel[] = []
+  let prefill: string | undefined
+
+  const alertsTable = createDataTable<Alert>({
+    caption: 'Alerts',
+    keyOf: ({ id }) => id,
+    signatureOf: (alert) => JSON.stringify(alert) + Math.floor(app.nowMs() / 60_000),
+    toExport: ({ watch, ...alert }) => ({ ...alert, watch: watch.name }),
+    columns: [
+      { label: 'State', cell: ({ state }) => badge(state, state === 'firing' ? 'bad' : 'off') },
+      {
+        label: 'Summary',
+        cell: ({ summary, watch }) => [h('strong', {}, summary), h('span', { class: 'sub' }, watch.name)],
+      },
+      { label: 'Since', isMinor: true, cell: ({ since }) => ago(since) },
+      { label: 'Resolved', isExtra: true, cell: ({ resolved_at }) => (resolved_at === null ? '–' : ago(resolved_at)) },
+      {
+        label: 'Actions',
+        isSilent: true,
+        cell: (alert) =>
+          alert.state === 'firing' &&
+          action('Dismiss', alert.summary, () => act('POST', `api/alerts/${alert.id}/dismiss`, 'Alert dismissed.')),
+      },
+    ],
+  })
+  const watchesTable = createDataTable<Watch>({
+    caption: 'Watches',
+    keyOf: ({ id }) => id,
+    signatureOf: (watch) => JSON.stringify(watch),
+    toExport: ({ id, name, process, state }) => ({ id, name, process, state }),
+    columns: [
+      { label: 'State', cell: ({ state }) => badge(state, STATE_BADGES[state]) },
+      { label: 'Watch', cell: ({ name, process }) => [h('strong', {}, name), h('span', { class: 'sub' }, process)] },
+      { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch).join(', ') },
+      { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
+      {
+        label: 'Actions',
+        isSilent: true,
+        cell: (watch) =>
+          action('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
+      },
+    ],
+  })
+  const channelsTable = createDataTable<Channel>({
+    caption: 'Channels',
+    keyOf: ({ id }) => id,
+    signatureOf: (channel) => JSON.stringify(channel) + Math.floor(app.nowMs() / 60_000),
+    toExport: ({ id, name, kind, state }) => ({ id, name, kind, state }),
+    columns: [
+      { label: 'State', cell: ({ state }) => badge(state, state === 'ok' ? 'good' : 'warn') },
+      {
+        label: 'Channel',
+        cell: ({ name, kind, to, url }) => [
+          h('strong', {}, name),
+          h('span', { class: 'sub' }, `${kind} · ${to ?? url}`),
+        ],
+      },
+      {
+        label: 'Last answer',
+        isMinor: true,
+        cell: ({ last }) => (last === null ? 'none yet' : [last.detail, ' · ', ago(last.at)]),
+      },
+      {
+        label: 'Actions',
+        isSilent: true,
+        cell: ({ id, name }) =>
+          h(
+            'div',
+            { class: 'button-row' },
+            action('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
+            action('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
+          ),
+      },
+    ],
+  })
+  const card = (title: string, table: { readonly element: HTMLElement }) =>
+    h('section', {}, h('h2', {}, title), h('div', { class: 'card card-table' }, table.element))
+
+  const poll = createPoll({
+    everyMs: () => EVERY_MS,
+    ask: async (signal): Promise<Answers> => {
+      const [watches, known, alerts] = await Promise.all([
+        api.get<Watches>('api/watches', {}, signal),
+        api.get<Channels>('api/channels', {}, signal),
+        api.get<AlertPage>('api/alerts', { limit: ALERTS_SHOWN }, signal),
+      ])
+      return { watches: watches.watches, channels: known.channels, alerts: alerts.alerts }
+    },
+    show({ watches, alerts, ...answer }) {
+      channels = answer.channels
+      alertsTable.show(alerts)
+      watchesTable.show(watches)
+      channelsTable.show(channels)
+      const parts = [
+        alerts.length > 0 && card('Alerts', alertsTable),
+        watches.length > 0 && card('Watches', watchesTable),
+        channels.length > 0 && card('Channels', channelsTable),
+      ]
+      if (parts.some(Boolean)) region.ready(app.nowMs(), ...parts)
+      else
+        region.empty(
+          app.nowMs(),
+          'Nothing is watched',
+          h(
+            'p',
+            { class: 'muted' },
+            'Create a channel, then a watch: you are notified when a process is late, slow, hangs or fails.',
+          ),
+        )
+      if (prefill === undefined) return
+      createWatch(prefill)
+      prefill = undefined
+    },
+    fail: (error) => region.fail(error, () => poll.now()),
+  })
+
+  const ago = (at: string): Child => timeElement(at, formatAgo(parseTime(at), app.nowMs()))
+  const channelName = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
+
+  async function act(method: 'POST' | 'DELETE', path: string, done: string): Promise<void> {
+    try {
+      await api.send(method, path)
+      app.announce(done)
+    } catch (error) {
+      region.fail(error, () => poll.now())
+    }
+    poll.now()
+  }
+
+  function askForDeletion(what: string, path: string, name: string): void {
+    confirmAction({
+      title: `Delete ${name}?`,
+      text: [h('p', {}, `The ${what} is deleted for good${what === 'watch' ? ', with its alerts' : ''}.`)],
+      submitLabel: `Delete ${what}`,
+      danger: true,
+      async submit() {
+        await api.send('DELETE', path)
+        return () => poll.now()
+      },
+    })
+  }
+
+  const createWatch = (process = '') => askForWatch(app, channels, process, () => poll.now())
+  const createChannel = () =>
+    askForChannel(app, ({ secret }: NewChannel['channel']) => {
+      poll.now()
+      if (secret === undefined) return
+      openDialog('Signing secret', [
+        h('p', {}, 'Your receiver checks notifications with it. It is not shown again.'),
+        h('code', { class: 'sub' }, secret),
+      ])
+    })
+
+  region.loading()
+  return {
+    element: h(
+      'div',
+      { class: 'page' },
+      pageHeader(
+        'Watches',
+        'Who is notified when a process is late, slow, hangs or fails.',
+        h('button', { type: 'button', class: 'button', onclick: createChannel }, 'Create channel'),
+        h('button', { type: 'button', class: 'button button-main', onclick: () => createWatch() }, 'Create watch'),
+      ),
+      region.element,
+    ),
+    show(params) {
+      prefill = params.get('watch-process') ?? undefined
+      poll.now()
+    },
+    close: () => poll.stop(),
+  }
+}
+
+const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn' } as const
+
+const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'off') => h('span', { class: `badge badge-${kind}` }, text)
+
+const action = (label: string, name: string, act: () => void) =>
+  h('button', { type: 'button', class: 'button button-small', 'aria-label': `${label} ${name}`, onclick: act }, label)
+
+function describeConditions({ late, long, failed, metric, slow }: Watch): string[] {
+  return [
+    late && `late (${late.every === undefined ? late.cron : `every ${late.every}`})`,
+    long && `longer than ${long}`,
+    failed && ((failed.after ?? 1) > 1 ? `failed ${failed.after} times` : 'failed'),
+    metric && `${metric.name} ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
+    slow && `slower than ${slow}×`,
+  ].filter((text) => typeof text === 'string')
+}

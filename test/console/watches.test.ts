@@ -1,0 +1,44 @@
+// The page of watches in a real browser: from nothing to a channel, a watch, and an alert that fires.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, findBarriers, startConsole } from './console-visit.ts'
+
+describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the page of watches', () => {
+  let console: ConsoleStint
+  beforeAll(async () => {
+    console = await startConsole({ NOTIFY_PRIVATE: 'true' })
+  }, 60_000)
+  afterAll(() => console.close())
+
+  test('a channel and a watch are created, the alert is shown, dismissed, and everything deleted', async () => {
+    const { cookie } = await console.signUp('watch@example.com')
+    const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    await go('watches')
+    await page.getByText('Nothing is watched').waitFor()
+
+    await page.getByRole('button', { name: 'Create channel' }).click()
+    await page.getByLabel('Name').fill('hook')
+    await page.getByLabel('Address').fill('http://127.0.0.1:1/')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create channel' }).click()
+    await page.getByText('whsec_').waitFor()
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('button', { name: 'Create watch' }).click()
+    await page.getByLabel('Name').fill('silent job')
+    await page.getByLabel('Process').fill('silent job')
+    await page.getByLabel('Late: a start every').fill('1s')
+    await page.getByLabel('Grace').fill('1s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create watch' }).click()
+    await page.getByText('late (every 1s), failed').waitFor()
+    await page.getByText('silent job is late').waitFor({ timeout: 40_000 })
+    expect(await findBarriers(page)).toEqual([])
+
+    await page.getByRole('button', { name: 'Dismiss silent job' }).click()
+    await page.getByText('resolved', { exact: true }).waitFor({ timeout: 20_000 })
+    await page.getByRole('button', { name: 'Delete silent job' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete watch' }).click()
+    await page.getByRole('button', { name: 'Delete hook' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
+    await page.getByText('Nothing is watched').waitFor({ timeout: 20_000 })
+  }, 120_000)
+})
