@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['root', 'event', 'wire'],
   ship: ['root', 'event', 'spool', 'state', 'store'],
   query: ['root', 'event', 'store', 'wire'],
+  copy: ['root', 'event', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
   watch: ['root', 'wire', 'query', 'state'],
   http: ['root', 'event', 'account', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire'], // the server itself only over HTTP
@@ -33,8 +34,11 @@ const MAY_IMPORT: Record<string, string[]> = {
 /** Only their types: HTTP is handed these rooms by service.ts and never reaches a store or the disk by itself. */
 const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'console'] }
 
-/** `stint reset-password` works on DATA_DIR while the server is stopped, so it needs the accounts and the lock of the directory. */
-const MAY_IMPORT_TOO: Record<string, string[]> = { 'cli/reset-password.ts': ['account', 'state'] }
+/** Commands that do not ask a server: `stint reset-password` works on DATA_DIR while it is stopped, `stint copy` on the stores themselves. */
+const MAY_IMPORT_TOO: Record<string, string[]> = {
+  'cli/reset-password.ts': ['account', 'state'],
+  'cli/copy.ts': ['copy'],
+}
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */
 const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [

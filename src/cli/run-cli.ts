@@ -21,6 +21,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
   [() => import('./reset-password.ts'), 'reset-password'],
+  [() => import('./copy.ts'), 'copy'],
 ]
 
 const HELP = `

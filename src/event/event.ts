@@ -8,6 +8,8 @@ interface Common {
   /** '' = without meta. */
   readonly meta: string
   readonly stamp: Stamp
+  /** Part of its identity, as a store kept it; absent = `contentOf` the event. Only of events that were read from a store: one row of a request's metrics has that of all. */
+  readonly content?: bigint
 }
 
 export interface Mark extends Common {

@@ -39,9 +39,9 @@ export interface Delivery {
 
 export interface DeliveryOptions {
   readonly destination: Destination
-  readonly batch: Batch
+  readonly batch: Omit<Batch, 'next'>
   readonly sink: Sink
-  readonly deadLetters: DeadLetters
+  readonly deadLetters: Pick<DeadLetters, 'bury'>
   readonly log: Logger
   readonly meter: ShipMeter
   readonly maxLines: number

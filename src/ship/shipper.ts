@@ -18,6 +18,7 @@ import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
 import { createDelivery, type Delivery, familyOf, type Held, type Hold } from './deliver-batch.ts'
 import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
+import { pause } from './pause.ts'
 import type { ShipMeter } from './ship-meter.ts'
 
 export interface ShipperOptions {
@@ -258,17 +259,3 @@ async function during<T>(fault: string, work: Promise<T>): Promise<T> {
 /** A store that is not ready is waited for, whatever it says. */
 const asHold = (result: Exclude<WriteResult, { kind: 'stored' }>): Hold =>
   result.kind === 'retry' || result.kind === 'wait' ? result : { kind: 'wait', reason: result.reason }
-
-/** Resolves after `ms`, or at once when the signal aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
-}

@@ -4,7 +4,7 @@ import type { Stamp } from '../event/stamp.ts'
 import type { Sink } from './sink.ts'
 
 /** No account has this name. */
-const CHECK_ACCOUNT = '_check'
+export const CHECK_ACCOUNT = '_check'
 
 /** A sink's `check` by its `write`. `stampOf` keeps the canary in the shard or partition of the event. */
 export const checkByCanary =

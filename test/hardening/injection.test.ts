@@ -201,6 +201,7 @@ describe('questions to ClickHouse', () => {
   const source = createClickHouseSource(
     {
       run: () => Promise.reject(new Error('a question changes nothing')),
+      selectArrays: () => Promise.reject(new Error('only copies read whole tables')),
       select: async (sql, params = {}) => {
         statements.push({ sql, params })
         return []

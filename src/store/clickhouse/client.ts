@@ -34,6 +34,8 @@ export interface ClickHouseClient {
   run(sql: string, params?: Params, rows?: number): Promise<void>
   /** The rows of a SELECT without FORMAT. Not begun when the asker's signal has aborted; once begun, only the limits in the statement end it. */
   select<Row>(sql: string, params?: Params, asker?: Asker): Promise<Row[]>
+  /** The same with each row as an array of its columns: less to send and to parse. */
+  selectArrays<Row extends readonly unknown[]>(sql: string, params?: Params): Promise<Row[]>
   close(): Promise<void>
 }
 
@@ -105,6 +107,7 @@ function inTurn(client: ClickHouseClient): ClickHouseClient {
   return {
     run: (sql, params, rows) => turns.take(undefined, () => client.run(sql, params, rows)),
     select: (sql, params, asker) => turns.take(asker, () => client.select(sql, params)),
+    selectArrays: (sql, params) => turns.take(undefined, () => client.selectArrays(sql, params)),
     close: () => client.close(), // at once: a question may take half a minute
   }
 }
@@ -139,6 +142,13 @@ function wrap(
         })(),
       )
     },
+
+    selectArrays: <Row extends readonly unknown[]>(sql: string, params: Params = {}) =>
+      guard(
+        client
+          .query({ query: sql, query_params: params, format: 'JSONCompact' })
+          .then(async (answer) => ((await answer.json()) as unknown as { data: Row[] }).data),
+      ),
 
     close: () => client.close(),
   }

@@ -71,4 +71,5 @@ const toDateTime64 = (stamp: Stamp): string => formatTime(stamp).slice(0, -1).re
 const stampRest = (stamp: Stamp): number => (stamp.us - timeUs(stamp)) * 1000 + stamp.sub
 
 /** A stamp given at arrival (lane 0, even) is unique by itself; an event with its own time is also told apart by its content. */
-const contentColumn = (event: Event): string => (event.stamp.sub % 2 === 0 ? '0' : String(contentOf(event)))
+const contentColumn = (event: Event): string =>
+  event.stamp.sub % 2 === 0 ? '0' : String(event.content ?? contentOf(event))

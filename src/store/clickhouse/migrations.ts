@@ -33,19 +33,23 @@ export const UNRELEASED: ReadonlySet<number> = new Set([1, 2])
 /** The end of each sorting key. */
 const IDENTITY = ['at', 'stamp_rest', 'content']
 
+/** Each contains the event's identity: a batch that is sent twice is one. */
+export const SORTING_KEYS: Readonly<Record<Table, readonly string[]>> = {
+  exceptions: ['account', 'process', ...IDENTITY],
+  marks: ['account', 'process', 'meta', 'uid', ...IDENTITY],
+  metrics: ['account', 'process', 'name', 'meta', ...IDENTITY],
+}
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     number: 3,
     holds: 'exceptions',
-    statements: (options) => createTable(options, 'exceptions', ['account', 'process', ...IDENTITY]),
+    statements: (options) => createTable(options, 'exceptions'),
   },
   {
     number: 4,
     holds: 'points',
-    statements: (options) => [
-      ...createTable(options, 'marks', ['account', 'process', 'meta', 'uid', ...IDENTITY]),
-      ...createTable(options, 'metrics', ['account', 'process', 'name', 'meta', ...IDENTITY]),
-    ],
+    statements: (options) => [...createTable(options, 'marks'), ...createTable(options, 'metrics')],
   },
 ]
 
@@ -58,17 +62,13 @@ const DURABLE = [
   'old_parts_lifetime = 60', // merged parts are on disk: their sources need not stay for eight minutes
 ]
 
-function createTable(
-  { schema, retentionDays, embedded }: TableOptions,
-  table: Table,
-  key: readonly string[],
-): string[] {
+function createTable({ schema, retentionDays, embedded }: TableOptions, table: Table): string[] {
   const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`)
   const clauses = [
     `CREATE TABLE IF NOT EXISTS ${schema.raw(table)} (${columns.join(', ')})`,
     'ENGINE = ReplacingMergeTree',
     'PARTITION BY toYYYYMM(at)', // by day a backlog would span more partitions than one INSERT may
-    `ORDER BY (${key.join(', ')})`, // contains the event's identity: a batch that is sent twice is one
+    `ORDER BY (${SORTING_KEYS[table].join(', ')})`,
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
     ...(embedded ? [`SETTINGS ${DURABLE.join(', ')}`] : []),
   ]

@@ -2,17 +2,21 @@
 // question nor the rewriting of parts delays a write, there are three.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
+import type { Scan } from '../scan.ts'
 import type { Sink, WriteResult } from '../sink.ts'
 import type { ExceptionSource, PointSource, PointStoreFacts } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
 import type { Table } from './encode-events.ts'
 import { prepareTables } from './prepare.ts'
+import { createClickHouseScan } from './scan.ts'
 import { createSchema } from './schema.ts'
 import { createClickHouseSink } from './sink.ts'
 import { createClickHouseSource } from './source.ts'
 
 /** Longer than a question may take (bounded-select.ts), so that the engine's own answer comes first. */
 const TIMEOUT_MS = 35_000
+
+const SCAN_TIMEOUT_MS = 610_000
 
 const EMBEDDED_DATABASE = 'stint'
 
@@ -75,4 +79,11 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
       await Promise.all([reader.close(), keeper.close(), writer.close()])
     },
   }
+}
+
+/** For a copy: reads all there is, and creates nothing. Throws as `openClickHouse`. */
+export async function openClickHouseScan(address: ClickHouseAddress): Promise<Scan> {
+  const schema = createSchema(address.database ?? EMBEDDED_DATABASE)
+  const client = await openClickHouseClient(address, SCAN_TIMEOUT_MS)
+  return { ...createClickHouseScan(client, schema), close: () => client.close() }
 }

@@ -1,0 +1,142 @@
+// Compares both sides of a copy: first the counts of each kind; where they differ, day by day, and on days that differ event by event. A target that is in use holds
+// more than the source, so what counts is that nothing of the source is missing.
+import type { Event } from '../event/event.ts'
+import { markName } from '../event/event.ts'
+import { formatNs, formatStampNs } from '../event/stamp.ts'
+import { COUNTED, type Counts, type Family, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
+import { describeCounts, totalOf } from './count-events.ts'
+
+const DAY_S = 86_400n
+const NS_PER_S = 1_000_000_000n
+/** Events of a slice that are compared at a time; each takes some 50 bytes. */
+const SLICE_EVENTS = 500_000
+const EXAMPLES = 5
+
+export interface Comparison {
+  readonly source: Counts
+  readonly target: Counts
+  /** Events of the source that are not in the target (metrics: one per name). */
+  readonly missing: number
+  /** Of these, events whose series has another event with their stamp in the target, which keeps only one. */
+  readonly collided: number
+  readonly examples: readonly string[]
+}
+
+export interface Sides {
+  readonly source: Scan
+  readonly targetOf: (family: Family) => Scan
+  readonly families: readonly Family[]
+  readonly selection: ScanSelection
+  readonly targetSelection: ScanSelection
+}
+
+export async function compareStores(sides: Sides): Promise<Comparison> {
+  const { source, targetOf, families, selection, targetSelection } = sides
+  let [sourceCounts, targetCounts] = [NO_COUNTS, NO_COUNTS]
+  const found = { missing: 0, collided: 0, examples: [] as string[] }
+  for (const family of families) {
+    const [ours, theirs] = [
+      await source.count([family], selection),
+      await targetOf(family).count([family], targetSelection),
+    ]
+    sourceCounts = sum(sourceCounts, ours)
+    targetCounts = sum(targetCounts, theirs)
+    if (COUNTED.some((name) => ours[name] !== theirs[name])) await compareDays(sides, family, found)
+  }
+  return { source: sourceCounts, target: targetCounts, ...found }
+}
+
+const sum = (a: Counts, b: Counts): Counts =>
+  Object.fromEntries(COUNTED.map((name) => [name, a[name] + b[name]])) as unknown as Counts
+
+interface Found {
+  missing: number
+  collided: number
+  readonly examples: string[]
+}
+
+async function compareDays(sides: Sides, family: Family, found: Found): Promise<void> {
+  const target = sides.targetOf(family)
+  const [ours, theirs] = [
+    await sides.source.countDays(family, sides.selection),
+    await target.countDays(family, sides.targetSelection),
+  ]
+  for (const [dayNs, events] of ours) {
+    if (theirs.get(dayNs) === events) continue
+    const slices = BigInt(Math.ceil(Math.max(events, theirs.get(dayNs) ?? 0) / SLICE_EVENTS))
+    const lengthNs = (DAY_S / slices + 1n) * NS_PER_S
+    for (let fromNs = dayNs; fromNs < dayNs + DAY_S * NS_PER_S; fromNs += lengthNs)
+      await compareRange(sides, family, { fromNs, toNs: fromNs + lengthNs }, found)
+  }
+}
+
+async function compareRange(
+  { source, targetOf, selection, targetSelection }: Sides,
+  family: Family,
+  range: { fromNs: bigint; toNs: bigint },
+  found: Found,
+): Promise<void> {
+  const stored = new Set<bigint>()
+  const taken = new Set<bigint>()
+  for await (const { events } of targetOf(family).read(family, { ...targetSelection, range }))
+    for (const event of events)
+      for (const { whole, place } of identitiesOf(event)) {
+        stored.add(whole)
+        taken.add(place)
+      }
+  for await (const { events } of source.read(family, { ...selection, range }))
+    for (const event of events)
+      for (const { whole, place, name } of identitiesOf(event)) {
+        // the account may have changed on the way: identities are compared without it
+        if (stored.has(whole)) continue
+        found.missing++
+        if (taken.has(place)) found.collided++
+        if (found.examples.length < EXAMPLES) found.examples.push(`${name} of ${event.process} at ${atOf(event)}`)
+      }
+}
+
+const atOf = ({ stamp }: Event) => formatNs(BigInt(formatStampNs(stamp)))
+
+/** Each point or row of an event: all that a store holds of it, and its place, which only one event of an InfluxDB series can have. */
+function* identitiesOf(event: Event) {
+  const { account, process, meta, uid = '', stamp } = event
+  const series = [account, process, meta, formatStampNs(stamp)]
+  const toHash = (members: readonly unknown[]) => Bun.hash.xxHash64(JSON.stringify(members))
+  const identify = (name: string, content: unknown) => ({
+    name,
+    place: toHash([...series, name]),
+    whole: toHash([...series, name, uid, content]),
+  })
+  switch (event.kind) {
+    case 'start':
+    case 'end':
+      yield identify(markName(event), '')
+      return
+    case 'metrics':
+      for (const [name, value] of event.items) yield identify(name, value)
+      return
+    case 'exception':
+      yield identify('exception', event.exception)
+      return
+    default:
+      event satisfies never
+  }
+}
+
+/** For people, one line each. */
+export function describeComparison({ source, target, missing, collided, examples }: Comparison): string[] {
+  const extra = totalOf(target) - totalOf(source) + missing
+  return [
+    `Source: ${describeCounts(source)}`,
+    `Target: ${describeCounts(target)}`,
+    ...(extra > 0 ? [`The target also holds ${extra.toLocaleString('en')} events that the source does not.`] : []),
+    ...(missing > 0
+      ? [`Missing in the target: ${missing.toLocaleString('en')} events, such as ${examples.join('; ')}`]
+      : []),
+    ...(collided > 0
+      ? [
+          `${collided.toLocaleString('en')} of them have the stamp of another event of their series; InfluxDB keeps one of these.`,
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,97 @@
+// Moves the events of a scan into a target, family by family, in bounded memory. Invariants:
+// - A family's progress is written after its events are stored: a kill at any moment repeats, and never skips.
+// - While one chunk is written the next is read; no more than these two are in memory.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Event } from '../event/event.ts'
+import { createBackoff } from '../ship/backoff.ts'
+import { pause } from '../ship/pause.ts'
+import type { Chunk, Counts, Family, Scan, ScanSelection } from '../store/scan.ts'
+import { NO_COUNTS } from '../store/scan.ts'
+import { StoreError } from '../store/source.ts'
+import { CopyError } from './copy-error.ts'
+import { addCounts, totalOf } from './count-events.ts'
+import type { Progress } from './progress-file.ts'
+import type { ProgressLine } from './show-progress.ts'
+
+export interface CopyOptions {
+  readonly scan: Scan
+  readonly families: readonly Family[]
+  readonly selection: ScanSelection
+  /** Resolves when the events are stored. */
+  write(family: Family, events: readonly Event[]): Promise<void>
+  /** Of an interrupted copy; not for a file, which is written as a whole. */
+  readonly progress: Progress | undefined
+  saveProgress(progress: Progress): void
+  readonly line: ProgressLine
+  readonly signal: AbortSignal
+}
+
+const READ_TRIES = 6
+const READ_CAP_MS = 10_000
+
+/** What was copied now. Throws CopyError, or the signal's reason. */
+export async function copyEvents(options: CopyOptions): Promise<Counts> {
+  const { families, progress, saveProgress, line, signal } = options
+  const done = { ...progress?.done }
+  const before = progress?.events ?? 0
+  let counts = NO_COUNTS
+  for (const family of families) {
+    if (done[family] === null) continue
+    for await (const { events, cursor } of readAhead(readPatiently(options, family, done[family]))) {
+      signal.throwIfAborted()
+      await options.write(family, events)
+      counts = addCounts(counts, events)
+      done[family] = cursor
+      saveProgress({ done, events: before + totalOf(counts) })
+      line.show(before + totalOf(counts))
+      await nextTurn() // an interruption must be heard
+    }
+    done[family] = null
+    saveProgress({ done, events: before + totalOf(counts) })
+  }
+  return counts
+}
+
+/** A source that fails for a moment is asked again, behind the last chunk. */
+async function* readPatiently(
+  { scan, selection, line, signal }: CopyOptions,
+  family: Family,
+  after: string | undefined,
+): AsyncGenerator<Chunk, void> {
+  let cursor = after
+  const backoff = createBackoff()
+  for (let tries = 1; ; tries++) {
+    try {
+      for await (const chunk of scan.read(family, selection, cursor)) {
+        yield chunk
+        cursor = chunk.cursor
+        tries = 1
+        backoff.reset()
+      }
+      return
+    } catch (cause) {
+      if (!(cause instanceof StoreError)) throw cause
+      if (tries === READ_TRIES) throw new CopyError(`the source cannot be read: ${cause.message}`, { cause })
+      line.say(`Source not readable, trying again: ${cause.message}`)
+      await pause(500 + backoff.nextMs(READ_CAP_MS), signal)
+      signal.throwIfAborted()
+    }
+  }
+}
+
+/** The same, with the next one being read while the caller works on this one. */
+async function* readAhead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+  let next = items.next()
+  try {
+    for (;;) {
+      const { value, done } = await next
+      if (done || value === undefined) return
+      next = items.next()
+      next.catch(() => {}) // met above
+      yield value
+    }
+  } finally {
+    await next.catch(() => {})
+    await items.return()
+  }
+}

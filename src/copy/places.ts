@@ -1,0 +1,126 @@
+// Where a copy reads and where it writes: from the arguments and the environment. The target has the server's own settings; a source of the same kind has them
+// too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
+import { join, resolve } from 'node:path'
+import { type ClickHouseConfig, type Config, ConfigError, type InfluxConfig, readConfig } from '../config.ts'
+import type { Family } from '../store/scan.ts'
+import { CopyError } from './copy-error.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export type Place =
+  | { readonly kind: 'embedded'; readonly path: string }
+  | ({ readonly kind: 'clickhouse' } & ClickHouseConfig)
+  | ({ readonly kind: 'influxdb' } & InfluxConfig)
+  | { readonly kind: 'file'; readonly path: string }
+
+export interface CopyPlan {
+  /** Of the target, and of DATA_DIR. */
+  readonly config: Config
+  readonly source: Place
+  /** A file takes everything; otherwise the stores of `config`. */
+  readonly toFile: string | undefined
+  /** What the source may hold and the target keeps elsewhere. */
+  readonly families: readonly Family[]
+}
+
+const SERVERS = {
+  clickhouse: {
+    url: 'CLICKHOUSE_URL',
+    others: ['USER', 'PASSWORD', 'PASSWORD_FILE', 'DATABASE'],
+    prefix: 'CLICKHOUSE',
+  },
+  influxdb: { url: 'INFLUX_URL', others: ['TOKEN', 'TOKEN_FILE', 'ORG', 'BUCKET'], prefix: 'INFLUX' },
+} as const
+
+const POINTS: readonly Family[] = ['marks', 'metrics']
+
+/** Throws CopyError and ConfigError. */
+export function planCopy(env: Env, from: string, to: string | undefined): CopyPlan {
+  const config = readConfig(env)
+  const source = readPlace(env, config, from)
+  const toFile = to === undefined ? undefined : resolve(to)
+  if (source.kind === 'file' && toFile !== undefined)
+    throw new CopyError('--from and --to both name a file: copy the file itself')
+  const held: readonly Family[] = source.kind === 'influxdb' ? POINTS : [...POINTS, 'exceptions']
+  const families =
+    toFile === undefined ? held.filter((family) => placeId(source) !== placeId(targetOf(config, family))) : held
+  if (families.length === 0)
+    throw new CopyError(
+      `nothing to copy: ${describePlace(source)} is the configured store itself. Set INFLUX_URL or CLICKHOUSE_URL to the new stores, or FROM_CLICKHOUSE_URL or FROM_INFLUX_URL to the former ones`,
+    )
+  return { config, source, toFile, families }
+}
+
+/** The configured store of a family. */
+export function targetOf(config: Config, family: Family): Place {
+  if (family !== 'exceptions' && config.influx !== undefined) return { kind: 'influxdb', ...config.influx }
+  if (config.clickhouse !== undefined) return { kind: 'clickhouse', ...config.clickhouse }
+  return embeddedIn(config)
+}
+
+export const embeddedIn = ({ dataDir }: Config): Place => ({ kind: 'embedded', path: join(dataDir, 'clickhouse') })
+
+function readPlace(env: Env, config: Config, from: string): Place {
+  switch (from) {
+    case 'embedded':
+      return embeddedIn(config)
+    case 'clickhouse': {
+      const { clickhouse } = readSource(env, config, from)
+      if (clickhouse === undefined) throw new CopyError('set FROM_CLICKHOUSE_URL to the ClickHouse to copy from')
+      return { kind: from, ...clickhouse }
+    }
+    case 'influxdb': {
+      const { influx } = readSource(env, config, from)
+      if (influx === undefined) throw new CopyError('set FROM_INFLUX_URL to the InfluxDB to copy from')
+      return { kind: from, ...influx }
+    }
+    default:
+      return { kind: 'file', path: resolve(from) }
+  }
+}
+
+/** The server's settings with those of FROM_… in place of its own. */
+function readSource(env: Env, config: Config, from: keyof typeof SERVERS): Pick<Config, 'clickhouse' | 'influx'> {
+  const { url, others, prefix } = SERVERS[from]
+  const names = [url, ...others.map((name) => `${prefix}_${name}`)]
+  const given = Object.fromEntries(names.map((name) => [name, env[`FROM_${name}`]]))
+  if (!given[url] && names.every((name) => !given[name])) return config
+  try {
+    return readConfig(given)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.problems.map((problem) => problem.replaceAll(/\b(INFLUX|CLICKHOUSE)_/g, 'FROM_$1_')))
+  }
+}
+
+/** Equal for the same place; without secrets. */
+export function placeId(place: Place): string {
+  switch (place.kind) {
+    case 'embedded':
+      return `embedded ${resolve(place.path)}`
+    case 'clickhouse':
+      return `clickhouse ${place.url} ${place.database}`
+    case 'influxdb':
+      return `influxdb ${place.url} ${place.org} ${place.bucket}`
+    case 'file':
+      return `file ${place.path}`
+    default:
+      return place satisfies never
+  }
+}
+
+/** For people; without secrets. */
+export function describePlace(place: Place): string {
+  switch (place.kind) {
+    case 'embedded':
+      return `the embedded ClickHouse in ${place.path}`
+    case 'clickhouse':
+      return `database ${place.database} of ClickHouse at ${place.url}`
+    case 'influxdb':
+      return `bucket ${place.bucket} of InfluxDB at ${place.url}`
+    case 'file':
+      return place.path
+    default:
+      return place satisfies never
+  }
+}

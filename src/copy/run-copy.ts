@@ -1,0 +1,220 @@
+// `stint copy`: opens both sides, copies, compares. What is open is closed again however it ends.
+import { mkdirSync } from 'node:fs'
+import type { Clock } from '../clock.ts'
+import { DESTINATIONS, type Destination } from '../event/event.ts'
+import type { Logger } from '../log.ts'
+import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { openClickHouseScan } from '../store/clickhouse/open.ts'
+import { createInfluxScan } from '../store/influx/scan.ts'
+import { openStores } from '../store/open-stores.ts'
+import type { Counts, Family, Scan, ScanSelection } from '../store/scan.ts'
+import { type Comparison, compareStores, describeComparison } from './compare-stores.ts'
+import { copyEvents } from './copy-events.ts'
+import { describeCounts, totalOf } from './count-events.ts'
+import { createDeliver, type Deliver, prepareSink } from './deliver-events.ts'
+import { createEventFile, openFileScan } from './event-file.ts'
+import { type CopyPlan, describePlace, embeddedIn, type Place, placeId, targetOf } from './places.ts'
+import { createProgressFile } from './progress-file.ts'
+import { createProgressLine, type Output, type ProgressLine } from './show-progress.ts'
+
+export interface CopyParts {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly stderr: Output
+  /** Ends the copy after the write in hand. */
+  readonly signal: AbortSignal
+}
+
+export interface CopyChoices {
+  /** Only this account's events. */
+  readonly account?: string | undefined
+  /** Every event becomes this account's; only from a file. */
+  readonly asAccount?: string | undefined
+  /** Forgets the progress of an interrupted copy. */
+  readonly restart?: boolean | undefined
+}
+
+export interface CopySummary {
+  readonly from: string
+  readonly to: string
+  /** Copied by this run. */
+  readonly copied: Counts
+  readonly seconds: number
+  readonly refused: number
+  readonly expired: number
+  /** Why the first event was refused. */
+  readonly refusal: string | undefined
+  /** Absent for a file, which holds what was copied. */
+  readonly comparison: Comparison | undefined
+}
+
+/** Throws CopyError, ConfigError, EngineUnavailableError, StoreError, or the signal's reason. */
+export async function runCopy(plan: CopyPlan, choices: CopyChoices, parts: CopyParts): Promise<CopySummary> {
+  const { config } = plan
+  const closers: (() => unknown)[] = []
+  try {
+    if (needsLock(plan)) {
+      makeDataDir(config.dataDir)
+      const lock = lockDataDir(config.dataDir)
+      closers.push(() => lock.release())
+    }
+    const scan = await openScan(plan.source, choices.asAccount)
+    closers.push(() => scan.close())
+    const copy = { plan, choices, parts, scan, beganUs: parts.clock.monotonicUs() }
+    return plan.toFile === undefined ? await copyToStores(copy, closers) : await copyToFile(copy, plan.toFile)
+  } finally {
+    for (const close of closers.reverse()) await close()
+  }
+}
+
+interface Copy {
+  readonly plan: CopyPlan
+  readonly choices: CopyChoices
+  readonly parts: CopyParts
+  readonly scan: Scan
+  readonly beganUs: number
+}
+
+/** The engine's directory belongs to one process; two copies into DATA_DIR would share their progress. */
+function needsLock({ config, source, toFile, families }: CopyPlan): boolean {
+  const embedded = placeId(embeddedIn(config))
+  const places = toFile === undefined ? families.map((family) => targetOf(config, family)) : []
+  return [source, ...places].some((place) => placeId(place) === embedded)
+}
+
+export async function openScan(place: Place, account?: string): Promise<Scan> {
+  switch (place.kind) {
+    case 'embedded':
+    case 'clickhouse':
+      return openClickHouseScan(place)
+    case 'influxdb':
+      return createInfluxScan(place)
+    case 'file':
+      return openFileScan(place.path, account)
+    default:
+      return place satisfies never
+  }
+}
+
+const selectionOf = ({ account }: CopyChoices): ScanSelection => (account === undefined ? {} : { account })
+
+async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<CopySummary> {
+  const { plan, choices, parts, scan } = copy
+  const { config, families } = plan
+  const { delivers, targets, line, progress, file } = await openTarget(copy, closers)
+  const copied = await copyEvents({
+    scan,
+    families,
+    selection: selectionOf(choices),
+    write: (family, events) => delivers[destinationOf(family)](events),
+    progress,
+    saveProgress: file.write,
+    line,
+    signal: parts.signal,
+  }).finally(() => line.end())
+  line.say('Comparing both sides.')
+  const comparison = await compareStores({
+    source: scan,
+    targetOf: (family) => targets[destinationOf(family)],
+    families,
+    selection: selectionOf(choices),
+    targetSelection: choices.asAccount === undefined ? selectionOf(choices) : { account: choices.asAccount },
+  })
+  file.remove() // complete, or to be begun again
+  for (const text of describeComparison(comparison)) line.say(text)
+  const tallies = DESTINATIONS.map((destination) => delivers[destination].tally())
+  return {
+    from: describePlace(plan.source),
+    to: [...new Set(families.map((family) => describePlace(targetOf(config, family))))].join(' and '),
+    copied,
+    seconds: (parts.clock.monotonicUs() - copy.beganUs) / 1e6,
+    refused: tallies.reduce((sum, { refused }) => sum + refused, 0),
+    expired: tallies.reduce((sum, { expired }) => sum + expired, 0),
+    refusal: tallies.find(({ reason }) => reason !== undefined)?.reason,
+    comparison,
+  }
+}
+
+async function openTarget({ plan, choices, parts, scan }: Copy, closers: (() => unknown)[]) {
+  const { config, source, families } = plan
+  const { clock, log, signal, stderr } = parts
+  const stores = await openStores({ ...config, embeddedPath: pathOf(embeddedIn(config)), log })
+  closers.push(() => stores.close())
+  const targets = {} as Record<Destination, Scan>
+  const delivers = {} as Record<Destination, Deliver>
+  const before = createProgressLine(stderr, clock, 0, undefined)
+  let line: ProgressLine = before
+  for (const destination of DESTINATIONS) {
+    const options = {
+      destination,
+      sink: stores.sinks[destination],
+      clock,
+      log,
+      signal,
+      onPause: (reason: string | undefined) =>
+        line.say(reason === undefined ? 'Delivery resumed.' : `Delivery paused: ${reason}`),
+    }
+    delivers[destination] = createDeliver(options)
+    const family = families.find((name) => destinationOf(name) === destination)
+    if (family === undefined) continue
+    await prepareSink(options)
+    const target = await openScan(targetOf(config, family))
+    targets[destination] = target
+    closers.push(() => target.close())
+  }
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const route = [
+    placeId(source),
+    ...families.map((name) => `${name} → ${placeId(targetOf(config, name))}`),
+    choices.account ?? '',
+    choices.asAccount ?? '',
+  ]
+  const file = createProgressFile(config.dataDir, route.join('; '))
+  const progress = choices.restart ? undefined : file.read()
+  const total = totalOf(await scan.count(families, selectionOf(choices)))
+  if (progress !== undefined)
+    before.say(`Continuing an interrupted copy behind ${progress.events.toLocaleString('en')} events.`)
+  line = createProgressLine(stderr, clock, progress?.events ?? 0, total)
+  return { delivers, targets, line, progress, file }
+}
+
+async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: string): Promise<CopySummary> {
+  const { families, source } = plan
+  const total = totalOf(await scan.count(families, selectionOf(choices)))
+  const file = await createEventFile(path, choices.account === undefined)
+  const line = createProgressLine(parts.stderr, parts.clock, 0, total)
+  try {
+    const copied = await copyEvents({
+      scan,
+      families,
+      selection: selectionOf(choices),
+      write: (_, events) => file.write(events),
+      progress: undefined,
+      saveProgress() {},
+      line,
+      signal: parts.signal,
+    })
+    await file.finish()
+    line.say(`Wrote ${describeCounts(copied)}.`)
+    const seconds = (parts.clock.monotonicUs() - beganUs) / 1e6
+    return {
+      from: describePlace(source),
+      to: path,
+      copied,
+      seconds,
+      refused: 0,
+      expired: 0,
+      refusal: undefined,
+      comparison: undefined,
+    }
+  } catch (error) {
+    await file.discard()
+    throw error
+  } finally {
+    line.end()
+  }
+}
+
+const destinationOf = (family: Family): Destination => (family === 'exceptions' ? 'exceptions' : 'points')
+
+const pathOf = (place: Place): string => ('path' in place ? place.path : '')

@@ -1,0 +1,154 @@
+// Reads whole tables of ClickHouse, for copies: month by month in the order of the sorting key, each page behind the last key of the one before. So every page reads
+// only its own part of the table. Rows that were written twice lie side by side in this order, so the raw table is read without FINAL and repeats are dropped here.
+import type { Event } from '../../event/event.ts'
+import { parseStampNs } from '../../event/stamp.ts'
+import { CHECK_ACCOUNT } from '../canary.ts'
+import { type Chunk, type Counts, type Family, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
+import { StoreError } from '../source.ts'
+import type { ClickHouseClient, Params } from './client.ts'
+import { COLUMNS } from './encode-events.ts'
+import { ClickHouseFault } from './fault.ts'
+import { SORTING_KEYS } from './migrations.ts'
+import type { Schema } from './schema.ts'
+
+/** Rows per page. An exception may have 15,000 characters. */
+const PAGE_ROWS: Readonly<Record<Family, number>> = { marks: 50_000, metrics: 50_000, exceptions: 4_000 }
+
+/** Inline, see client.ts. A page is short; a count reads everything. */
+const SETTINGS = 'max_execution_time = 600, max_memory_usage = 4000000000'
+
+const UNKNOWN_TABLE = 60
+const UNKNOWN_DATABASE = 81
+
+/** The columns of a table in its order, all as text but the value. */
+type Row = readonly (string | number)[]
+
+/** Where a page ends: the month, and the last row's key as texts. */
+type Cursor = readonly [month: number, ...key: string[]]
+
+/** Text of a key column for a cursor, and the way back; other columns are texts. */
+const READ: Readonly<Record<string, string>> = {
+  at: 'toString(toUnixTimestamp64Nano(at))',
+  stamp_rest: 'toString(stamp_rest)',
+  content: 'toString(content)',
+  mark: 'toString(mark)',
+}
+const BIND: Readonly<Record<string, (name: string) => string>> = {
+  at: (name) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`,
+  stamp_rest: (name) => `{${name}:UInt32}`,
+  content: (name) => `{${name}:UInt64}`,
+}
+
+export function createClickHouseScan(client: ClickHouseClient, schema: Schema): Scan {
+  /** Empty for a table that is not there. */
+  async function select<R extends Row>(sql: string, params: Params): Promise<R[]> {
+    try {
+      return await client.selectArrays<R>(`${sql}\nSETTINGS ${SETTINGS}`, params)
+    } catch (cause) {
+      if (!(cause instanceof ClickHouseFault)) throw cause
+      if (cause.code === UNKNOWN_TABLE || cause.code === UNKNOWN_DATABASE) return []
+      throw new StoreError(`ClickHouse: ${cause.message}`, { cause })
+    }
+  }
+
+  async function monthsOf(family: Family, where: string, params: Params): Promise<number[]> {
+    const sql = `SELECT DISTINCT toYYYYMM(at) AS month FROM ${schema.raw(family)} WHERE ${where} ORDER BY month`
+    return (await select<readonly [number]>(sql, params)).map(([month]) => month)
+  }
+
+  async function* read(family: Family, selection: ScanSelection, after?: string): AsyncGenerator<Chunk, void> {
+    const { where, params } = conditions(selection)
+    const columns = COLUMNS[family].map((column, i) => `${READ[column] ?? column} AS c${i}`).join(', ')
+    const keys = SORTING_KEYS[family]
+    const keyAt = keys.map((key) => COLUMNS[family].indexOf(key))
+    const order = keys.join(', ')
+    const pageRows = PAGE_ROWS[family]
+    let cursor = after === undefined ? undefined : (JSON.parse(after) as Cursor)
+    for (const month of await monthsOf(family, where, params)) {
+      if (cursor !== undefined && month < cursor[0]) continue
+      let key = cursor?.[0] === month ? (cursor.slice(1) as string[]) : undefined
+      for (;;) {
+        const behind = key === undefined ? '1' : behindKey(keys)
+        const keyParams = Object.fromEntries((key ?? []).map((value, i) => [`k${i}`, value]))
+        const sql = `SELECT ${columns} FROM ${schema.raw(family)} WHERE toYYYYMM(at) = ${month} AND ${where} AND (${behind}) ORDER BY ${order} LIMIT ${pageRows}`
+        const rows = await select<Row>(sql, { ...params, ...keyParams })
+        const last = rows.at(-1)
+        if (last === undefined) break
+        key = keyAt.map((i) => String(last[i]))
+        cursor = [month, ...key]
+        const events = rows.filter((row, i) => i === 0 || !isRepeat(row, rows[i - 1]!, keyAt)).map(DECODE[family])
+        yield { events, cursor: JSON.stringify(cursor) }
+        if (rows.length < pageRows) break
+      }
+    }
+  }
+
+  async function count(families: readonly Family[], selection: ScanSelection): Promise<Counts> {
+    const { where, params } = conditions(selection)
+    const counts: Record<string, number> = { ...NO_COUNTS }
+    for (const family of families) {
+      const kind = family === 'marks' ? 'toString(mark)' : family === 'metrics' ? "'metric'" : "'exception'"
+      const sql = `SELECT ${kind} AS kind, toString(count()) FROM ${schema.view(family)} WHERE ${where} GROUP BY kind`
+      for (const [name, rows] of await select<readonly [string, string]>(sql, params)) counts[name] = Number(rows)
+    }
+    return counts as Counts
+  }
+
+  return {
+    read,
+    count,
+    async countDays(family, selection) {
+      const { where, params } = conditions(selection)
+      const sql = `SELECT toString(toUnixTimestamp(toStartOfDay(at))), toString(count()) FROM ${schema.view(family)} WHERE ${where} GROUP BY toStartOfDay(at)`
+      const days = await select<readonly [string, string]>(sql, params)
+      return new Map(days.map(([seconds, rows]) => [BigInt(seconds) * 1_000_000_000n, Number(rows)]))
+    },
+    async close() {},
+  }
+}
+
+function conditions({ account, range }: ScanSelection): { where: string; params: Params } {
+  const where = [account === undefined ? `account != '${CHECK_ACCOUNT}'` : 'account = {account:String}']
+  if (range !== undefined)
+    where.push("at >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND at < fromUnixTimestamp64Nano({to:Int64}, 'UTC')")
+  return {
+    where: where.join(' AND '),
+    params: {
+      ...(account !== undefined && { account }),
+      ...(range !== undefined && { from: String(range.fromNs), to: String(range.toNs) }),
+    },
+  }
+}
+
+/** `(a, b) > (x, y)` written out: the primary index takes it apart only like this. */
+function behindKey(keys: readonly string[], from = 0): string {
+  const [key, rest] = [keys[from]!, keys.length - from - 1]
+  const value = BIND[key]?.(`k${from}`) ?? `{k${from}:String}`
+  return rest === 0
+    ? `${key} > ${value}`
+    : `${key} > ${value} OR (${key} = ${value} AND (${behindKey(keys, from + 1)}))`
+}
+
+const isRepeat = (row: Row, before: Row, keyAt: readonly number[]) => keyAt.every((i) => row[i] === before[i])
+
+/** Rows by the columns of encode-events.ts. */
+const DECODE: Readonly<Record<Family, (row: Row) => Event>> = {
+  marks([account, process, meta, uid, mark, ...when]) {
+    const what = mark === 'start' ? { kind: 'start' } : { kind: 'end', ...(mark === 'failed' && { failed: true }) }
+    return { ...what, account, process, meta, uid, ...identityOf(when) } as Event
+  },
+  metrics([account, process, meta, uid, name, value, ...when]) {
+    const items = [[name, value]] as [[string, number]]
+    const run = uid === '' ? {} : { uid }
+    return { kind: 'metrics', account, process, meta, ...run, items, ...identityOf(when) } as Event
+  },
+  exceptions([account, process, meta, uid, exception, _fingerprint, ...when]) {
+    const run = uid === '' ? {} : { uid }
+    return { kind: 'exception', account, process, meta, ...run, exception, ...identityOf(when) } as Event
+  },
+}
+
+function identityOf([at, rest, content]: Row) {
+  const stamp = parseStampNs(BigInt(at!) + BigInt(rest!))
+  return stamp.sub % 2 === 0 ? { stamp } : { stamp, content: BigInt(content!) }
+}

@@ -1,0 +1,36 @@
+// Reads all that a store holds, for copies: event by event with stamps and identities, in pieces that fit into memory. The questions of source.ts show what people ask for instead.
+import type { Event } from '../event/event.ts'
+
+/** Events that a store keeps together: a measurement or a table. */
+export type Family = 'marks' | 'metrics' | 'exceptions'
+
+/** What is counted: marks by their name, metrics one per name, exceptions. */
+export const COUNTED = ['start', 'end', 'failed', 'metric', 'exception'] as const
+export type Counts = Readonly<Record<(typeof COUNTED)[number], number>>
+
+export const NO_COUNTS: Counts = { start: 0, end: 0, failed: 0, metric: 0, exception: 0 }
+
+export interface ScanSelection {
+  /** Absent = all accounts. */
+  readonly account?: string | undefined
+  /** Times in [fromNs, toNs), whole seconds; absent = all. */
+  readonly range?: { readonly fromNs: bigint; readonly toNs: bigint }
+}
+
+export interface Chunk {
+  /** Never an event twice. A request's metrics may come in several events of the same stamp. */
+  readonly events: readonly Event[]
+  /** Where reading continues behind this chunk. Only the scan that gave it can read it. */
+  readonly cursor: string
+}
+
+/** All methods throw StoreError. */
+export interface Scan {
+  /** One family, after the cursor where one is given; in the same order every time. */
+  read(family: Family, selection: ScanSelection, after?: string): AsyncGenerator<Chunk, void>
+  /** Exact; of the families that are asked for, every other count is 0. */
+  count(families: readonly Family[], selection: ScanSelection): Promise<Counts>
+  /** Events (metrics: one per name) of each UTC day that has any, by its start in ns. */
+  countDays(family: Family, selection: ScanSelection): Promise<Map<bigint, number>>
+  close(): Promise<void>
+}
