@@ -1,10 +1,12 @@
-// The socket under the app.
+// The socket under the app. When the TLS files change, a second socket with the new certificate opens on the same port before the first one closes: Bun
+// cannot change the certificate of an open one.
 import { lookup } from 'node:dns/promises'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { readTls, type TlsPair, type TlsPaths } from '../read-tls.ts'
 import { problemResponse } from './answers.ts'
+import { watchTls } from './watch-tls.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -12,6 +14,8 @@ export interface ListenOptions {
   readonly port: number
   readonly tls: TlsPaths | undefined
   readonly log: Logger
+  /** How often the TLS files are compared with the certificate in use. */
+  readonly tlsCheckEveryMs?: number
 }
 
 export interface Listener {
@@ -24,6 +28,9 @@ export interface Listener {
 
 /** Far above what any path takes: a larger body is cut off by Bun itself, with an empty answer and before the key was looked at. */
 const MAX_REQUEST_BYTES = 2 ** 62
+
+/** Certificates are renewed days before they expire. */
+const TLS_CHECK_EVERY_MS = 30_000
 
 /** The longest time a request may trickle in or a handler may take. */
 const IDLE_TIMEOUT_S = 60
@@ -53,35 +60,70 @@ async function resolveHost(host: string): Promise<string> {
   }
 }
 
-/**
- * Rejects with an Error for the operator when the TLS files cannot be used or HOST and PORT cannot be listened on. Without
- * `reusePort: false` a second Stint would silently share the port.
- */
-export async function listen(app: AnyElysia, { host, port, tls, log }: ListenOptions): Promise<Listener> {
+type Server = Bun.Server<unknown>
+
+/** Sockets of one program share a port only if each says so, and then a second Stint would share it silently: an exclusive socket looks first. */
+function assertPortFree(hostname: string, port: number): void {
+  void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true)
+}
+
+/** Rejects with an Error for the operator when the TLS files cannot be used or HOST and PORT cannot be listened on. */
+export async function listen(app: AnyElysia, options: ListenOptions): Promise<Listener> {
+  const { host, port, tls, log, tlsCheckEveryMs = TLS_CHECK_EVERY_MS } = options
   const secured = tls && pairOf(tls)
   const hostname = await resolveHost(host)
-  try {
+  const open = (port: number, pair: TlsPair | undefined): Server => {
     app.listen({
       hostname,
       port,
-      reusePort: false,
+      reusePort: pair !== undefined,
       development: false,
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: MAX_REQUEST_BYTES,
-      ...(secured && { tls: secured }),
+      ...(pair && { tls: pair }),
       error: (err: unknown) => {
         log.error({ err }, 'a request failed outside the app')
         return problemResponse(new Problem('internal', 'An unexpected fault; the log holds the details.'))
       },
     } as Parameters<AnyElysia['listen']>[0])
+    return app.server as Server
+  }
+
+  let server: Server
+  try {
+    if (secured && port !== 0) assertPortFree(hostname, port)
+    server = open(port, secured)
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException
     throw new Error(`HOST=${host} PORT=${port}: cannot listen: ${NOT_LISTENING[code] ?? message}`, { cause })
   }
-  const server = app.server!
+
+  const stopping = new Set<Promise<void>>()
+  const stop = (it: Server) => {
+    const stopped = it.stop().finally(() => stopping.delete(stopped))
+    stopping.add(stopped)
+  }
+  const renewal =
+    tls &&
+    secured &&
+    watchTls({
+      paths: tls,
+      pair: secured,
+      everyMs: tlsCheckEveryMs,
+      log,
+      use(pair) {
+        const old = server
+        server = open(old.port!, pair)
+        stop(old)
+      },
+    })
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     peerOf: (request) => server.requestIP(request)?.address,
-    stop: () => server.stop(),
+    async stop() {
+      renewal?.stop()
+      stop(server)
+      await Promise.all(stopping)
+    },
   }
 }
