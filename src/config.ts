@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import {
   DAY_US,
   isPlainHttpUrl,
+  isPostgresUrl,
   isSmtpUrl,
   MAX_SPAN_DAYS,
   parseBytes,
@@ -62,6 +63,8 @@ export interface Config {
   /** Requested every minute while watches are evaluated. */
   readonly heartbeatUrl: string | undefined
   readonly logLevel: string
+  /** PostgreSQL for the accounts; absent: SQLite in DATA_DIR. */
+  readonly databaseUrl: string | undefined
   /** Absent: points go to ClickHouse. */
   readonly influx: InfluxConfig | undefined
   /** Absent: the embedded engine under DATA_DIR. */
@@ -158,6 +161,9 @@ export function readConfig(env: Env = process.env): Config {
   const heartbeatUrl = raw('STINT_HEARTBEAT_URL')
   if (heartbeatUrl !== undefined && !(URL.canParse(heartbeatUrl) && /^https?:/.test(heartbeatUrl)))
     problems.push('STINT_HEARTBEAT_URL: must be an http or https URL')
+  const databaseUrl = secret('DATABASE_URL')
+  if (databaseUrl && !isPostgresUrl(databaseUrl))
+    problems.push('DATABASE_URL: must be a URL such as postgres://user:password@host:5432/database')
   const influxUrl = url('INFLUX_URL', 'INFLUX_TOKEN')
   const clickhouseUrl = url('CLICKHOUSE_URL', 'CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
   const certPath = raw('TLS_CERT')
@@ -203,6 +209,7 @@ export function readConfig(env: Env = process.env): Config {
     notifyPrivate: oneOf('NOTIFY_PRIVATE', 'false', ['true', 'false']) === 'true',
     heartbeatUrl,
     logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    databaseUrl,
     influx:
       influxUrl === undefined
         ? undefined

@@ -50,6 +50,13 @@ export function isSmtpUrl(text: string): boolean {
   return URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol) && new URL(text).hostname !== ''
 }
 
+/** Its value is never printed: it holds a password. */
+export function isPostgresUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, pathname } = new URL(text)
+  return /^postgres(ql)?:$/.test(protocol) && hostname !== '' && pathname.length > 1
+}
+
 export function parseTrustProxy(text: string): number | undefined {
   if (text === 'true') return 1
   if (text === 'false') return 0

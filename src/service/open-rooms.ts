@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
+import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Destination } from '../event/event.ts'
@@ -100,15 +101,22 @@ type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'movedStamps'>
 
 async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts): Promise<Files> {
   const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
-  const accounts = openAccounts({
-    path: inDataDir('accounts.sqlite'),
+  const accountsOptions = {
     clock,
     log,
     signup: config.signup,
     setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
     ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
     seriesMax: pointStoreFacts(config.influx).seriesCost ? config.seriesMax : 0,
-  })
+  }
+  const accounts =
+    config.databaseUrl === undefined
+      ? openAccounts({ ...accountsOptions, path: inDataDir('accounts.sqlite') })
+      : await openSharedAccounts({
+          ...accountsOptions,
+          url: config.databaseUrl,
+          replicaPath: inDataDir('known-keys.sqlite'),
+        })
   const deadLetters = openDeadLetters({ path: inDataDir('dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
   const openSpoolOf = (destination: Destination) => {
     const commitSeconds = metrics.commitSeconds.labels(destination)

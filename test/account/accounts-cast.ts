@@ -3,10 +3,13 @@ import { join } from 'node:path'
 import pino from 'pino'
 import type { Accounts } from '../../src/account/accounts.ts'
 import { type OpenAccountsOptions, openAccounts } from '../../src/account/open-accounts.ts'
+import { openSharedAccounts } from '../../src/account/shared/open-shared-accounts.ts'
 import { openAccountsFile } from '../../src/account/sqlite.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/problem.ts'
 import type { SqliteFile } from '../../src/state/open-sqlite.ts'
+import { missing } from '../support/needs.ts'
+import { sharedPostgres } from '../support/postgres.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 export const silentLog = pino({ level: 'silent' })
@@ -28,10 +31,41 @@ export function createManualClock(startUs = Date.UTC(2026, 10, 20) * 1000): Manu
 
 export const freshDir = (): string => tempDir('accounts')
 
-export function openFresh(options: Partial<OpenAccountsOptions> = {}): Accounts & { path: string; clock: ManualClock } {
+export function openFresh(options: Partial<OpenAccountsOptions> = {}): OpenedAccounts {
   const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
   const path = options.path ?? join(freshDir(), 'accounts.sqlite')
   return { ...openAccounts({ signup: 'open', log: silentLog, ...options, clock, path }), path, clock }
+}
+
+export type OpenedAccounts = Accounts & { path: string; clock: ManualClock }
+
+/** `path` of accounts that were opened before opens the same again. */
+export type OpenAccounts = (options?: Partial<OpenAccountsOptions>) => Promise<OpenedAccounts>
+
+/** The databases that the contract of the accounts is proved on. */
+export function databases(): { readonly database: string; readonly open: OpenAccounts }[] {
+  const sqlite = { database: 'SQLite', open: async (options?: Partial<OpenAccountsOptions>) => openFresh(options) }
+  if (missing('postgresql') !== undefined) return [sqlite]
+  return [sqlite, { database: 'PostgreSQL', open: createOpenShared() }]
+}
+
+function createOpenShared(): OpenAccounts {
+  const urls = new Map<string, string>()
+  return async (options = {}) => {
+    const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
+    const path = options.path ?? join(freshDir(), 'known-keys.sqlite')
+    const url = urls.get(path) ?? (await (await sharedPostgres()).createDatabase())
+    urls.set(path, url)
+    const accounts = await openSharedAccounts({
+      signup: 'open',
+      log: silentLog,
+      ...options,
+      clock,
+      url,
+      replicaPath: path,
+    })
+    return { ...accounts, path, clock }
+  }
 }
 
 export const openFreshDatabase = (path = join(freshDir(), 'accounts.sqlite')): SqliteFile & { path: string } => ({

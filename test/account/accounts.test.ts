@@ -2,321 +2,334 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pino from 'pino'
-import { ADA, BOB, openFresh, problemOf } from './accounts-cast.ts'
+import { ADA, BOB, databases, openFresh, problemOf } from './accounts-cast.ts'
 
-describe('sign-up', () => {
-  test('gives the account and a key that may write and read', async () => {
-    const accounts = openFresh()
-    const { account, key } = await accounts.create({ ...ADA, email: 'ADA@Example.com' })
-    expect(account).toMatchObject({
-      email: 'ada@example.com',
-      operator: true,
-      createdMs: accounts.clock.wallUs() / 1000,
+describe.each(databases())('accounts in $database', ({ open }) => {
+  describe('sign-up', () => {
+    test('gives the account and a key that may write and read', async () => {
+      const accounts = await open()
+      const { account, key } = await accounts.create({ ...ADA, email: 'ADA@Example.com' })
+      expect(account).toMatchObject({
+        email: 'ada@example.com',
+        operator: true,
+        createdMs: accounts.clock.wallUs() / 1000,
+      })
+      expect(key.scopes).toEqual(['write', 'read'])
+      expect(accounts.findKey(key.secret)).toMatchObject({
+        account: account.id,
+        keyId: key.id,
+        write: true,
+        read: true,
+      })
+      expect(await accounts.get(account.id)).toEqual(account)
+      await accounts.close()
     })
-    expect(key.scopes).toEqual(['write', 'read'])
-    expect(accounts.findKey(key.secret)).toMatchObject({ account: account.id, keyId: key.id, write: true, read: true })
-    expect(await accounts.get(account.id)).toEqual(account)
-    await accounts.close()
-  })
 
-  test('only the first account is the operator', async () => {
-    const accounts = openFresh()
-    await accounts.create(ADA)
-    expect((await accounts.create(BOB)).account.operator).toBe(false)
-    await accounts.close()
-  })
+    test('only the first account is the operator', async () => {
+      const accounts = await open()
+      await accounts.create(ADA)
+      expect((await accounts.create(BOB)).account.operator).toBe(false)
+      await accounts.close()
+    })
 
-  test('closes after the first account', async () => {
-    const accounts = openFresh({ signup: 'first' })
-    expect(accounts.signUpOpen()).toBe(true)
-    await accounts.create(ADA)
-    expect(accounts.signUpOpen()).toBe(false)
-    expect((await problemOf(() => accounts.create(BOB))).code).toBe('signup_closed')
-    await accounts.close()
-  })
+    test('closes after the first account', async () => {
+      const accounts = await open({ signup: 'first' })
+      expect(accounts.signUpOpen()).toBe(true)
+      await accounts.create(ADA)
+      expect(accounts.signUpOpen()).toBe(false)
+      expect((await problemOf(() => accounts.create(BOB))).code).toBe('signup_closed')
+      await accounts.close()
+    })
 
-  test('closed means closed for the first one too', async () => {
-    const accounts = openFresh({ signup: 'closed' })
-    expect((await problemOf(() => accounts.create(ADA))).code).toBe('signup_closed')
-    await accounts.close()
-  })
+    test('closed means closed for the first one too', async () => {
+      const accounts = await open({ signup: 'closed' })
+      expect((await problemOf(() => accounts.create(ADA))).code).toBe('signup_closed')
+      await accounts.close()
+    })
 
-  test('of several first sign-ups at once one wins', async () => {
-    const accounts = openFresh({ signup: 'first' })
-    const tries = await Promise.allSettled(
-      [1, 2, 3, 4].map((n) => accounts.create({ ...ADA, email: `n${n}@example.com` })),
-    )
-    expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
-    expect(accounts.count()).toBe(1)
-    await accounts.close()
-  })
-
-  test('an address can be taken once, whatever its case, also by two at once', async () => {
-    const accounts = openFresh()
-    const tries = await Promise.allSettled([
-      accounts.create(ADA),
-      accounts.create({ ...ADA, email: 'Ada@EXAMPLE.com' }),
-    ])
-    expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect((await problemOf(() => accounts.create(ADA))).code).toBe('email_taken')
-    await accounts.close()
-  })
-
-  test('names every fault of e-mail and password', async () => {
-    const accounts = openFresh()
-    const problem = await problemOf(() => accounts.create({ ...ADA, email: 'nobody', password: 'short' }))
-    expect(problem.code).toBe('fields_invalid')
-    expect(problem.errors?.map((fault) => fault.pointer)).toEqual(['/email', '/password'])
-    await accounts.close()
-  })
-
-  test('the first one needs the set-up code where one is required, later ones do not', async () => {
-    const accounts = openFresh({ setupCodeRequired: true })
-    const code = accounts.setupCode()!
-    expect(code).toMatch(/^(?:[2-9A-HJ-NP-Z]{4}-){4}[2-9A-HJ-NP-Z]{4}$/)
-    expect(accounts.setupCode()).toBe(code)
-    expect((await problemOf(() => accounts.create(ADA))).code).toBe('setup_code_invalid')
-    expect((await problemOf(() => accounts.create({ ...ADA, setupCode: `${code}x` }))).code).toBe('setup_code_invalid')
-    await accounts.create({ ...ADA, setupCode: code })
-    expect(accounts.setupCode()).toBeUndefined()
-    await accounts.create(BOB)
-    await accounts.close()
-  })
-
-  test('a given set-up code is the one that counts', async () => {
-    const accounts = openFresh({ setupCodeRequired: true, setupCode: 'open sesame' })
-    expect((await problemOf(() => accounts.create({ ...ADA, setupCode: 'open sesam' }))).code).toBe(
-      'setup_code_invalid',
-    )
-    await accounts.create({ ...ADA, setupCode: 'open sesame' })
-    await accounts.close()
-  })
-
-  test('is limited by address', async () => {
-    const accounts = openFresh({ setupCodeRequired: true, signUpsMax: 60 })
-    for (let i = 0; i < 60; i++) await problemOf(() => accounts.create(ADA))
-    const problem = await problemOf(() => accounts.create(ADA))
-    expect(problem.code).toBe('rate_limited')
-    expect(problem.retryAfterS).toBe(60)
-    expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
-    await accounts.close()
-  })
-})
-
-describe('sign-in', () => {
-  test('finds the account by the right password, in any case of the address', async () => {
-    const accounts = openFresh()
-    const { account } = await accounts.create(ADA)
-    expect(await accounts.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(account)
-    await accounts.close()
-  })
-
-  test('answers a wrong password and an unknown address alike', async () => {
-    const accounts = openFresh()
-    await accounts.create(ADA)
-    const wrong = await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
-    const unknown = await problemOf(() => accounts.signIn(BOB))
-    const nonsense = await problemOf(() => accounts.signIn({ ...ADA, email: "' OR 1=1 --" }))
-    expect([wrong, unknown, nonsense].map(({ code, detail }) => [code, detail])).toEqual(
-      Array(3).fill(['credentials_invalid', wrong.detail]),
-    )
-    await accounts.close()
-  })
-
-  test('the same letters typed on another system are the same password', async () => {
-    const accounts = openFresh()
-    await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
-    await accounts.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
-    await accounts.close()
-  })
-
-  test('a password counts to its last character, beyond what bcrypt would take', async () => {
-    const accounts = openFresh()
-    const long = 'p'.repeat(1023)
-    await accounts.create({ ...ADA, password: `${long}1` })
-    expect((await problemOf(() => accounts.signIn({ ...ADA, password: `${long}2` }))).code).toBe('credentials_invalid')
-    await accounts.signIn({ ...ADA, password: `${long}1` })
-    await accounts.close()
-  })
-
-  test('ten failures lock an account, known or not, for that address alone; time helps', async () => {
-    const accounts = openFresh({ hashLimit: 2 })
-    await accounts.create(ADA)
-    for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
-      for (let i = 0; i < 10; i++) {
-        const problem = await problemOf(() => accounts.signIn({ ...ADA, email, password: 'wrong' }))
-        expect(problem.code).toBe('credentials_invalid')
-      }
-      const problem = await problemOf(() => accounts.signIn({ ...ADA, email }))
-      expect(problem.code).toBe('rate_limited')
-      expect(problem.retryAfterS).toBe(90)
-    }
-    await accounts.signIn({ ...ADA, address: BOB.address })
-    accounts.clock.passS(90)
-    await accounts.signIn(ADA)
-    await accounts.close()
-  })
-
-  test('a session is not locked out by the failures of others, and has failures of its own', async () => {
-    const accounts = openFresh({ hashLimit: 2 })
-    const { account } = await accounts.create(ADA)
-    for (let i = 0; i < 10; i++) await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
-    const confirm = (session: string, password = ADA.password) =>
-      accounts.confirmPassword(account.id, { password, session })
-    await confirm('mine')
-    for (let i = 0; i < 10; i++) expect((await problemOf(() => confirm('stolen', 'x'))).code).toBe('password_wrong')
-    expect((await problemOf(() => confirm('stolen'))).code).toBe('rate_limited')
-    await confirm('mine')
-    await accounts.close()
-  })
-
-  test('right passwords are limited too, as each costs a hash', async () => {
-    const accounts = openFresh({ hashLimit: 2 })
-    await accounts.create(ADA)
-    const signIns = async (count: number) => {
-      for (let done = 0; done < count; done += 10)
-        await Promise.all(Array.from({ length: 10 }, () => accounts.signIn(ADA)))
-    }
-    await signIns(200)
-    expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
-    await accounts.signIn({ ...ADA, address: BOB.address })
-    await accounts.close()
-  }, 60_000)
-
-  test('right passwords never use attempts up', async () => {
-    const accounts = openFresh()
-    await accounts.create(ADA)
-    for (let i = 0; i < 12; i++) await accounts.signIn(ADA)
-    await accounts.close()
-  })
-
-  test('many accounts tried from one address are limited too', async () => {
-    const accounts = openFresh()
-    await accounts.create(ADA)
-    const tryMany = (from: number) =>
-      Array.from({ length: 10 }, (_, i) =>
-        problemOf(() =>
-          accounts.signIn({ email: `x${from + i}@example.com`, password: 'wrong', address: ADA.address }),
-        ),
+    test('of several first sign-ups at once one wins', async () => {
+      const accounts = await open({ signup: 'first' })
+      const tries = await Promise.allSettled(
+        [1, 2, 3, 4].map((n) => accounts.create({ ...ADA, email: `n${n}@example.com` })),
       )
-    for (let from = 0; from < 50; from += 10)
-      expect((await Promise.all(tryMany(from))).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
-    expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
-    await accounts.signIn({ ...ADA, address: BOB.address })
-    await accounts.close()
+      expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
+      expect(accounts.count()).toBe(1)
+      await accounts.close()
+    })
+
+    test('an address can be taken once, whatever its case, also by two at once', async () => {
+      const accounts = await open()
+      const tries = await Promise.allSettled([
+        accounts.create(ADA),
+        accounts.create({ ...ADA, email: 'Ada@EXAMPLE.com' }),
+      ])
+      expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect((await problemOf(() => accounts.create(ADA))).code).toBe('email_taken')
+      await accounts.close()
+    })
+
+    test('names every fault of e-mail and password', async () => {
+      const accounts = await open()
+      const problem = await problemOf(() => accounts.create({ ...ADA, email: 'nobody', password: 'short' }))
+      expect(problem.code).toBe('fields_invalid')
+      expect(problem.errors?.map((fault) => fault.pointer)).toEqual(['/email', '/password'])
+      await accounts.close()
+    })
+
+    test('the first one needs the set-up code where one is required, later ones do not', async () => {
+      const accounts = await open({ setupCodeRequired: true })
+      const code = accounts.setupCode()!
+      expect(code).toMatch(/^(?:[2-9A-HJ-NP-Z]{4}-){4}[2-9A-HJ-NP-Z]{4}$/)
+      expect(accounts.setupCode()).toBe(code)
+      expect((await problemOf(() => accounts.create(ADA))).code).toBe('setup_code_invalid')
+      expect((await problemOf(() => accounts.create({ ...ADA, setupCode: `${code}x` }))).code).toBe(
+        'setup_code_invalid',
+      )
+      await accounts.create({ ...ADA, setupCode: code })
+      expect(accounts.setupCode()).toBeUndefined()
+      await accounts.create(BOB)
+      await accounts.close()
+    })
+
+    test('a given set-up code is the one that counts', async () => {
+      const accounts = await open({ setupCodeRequired: true, setupCode: 'open sesame' })
+      expect((await problemOf(() => accounts.create({ ...ADA, setupCode: 'open sesam' }))).code).toBe(
+        'setup_code_invalid',
+      )
+      await accounts.create({ ...ADA, setupCode: 'open sesame' })
+      await accounts.close()
+    })
+
+    test('is limited by address', async () => {
+      const accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
+      for (let i = 0; i < 60; i++) await problemOf(() => accounts.create(ADA))
+      const problem = await problemOf(() => accounts.create(ADA))
+      expect(problem.code).toBe('rate_limited')
+      expect(problem.retryAfterS).toBe(60)
+      expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
+      await accounts.close()
+    })
   })
 
-  test('the addresses of one IPv6 network are one', async () => {
-    const accounts = openFresh({ setupCodeRequired: true, signUpsMax: 60 })
-    for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
-    expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
-    expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db9::1' }))).code).toBe('setup_code_invalid')
-    await accounts.close()
+  describe('sign-in', () => {
+    test('finds the account by the right password, in any case of the address', async () => {
+      const accounts = await open()
+      const { account } = await accounts.create(ADA)
+      expect(await accounts.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(account)
+      await accounts.close()
+    })
+
+    test('answers a wrong password and an unknown address alike', async () => {
+      const accounts = await open()
+      await accounts.create(ADA)
+      const wrong = await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
+      const unknown = await problemOf(() => accounts.signIn(BOB))
+      const nonsense = await problemOf(() => accounts.signIn({ ...ADA, email: "' OR 1=1 --" }))
+      expect([wrong, unknown, nonsense].map(({ code, detail }) => [code, detail])).toEqual(
+        Array(3).fill(['credentials_invalid', wrong.detail]),
+      )
+      await accounts.close()
+    })
+
+    test('the same letters typed on another system are the same password', async () => {
+      const accounts = await open()
+      await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
+      await accounts.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
+      await accounts.close()
+    })
+
+    test('a password counts to its last character, beyond what bcrypt would take', async () => {
+      const accounts = await open()
+      const long = 'p'.repeat(1023)
+      await accounts.create({ ...ADA, password: `${long}1` })
+      expect((await problemOf(() => accounts.signIn({ ...ADA, password: `${long}2` }))).code).toBe(
+        'credentials_invalid',
+      )
+      await accounts.signIn({ ...ADA, password: `${long}1` })
+      await accounts.close()
+    })
+
+    test('ten failures lock an account, known or not, for that address alone; time helps', async () => {
+      const accounts = await open({ hashLimit: 2 })
+      await accounts.create(ADA)
+      for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
+        for (let i = 0; i < 10; i++) {
+          const problem = await problemOf(() => accounts.signIn({ ...ADA, email, password: 'wrong' }))
+          expect(problem.code).toBe('credentials_invalid')
+        }
+        const problem = await problemOf(() => accounts.signIn({ ...ADA, email }))
+        expect(problem.code).toBe('rate_limited')
+        expect(problem.retryAfterS).toBe(90)
+      }
+      await accounts.signIn({ ...ADA, address: BOB.address })
+      accounts.clock.passS(90)
+      await accounts.signIn(ADA)
+      await accounts.close()
+    })
+
+    test('a session is not locked out by the failures of others, and has failures of its own', async () => {
+      const accounts = await open({ hashLimit: 2 })
+      const { account } = await accounts.create(ADA)
+      for (let i = 0; i < 10; i++) await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
+      const confirm = (session: string, password = ADA.password) =>
+        accounts.confirmPassword(account.id, { password, session })
+      await confirm('mine')
+      for (let i = 0; i < 10; i++) expect((await problemOf(() => confirm('stolen', 'x'))).code).toBe('password_wrong')
+      expect((await problemOf(() => confirm('stolen'))).code).toBe('rate_limited')
+      await confirm('mine')
+      await accounts.close()
+    })
+
+    test('right passwords are limited too, as each costs a hash', async () => {
+      const accounts = await open({ hashLimit: 2 })
+      await accounts.create(ADA)
+      const signIns = async (count: number) => {
+        for (let done = 0; done < count; done += 10)
+          await Promise.all(Array.from({ length: 10 }, () => accounts.signIn(ADA)))
+      }
+      await signIns(200)
+      expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
+      await accounts.signIn({ ...ADA, address: BOB.address })
+      await accounts.close()
+    }, 60_000)
+
+    test('right passwords never use attempts up', async () => {
+      const accounts = await open()
+      await accounts.create(ADA)
+      for (let i = 0; i < 12; i++) await accounts.signIn(ADA)
+      await accounts.close()
+    })
+
+    test('many accounts tried from one address are limited too', async () => {
+      const accounts = await open()
+      await accounts.create(ADA)
+      const tryMany = (from: number) =>
+        Array.from({ length: 10 }, (_, i) =>
+          problemOf(() =>
+            accounts.signIn({ email: `x${from + i}@example.com`, password: 'wrong', address: ADA.address }),
+          ),
+        )
+      for (let from = 0; from < 50; from += 10)
+        expect((await Promise.all(tryMany(from))).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
+      expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
+      await accounts.signIn({ ...ADA, address: BOB.address })
+      await accounts.close()
+    })
+
+    test('the addresses of one IPv6 network are one', async () => {
+      const accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
+      for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
+      expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
+      expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db9::1' }))).code).toBe(
+        'setup_code_invalid',
+      )
+      await accounts.close()
+    })
   })
-})
 
-describe('passwords', () => {
-  test('a change ends the other sessions and needs the old password', async () => {
-    const accounts = openFresh()
-    const { account } = await accounts.create(ADA)
-    const [kept, other] = [
-      await accounts.sessions.create(account.id, ''),
-      await accounts.sessions.create(account.id, ''),
-    ]
-    const session = (await accounts.sessions.find(kept))!.id
-    const change = { currentPassword: ADA.password, newPassword: 'something else', session }
-    expect((await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code).toBe(
-      'credentials_invalid',
-    )
-    const faulty = await problemOf(() => accounts.changePassword(account.id, { ...change, newPassword: 'x' }))
-    expect(faulty.errors?.[0]?.pointer).toBe('/new_password')
-    expect(await accounts.sessions.find(other)).toBeDefined()
-    await accounts.changePassword(account.id, change)
-    expect(await accounts.sessions.find(other)).toBeUndefined()
-    expect(await accounts.sessions.find(kept)).toBeDefined()
-    expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('credentials_invalid')
-    await accounts.signIn({ ...ADA, password: 'something else' })
-    await accounts.close()
+  describe('passwords', () => {
+    test('a change ends the other sessions and needs the old password', async () => {
+      const accounts = await open()
+      const { account } = await accounts.create(ADA)
+      const [kept, other] = [
+        await accounts.sessions.create(account.id, ''),
+        await accounts.sessions.create(account.id, ''),
+      ]
+      const session = (await accounts.sessions.find(kept))!.id
+      const change = { currentPassword: ADA.password, newPassword: 'something else', session }
+      expect(
+        (await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code,
+      ).toBe('credentials_invalid')
+      const faulty = await problemOf(() => accounts.changePassword(account.id, { ...change, newPassword: 'x' }))
+      expect(faulty.errors?.[0]?.pointer).toBe('/new_password')
+      expect(await accounts.sessions.find(other)).toBeDefined()
+      await accounts.changePassword(account.id, change)
+      expect(await accounts.sessions.find(other)).toBeUndefined()
+      expect(await accounts.sessions.find(kept)).toBeDefined()
+      expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('credentials_invalid')
+      await accounts.signIn({ ...ADA, password: 'something else' })
+      await accounts.close()
+    })
+
+    test('of two simultaneous changes one wins and the other fails with an error', async () => {
+      const accounts = await open()
+      const { account } = await accounts.create(ADA)
+      const change = (newPassword: string) =>
+        accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, session: 'none' })
+      const tries = await Promise.allSettled([change('first new one'), change('second new one')])
+      expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
+      await accounts.close()
+    })
+
+    test('a reset needs no old one and ends all sessions', async () => {
+      const accounts = await open()
+      const { account } = await accounts.create(ADA)
+      const token = await accounts.sessions.create(account.id, '')
+      await accounts.resetPassword('Ada@example.com', 'a new beginning')
+      expect(await accounts.sessions.find(token)).toBeUndefined()
+      await accounts.signIn({ ...ADA, password: 'a new beginning' })
+      expect((await problemOf(() => accounts.resetPassword(BOB.email, 'a new beginning'))).code).toBe('not_found')
+      await accounts.close()
+    })
   })
 
-  test('of two simultaneous changes one wins and the other fails with an error', async () => {
-    const accounts = openFresh()
-    const { account } = await accounts.create(ADA)
-    const change = (newPassword: string) =>
-      accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, session: 'none' })
-    const tries = await Promise.allSettled([change('first new one'), change('second new one')])
-    expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
-    await accounts.close()
-  })
+  describe('deleting an account', () => {
+    test('ends its keys and sessions at once, and names it until its data is gone', async () => {
+      const accounts = await open()
+      const { account, key } = await accounts.create(ADA)
+      const bob = await accounts.create(BOB)
+      const token = await accounts.sessions.create(account.id, '')
+      await accounts.delete(account.id, BOB.email)
+      expect(accounts.findKey(key.secret)).toBeUndefined()
+      expect(await accounts.sessions.find(token)).toBeUndefined()
+      expect(await accounts.get(account.id)).toBeUndefined()
+      expect(accounts.findKey(bob.key.secret)).toBeDefined()
+      await accounts.close()
 
-  test('a reset needs no old one and ends all sessions', async () => {
-    const accounts = openFresh()
-    const { account } = await accounts.create(ADA)
-    const token = await accounts.sessions.create(account.id, '')
-    await accounts.resetPassword('Ada@example.com', 'a new beginning')
-    expect(await accounts.sessions.find(token)).toBeUndefined()
-    await accounts.signIn({ ...ADA, password: 'a new beginning' })
-    expect((await problemOf(() => accounts.resetPassword(BOB.email, 'a new beginning'))).code).toBe('not_found')
-    await accounts.close()
-  })
-})
+      const again = await open({ path: accounts.path })
+      expect(again.removals()).toEqual([account.id])
+      again.removed(account.id)
+      expect(again.removals()).toEqual([])
+      expect((await again.create(ADA)).account.id).not.toBe(account.id)
+      await again.close()
+    })
 
-describe('deleting an account', () => {
-  test('ends its keys and sessions at once, and names it until its data is gone', async () => {
-    const accounts = openFresh()
-    const { account, key } = await accounts.create(ADA)
-    const bob = await accounts.create(BOB)
-    const token = await accounts.sessions.create(account.id, '')
-    await accounts.delete(account.id, BOB.email)
-    expect(accounts.findKey(key.secret)).toBeUndefined()
-    expect(await accounts.sessions.find(token)).toBeUndefined()
-    expect(await accounts.get(account.id)).toBeUndefined()
-    expect(accounts.findKey(bob.key.secret)).toBeDefined()
-    await accounts.close()
+    test('the operator names its successor where others remain', async () => {
+      const accounts = await open()
+      const [ada, bob] = [await accounts.create(ADA), await accounts.create(BOB)]
+      expect((await problemOf(() => accounts.delete(ada.account.id))).code).toBe('operator_needed')
+      for (const email of [ADA.email, 'nobody@example.com', 'nonsense']) {
+        const problem = await problemOf(() => accounts.delete(ada.account.id, email))
+        expect(problem).toMatchObject({ code: 'fields_invalid', errors: [{ pointer: '/operator' }] })
+      }
+      expect((await problemOf(() => accounts.delete(bob.account.id, ADA.email))).code).toBe('fields_invalid')
+      expect([accounts.count(), accounts.findKey(ada.key.secret)]).toEqual([2, expect.anything()])
+      await accounts.delete(ada.account.id, BOB.email)
+      expect((await accounts.get(bob.account.id))?.operator).toBe(true)
+      await accounts.close()
+    })
 
-    const again = openFresh({ path: accounts.path })
-    expect(again.removals()).toEqual([account.id])
-    again.removed(account.id)
-    expect(again.removals()).toEqual([])
-    expect((await again.create(ADA)).account.id).not.toBe(account.id)
-    await again.close()
-  })
+    test('the last one opens sign-up again, to whoever has the set-up code of the log', async () => {
+      const lines: string[] = []
+      const log = pino({}, { write: (line) => void lines.push(line) })
+      const accounts = await open({ signup: 'first', setupCodeRequired: true, log })
+      const { account } = await accounts.create({ ...ADA, setupCode: accounts.setupCode()! })
+      await accounts.delete(account.id)
+      const code = accounts.setupCode()!
+      expect(lines.at(-1)).toContain(code)
+      expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
+      await accounts.create({ ...BOB, setupCode: code })
+      await accounts.close()
+    })
 
-  test('the operator names its successor where others remain', async () => {
-    const accounts = openFresh()
-    const [ada, bob] = [await accounts.create(ADA), await accounts.create(BOB)]
-    expect((await problemOf(() => accounts.delete(ada.account.id))).code).toBe('operator_needed')
-    for (const email of [ADA.email, 'nobody@example.com', 'nonsense']) {
-      const problem = await problemOf(() => accounts.delete(ada.account.id, email))
-      expect(problem).toMatchObject({ code: 'fields_invalid', errors: [{ pointer: '/operator' }] })
-    }
-    expect((await problemOf(() => accounts.delete(bob.account.id, ADA.email))).code).toBe('fields_invalid')
-    expect([accounts.count(), accounts.findKey(ada.key.secret)]).toEqual([2, expect.anything()])
-    await accounts.delete(ada.account.id, BOB.email)
-    expect((await accounts.get(bob.account.id))?.operator).toBe(true)
-    await accounts.close()
-  })
-
-  test('the last one opens sign-up again, to whoever has the set-up code of the log', async () => {
-    const lines: string[] = []
-    const log = pino({}, { write: (line) => void lines.push(line) })
-    const accounts = openFresh({ signup: 'first', setupCodeRequired: true, log })
-    const { account } = await accounts.create({ ...ADA, setupCode: accounts.setupCode()! })
-    await accounts.delete(account.id)
-    const code = accounts.setupCode()!
-    expect(lines.at(-1)).toContain(code)
-    expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
-    await accounts.create({ ...BOB, setupCode: code })
-    await accounts.close()
-  })
-
-  test('a sign-in under way meanwhile fails', async () => {
-    const accounts = openFresh()
-    const { account } = await accounts.create(ADA)
-    const signIn = problemOf(() => accounts.signIn(ADA))
-    await accounts.delete(account.id)
-    expect((await signIn).code).toBe('credentials_invalid')
-    await accounts.close()
+    test('a sign-in under way meanwhile fails', async () => {
+      const accounts = await open()
+      const { account } = await accounts.create(ADA)
+      const signIn = problemOf(() => accounts.signIn(ADA))
+      await accounts.delete(account.id)
+      expect((await signIn).code).toBe('credentials_invalid')
+      await accounts.close()
+    })
   })
 })
 

@@ -3,168 +3,188 @@ import { loadKeyRing } from '../../src/account/key-ring.ts'
 import { createKeys } from '../../src/account/keys.ts'
 import { checksum } from '../../src/account/secret.ts'
 import { createSqliteDatabase } from '../../src/account/sqlite.ts'
-import { ADA, BOB, openFresh, openFreshDatabase, problemOf } from './accounts-cast.ts'
+import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
-const accounts = openFresh()
-const { clock, keys } = accounts
-const ada = (await accounts.create(ADA)).account.id
-const bob = (await accounts.create(BOB)).account.id
-afterAll(() => accounts.close())
+for (const { database, open } of databases()) {
+  const accounts = await open()
+  const { clock, keys } = accounts
+  const ada = (await accounts.create(ADA)).account.id
+  const bob = (await accounts.create(BOB)).account.id
 
-describe('a key', () => {
-  test('is a prefix, more than 160 random bits beyond what is shown, and a checksum', async () => {
-    const { secret, prefix } = await keys.create(ada, 'shape', ['write'])
-    expect(secret).toMatch(/^stint_[0-9A-Za-z]{42}$/)
-    expect(secret.startsWith(prefix)).toBe(true)
-    expect(Math.log2(62) * (48 - prefix.length - 6)).toBeGreaterThan(160)
-    expect(checksum(secret.slice(0, -6))).toBe(secret.slice(-6))
-  })
+  describe(`keys in ${database}`, () => {
+    afterAll(() => accounts.close())
+    describe('a key', () => {
+      test('is a prefix, more than 160 random bits beyond what is shown, and a checksum', async () => {
+        const { secret, prefix } = await keys.create(ada, 'shape', ['write'])
+        expect(secret).toMatch(/^stint_[0-9A-Za-z]{42}$/)
+        expect(secret.startsWith(prefix)).toBe(true)
+        expect(Math.log2(62) * (48 - prefix.length - 6)).toBeGreaterThan(160)
+        expect(checksum(secret.slice(0, -6))).toBe(secret.slice(-6))
+      })
 
-  test('carries its scopes and nothing more', async () => {
-    const write = await keys.create(ada, 'w', ['write'])
-    const read = await keys.create(ada, 'r', ['read'])
-    expect(accounts.findKey(write.secret)).toMatchObject({ keyId: write.id, account: ada, write: true, read: false })
-    expect(accounts.findKey(read.secret)).toMatchObject({ keyId: read.id, account: ada, write: false, read: true })
-  })
+      test('carries its scopes and nothing more', async () => {
+        const write = await keys.create(ada, 'w', ['write'])
+        const read = await keys.create(ada, 'r', ['read'])
+        expect(accounts.findKey(write.secret)).toMatchObject({
+          keyId: write.id,
+          account: ada,
+          write: true,
+          read: false,
+        })
+        expect(accounts.findKey(read.secret)).toMatchObject({ keyId: read.id, account: ada, write: false, read: true })
+      })
 
-  test.each(['', 'stint_', 'x', `stint_${'a'.repeat(42)}`, `stint_${'é'.repeat(42)}`, '\0'.repeat(48)])(
-    'is not %j',
-    (secret) => expect(accounts.findKey(secret)).toBeUndefined(),
-  )
+      test.each(['', 'stint_', 'x', `stint_${'a'.repeat(42)}`, `stint_${'é'.repeat(42)}`, '\0'.repeat(48)])(
+        'is not %j',
+        (secret) => expect(accounts.findKey(secret)).toBeUndefined(),
+      )
 
-  test('is not found with another letter or another case', async () => {
-    const { secret } = await keys.create(ada, 'exact', ['write'])
-    const swapped = secret.replace(/[a-z](?=[0-9A-Za-z]{5}$)|[A-Z](?=[0-9A-Za-z]{5}$)|\d(?=[0-9A-Za-z]{5}$)/, '_')
-    for (const other of [swapped, `${secret} `, ` ${secret}`, secret.slice(0, -1), secret.toUpperCase()]) {
-      expect(accounts.findKey(other)).toBeUndefined()
-    }
-    expect(accounts.findKey(secret)).toBeDefined()
-  })
+      test('is not found with another letter or another case', async () => {
+        const { secret } = await keys.create(ada, 'exact', ['write'])
+        const swapped = secret.replace(/[a-z](?=[0-9A-Za-z]{5}$)|[A-Z](?=[0-9A-Za-z]{5}$)|\d(?=[0-9A-Za-z]{5}$)/, '_')
+        for (const other of [swapped, `${secret} `, ` ${secret}`, secret.slice(0, -1), secret.toUpperCase()]) {
+          expect(accounts.findKey(other)).toBeUndefined()
+        }
+        expect(accounts.findKey(secret)).toBeDefined()
+      })
 
-  test('works over a restart, and its last use is kept to the ms', async () => {
-    const first = openFresh({ clock })
-    const { account, key } = await first.create(ADA)
-    clock.passS(100)
-    first.findKey(key.secret)
-    const usedMs = clock.wallUs() / 1000
-    expect((await first.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
-    await first.close()
-    clock.passS(100)
-    const again = openFresh({ path: first.path, clock })
-    expect((await again.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
-    expect(again.findKey(key.secret)?.account).toBe(account.id)
-    await again.close()
-  })
-})
-
-describe('a list', () => {
-  test('holds the own keys alone, the newest first, and no secret', async () => {
-    const first = await keys.create(bob, 'first', ['write'])
-    const second = await keys.create(bob, 'second', ['read'])
-    const list = await keys.list(bob)
-    expect(list.map((key) => key.name)).toEqual(['second', 'first', 'first key'])
-    expect(list[0]).toEqual({
-      id: second.id,
-      name: 'second',
-      prefix: second.secret.slice(0, 12),
-      scopes: ['read'],
-      createdMs: clock.wallUs() / 1000,
-      lastUsedMs: null,
-      expiresMs: null,
-      revokedMs: null,
+      test('works over a restart, and its last use is kept to the ms', async () => {
+        const first = await open({ clock })
+        const { account, key } = await first.create(ADA)
+        clock.passS(100)
+        first.findKey(key.secret)
+        const usedMs = clock.wallUs() / 1000
+        expect((await first.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
+        await first.close()
+        clock.passS(100)
+        const again = await open({ path: first.path, clock })
+        expect((await again.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
+        expect(again.findKey(key.secret)?.account).toBe(account.id)
+        await again.close()
+      })
     })
-    expect(JSON.stringify(list)).not.toContain(first.secret.slice(12, 30))
-  })
-})
 
-describe('revoking', () => {
-  test('ends a key at once, now and over a restart, and is still listed', async () => {
-    const first = openFresh({ clock })
-    const { account, key } = await first.create(ADA)
-    await first.keys.revoke(account.id, key.id)
-    expect(first.findKey(key.secret)).toBeUndefined()
-    const revokedMs = clock.wallUs() / 1000
-    clock.passS(10)
-    await first.keys.revoke(account.id, key.id)
-    await first.close()
-    const again = openFresh({ path: first.path, clock })
-    expect(again.findKey(key.secret)).toBeUndefined()
-    expect(await again.keys.list(account.id)).toMatchObject([{ id: key.id, revokedMs }])
-    await again.close()
-  })
+    describe('a list', () => {
+      test('holds the own keys alone, the newest first, and no secret', async () => {
+        const first = await keys.create(bob, 'first', ['write'])
+        const second = await keys.create(bob, 'second', ['read'])
+        const list = await keys.list(bob)
+        expect(list.map((key) => key.name)).toEqual(['second', 'first', 'first key'])
+        expect(list[0]).toEqual({
+          id: second.id,
+          name: 'second',
+          prefix: second.secret.slice(0, 12),
+          scopes: ['read'],
+          createdMs: clock.wallUs() / 1000,
+          lastUsedMs: null,
+          expiresMs: null,
+          revokedMs: null,
+        })
+        expect(JSON.stringify(list)).not.toContain(first.secret.slice(12, 30))
+      })
+    })
 
-  test('cannot touch the key of another account', async () => {
-    const key = await keys.create(ada, 'mine', ['write'])
-    expect((await problemOf(() => keys.revoke(bob, key.id))).code).toBe('not_found')
-    expect((await problemOf(() => keys.rotate(bob, key.id, 0))).code).toBe('not_found')
-    expect((await problemOf(() => keys.revoke(ada, 'key_none'))).code).toBe('not_found')
-    expect(accounts.findKey(key.secret)).toBeDefined()
-  })
-})
+    describe('revoking', () => {
+      test('ends a key at once, now and over a restart, and is still listed', async () => {
+        const first = await open({ clock })
+        const { account, key } = await first.create(ADA)
+        await first.keys.revoke(account.id, key.id)
+        expect(first.findKey(key.secret)).toBeUndefined()
+        const revokedMs = clock.wallUs() / 1000
+        clock.passS(10)
+        await first.keys.revoke(account.id, key.id)
+        await first.close()
+        const again = await open({ path: first.path, clock })
+        expect(again.findKey(key.secret)).toBeUndefined()
+        expect(await again.keys.list(account.id)).toMatchObject([{ id: key.id, revokedMs }])
+        await again.close()
+      })
 
-describe('rotating', () => {
-  test('gives a new key of the same name and scopes; the old one lasts as long as asked and not longer', async () => {
-    const old = await keys.create(ada, 'rotated', ['read'])
-    const fresh = await keys.rotate(ada, old.id, 60)
-    expect(fresh).toMatchObject({ name: 'rotated', scopes: ['read'] })
-    expect(fresh.id).not.toBe(old.id)
-    clock.passS(59.999)
-    expect(accounts.findKey(old.secret)).toBeDefined()
-    clock.passS(0.001)
-    expect(accounts.findKey(old.secret)).toBeUndefined()
-    expect(accounts.findKey(fresh.secret)).toBeDefined()
-  })
+      test('cannot touch the key of another account', async () => {
+        const key = await keys.create(ada, 'mine', ['write'])
+        expect((await problemOf(() => keys.revoke(bob, key.id))).code).toBe('not_found')
+        expect((await problemOf(() => keys.rotate(bob, key.id, 0))).code).toBe('not_found')
+        expect((await problemOf(() => keys.revoke(ada, 'key_none'))).code).toBe('not_found')
+        expect(accounts.findKey(key.secret)).toBeDefined()
+      })
+    })
 
-  test('without an overlap the old one ends at once', async () => {
-    const old = await keys.create(ada, 'at once', ['write'])
-    await keys.rotate(ada, old.id, 0)
-    expect(accounts.findKey(old.secret)).toBeUndefined()
-  })
+    describe('rotating', () => {
+      test('gives a new key of the same name and scopes; the old one lasts as long as asked and not longer', async () => {
+        const old = await keys.create(ada, 'rotated', ['read'])
+        const fresh = await keys.rotate(ada, old.id, 60)
+        expect(fresh).toMatchObject({ name: 'rotated', scopes: ['read'] })
+        expect(fresh.id).not.toBe(old.id)
+        clock.passS(59.999)
+        expect(accounts.findKey(old.secret)).toBeDefined()
+        clock.passS(0.001)
+        expect(accounts.findKey(old.secret)).toBeUndefined()
+        expect(accounts.findKey(fresh.secret)).toBeDefined()
+      })
 
-  test('again, an old one never lasts longer than it was told before', async () => {
-    const old = await keys.create(ada, 'twice', ['write'])
-    await keys.rotate(ada, old.id, 60)
-    await keys.rotate(ada, old.id, 3600)
-    clock.passS(60)
-    expect(accounts.findKey(old.secret)).toBeUndefined()
-    expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
-  })
+      test('without an overlap the old one ends at once', async () => {
+        const old = await keys.create(ada, 'at once', ['write'])
+        await keys.rotate(ada, old.id, 0)
+        expect(accounts.findKey(old.secret)).toBeUndefined()
+      })
 
-  test('a revoked key cannot be rotated back to life, and one in its overlap can be revoked', async () => {
-    const old = await keys.create(ada, 'revoked', ['write'])
-    await keys.rotate(ada, old.id, 60)
-    await keys.revoke(ada, old.id)
-    expect(accounts.findKey(old.secret)).toBeUndefined()
-    expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
-  })
+      test('again, an old one never lasts longer than it was told before', async () => {
+        const old = await keys.create(ada, 'twice', ['write'])
+        await keys.rotate(ada, old.id, 60)
+        await keys.rotate(ada, old.id, 3600)
+        clock.passS(60)
+        expect(accounts.findKey(old.secret)).toBeUndefined()
+        expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
+      })
 
-  test('the end of an overlap holds over a restart', async () => {
-    const first = openFresh({ clock })
-    const { account, key } = await first.create(ADA)
-    await first.keys.rotate(account.id, key.id, 60)
-    await first.close()
-    clock.passS(30)
-    const again = openFresh({ path: first.path, clock })
-    expect(again.findKey(key.secret)).toBeDefined()
-    clock.passS(30)
-    expect(again.findKey(key.secret)).toBeUndefined()
-    await again.close()
-  })
-})
+      test('a revoked key cannot be rotated back to life, and one in its overlap can be revoked', async () => {
+        const old = await keys.create(ada, 'revoked', ['write'])
+        await keys.rotate(ada, old.id, 60)
+        await keys.revoke(ada, old.id)
+        expect(accounts.findKey(old.secret)).toBeUndefined()
+        expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
+      })
 
-test('keys that ended more than 30 days ago are forgotten', async () => {
-  const first = openFresh({ clock })
-  const { account, key } = await first.create(ADA)
-  const fresh = await first.keys.rotate(account.id, key.id, 0)
-  clock.passS(31 * 86_400)
-  expect((await first.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
-  await first.close()
-  const again = openFresh({ path: first.path, clock })
-  expect((await again.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
-  await again.close()
-})
+      test('the end of an overlap holds over a restart', async () => {
+        const first = await open({ clock })
+        const { account, key } = await first.create(ADA)
+        await first.keys.rotate(account.id, key.id, 60)
+        await first.close()
+        clock.passS(30)
+        const again = await open({ path: first.path, clock })
+        expect(again.findKey(key.secret)).toBeDefined()
+        clock.passS(30)
+        expect(again.findKey(key.secret)).toBeUndefined()
+        await again.close()
+      })
+    })
+
+    test('keys that ended more than 30 days ago are forgotten', async () => {
+      const first = await open({ clock })
+      const { account, key } = await first.create(ADA)
+      const fresh = await first.keys.rotate(account.id, key.id, 0)
+      clock.passS(31 * 86_400)
+      expect((await first.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
+      await first.close()
+      const again = await open({ path: first.path, clock })
+      expect((await again.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
+      await again.close()
+    })
+
+    test('a key that was met after its end stays ended when the clock is set back', async () => {
+      const old = await keys.create(ada, 'ended', ['write'])
+      await keys.rotate(ada, old.id, 60)
+      clock.passS(60)
+      expect(accounts.findKey(old.secret)).toBeUndefined()
+      clock.passS(-30)
+      expect(accounts.findKey(old.secret)).toBeUndefined()
+      clock.passS(30)
+    })
+  })
+}
 
 test('they are forgotten while Stint runs, and the flush that removes one keeps those that are still listed', async () => {
+  const clock = createManualClock()
   const file = openFreshDatabase()
   const { db, write, close } = file
   write(() => db.run("INSERT INTO account VALUES ('acc', 'a@example.com', 'x', 1, 0)"))
@@ -186,14 +206,4 @@ test('they are forgotten while Stint runs, and the flush that removes one keeps 
   await fresh.flush()
   expect(rows()).toEqual(['kept', 'replaced'])
   close()
-})
-
-test('a key that was met after its end stays ended when the clock is set back', async () => {
-  const old = await keys.create(ada, 'ended', ['write'])
-  await keys.rotate(ada, old.id, 60)
-  clock.passS(60)
-  expect(accounts.findKey(old.secret)).toBeUndefined()
-  clock.passS(-30)
-  expect(accounts.findKey(old.secret)).toBeUndefined()
-  clock.passS(30)
 })

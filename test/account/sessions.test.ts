@@ -1,88 +1,101 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createSessions } from '../../src/account/sessions.ts'
 import { createSqliteDatabase } from '../../src/account/sqlite.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
-import { ADA, BOB, openFresh, openFreshDatabase, problemOf } from './accounts-cast.ts'
+import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
 const DAY_S = 86_400
-const accounts = openFresh()
-const { clock, sessions } = accounts
-const ada = (await accounts.create(ADA)).account.id
-const bob = (await accounts.create(BOB)).account.id
-afterAll(() => accounts.close())
+for (const { database, open } of databases()) {
+  const accounts = await open()
+  const { clock, sessions } = accounts
+  const ada = (await accounts.create(ADA)).account.id
+  const bob = (await accounts.create(BOB)).account.id
 
-test('a token finds its session; others find nothing', async () => {
-  const token = await sessions.create(ada, 'browser')
-  expect(token).toMatch(/^[0-9A-Za-z]{43}$/)
-  expect((await sessions.find(token))?.account).toBe(ada)
-  expect(await sessions.find(`${token}x`)).toBeUndefined()
-  expect(await sessions.find('')).toBeUndefined()
-})
+  describe(`sessions in ${database}`, () => {
+    afterAll(() => accounts.close())
+    test('a token finds its session; others find nothing', async () => {
+      const token = await sessions.create(ada, 'browser')
+      expect(token).toMatch(/^[0-9A-Za-z]{43}$/)
+      expect((await sessions.find(token))?.account).toBe(ada)
+      expect(await sessions.find(`${token}x`)).toBeUndefined()
+      expect(await sessions.find('')).toBeUndefined()
+    })
 
-test('a session ends after seven days without use', async () => {
-  const token = await sessions.create(ada, 'idle')
-  clock.passS(7 * DAY_S - 1)
-  expect(await sessions.find(token)).toBeDefined()
-  clock.passS(7 * DAY_S - 1)
-  expect(await sessions.find(token)).toBeDefined()
-  clock.passS(7 * DAY_S)
-  expect(await sessions.find(token)).toBeUndefined()
-})
+    test('a session ends after seven days without use', async () => {
+      const token = await sessions.create(ada, 'idle')
+      clock.passS(7 * DAY_S - 1)
+      expect(await sessions.find(token)).toBeDefined()
+      clock.passS(7 * DAY_S - 1)
+      expect(await sessions.find(token)).toBeDefined()
+      clock.passS(7 * DAY_S)
+      expect(await sessions.find(token)).toBeUndefined()
+    })
 
-test('a session in use ends after thirty days', async () => {
-  const token = await sessions.create(ada, 'busy')
-  for (let day = 1; day < 30; day++) {
-    clock.passS(DAY_S)
-    expect(await sessions.find(token)).toBeDefined()
-  }
-  expect((await sessions.list(ada))[0]?.expiresMs).toBe(clock.wallUs() / 1000 + DAY_S * 1000)
-  clock.passS(DAY_S)
-  expect(await sessions.find(token)).toBeUndefined()
-})
+    test('a session in use ends after thirty days', async () => {
+      const token = await sessions.create(ada, 'busy')
+      for (let day = 1; day < 30; day++) {
+        clock.passS(DAY_S)
+        expect(await sessions.find(token)).toBeDefined()
+      }
+      expect((await sessions.list(ada))[0]?.expiresMs).toBe(clock.wallUs() / 1000 + DAY_S * 1000)
+      clock.passS(DAY_S)
+      expect(await sessions.find(token)).toBeUndefined()
+    })
 
-test('signing in again ends the session before', async () => {
-  const first = await sessions.create(ada, 'browser')
-  const second = await sessions.create(ada, 'browser', first)
-  expect(await sessions.find(first)).toBeUndefined()
-  expect(await sessions.find(second)).toBeDefined()
-})
+    test('signing in again ends the session before', async () => {
+      const first = await sessions.create(ada, 'browser')
+      const second = await sessions.create(ada, 'browser', first)
+      expect(await sessions.find(first)).toBeUndefined()
+      expect(await sessions.find(second)).toBeDefined()
+    })
 
-test('the list shows where somebody is signed in, the one last seen first', async () => {
-  const first = await sessions.create(bob, 'phone')
-  clock.passS(120)
-  await sessions.create(bob, `desk\ud800${'x'.repeat(1000)}`)
-  clock.passS(120)
-  await sessions.find(first)
-  const list = await sessions.list(bob)
-  expect(list.map(({ userAgent }) => userAgent.slice(0, 5))).toEqual(['phone', 'desk\ufffd'])
-  expect(list[0]).toMatchObject({
-    seenMs: clock.wallUs() / 1000,
-    createdMs: clock.wallUs() / 1000 - 240_000,
-    expiresMs: clock.wallUs() / 1000 + 7 * DAY_S * 1000,
+    test('the list shows where somebody is signed in, the one last seen first', async () => {
+      const first = await sessions.create(bob, 'phone')
+      clock.passS(120)
+      await sessions.create(bob, `desk\ud800${'x'.repeat(1000)}`)
+      clock.passS(120)
+      await sessions.find(first)
+      const list = await sessions.list(bob)
+      expect(list.map(({ userAgent }) => userAgent.slice(0, 5))).toEqual(['phone', 'desk\ufffd'])
+      expect(list[0]).toMatchObject({
+        seenMs: clock.wallUs() / 1000,
+        createdMs: clock.wallUs() / 1000 - 240_000,
+        expiresMs: clock.wallUs() / 1000 + 7 * DAY_S * 1000,
+      })
+      expect(list[1]?.userAgent).toHaveLength(300)
+    })
+
+    test('revoking ends a session at once, but only an own one', async () => {
+      const token = await sessions.create(ada, 'mine')
+      const { id } = (await sessions.find(token))!
+      expect((await problemOf(() => sessions.revoke(bob, id))).code).toBe('not_found')
+      await sessions.revoke(ada, id)
+      expect(await sessions.find(token)).toBeUndefined()
+      expect((await problemOf(() => sessions.revoke(ada, id))).code).toBe('not_found')
+    })
+
+    test('sessions outlast a restart', async () => {
+      const first = await open({ clock })
+      const { account } = await first.create(ADA)
+      const token = await first.sessions.create(account.id, 'browser')
+      await first.close()
+      const again = await open({ path: first.path, clock })
+      expect((await again.sessions.find(token))?.account).toBe(account.id)
+      await again.close()
+    })
+
+    test('an account has at most a hundred; the oldest give way', async () => {
+      const tokens: string[] = []
+      for (let i = 0; i < 101; i++) tokens.push(await sessions.create(ada, 'many'))
+      expect(await sessions.find(tokens[0]!)).toBeUndefined()
+      expect(await sessions.find(tokens[1]!)).toBeDefined()
+      expect(await sessions.list(ada)).toHaveLength(100)
+    })
   })
-  expect(list[1]?.userAgent).toHaveLength(300)
-})
-
-test('revoking ends a session at once, but only an own one', async () => {
-  const token = await sessions.create(ada, 'mine')
-  const { id } = (await sessions.find(token))!
-  expect((await problemOf(() => sessions.revoke(bob, id))).code).toBe('not_found')
-  await sessions.revoke(ada, id)
-  expect(await sessions.find(token)).toBeUndefined()
-  expect((await problemOf(() => sessions.revoke(ada, id))).code).toBe('not_found')
-})
-
-test('sessions outlast a restart', async () => {
-  const first = openFresh({ clock })
-  const { account } = await first.create(ADA)
-  const token = await first.sessions.create(account.id, 'browser')
-  await first.close()
-  const again = openFresh({ path: first.path, clock })
-  expect((await again.sessions.find(token))?.account).toBe(account.id)
-  await again.close()
-})
+}
 
 test('a disk that takes no write ends no session; it is noted as seen when the disk does again', async () => {
+  const clock = createManualClock()
   const file = openFreshDatabase()
   const { db, write, close } = file
   write(() => db.run("INSERT INTO account VALUES ('acc', 'a@example.com', 'x', 1, 0)"))
@@ -105,12 +118,4 @@ test('a disk that takes no write ends no session; it is noted as seen when the d
   expect((await found.find(token))?.account).toBe('acc')
   expect((await found.list('acc'))[0]?.seenMs).toBe(clock.wallUs() / 1000)
   close()
-})
-
-test('an account has at most a hundred; the oldest give way', async () => {
-  const tokens: string[] = []
-  for (let i = 0; i < 101; i++) tokens.push(await sessions.create(ada, 'many'))
-  expect(await sessions.find(tokens[0]!)).toBeUndefined()
-  expect(await sessions.find(tokens[1]!)).toBeDefined()
-  expect(await sessions.list(ada)).toHaveLength(100)
 })

@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, rmdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { SCHEMATHESIS } from '../hardening/fuzz/find-schemathesis.ts'
+import { findPostgres } from './postgres.ts'
 import { tempDir } from './temp-dir.ts'
 
 const INFLUXD = join(homedir(), '.cache/stint/influxd-v2.7.12')
@@ -76,6 +77,8 @@ const PROBES = {
   'python-packages': () =>
     findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
   runitor: () => (findRunitor() ? undefined : 'no runitor in PATH or ~/.cache/stint'),
+  postgresql: () => (findPostgres() ? undefined : 'no PostgreSQL in /usr/lib/postgresql'),
+  haproxy: () => (Bun.which('haproxy') ? undefined : 'no haproxy in PATH'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
 

@@ -1,0 +1,146 @@
+// Keeps this node's copy of the keys and accounts up to date. The change counter is polled, so that a lost connection cannot go unnoticed; a
+// change of this node itself is read back at once. Memory first, then the file: a revoked key must fail even while the disk is full.
+import type { Clock } from '../../clock.ts'
+import type { Logger } from '../../log.ts'
+import { all, get, type Script } from '../database.ts'
+import type { KeyRing } from '../key-ring.ts'
+import type { Postgres } from './postgres.ts'
+import type { Delta, Followed, Replica, SharedKeyRow } from './replica.ts'
+
+const POLL_EVERY_MS = 500
+/** A node that is new, or has been away for longer than its events could wait, has nothing of accounts that were deleted before. */
+const REMOVALS_OF_NEW_NODE_MS = 30 * 86_400_000
+
+export interface FollowChangesOptions {
+  readonly postgres: Pick<Postgres, 'readOneMoment'>
+  readonly replica: Replica
+  readonly ring: KeyRing
+  readonly clock: Clock
+  readonly log: Logger
+  /** An account is gone: what is known of its series counts no longer. */
+  onRemoved(account: string): void
+}
+
+export interface FollowChanges {
+  /** Resolves when this node knows every change that was committed before the call. Rejects with Problem `store_unavailable`. */
+  catchUp(): Promise<void>
+  start(): void
+  stop(): Promise<void>
+}
+
+interface Counter {
+  readonly version: number
+  readonly database_id: string
+  readonly salt: string
+}
+
+export function createFollowChanges(options: FollowChangesOptions): FollowChanges {
+  const { postgres, replica, ring, clock, log, onRemoved } = options
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isStopped = false
+  let isAway = false
+  let isFileBehind = false
+
+  async function pull(): Promise<void> {
+    const followed = replica.followed()
+    const recentMs = Math.floor(clock.wallUs() / 1000) - REMOVALS_OF_NEW_NODE_MS
+    const { counter, delta } = await postgres.readOneMoment(() => readDelta(followed, recentMs))
+    if (delta === undefined) return
+    if (!isSame(followed, counter)) {
+      replica.startOver(counter.database_id, counter.salt)
+      ring.clear()
+    }
+    for (const key of delta.keys) {
+      if (key.revoked_ms === null) ring.set(key)
+      else ring.delete(key.hash)
+    }
+    for (const account of delta.removed) {
+      ring.dropAccount(account)
+      onRemoved(account)
+    }
+    writeDown(delta)
+  }
+
+  /** The version stays where it was when the disk refuses, and the next poll brings the same again. */
+  function writeDown(delta: Delta): void {
+    try {
+      replica.apply(delta)
+      isFileBehind = false
+    } catch (err) {
+      if (!isFileBehind) log.warn({ err }, 'accounts: the copy of the keys cannot be written; trying again')
+      isFileBehind = true
+    }
+  }
+
+  function startPull(): Promise<void> {
+    running = pull().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  /** A pull that runs already may have read before the change, so the caller waits for the one after it. */
+  function catchUp(): Promise<void> {
+    if (running === undefined) return startPull()
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined
+        return startPull()
+      })
+    return next
+  }
+
+  async function poll(): Promise<void> {
+    try {
+      await catchUp()
+      if (isAway) log.info('accounts: PostgreSQL answers again')
+      isAway = false
+    } catch (err) {
+      if (!isAway) log.warn({ err }, 'accounts: PostgreSQL does not answer; events are accepted by the known keys')
+      isAway = true
+    }
+    if (!isStopped) timer = setTimeout(() => void poll(), POLL_EVERY_MS)
+  }
+
+  let polling: Promise<void> | undefined
+  return {
+    catchUp,
+    start() {
+      polling = poll()
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await polling
+      await running?.catch(() => {})
+    },
+  }
+}
+
+/** Another database, or an older state of the same one: what this node knows is worth nothing. */
+const isSame = (followed: Followed, counter: Counter): boolean =>
+  followed.database_id === counter.database_id && followed.version <= counter.version
+
+function* readDelta(followed: Followed, recentMs: number): Script<{ counter: Counter; delta?: Delta }> {
+  const counter = (yield* get<Counter>('SELECT version, database_id, salt FROM change_counter, series_salt'))!
+  const since = isSame(followed, counter) ? followed.version : 0
+  if (since === counter.version && followed.database_id !== '') return { counter }
+  const removed = yield* all<{ account: string }>(
+    'SELECT account FROM removal WHERE changed > $1 AND deleted_ms > $2',
+    since,
+    since === 0 ? recentMs : 0,
+  )
+  const accounts = yield* all<{ id: string; operator: number }>(
+    'SELECT id, operator FROM account WHERE changed > $1',
+    since,
+  )
+  const keys = yield* all<SharedKeyRow>(
+    `SELECT hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms
+     FROM api_key WHERE changed > $1`,
+    since,
+  )
+  return { counter, delta: { version: counter.version, removed: removed.map((row) => row.account), accounts, keys } }
+}

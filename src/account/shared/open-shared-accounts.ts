@@ -1,0 +1,76 @@
+// Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
+import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
+import type { AccountDatabase } from '../database.ts'
+import { loadKeyRing } from '../key-ring.ts'
+import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
+import { createFollowChanges, type FollowChanges } from './follow-changes.ts'
+import { createMergeSeries } from './merge-series.ts'
+import { openPostgres, type Postgres } from './postgres.ts'
+import { openReplica } from './replica.ts'
+
+export interface OpenSharedAccountsOptions extends AccountsOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string
+  /** Where this node's copy is or shall be. */
+  readonly replicaPath: string
+}
+
+/** Throws an Error that tells the operator what to do when PostgreSQL does not answer and this node has no copy yet, or when a file is damaged. */
+export async function openSharedAccounts(options: OpenSharedAccountsOptions): Promise<Accounts> {
+  const { url, replicaPath, clock, log, seriesMax = 0 } = options
+  const replica = openReplica(replicaPath, log)
+  const postgres = openPostgres(url)
+  const ring = loadKeyRing(replica.file.db, clock)
+  let series: SeriesBudget | undefined
+  const onRemoved = (account: string) => series?.dropAccount(account)
+  const follow = createFollowChanges({ postgres, replica, ring, clock, log, onRemoved })
+  try {
+    await follow.catchUp()
+  } catch (cause) {
+    if (replica.followed().database_id === '') {
+      replica.file.close()
+      await postgres.close()
+      throw new Error(`PostgreSQL cannot be used: ${reasonOf(cause)}. The first start needs it; check DATABASE_URL`, {
+        cause,
+      })
+    }
+    log.warn({ err: cause }, 'accounts: PostgreSQL does not answer; events are accepted by the known keys')
+  }
+  series = createSeriesBudget({ database: replica.file, max: seriesMax, log })
+  const merge = createMergeSeries(postgres, replica, series, log)
+  follow.start()
+  if (seriesMax > 0) merge.start()
+  const database = readingBack(postgres, follow, () => replica.file.close())
+  return createAccounts(
+    {
+      database,
+      local: replica.file,
+      ring,
+      series,
+      stopWork: async () => {
+        await Promise.all([follow.stop(), merge.stop()])
+      },
+    },
+    options,
+  )
+}
+
+/** A change is known at its own node when it resolves. PostgreSQL may go away just after it was made: the poll brings it then. */
+const readingBack = (postgres: Postgres, follow: FollowChanges, closeReplica: () => void): AccountDatabase => ({
+  read: postgres.read,
+  async write(script) {
+    const result = await postgres.write(script)
+    await follow.catchUp().catch(() => {})
+    return result
+  },
+  async close() {
+    closeReplica()
+    await postgres.close()
+  },
+})
+
+/** The driver's own words; they hold no password. */
+const reasonOf = (cause: unknown): string => {
+  const { message, cause: inner } = cause as Error
+  return inner instanceof Error ? inner.message : message
+}

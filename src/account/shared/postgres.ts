@@ -1,0 +1,134 @@
+// The one file that knows Bun's PostgreSQL client. Invariants:
+// * Values are bound, never part of a statement's text; secrets come here only as hashes.
+// * A writing transaction holds the change counter's row from its first statement, so writers of all nodes take turns.
+// * Nobody waits longer than 5 s: a pool that does not answer is replaced, and PostgreSQL ends what a dead node has left open.
+import { SQL } from 'bun'
+import { Problem } from '../../problem.ts'
+import type { AccountDatabase, Result, Script, Statement } from '../database.ts'
+import { migrations } from './migrations.ts'
+
+const CONNECTIONS = 8
+const ANSWER_WITHIN_MS = 5_000
+const CONNECT_WITHIN_S = 4
+/** 'Stnt': the advisory lock of those who migrate. */
+const MIGRATION_LOCK = 0x53746e74
+
+/** First statement of a write. The limits end with the transaction, so they hold behind a connection pooler as well. */
+const TAKE_TURN = `UPDATE change_counter SET version = version + 1
+  RETURNING set_config('idle_in_transaction_session_timeout', '10000', true), set_config('statement_timeout', '10000', true)`
+
+export interface Postgres extends AccountDatabase {
+  /** All statements see the same moment. Rejects like `read`. */
+  readOneMoment<T>(script: () => Script<T>): Promise<T>
+}
+
+/** Opens no connection yet: the first use does, and brings the schema up to date. */
+export function openPostgres(url: string): Postgres {
+  const createPool = () =>
+    new SQL(url, { max: CONNECTIONS, connectionTimeout: CONNECT_WITHIN_S, bigint: true, prepare: false })
+  let pool = createPool()
+  let migrated: Promise<void> | undefined
+
+  /** Shared by all who come first; tried again after a failure. */
+  function migrateOnce(sql: SQL): Promise<void> {
+    migrated ??= migrate(sql).catch((cause) => {
+      migrated = undefined
+      throw cause
+    })
+    return migrated
+  }
+
+  async function withPool<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
+    const used = pool
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new NoAnswer()), ANSWER_WITHIN_MS)
+    try {
+      return await Promise.race([migrateOnce(used).then(() => work(used)), late.promise])
+    } catch (cause) {
+      if (cause instanceof NoAnswer) replace(used)
+      throw isAway(cause) ? awayProblem(cause) : cause
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function replace(broken: SQL): void {
+    if (pool !== broken) return
+    pool = createPool()
+    migrated = undefined
+    void broken.close({ timeout: 0 }).catch(() => {}) // its connections are lost already
+  }
+
+  return {
+    read: (script) => withPool((sql) => runScript(sql, script())),
+    readOneMoment: (script) =>
+      withPool((sql) => sql.begin('isolation level repeatable read read only', (tx) => runScript(tx, script()))),
+    write: (script) =>
+      withPool((sql) =>
+        sql.begin(async (tx) => {
+          await tx.unsafe(TAKE_TURN)
+          return runScript(tx, script())
+        }),
+      ),
+    close: () => pool.close({ timeout: 1 }),
+  }
+}
+
+async function runScript<T>(sql: SQL, script: Script<T>): Promise<T> {
+  let step = script.next()
+  while (!step.done) step = script.next(await runStatement(sql, step.value))
+  return step.value
+}
+
+async function runStatement(sql: SQL, { sql: text, values }: Statement): Promise<Result> {
+  const result = await sql.unsafe(text, [...values])
+  return { rows: result.map(toRow), changes: result.count ?? 0 }
+}
+
+/** Every BIGINT here is below 2⁵³: times in ms, counts, hashes of 53 bits. */
+const toRow = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+  )
+
+/** Nodes that start at once wait for the one that migrates. Throws an Error for the operator when the schema is newer. */
+async function migrate(sql: SQL): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+    await tx.unsafe('CREATE TABLE IF NOT EXISTS stint_schema (version INTEGER NOT NULL)')
+    const [row] = await tx.unsafe<{ version: number }[]>('SELECT version FROM stint_schema')
+    const version = row?.version ?? 0
+    if (version > migrations.length)
+      throw new Error(
+        `the database of DATABASE_URL was written by a newer Stint (schema ${version}, this one knows ${migrations.length}): start that version`,
+      )
+    if (version === migrations.length) return
+    for (const step of migrations.slice(version)) await tx.unsafe(step)
+    await tx.unsafe('DELETE FROM stint_schema')
+    await tx.unsafe(`INSERT INTO stint_schema VALUES (${migrations.length})`)
+  })
+}
+
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+  constructor() {
+    super(`PostgreSQL gave no answer within ${ANSWER_WITHIN_MS / 1000} s`)
+  }
+}
+
+/** Classes of SQLSTATE that a statement of ours is to blame for; every other one is the state of the server or of the connection. */
+const OUR_FAULT = /^(21|22|23|42|P0)/
+
+function isAway(cause: unknown): boolean {
+  if (cause instanceof NoAnswer) return true
+  if (!(cause instanceof SQL.SQLError)) return false
+  const { errno } = cause as { errno?: string }
+  return errno === undefined || !OUR_FAULT.test(errno)
+}
+
+const awayProblem = (cause: unknown): Problem =>
+  new Problem(
+    'store_unavailable',
+    'The database of the accounts does not answer. Events are still accepted; try again later.',
+    { retryAfterS: 5, cause },
+  )

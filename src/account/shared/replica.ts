@@ -1,0 +1,152 @@
+// What this node knows of PostgreSQL, in a file of DATA_DIR: enough to accept events without it, also after a restart. Hashes and scopes of keys,
+// the ids of accounts, the series in use, and how far the node has followed the change counter. No e-mail address, password or session.
+import type { Logger } from '../../log.ts'
+import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
+import type { KeyRow } from '../key-ring.ts'
+import { withDiskProblems } from '../sqlite.ts'
+
+/** 'Stnk'. */
+const APPLICATION_ID = 0x53746e6b
+
+const migrations: readonly string[] = [
+  `
+  -- One row. 0 = nothing was followed yet.
+  CREATE TABLE followed (
+    database_id    TEXT NOT NULL,
+    version        INTEGER NOT NULL,
+    series_version INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO followed VALUES ('', 0, 0);
+
+  CREATE TABLE account (id TEXT PRIMARY KEY, operator INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE api_key (
+    hash       TEXT PRIMARY KEY,
+    id         TEXT NOT NULL,
+    account    TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    may_write  INTEGER NOT NULL,
+    may_read   INTEGER NOT NULL,
+    may_ping   INTEGER NOT NULL,
+    may_manage INTEGER NOT NULL,
+    expires_ms INTEGER,
+    revoked_ms INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX api_key_by_account ON api_key (account);
+
+  -- Accounts that are gone while this node has not erased their data yet.
+  CREATE TABLE removal (account TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE series (
+    account   TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    series    INTEGER NOT NULL,
+    is_merged INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, series)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX series_to_merge ON series (is_merged) WHERE is_merged = 0;
+  CREATE TABLE series_salt (salt TEXT NOT NULL) STRICT;
+  INSERT INTO series_salt (salt) VALUES ('');
+  `,
+]
+
+export interface Followed {
+  /** Which database; '' before the first contact. */
+  readonly database_id: string
+  readonly version: number
+  readonly series_version: number
+}
+
+export type SharedKeyRow = KeyRow & { readonly revoked_ms: number | null }
+
+/** What has changed in PostgreSQL after some version, up to `version`. */
+export interface Delta {
+  readonly version: number
+  readonly removed: readonly string[]
+  readonly accounts: readonly { readonly id: string; readonly operator: number }[]
+  readonly keys: readonly SharedKeyRow[]
+}
+
+export type SeriesRow = readonly [account: string, series: number]
+
+export interface Replica {
+  readonly file: SqliteFile
+  followed(): Followed
+  /** Forgets everything but the removals: the node now follows another database, or one restored from a backup. */
+  startOver(databaseId: string, salt: string): void
+  apply(delta: Delta): void
+  /** Series that began at this node and are not in PostgreSQL yet. */
+  seriesToMerge(limit: number): SeriesRow[]
+  seriesMerged(rows: readonly SeriesRow[]): void
+  adoptSeries(rows: readonly SeriesRow[], version: number): void
+}
+
+/** Throws an Error that tells the operator what to do when the file is damaged or of a newer Stint. */
+export function openReplica(path: string, log: Logger): Replica {
+  const options = { path, what: 'known keys', applicationId: APPLICATION_ID, migrations, log }
+  const file = withDiskProblems(
+    openSqlite({ ...options, withoutIt: 'the copy of the keys (it is read from PostgreSQL again)' }),
+  )
+  const { db, write } = file
+  const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
+  const setKey = query(
+    `INSERT OR REPLACE INTO api_key (hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
+  const setAccount = query(
+    'INSERT INTO account (id, operator) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET operator = ?2',
+  )
+  const deleteAccount = query('DELETE FROM account WHERE id = ?')
+  const addRemoval = query('INSERT OR IGNORE INTO removal (account) VALUES (?)')
+  const setVersion = query('UPDATE followed SET version = ?')
+  const markMerged = query('UPDATE series SET is_merged = 1 WHERE account = ? AND series = ?')
+  const adopt = query(
+    `INSERT INTO series (account, series, is_merged) SELECT id, ?1, 1 FROM account WHERE id = ?2
+     ON CONFLICT (account, series) DO UPDATE SET is_merged = 1`,
+  )
+
+  function setKeyRow(row: SharedKeyRow): void {
+    if (row.revoked_ms !== null) return void deleteKey.run(row.hash)
+    const { hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms } = row
+    setKey.run(hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms)
+  }
+
+  return {
+    file,
+    followed: () => db.query<Followed, []>('SELECT * FROM followed').get()!,
+    startOver(databaseId, salt) {
+      write(() => {
+        db.run('DELETE FROM account')
+        query('UPDATE followed SET database_id = ?, version = 0, series_version = 0').run(databaseId)
+        query('UPDATE series_salt SET salt = ?').run(salt)
+      })
+    },
+    apply({ version, removed, accounts, keys }) {
+      write(() => {
+        for (const { id, operator } of accounts) setAccount.run(id, operator)
+        for (const key of keys) setKeyRow(key)
+        for (const account of removed) {
+          deleteAccount.run(account)
+          addRemoval.run(account)
+        }
+        setVersion.run(version)
+      })
+    },
+    seriesToMerge: (limit) =>
+      db
+        .query<{ account: string; series: number }, [number]>(
+          'SELECT account, series FROM series WHERE is_merged = 0 LIMIT ?',
+        )
+        .all(limit)
+        .map(({ account, series }) => [account, series] as const),
+    seriesMerged(rows) {
+      write(() => {
+        for (const row of rows) markMerged.run(...row)
+      })
+    },
+    adoptSeries(rows, version) {
+      write(() => {
+        for (const [account, series] of rows) adopt.run(series, account)
+        query('UPDATE followed SET series_version = ?').run(version)
+      })
+    },
+  }
+}
