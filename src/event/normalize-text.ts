@@ -1,12 +1,14 @@
-// Replaces what varies between two occurrences of the same fault by a placeholder: quoted strings, numbers, hexadecimal, UUIDs, addresses, dates.
-// Everything takes time linear in the text, whatever the text: repetitions are bounded, and no pattern can begin inside what another has read.
+// Replaces what varies between two occurrences of one fault by a placeholder: ids, counts, addresses, dates, durations and quoted values.
+// Names in quotes stay (quoted.ts), as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever the
+// text: repetitions are bounded, and no pattern can begin inside what another has read.
+import { replaceQuoted } from './quoted.ts'
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
 const ZONE = '(?: ?(?:Z|UTC|GMT|[+-]\\d\\d:?\\d\\d))?'
 const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKMGT]i?[bB]|[bB]|%)'
 
-/** In this order: what an earlier one has replaced, a later one no longer sees. */
+/** In this order: an earlier one hides its match from the later ones. */
 const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
   [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>'],
   [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>'],
@@ -36,27 +38,77 @@ const IPV6 = /(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w{1,20})?(?![\
 const QUERY = /(https?:\/\/[^\s?#"'`<>]{1,500})[?#][^\s"'`<>]{0,2000}/g
 const WORD = /[A-Za-z0-9]+/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
+/** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
+const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
+const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
+/** `30 s` is `30s`. */
+const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minutes?|h|hours?|[kKMGT]i?[bB]|bytes?)\b/g
+/** One attempt, two attempts. */
+const COUNTED = /(?<=<number> )[A-Za-z]{1,30}[b-hj-rtv-z]s\b/g
+const toSingular = (word: string): string =>
+  word.replace(/(?:(ie)|)s$/, (_, ie?: string) => (ie === undefined ? '' : 'y'))
+const NOT_JSON = /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)/g
 
-/** All of these hold a digit. */
-function replaceNumbers(text: string): string {
-  let normal = text
-  for (const [pattern, placeholder] of VARIABLE) normal = normal.replace(pattern, placeholder)
-  return normal.replace(IPV6, (match) => (/\d/.test(match) ? '<address>' : match)).replace(WORD, replaceWord)
-}
+const REASON =
+  'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request Timeout|Conflict|Gone|' +
+  'Length Required|Precondition Failed|Payload Too Large|Content Too Large|Unsupported Media Type|Unprocessable|Too Many Requests|' +
+  'Internal Server Error|Not Implemented|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out|(?:Client|Server) Error'
+const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
+
+/** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals and the error codes of databases and compilers. */
+const TELLING: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:(?:exit|err(?:or)?|status|return|response|result|http|sql|vendor|native|reason|event)[ _-]?code|(?:with |\\()code|code(?=[:=])|exit(?:ed)?(?: with)?|(?:exit |http |response )?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+    'gi',
+  ),
+  new RegExp(
+    `\\b(?:errno|os error|win ?error|signal|rc|hresult|error number|general error)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+    'gi',
+  ),
+  /\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\w)(?:\]:? \[\d{4}\]|\]: [^:\n]{1,60}: \d{4}\b)?/gi,
+  /\bHTTP(?:\/\d(?:\.\d)?)?(?: error| status)?:? [1-5]\d\d(?!\w)/gi,
+  new RegExp(`\\b[1-5]\\d\\d(?= (?:${REASON}))`, 'gi'),
+  /\b(?:returned(?: error)?|responded(?: with)?|answered(?: with)?|got|received|error):? [45]\d\d(?= ?(?:$|[.,;:)\n]| (?:for|from|on) ))/gim,
+  /\b(?:[Ee]rr(?:or|no)?|ERROR) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$/gm,
+  /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w)|\bMsg \d{1,5}\b/g,
+  /\bcurl: \(\d{1,2}\)/g,
+  /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
+]
+
+/** Digits in a private range of Unicode, which no pattern takes for digits. */
+const HIDDEN = 0xe030
+const hide = (match: string): string =>
+  match.replace(/[\da-fA-FxX]/g, (char) => (/\d/.test(char) ? String.fromCharCode(HIDDEN + Number(char)) : char))
+const unhide = (text: string): string => text.replace(/[\ue030-\ue039]/g, (char) => String(char.charCodeAt(0) - HIDDEN))
 
 /** The text with placeholders for what varies, and its white space made single spaces. */
 export function normalizeText(text: string): string {
-  let normal = replaceQuoted(text)
+  let normal = text
+  const hasDigits = /\d/.test(text)
+  if (hasDigits) for (const pattern of TELLING) normal = normal.replace(pattern, hide)
+  if (normal.includes('JSON')) normal = normal.replace(NOT_JSON, '$1<string>')
+  normal = replaceQuoted(normal)
+  if (normal.includes('(')) normal = normal.replace(ROW, '$1(<string>)')
   if (normal.includes('://')) normal = normal.replace(QUERY, '$1')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
-  if (/\d/.test(normal)) normal = replaceNumbers(normal)
-  if (normal.includes('<')) normal = normal.replace(LIST, '$1')
-  return normal.replace(/\s+/g, ' ').trim()
+  if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>')
+  if (hasDigits) normal = replaceNumbers(normal)
+  if (normal.includes('<')) normal = normal.replace(LIST, '$1').replace(SPACED_UNIT, '').replace(COUNTED, toSingular)
+  return unhide(normal).replace(/\s+/g, ' ').trim()
 }
 
+function replaceNumbers(text: string): string {
+  let normal = text.replace(IPV6, (match) => (isAddress(match) ? '<address>' : match))
+  for (const [pattern, placeholder] of VARIABLE) normal = normal.replace(pattern, placeholder)
+  return normal.replace(WORD, replaceWord)
+}
+
+/** Not the name `std::map`, and not a time of day. */
+const isAddress = (text: string): boolean => /\d/.test(text) && (text.includes('::') || text.split(':').length > 5)
+
 /**
- * A word that holds digits: hexadecimal and other mixed ones are an id as a whole, of `user42` and `12th` the letters are kept.
- * Numbers, hexadecimal and ids share a placeholder, as an id may happen to have digits only.
+ * A word that holds digits. Hexadecimal and other mixed words are an id as a whole; of `user42` and `12th` the letters are kept.
+ * Numbers, hexadecimal and ids share a placeholder because an id may happen to have digits only.
  */
 function replaceWord(word: string): string {
   if (!/\d/.test(word)) return word
@@ -64,46 +116,4 @@ function replaceWord(word: string): string {
   const isId = before.length + after.length === 0 || (before !== '' && after !== '')
   if (isId || word.length >= 12 || (word.length >= 6 && /^[0-9a-f]+$/i.test(word))) return '<number>'
   return `${before}<number>${after}`
-}
-
-const CLOSED_BY: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”', '‘': '’', '«': '»' }
-const isWordAt = (text: string, i: number) => /\w/.test(text.charAt(i))
-
-/** Strings in quotes, within a line. An apostrophe between two letters is no quote; backticks hold code, which is the fault's own. */
-function replaceQuoted(text: string): string {
-  let normal = ''
-  let kept = 0
-  const unclosedUntil = new Map<string, number>()
-  for (let i = 0; i < text.length; i++) {
-    const quote = text.charAt(i)
-    const closers = CLOSED_BY[quote]
-    if (closers === undefined || i < (unclosedUntil.get(quote) ?? 0)) continue
-    if (quote !== '"' && isWordAt(text, i - 1)) continue
-    const close = findClose(text, i + 1, closers)
-    if (!close.found) {
-      unclosedUntil.set(quote, close.at)
-      continue
-    }
-    if (!isJsonKey(text, i, close.at)) {
-      normal += `${text.slice(kept, i)}<string>`
-      kept = close.at + 1
-    }
-    i = close.at
-  }
-  return normal + text.slice(kept)
-}
-
-/** `{"key":` and `,"key":`: a key is the fault's own, only its value varies. */
-const isJsonKey = (text: string, open: number, close: number): boolean =>
-  text.charAt(close + 1) === ':' && /[{,] ?$/.test(text.slice(Math.max(0, open - 2), open))
-
-/** Where a quote closes, or else the end of the line: no quote of the kind closes before that, which keeps the search linear. */
-function findClose(text: string, from: number, closers: string): { found: boolean; at: number } {
-  for (let i = from; i < text.length; i++) {
-    const char = text.charAt(i)
-    if (char === '\n') return { found: false, at: i }
-    if (char === '\\') i++
-    else if (closers.includes(char) && (char === '"' || !isWordAt(text, i + 1))) return { found: true, at: i }
-  }
-  return { found: false, at: text.length }
 }

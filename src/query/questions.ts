@@ -153,7 +153,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       }
       const groups = answerGroups(await ask(exceptions.groupExceptions(selection, limit)))
       if (fingerprint === undefined || groups[0] === undefined) return { groups }
-      const normalized = normalizeException(groups[0].example) // one for all: the fingerprint is its hash
+      const normalized = normalizeException(groups[0].example) // one for all: a fingerprint of the current version is its hash
       return { groups: groups.map((group) => ({ ...group, normalized })) }
     }),
 

@@ -30,7 +30,7 @@ export const ExceptionGroup = Type.Object({
     }),
   ),
   normalized: Type.Optional(
-    Type.String({ description: 'With `fingerprint`: the text that the fingerprint is computed from.' }),
+    Type.String({ description: 'With `fingerprint`: the example without what varies. A fingerprint of the current version is its hash.' }),
   ),
 })
 export type ExceptionGroup = Static<typeof ExceptionGroup>
@@ -56,7 +56,7 @@ export const FIND_EXCEPTIONS = defineRoute({
           process: 'nightly import',
           meta: null,
           exception: EXAMPLE,
-          fingerprint: 'v1:5f0c1e2d3b4a6978',
+          fingerprint: 'v2:5f0c1e2d3b4a6978',
         },
       ],
       next: null,
@@ -77,7 +77,7 @@ export const GROUP_EXCEPTIONS = defineRoute({
     200: json('The groups', ExceptionGroups, {
       groups: [
         {
-          fingerprint: 'v1:5f0c1e2d3b4a6978',
+          fingerprint: 'v2:5f0c1e2d3b4a6978',
           process: 'nightly import',
           count: 12,
           first_at: '2026-11-20T20:10:00.000000000Z',

@@ -48,11 +48,11 @@ test('with every there are counts, oldest bucket first and without empty ones', 
 test('a fingerprint gives its group alone, with what it is made of', async () => {
   const [, group] = await ask('')
   const found: object[] = await ask(`fingerprint=${group!.fingerprint}`)
-  expect(found).toEqual([{ ...group!, normalized: 'no room after <number> ms' }])
+  expect(found).toEqual([{ ...group!, normalized: 'no room after <number>' }])
   expect(await ask('fingerprint=v1:0000000000000000')).toEqual([])
 })
 
-test('what a fingerprint is made of is worked out once, however many processes have it', async () => {
+test('a group of an older version is answered, with its text normalised once by the rule of today', async () => {
   const points = createMemorySource([]).points
   const common = { fingerprint: 'v1:0000000000000000', count: 1, firstNs: NOW, lastNs: NOW }
   const group = (process: string, example: string) => ({ ...common, process, example })

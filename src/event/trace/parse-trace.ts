@@ -1,32 +1,145 @@
-// The text of an exception → the chain of exceptions in it. The forms exclude each other, so the first that fits is the one.
-import { parseAt } from './parse-at.ts'
-import { parseGecko } from './parse-gecko.ts'
-import { parseGo } from './parse-go.ts'
-import { parsePhp } from './parse-php.ts'
-import { parsePython } from './parse-python.ts'
-import { parseRuby } from './parse-ruby.ts'
-import { parseRust } from './parse-rust.ts'
-import type { Raised } from './trace.ts'
+// A text → the stack traces in it. One pass over the lines serves all languages: a line is a frame, or connects two exceptions of a chain,
+// or belongs to the message of an exception, which stands above its frames, or below them in Python.
+import { type FoundFrame, readFrame } from './read-frame.ts'
+import { readHeader, startsHeader } from './read-header.ts'
+import { fileName, type Raised } from './trace.ts'
 
-/** With what a text must hold to be worth a parser's look. */
-const FORMS = [
-  [/File "/, parsePython],
-  [/panicked at|stack backtrace:/i, parseRust],
-  [/\.(?:go|s):\d/, parseGo],
-  [/^#\d/m, parsePhp],
-  [/:in [`'"]/, parseRuby],
-  [/^[ \t]*at /m, parseAt],
-  [/@/, parseGecko],
-] as const
-/** No line of a trace is longer, and no pattern reads more at once. */
+export interface Trace {
+  /** The exception that was raised last first, then its causes; never empty. */
+  readonly chain: readonly Raised[]
+  /** The indices of its first frame's line and of the line behind its last one. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Everything printed about one exception. */
+interface Part {
+  readonly above: string[]
+  readonly frames: FoundFrame[]
+  readonly below: string[]
+  /** Rust: the place behind `panicked at`. */
+  place?: string
+  /** Ruby and Python 2.7: the outermost frame stands first. */
+  isReversed?: true
+}
+
+/** No line of a trace is longer. */
 const MAX_LINE = 1000
+/** A cause follows the exception it led to. */
+const CAUSE = /^\s*(?:Caused by: |\[cause\]: |---> )/
+/** An exception follows its cause. */
+const RAISED_NEXT = /^[\s|]*(?:During handling of|The above exception was|Next [A-Z\\]|\+-[+-])/
+const BEGINS = 'Traceback (most recent call last)'
+const INNER_ENDS = /^\s*--- End of inner exception stack trace ---/
+const SUPPRESSED = /^\s+Suppressed: /
+const PANICKED = /^thread '[^']*' (?:\(\d+\) )?panicked at (.*)$/
+const OLD_PANIC = /^'(.*)', (\S+:\d+:\d+)$/
+const GOROUTINE = /^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[/
+const PHP_PLACE = / (?:in|at) (\/?[^\s]+?)(?::\d+\)?| on line \d+)$/
 
-/** The exception that was raised last first, then its causes; empty when the text is no trace. */
-export function parseTrace(text: string): Raised[] {
-  const lines = text.split(/\r\n|\r|\n/).map((line) => line.slice(0, MAX_LINE).trimEnd())
-  for (const [sign, parse] of FORMS) {
-    const chain = sign.test(text) ? parse(lines) : undefined
-    if (chain !== undefined) return chain
+/** Texts of more lines lose some in the middle, so that the number of lines bounds the cost. */
+const FIRST_LINES = 200
+const LAST_LINES = 100
+
+export function splitLines(text: string): string[] {
+  const lines = (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text).split('\n')
+  if (lines.length > FIRST_LINES + LAST_LINES) lines.splice(FIRST_LINES, lines.length - FIRST_LINES - LAST_LINES)
+  return lines.map((line) => line.slice(0, MAX_LINE).trimEnd())
+}
+
+/** In the order of the text. `isLog`: lines above a trace may belong to something else. */
+export function parseTraces(lines: readonly string[], isLog = false): Trace[] {
+  const traces: Trace[] = []
+  let chain: Part[] = []
+  let open: Part[] = []
+  let start = -1
+  let end = 0
+  const begin = (isFirst: boolean, ...above: string[]): Part => {
+    const part: Part = { above, frames: [], below: [] }
+    if (isFirst) chain.unshift(part)
+    else chain.push(part)
+    open.push(part)
+    return part
   }
-  return []
+  const finish = () => {
+    const raised = chain.filter(({ frames, place }) => frames.length > 0 || place !== undefined)
+    if (raised.length > 0) traces.push({ chain: raised.map((part) => describePart(part, isLog)), start, end })
+    chain = []
+    open = []
+    start = -1
+    return begin(true)
+  }
+  finish()
+  let isOver = false // the first goroutine is the one that failed
+
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    let part = open.at(-1)!
+    const isGoroutine = GOROUTINE.test(line)
+    if (isGoroutine) isOver = part.frames.length > 0
+    const found = isGoroutine ? undefined : readFrame(lines, i)
+    if (found !== undefined) {
+      if (isOver) continue
+      const isNew = found.isPython ? part.below.length > 0 : part.below.some(startsHeader)
+      if (isNew) {
+        const { below } = part
+        part = finish()
+        if (!found.isPython) part.above.push(...below)
+      } else part.below.length = 0
+      if (start < 0) start = i
+      part.frames.push(found)
+      if (found.lines === 2) i++
+      end = i + 1
+    } else if (INNER_ENDS.test(line)) open.length > 1 && open.pop()
+    else if (line.includes(BEGINS)) {
+      const isConnected = part.frames.length === 0 || /^\s*\|/.test(line)
+      if (!isConnected) part = finish()
+      else if (/^\s*\|/.test(line)) part = begin(true)
+      part.above.length = 0
+      part.isReversed = true
+    } else if (RAISED_NEXT.test(line) && part.frames.length > 0) begin(true, line)
+    else if (CAUSE.test(line) && (part.frames.length > 0 || part.above.length > 0)) begin(false, line)
+    else if (SUPPRESSED.test(line)) {
+      begin(false)
+      chain.pop() // its frames belong to no cause
+    } else if (PANICKED.test(line)) {
+      part = finish()
+      part.place = PANICKED.exec(line)![1]!
+      start = i
+      end = i + 1
+    } else if (isGoroutine) continue
+    else if (part.frames.length === 0) part.above.push(line)
+    else if (!part.frames[0]!.isPython) part.below.push(line)
+    else if (part.below.length > 0 || /^(?: *\| )?\S/.test(line)) {
+      if (line !== '') part.below.push(line.replace(/^ *\| /, ''))
+      if (line !== '' && part.below.length === 1) end = i + 1
+    }
+  }
+  finish()
+  return traces
+}
+
+function describePart({ above, frames, below, place, isReversed }: Part, isLog: boolean): Raised {
+  const first = frames[0]
+  if (place !== undefined) return describePanic(place, above, frames)
+  if (first?.isPython) return { ...readHeader(below, false), frames: frames.toReversed() }
+  const said = frames.findIndex(({ says }) => says !== undefined)
+  const ordered = isReversed ? frames.toReversed() : frames
+  if (said >= 0) {
+    const [, message = frames[said]!.says!, type = ''] = /^(.*) \(([A-Z][\w:]*)\)$/.exec(frames[said]!.says!) ?? []
+    return { type, message, frames: ordered }
+  }
+  const { type, message } = readHeader(above, isLog)
+  const file = message.includes('.php') ? PHP_PLACE.exec(message)?.[1] : undefined
+  if (file === undefined || !file.endsWith('.php')) return { type, message, frames: ordered }
+  const thrown = { name: '', file: fileName(file), isInternal: false }
+  return { type, message: message.replace(PHP_PLACE, ''), frames: [thrown, ...ordered] }
+}
+
+function describePanic(place: string, below: readonly string[], frames: readonly FoundFrame[]): Raised {
+  const [, message, at] = OLD_PANIC.exec(place) ?? []
+  const end = below.findIndex((line) => line.startsWith('note: ') || line === 'stack backtrace:')
+  const said = below.slice(0, end < 0 ? undefined : end)
+  const panicked = { name: '', file: fileName(at ?? place.replace(/:$/, '')), isInternal: false }
+  return { type: 'panic', message: message ?? said.join('\n').trim(), frames: frames.length > 0 ? frames : [panicked] }
 }

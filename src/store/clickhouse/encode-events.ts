@@ -1,6 +1,7 @@
 // Events → rows. Columns are written by position (JSONCompactEachRow); a request's metrics are one row per name.
 // DateTime64(9) takes nanoseconds as text only: no JS number holds them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Clock, systemClock } from '../../clock.ts'
 import { type Event, markName } from '../../event/event.ts'
 import { fingerprint } from '../../event/fingerprint.ts'
 import { contentOf } from '../../event/identity.ts'
@@ -20,19 +21,26 @@ export const COLUMNS: Readonly<Record<Table, readonly string[]>> = {
   metrics: [...WHO, 'name', 'value', ...WHEN],
 }
 
-/** Fingerprints of 4 MiB of exceptions take some 200 ms; requests that arrive meanwhile must not wait for all of them. */
-const ENCODE_AT_ONCE_CHARS = 64 * 1024
-const CHARS_PER_EVENT = 100
+/**
+ * Fingerprints of a batch of exceptions take up to a second, and requests that arrive meanwhile must not wait for all of them. The longest
+ * turn is this and one event, which takes at most a few ms.
+ */
+const TURN_US = 3000
+/** Reading the clock costs as much as encoding a mark. */
+const EVENTS_PER_LOOK = 16
 
-/** Lines of JSONCompactEachRow per table. */
-export async function toRows(events: readonly Event[]): Promise<Map<Table, string[]>> {
+/** Lines of JSONCompactEachRow per table. Gives way to other work every few ms. */
+export async function toRows(
+  events: readonly Event[],
+  clock: Pick<Clock, 'monotonicUs'> = systemClock,
+): Promise<Map<Table, string[]>> {
   const tables = new Map<Table, string[]>()
-  let encodedChars = 0
-  for (const event of events) {
-    encodedChars += event.kind === 'exception' ? event.exception.length + CHARS_PER_EVENT : CHARS_PER_EVENT
-    if (encodedChars > ENCODE_AT_ONCE_CHARS) {
+  let turnBegan = clock.monotonicUs()
+  for (const [i, event] of events.entries()) {
+    const isDue = event.kind === 'exception' || i % EVENTS_PER_LOOK === 0
+    if (isDue && clock.monotonicUs() - turnBegan >= TURN_US) {
       await nextTurn()
-      encodedChars = 0
+      turnBegan = clock.monotonicUs()
     }
     pushRows(tables, event)
   }

@@ -1,0 +1,60 @@
+// The texts of corpus.txt, and how well a fingerprint sorts them into faults.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Fault {
+  readonly name: string
+  readonly texts: readonly string[]
+}
+
+const VARIED = /⟦([^⟧]*)⟧/g
+const LOGGED = [
+  (n: number) => `imported row ${n} of 4000 (${['alice', 'bob', 'carol', 'dave'][n % 4]})`,
+  (n: number) => `2026-11-20 21:52:${10 + (n % 50)} INFO queue has ${n} entries, error rate ${n % 7} %`,
+  (n: number) => `[step ${n}] copied /data/part-${n}.bin`,
+  (n: number) => `flushed ${['orders', 'invoices', 'users'][n % 3]} to archive in ${n} ms`,
+]
+
+export function readCorpus(): Fault[] {
+  const [, ...sections] = readFileSync(join(import.meta.dir, 'corpus.txt'), 'utf8').split(/^## /m)
+  return sections.map((section) => {
+    const end = section.indexOf('\n')
+    const body = section.slice(end + 1).trimEnd()
+    const count = Math.max(2, ...[...body.matchAll(VARIED)].map(([, list]) => list!.split('|').length))
+    return { name: section.slice(0, end), texts: Array.from({ length: count }, (_, i) => occurrence(body, i)) }
+  })
+}
+
+const occurrence = (body: string, i: number): string =>
+  body
+    .replace(VARIED, (_, list: string) => list.split('|')[i % list.split('|').length]!)
+    .replace(/^%log (\d+)$/gm, (_, lines: string) => logLines(Number(lines) + i, i))
+
+/** Every occurrence logs other lines, and the cut falls elsewhere. */
+export function logLines(count: number, seed: number): string {
+  const lines = Array.from({ length: count }, (_, i) => {
+    const n = (seed * 7919 + i * 104_729) % 3989
+    return LOGGED[n % LOGGED.length]!(n)
+  })
+  return lines.join('\n').slice(1 + ((seed * 5) % 13))
+}
+
+export interface Sorted {
+  /** Groups that hold more than one fault, one entry per fault too many. */
+  readonly merges: readonly string[]
+  /** Faults in more than one group, one entry per group too many. */
+  readonly splits: readonly string[]
+}
+
+export function sortFaults(faults: readonly Fault[], keyOf: (text: string) => string): Sorted {
+  const inGroup = new Map<string, Set<string>>()
+  const splits = faults.flatMap(({ name, texts }) => {
+    const keys = [...new Set(texts.map(keyOf))]
+    for (const key of keys) inGroup.set(key, (inGroup.get(key) ?? new Set()).add(name))
+    return keys.slice(1).map((key) => `${name}: ${key}`)
+  })
+  const merges = [...inGroup.values()].flatMap((names) =>
+    [...names].slice(1).map((name) => `${name} = ${[...names][0]}`),
+  )
+  return { merges, splits }
+}
