@@ -30,7 +30,10 @@ export const ExceptionGroup = Type.Object({
     }),
   ),
   normalized: Type.Optional(
-    Type.String({ description: 'With `fingerprint`: the example without what varies. A fingerprint of the current version is its hash.' }),
+    Type.String({
+      description:
+        'With `fingerprint`: the example without what varies. A fingerprint of the current version is its hash.',
+    }),
   ),
 })
 export type ExceptionGroup = Static<typeof ExceptionGroup>
