@@ -5,7 +5,7 @@
 import { dlopen, type Pointer, ptr } from 'bun:ffi'
 
 const SETTING = 'UV_THREADPOOL_SIZE'
-/** Three connections of the engine, two spools, argon2, and some to spare. */
+/** Four connections of the engine, two spools, the compression of answers, and one to spare. */
 const LEAST_THREADS = 8
 
 /** Returns in a process with enough threads; otherwise restarts `entry` with the same arguments. Throws an Error that says what to set when that fails. */

@@ -37,12 +37,41 @@ const headersOf = (coding: Coding | undefined) =>
 const PLAIN = headersOf(undefined)
 const CODED = { zstd: headersOf('zstd'), gzip: headersOf('gzip') } as const
 
-/** 200 with JSON. */
-export async function compressedJson(request: Request, body: object): Promise<Response> {
+/** Less than what a socket takes at once. */
+const CHUNK_BYTES = 64 * 1024
+
+/**
+ * 200 with JSON. `noteSent` is called when the socket has taken the answer or its reader is gone: at once for what fits into the socket, and
+ * for a longer answer with its last chunk, which the runtime asks for only when the reader has taken those before.
+ */
+export async function compressedJson(request: Request, body: object, noteSent: () => void): Promise<Response> {
   const text = JSON.stringify(body)
   const coding = text.length < LEAST_BYTES ? undefined : acceptedCoding(request)
-  if (coding === undefined) return new Response(text, { headers: PLAIN })
-  return new Response(await squeeze[coding](text), { headers: CODED[coding] })
+  const bytes = coding === undefined ? Buffer.from(text) : await squeeze[coding](text)
+  const headers = coding === undefined ? PLAIN : CODED[coding]
+  if (bytes.length > CHUNK_BYTES && !request.signal.aborted) {
+    request.signal.addEventListener('abort', noteSent) // also when the runtime never asks for the first chunk
+    return new Response(inChunks(bytes, noteSent), { headers })
+  }
+  noteSent()
+  return new Response(bytes, { headers })
+}
+
+function inChunks(bytes: Buffer, noteSent: () => void): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream(
+    {
+      pull(controller) {
+        controller.enqueue(bytes.subarray(at, at + CHUNK_BYTES))
+        at += CHUNK_BYTES
+        if (at < bytes.length) return
+        controller.close()
+        noteSent()
+      },
+      cancel: noteSent,
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /**

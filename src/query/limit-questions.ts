@@ -1,17 +1,33 @@
-// What one question may take: a time, waiting for its turn included, and so many of an account at once. The time is below that after which
-// the socket is cut (http/listen.ts), so that a slow question has an answer that says so.
+// The limits of a question: a time, waiting for its turn included, and a number of them per account. A question counts as running until its
+// answer has been sent, so an account that does not read its answers holds the memory of a few of them and nobody else's turn.
+// The time is below that after which the socket is closed (http/listen.ts), so that a slow question has an answer that says so.
+// Invariant: of each account in `loads` something runs or waits, and nothing waits while fewer than `maxRunning` run.
 import { Problem } from '../problem.ts'
 import { StoreError } from '../store/source.ts'
 
 export interface QuestionLimits {
   readonly deadlineMs: number
-  /** Of one account, running or waiting. */
+  /** Per account, running or waiting. */
   readonly maxAtOnce: number
+  /** Per account; the others wait. */
+  readonly maxRunning: number
 }
 
-/** More than a page of the console asks at once, also while those of the page before still run. */
-const LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 16 }
+export interface Reader {
+  /** Aborts when the client is gone. */
+  readonly left?: AbortSignal
+  /** Resolves when the answer has been sent, or when nobody will read it. Absent: the answer is read at once. */
+  readonly sent?: Promise<void>
+}
+
+/** A page of the console may ask its questions while those of the page before still run; a few at once keep the store as busy as it can be. */
+const LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 16, maxRunning: 4 }
 const RETRY_AFTER_S = 5
+
+interface Load {
+  running: number
+  readonly waiting: (() => void)[]
+}
 
 export const storeUnavailable = (cause: StoreError) =>
   new Problem('store_unavailable', 'The store did not answer the question. What was sent is safe: try again.', {
@@ -20,38 +36,57 @@ export const storeUnavailable = (cause: StoreError) =>
   })
 
 /**
- * Does the work and hands it a signal that aborts when its answer is not waited for any more: after the deadline, or when `left` aborts.
- * The work counts until it has ended, not only until its asker was answered. Rejects with Problem `rate_limited` or `store_unavailable`.
+ * Does the work and hands it a signal that aborts when its answer is not waited for any more: after the deadline, or when the reader has left.
+ * The work counts until it has ended and its answer has been sent. Rejects with Problem `rate_limited` or `store_unavailable`.
  */
-export function createQuestionLimit({ deadlineMs, maxAtOnce }: QuestionLimits = LIMITS) {
-  const underWay = new Map<string, number>()
+export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits = LIMITS) {
+  const loads = new Map<string, Load>()
 
-  function count(account: string, change: number): void {
-    const now = (underWay.get(account) ?? 0) + change
-    if (now === 0) underWay.delete(account)
-    else underWay.set(account, now)
+  function tidy(account: string, { running, waiting }: Load): void {
+    if (running === 0 && waiting.length === 0) loads.delete(account)
   }
 
-  return async <T>(account: string, left: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>) => {
-    if ((underWay.get(account) ?? 0) >= maxAtOnce)
+  return async <T>(account: string, { left, sent }: Reader, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const load = loads.get(account) ?? { running: 0, waiting: [] }
+    if (load.running + load.waiting.length >= maxAtOnce)
       throw new Problem('rate_limited', `An account may ask ${maxAtOnce} questions at once.`, { retryAfterS: 1 })
-    const waiting = new AbortController()
-    const { promise: givenUp, reject } = Promise.withResolvers<never>()
+    loads.set(account, load)
+
+    const stop = new AbortController()
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const begin = () => {
+      load.running++
+      const answer = work(stop.signal)
+      answer.then(resolve, reject)
+      void answer.then(() => sent, noop).then(end)
+    }
+    const end = () => {
+      load.running--
+      load.waiting.shift()?.()
+      tidy(account, load)
+    }
     const giveUp = (reason: string) => {
-      waiting.abort()
-      reject(storeUnavailable(new StoreError(reason)))
+      stop.abort()
+      const place = load.waiting.indexOf(begin)
+      if (place < 0) return reject(storeUnavailable(new StoreError(reason)))
+      load.waiting.splice(place, 1)
+      tidy(account, load)
+      const detail = `The ${maxRunning} questions of the account before this one still run, or their answers have not been read.`
+      reject(new Problem('rate_limited', detail, { retryAfterS: RETRY_AFTER_S }))
     }
     const leave = () => giveUp('the client is gone')
     const timer = setTimeout(giveUp, deadlineMs, `no answer within ${deadlineMs} ms`)
+    if (load.running < maxRunning) begin()
+    else load.waiting.push(begin)
     if (left?.aborted) leave()
     left?.addEventListener('abort', leave)
-    count(account, 1)
-    const answer = work(waiting.signal).finally(() => count(account, -1))
     try {
-      return await Promise.race([answer, givenUp])
+      return await promise
     } finally {
       clearTimeout(timer)
       left?.removeEventListener('abort', leave)
     }
   }
 }
+
+const noop = () => {}

@@ -21,7 +21,7 @@ import {
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
-import { createQuestionLimit, type QuestionLimits, storeUnavailable } from './limit-questions.ts'
+import { createQuestionLimit, type QuestionLimits, type Reader, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { cutPage, pageOf, placeOf } from './page.ts'
 import { parseQuestion, type Question } from './question.ts'
@@ -46,11 +46,10 @@ const WARN_AT = 0.8
 /** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
 export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series, limits }: QuestionDeps) {
   const limit = createQuestionLimit(limits)
-  /** `left` aborts when the client is gone. */
   const limited =
     <T>(answer: (asker: Asker, search: URLSearchParams) => Promise<T>) =>
-    (account: string, search: URLSearchParams, left?: AbortSignal): Promise<T> =>
-      limit(account, left, (signal) => answer({ account, signal }, search))
+    (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> =>
+      limit(account, reader, (signal) => answer({ account, signal }, search))
 
   async function selectTimings(asker: Asker, question: Question): Promise<TimingSelection> {
     const selection: TimingSelection = {

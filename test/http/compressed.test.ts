@@ -33,7 +33,7 @@ const decode = async (answer: Response): Promise<string> => {
 
 test.each(['', 'gzip', 'zstd'])('a long answer reads the same with %p and is not kept by a cache', async (coding) => {
   const body = { rows: Array.from({ length: 500 }, (_, i) => ({ process: 'nightly import', count: i })) }
-  const answer = await compressedJson(asking(coding), body)
+  const answer = await compressedJson(asking(coding), body, () => {})
   expect(answer.headers.get('content-encoding') ?? '').toBe(coding)
   expect(answer.headers.get('vary')).toBe('accept-encoding')
   expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -41,7 +41,7 @@ test.each(['', 'gzip', 'zstd'])('a long answer reads the same with %p and is not
 })
 
 test('a short answer stays as it is', async () => {
-  const answer = await compressedJson(asking('gzip'), { rows: [] })
+  const answer = await compressedJson(asking('gzip'), { rows: [] }, () => {})
   expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual([null, '{"rows":[]}'])
 })
 

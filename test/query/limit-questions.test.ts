@@ -31,47 +31,77 @@ const refusalOf = (answer: Promise<unknown>) =>
 const codeOf = async (answer: Promise<unknown>): Promise<ProblemCode> => (await refusalOf(answer)).code
 
 test('a question without an answer in time is store_unavailable, and its work is aborted', async () => {
-  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 1 })
+  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 1, maxRunning: 1 })
   const { work, signals } = endless()
-  const refusal = await refusalOf(limit('ada', undefined, work))
+  const refusal = await refusalOf(limit('ada', {}, work))
   expect(refusal).toMatchObject({ code: 'store_unavailable', status: 503, retryAfterS: 5 })
   expect(String(refusal.cause)).toContain('no answer within 20 ms')
   expect(signals[0]!.aborted).toBe(true)
 })
 
 test('of one account so many run at once; another account does not feel it', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 2 })
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 2, maxRunning: 2 })
   const { work, end } = endless()
-  const running = [limit('ada', undefined, work), limit('ada', undefined, work)]
-  expect(await refusalOf(limit('ada', undefined, work))).toMatchObject({
+  const running = [limit('ada', {}, work), limit('ada', {}, work)]
+  expect(await refusalOf(limit('ada', {}, work))).toMatchObject({
     code: 'rate_limited',
     status: 429,
     retryAfterS: 1,
   })
-  running.push(limit('eve', undefined, work))
+  running.push(limit('eve', {}, work))
   end()
   expect(await Promise.all(running)).toEqual(['answer', 'answer', 'answer'])
-  expect(await limit('ada', undefined, work)).toBe('answer')
+  expect(await limit('ada', {}, work)).toBe('answer')
 })
 
 test('work counts until it ends, also when its client is gone', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1 })
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   const { work, end, signals } = endless()
   const client = new AbortController()
-  const left = limit('ada', client.signal, work)
+  const left = limit('ada', { left: client.signal }, work)
   client.abort()
   expect(await codeOf(left)).toBe('store_unavailable')
   expect(signals[0]!.aborted).toBe(true)
-  expect(await codeOf(limit('ada', undefined, work))).toBe('rate_limited')
+  expect(await codeOf(limit('ada', {}, work))).toBe('rate_limited')
   end()
   await Bun.sleep(0)
-  expect(await limit('ada', undefined, work)).toBe('answer')
+  expect(await limit('ada', {}, work)).toBe('answer')
 })
 
 test('a question that fails counts no more', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1 })
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   for (let i = 0; i < 3; i++)
-    await expect(limit('ada', undefined, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    await expect(limit('ada', {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+})
+
+test('a question whose answer has not been sent counts as running, and the next one waits', async () => {
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 3, maxRunning: 1 })
+  const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const ask = (name: string, account = 'ada') =>
+    limit(account, name === 'first' ? { sent } : {}, async () => {
+      begun.push(name)
+      return name
+    })
+  expect(await ask('first')).toBe('first')
+  const waiting = [ask('second'), ask('third')]
+  expect(await codeOf(ask('fourth'))).toBe('rate_limited')
+  expect(await ask('of another', 'eve')).toBe('of another')
+  expect(begun).toEqual(['first', 'of another'])
+  noteSent()
+  expect(await Promise.all(waiting)).toEqual(['second', 'third'])
+  expect(begun).toEqual(['first', 'of another', 'second', 'third'])
+})
+
+test('a question that waited behind unread answers is rate_limited and never begins', async () => {
+  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
+  const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
+  let begun = 0
+  const work = async () => ++begun
+  await limit('ada', { sent }, work)
+  expect(await refusalOf(limit('ada', {}, work))).toMatchObject({ code: 'rate_limited', retryAfterS: 5 })
+  noteSent()
+  expect(await limit('ada', {}, work)).toBe(2)
 })
 
 test('every question is under the limits, and its selection carries the signal to the store', async () => {
@@ -89,7 +119,7 @@ test('every question is under the limits, and its selection carries the signal t
     maxRunNs: 86_400_000_000_000n,
     maxMarks: 10,
     series: () => ({ used: 0, max: 0 }),
-    limits: { deadlineMs: 20, maxAtOnce: 6 },
+    limits: { deadlineMs: 20, maxAtOnce: 6, maxRunning: 6 },
   })
   const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
   const asked = kinds.map((kind) => codeOf(questions[kind]('ada', new URLSearchParams())))

@@ -20,12 +20,13 @@ export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {
         const account = await accountOf(request)
+        const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
         try {
-          return await compressedJson(
-            request,
-            await questions[kind](account, new URL(request.url).searchParams, request.signal),
-          )
+          const reader = { left: request.signal, sent }
+          const answer = await questions[kind](account, new URL(request.url).searchParams, reader)
+          return await compressedJson(request, answer, noteSent)
         } catch (error) {
+          noteSent()
           if (request.signal.aborted) return new Response(null, { status: 499 }) // nobody reads it, and the store is not to blame
           throw error
         }

@@ -4,7 +4,7 @@ import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault } from './fault.ts'
 
 /** Inline, see client.ts. The last one writes an infinite sum as text: JSON has no number for it, and null would read as 0. */
-const SETTINGS = 'max_execution_time = 30, max_memory_usage = 4000000000, output_format_json_quote_denormals = 1'
+const SETTINGS = 'max_execution_time = 30, max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
 
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
 export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>

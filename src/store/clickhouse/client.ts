@@ -46,10 +46,22 @@ export class EngineUnavailableError extends Error {
 
 export const isEmbedded = (address: ClickHouseAddress): address is EmbeddedAddress => 'path' in address
 
-/** Throws EngineUnavailableError; a server that is away is no error until it is asked something. */
-export async function openClickHouseClient(address: ClickHouseAddress, timeoutMs: number): Promise<ClickHouseClient> {
+/**
+ * `connections` are those to the embedded engine. Throws EngineUnavailableError; a server that is away is no error until it is asked
+ * something.
+ */
+export async function openClickHouseClient(
+  address: ClickHouseAddress,
+  timeoutMs: number,
+  connections = 1,
+): Promise<ClickHouseClient> {
   const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
-  if (isEmbedded(address)) return inTurn(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
+  if (isEmbedded(address)) {
+    const clients: ClickHouseClient[] = []
+    for (let i = 0; i < connections; i++)
+      clients.push(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
+    return inTurn(clients)
+  }
   const url = new URL(address.url)
   const { pathname } = url
   url.pathname = '' // or it would be taken for the database
@@ -99,16 +111,20 @@ async function connectEngine(path: string): Promise<Connection> {
 }
 
 /**
- * One statement after the other, the accounts by turns, and after one that failed an empty one: the rows that chDB had written when a query ran out of time come out in front of the
- * next answer of the connection, which may be another account's. (A connection does one thing at a time anyway, though in no order.)
+ * Each connection runs one statement at a time, the accounts by turns, and after a statement that failed an empty one: the rows that chDB had written when a query ran out of time come
+ * out in front of the next answer of the connection, which may be another account's. (A connection does one thing at a time anyway, though in no order.)
  */
-function inTurn(client: ClickHouseClient): ClickHouseClient {
-  const turns = createFairTurns(() => client.run('SELECT 1').catch(() => {})) // fails only where everything will
+function inTurn(clients: readonly ClickHouseClient[]): ClickHouseClient {
+  const clear = (connection: number) => clients[connection]!.run('SELECT 1').catch(() => {}) // fails only where everything will
+  const turns = createFairTurns(clients.length, clear)
   return {
-    run: (sql, params, rows) => turns.take(undefined, () => client.run(sql, params, rows)),
-    select: (sql, params, asker) => turns.take(asker, () => client.select(sql, params)),
-    selectArrays: (sql, params) => turns.take(undefined, () => client.selectArrays(sql, params)),
-    close: () => client.close(), // at once: a question may take half a minute
+    run: (sql, params, rows) => turns.take(undefined, (connection) => clients[connection]!.run(sql, params, rows)),
+    select: (sql, params, asker) => turns.take(asker, (connection) => clients[connection]!.select(sql, params)),
+    selectArrays: (sql, params) =>
+      turns.take(undefined, (connection) => clients[connection]!.selectArrays(sql, params)),
+    async close() {
+      await Promise.all(clients.map((client) => client.close())) // at once: a question may take half a minute
+    },
   }
 }
 

@@ -1,14 +1,15 @@
-// Work on one connection, one thing after the other. Whoever waits gets a turn after each of the others had one: an account that asks much
-// delays another by one question at most. Invariant: each account in `waiting` has at least one job.
+// Work on a few connections, each of which does one thing at a time. An account has at most one of them, and when all are taken whoever waits
+// gets a turn after each of the others had one: an account that asks much shares the engine with another, and does not stand in its way.
+// Invariant: each account in `waiting` has at least one job.
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './fault.ts'
 
 export interface FairTurns {
   /** Rejects with what `work` rejects with, and at once with ClickHouseFault when the asker's signal aborts before its turn has come. */
-  take<T>(asker: Asker | undefined, work: () => Promise<T>): Promise<T>
+  take<T>(asker: Asker | undefined, work: (connection: number) => Promise<T>): Promise<T>
 }
 
-type Job = () => Promise<void>
+type Job = (connection: number) => Promise<void>
 
 /** What nobody asked for has turns of its own. */
 const NOBODY = ''
@@ -19,25 +20,42 @@ export const assertAwaited = (asker: Asker | undefined): void => {
   if (asker?.signal?.aborted) throw notAwaited()
 }
 
-/** `clear` is run after work that failed, before anybody's next turn. */
-export function createFairTurns(clear: () => Promise<unknown>): FairTurns {
+/** `clear` is run on a connection after work that failed there, before anybody's next turn. */
+export function createFairTurns(connections: number, clear: (connection: number) => Promise<unknown>): FairTurns {
   const waiting = new Map<string, Job[]>()
-  let isBusy = false
+  const busy = new Set<string>()
+  const free = Array.from({ length: connections }, (_, connection) => connection)
 
-  function next(): Job | undefined {
-    const [entry] = waiting
-    if (entry === undefined) return undefined
-    const [account, [job, ...others]] = entry
-    waiting.delete(account) // and to the end of the line
-    if (others.length > 0) waiting.set(account, others)
-    return job
+  function next(): { account: string; job: Job } | undefined {
+    for (const [account, [job, ...others]] of waiting) {
+      if (job === undefined || busy.has(account)) continue
+      if (others.length > 0) waiting.set(account, others)
+      else waiting.delete(account)
+      return { account, job }
+    }
+    return undefined
   }
 
-  async function work(): Promise<void> {
-    if (isBusy) return
-    isBusy = true
-    for (let job = next(); job !== undefined; job = next()) await job()
-    isBusy = false
+  /** Gives each free connection its next job. */
+  function work(): void {
+    while (free.length > 0) {
+      const turn = next()
+      if (turn === undefined) return
+      void run(turn.account, turn.job, free.shift()!)
+    }
+  }
+
+  async function run(account: string, job: Job, connection: number): Promise<void> {
+    busy.add(account)
+    await job(connection)
+    busy.delete(account)
+    const others = waiting.get(account)
+    if (others !== undefined) {
+      waiting.delete(account) // and to the end of the line, behind those that came meanwhile
+      waiting.set(account, others)
+    }
+    free.push(connection)
+    work()
   }
 
   function leave(account: string, job: Job): void {
@@ -47,7 +65,7 @@ export function createFairTurns(clear: () => Promise<unknown>): FairTurns {
   }
 
   return {
-    async take<T>(asker: Asker | undefined, run: () => Promise<T>): Promise<T> {
+    async take<T>(asker: Asker | undefined, run: (connection: number) => Promise<T>): Promise<T> {
       assertAwaited(asker)
       const account = asker?.account ?? NOBODY
       const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -55,18 +73,18 @@ export function createFairTurns(clear: () => Promise<unknown>): FairTurns {
         leave(account, job)
         reject(notAwaited())
       }
-      const job: Job = async () => {
+      const job: Job = async (connection) => {
         asker?.signal?.removeEventListener('abort', giveUp)
         try {
-          resolve(await run())
+          resolve(await run(connection))
         } catch (error) {
-          await clear()
+          await clear(connection)
           reject(error as Error)
         }
       }
       asker?.signal?.addEventListener('abort', giveUp, { once: true })
       waiting.set(account, [...(waiting.get(account) ?? []), job])
-      void work()
+      work()
       return promise
     },
   }

@@ -1,5 +1,5 @@
 // One store of ClickHouse, remote or embedded: its connections, its sinks and its source. A connection of chDB does one thing after the other: so that neither a slow
-// question nor the rewriting of parts delays a write, there are three.
+// question nor the rewriting of parts delays a write, there are some for each.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Scan } from '../scan.ts'
@@ -19,6 +19,9 @@ const TIMEOUT_MS = 35_000
 const SCAN_TIMEOUT_MS = 610_000
 
 const EMBEDDED_DATABASE = 'stint'
+
+/** Questions that the embedded engine runs at once, each of another account. */
+const QUESTIONS_AT_ONCE = 2
 
 /** SQL pairs 10 million marks in 2.2 s of CPU. A series is only text in rows. */
 export const CLICKHOUSE_FACTS: PointStoreFacts = { maxMarks: 50_000_000, seriesCost: false }
@@ -53,7 +56,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const schema = createSchema(database)
   const tables = holds.flatMap((held) => TABLES[held])
   const writer = await openClickHouseClient(address, timeoutMs)
-  const reader = await openClickHouseClient(address, timeoutMs)
+  const reader = await openClickHouseClient(address, timeoutMs, QUESTIONS_AT_ONCE)
   const keeper = await openClickHouseClient(address, timeoutMs)
 
   let preparing: Promise<WriteResult> | undefined

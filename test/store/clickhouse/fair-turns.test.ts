@@ -4,7 +4,7 @@ import { ClickHouseFault } from '../../../src/store/clickhouse/fault.ts'
 
 function open() {
   const done: string[] = []
-  const turns = createFairTurns(async () => void done.push('clear'))
+  const turns = createFairTurns(1, async () => void done.push('clear'))
   const { promise: gate, resolve: start } = Promise.withResolvers<void>()
   const held = turns.take(undefined, () => gate)
   const ask = (account: string, name: string, signal?: AbortSignal) =>
@@ -48,4 +48,21 @@ test('after work that failed the connection is cleared before the next turn', as
   await start()
   expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
   expect(done).toEqual(['bad', 'clear', 'e1'])
+})
+
+test('on two connections an account never keeps another waiting for its own', async () => {
+  const turns = createFairTurns(2, async () => {})
+  const running = new Set<string>()
+  const { promise: gate, resolve: finish } = Promise.withResolvers<void>()
+  const ask = (account: string, name: string) =>
+    turns.take({ account }, async (connection) => {
+      running.add(`${name} on ${connection}`)
+      await gate
+      return name
+    })
+  const answers = [ask('ada', 'a1'), ask('ada', 'a2'), ask('ada', 'a3'), ask('eve', 'e1'), ask('bob', 'b1')]
+  expect([...running]).toEqual(['a1 on 0', 'e1 on 1'])
+  finish()
+  expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'e1', 'b1'])
+  expect([...running].slice(2).map((each) => each.slice(0, 2))).toEqual(['b1', 'a2', 'a3'])
 })

@@ -1,0 +1,96 @@
+// Answers that nobody reads, over real sockets: the account that asked has no further question running, and nobody else notices.
+import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import type { Event } from '../../../src/event/event.ts'
+import { parseStampNs } from '../../../src/event/stamp.ts'
+import { problemResponse } from '../../../src/http/answers.ts'
+import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
+import type { Problem } from '../../../src/problem.ts'
+import { createQuestions } from '../../../src/query/questions.ts'
+import { createMemorySource } from '../../support/memory-source.ts'
+
+const S = 1_000_000_000n
+const NOW = 1_763_673_600n * S
+/** 9 MB of them: more than sockets hold. */
+const EVENTS: Event[] = Array.from({ length: 600 }, (_, i) => ({
+  kind: 'exception',
+  account: 'ada',
+  process: 'p',
+  meta: '',
+  stamp: parseStampNs(NOW - BigInt(i + 1) * 1_000_000n),
+  exception: 'stack overflow '.repeat(1_000),
+}))
+
+function serve() {
+  const { points, exceptions } = createMemorySource(EVENTS)
+  let begun = 0
+  const questions = createQuestions({
+    points,
+    exceptions: {
+      ...exceptions,
+      findExceptions(...args) {
+        begun++
+        return exceptions.findExceptions(...args)
+      },
+    },
+    nowNs: () => NOW,
+    maxRunNs: S,
+    maxMarks: 1,
+    series: () => ({ used: 0, max: 0 }),
+    limits: { deadlineMs: 60_000, maxAtOnce: 3, maxRunning: 2 },
+  })
+  const accountOf = async (request: Request) => request.headers.get('account') ?? 'ada'
+  const app = new Elysia()
+    .onError(({ error }) => problemResponse(error as Problem))
+    .use(questionRoutes({ accountOf, questions }))
+    .listen({ hostname: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${app.server!.port}/api/exceptions?limit=1000`
+  return {
+    begun: () => begun,
+    stop: () => app.stop(true),
+    ask: (account = 'ada') => fetch(url, { headers: { account } }),
+    /** Asks, and reads no more than the beginning of the answer. */
+    async askWithoutReading() {
+      const { promise: answered, resolve } = Promise.withResolvers<void>()
+      let isReading = false
+      const socket = await Bun.connect({
+        hostname: '127.0.0.1',
+        port: app.server!.port!,
+        socket: {
+          data(self) {
+            if (!isReading) self.pause()
+            resolve()
+          },
+        },
+      })
+      socket.write(`GET ${url} HTTP/1.1\r\nhost: a\r\n\r\n`)
+      await answered
+      return {
+        read() {
+          isReading = true
+          socket.resume()
+        },
+        terminate: () => socket.terminate(),
+      }
+    },
+  }
+}
+
+test('a question counts as running until its answer has been read', async () => {
+  const { begun, stop, ask, askWithoutReading } = serve()
+  const [first, second] = [await askWithoutReading(), await askWithoutReading()]
+  const more = [ask(), ask()]
+  expect((await Promise.race(more)).status).toBe(429) // while the other waits
+  expect((await ask('eve')).status).toBe(200)
+  expect(begun()).toBe(3) // eve's among them, the third not
+  first.read()
+  const answers = await Promise.all(more)
+  const third = answers.find(({ status }) => status === 200)!
+  expect(((await third.json()) as { exceptions: unknown[] }).exceptions).toHaveLength(EVENTS.length)
+
+  expect((await ask()).status).toBe(200) // the second is still unread, and one at a time goes on
+  second.terminate()
+  const both = await Promise.all([askWithoutReading(), askWithoutReading()]) // would wait for ever, were the second still counted
+  for (const socket of [first, ...both]) socket.terminate()
+  await stop()
+})
