@@ -96,6 +96,8 @@ export interface Accounts {
   changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
   /** Without the old password, for the operator of the machine; ends all sessions. Throws Problem `not_found`, `fields_invalid`. */
   resetPassword(email: string, password: string): Promise<Account>
+  /** Does an account have this address? */
+  hasEmail(email: string): Promise<boolean>
   /** Resolves when it is the account's password. Throws Problem `password_wrong` or `rate_limited`. */
   confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
   /**
@@ -222,6 +224,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       })
       log.info({ account: id }, 'password changed')
     },
+    hasEmail: async (email) => (await findByEmail(normalizeEmail(email) ?? '')) !== undefined,
     async resetPassword(email, password) {
       const fault = passwordFault(password)
       if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })

@@ -7,6 +7,7 @@ import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { MAX_BODY_BYTES } from '../wire/events.ts'
 import { type AccountRoutesDeps, accountRoutes } from './accounts/account-routes.ts'
+import { type ResetRoutesDeps, resetRoutes } from './accounts/reset-routes.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import { problemResponse } from './answers.ts'
 import { swaggerRoutes } from './docs/swagger-routes.ts'
@@ -41,6 +42,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
+  readonly reset: Omit<ResetRoutesDeps, 'log'>
   nowNs(): bigint
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string): void
@@ -140,6 +142,7 @@ export function createApp(deps: AppDeps) {
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
     .use(accountRoutes({ ...deps.accounts, findKey: (request) => findRequestKey(request, asking) }))
+    .use(resetRoutes({ ...deps.reset, log }))
     .use(watchRoutes({ watch: deps.watch, accountOf: (request) => authorize(request, asking, 'manage') }))
     .use(badgeRoutes(deps))
     .use(questionRoutes({ accountOf, questions: deps.questions }))

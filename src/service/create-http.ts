@@ -1,4 +1,7 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
+
+import { createAttemptLimiter } from '../account/attempt-limiter.ts'
+import { createResetTokens } from '../account/reset-tokens.ts'
 import { createConsole } from '../console/bundle-console.ts'
 import { CONSOLE_POLICY } from '../console/shell-page.ts'
 import type { Destination, Event } from '../event/event.ts'
@@ -11,6 +14,7 @@ import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
 import { Problem } from '../problem.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
+import { localUrl } from './open-watch-room.ts'
 import { renderMetrics } from './report.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
@@ -63,6 +67,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     questions: rooms.questions,
     watch: rooms.watches,
+    reset: resetOf(rooms, addressOf),
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
@@ -83,6 +88,28 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     unready: () => (isStopping() ? new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }) : unready(rooms)),
     renderMetrics: () => renderMetrics(rooms),
   })
+}
+
+const RESETS = { limit: 10, windowS: 3600, maxEntries: 10_000 }
+
+function resetOf(rooms: Rooms, addressOf: (request: Request) => string): AppDeps['reset'] {
+  const { config, clock, accounts, watches } = rooms
+  const { mailer } = watches
+  return {
+    accounts,
+    tokens: createResetTokens(clock),
+    limiter: createAttemptLimiter({ clock, ...RESETS }),
+    send:
+      mailer &&
+      (async (to, url) => {
+        const text = `Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this link:\n${url}\n\nOtherwise ignore this e-mail: your password stays as it is.`
+        const html = text.replace(url, `<a href="${url}">${url}</a>`).replaceAll('\n', '<br>')
+        await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })
+      }),
+    publicUrl: () => config.publicUrl ?? localUrl(config),
+    addressOf,
+    isOwnHost: createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0),
+  }
 }
 
 function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, watches }: Rooms): AppDeps['intake'] {

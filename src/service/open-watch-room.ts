@@ -11,7 +11,7 @@ import { openWatches, type Watches } from '../watch/watches.ts'
 import { createWatchSource } from './watch-source.ts'
 
 /** An address that every interface listens on is no address to go to. */
-function localUrl({ host, port, tls }: Config): string {
+export function localUrl({ host, port, tls }: Config): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`
 }

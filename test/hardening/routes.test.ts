@@ -98,6 +98,8 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'POST /api/accounts': everybody(422),
   'POST /api/session': everybody(422),
   'POST /api/password': session(422),
+  'POST /api/password/forgot': everybody(422),
+  'POST /api/password/reset': everybody(422),
   'POST /api/keys': manage(422),
   // The id is that of a key or session of the owner's: another's session does not find it.
   'GET /api/keys': manage(200),

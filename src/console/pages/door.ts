@@ -39,7 +39,7 @@ export function openDoor(options: DoorOptions): Door {
           focus()
         })
       : h('p', { class: 'door-turn muted' }, 'Sign-up is closed. Whoever runs this Stint can open it with SIGNUP=open.')
-    show('Sign in', banner, signInForm(options), forgotten(), other)
+    show('Sign in', banner, signInForm(options), forgotten(options), other)
   }
   function showSignUp(): void {
     const lead = h('p', { class: 'muted' }, 'You get an API key, and see your first run a minute later.')
@@ -51,27 +51,68 @@ export function openDoor(options: DoorOptions): Door {
   }
   const focus = () => place.querySelector<HTMLElement>('input')?.focus()
 
-  if (state.open && note === undefined) showSignUp()
+  const token = /^#\/reset\?token=(\w+)$/.exec(location.hash)?.[1]
+  if (token !== undefined) {
+    const form = resetForm(options, token, () => {
+      history.replaceState(null, '', '#/')
+      show(
+        'Sign in',
+        h('p', { class: 'banner', role: 'status' }, 'Password set. Sign in with it.'),
+        signInForm(options),
+      )
+    })
+    show('Set a new password', form)
+  } else if (state.open && note === undefined) showSignUp()
   else showSignIn()
   const brand = h('div', { class: 'brand' }, logo(), h('span', {}, 'Stint'))
   const motto = h('p', { class: 'motto' }, 'Times any part of anyone’s code.')
   return { element: h('main', { class: 'door', id: 'main' }, brand, motto, h('div', { class: 'card' }, place)), focus }
 }
 
-/** Nobody but the operator can help: Stint sends no e-mail that would prove who asks. */
-const forgotten = () =>
-  h(
+/** By e-mail where the operator set it up; the server says so where it is not. */
+function forgotten({ api }: DoorOptions): HTMLElement {
+  const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
+  const sent = h('p', { role: 'status' })
+  const form = createForm({
+    fields: [email],
+    submitLabel: 'Send link',
+    async submit() {
+      await api.send('POST', 'api/password/forgot', { email: email.input.value })
+      sent.textContent = 'If the address has an account, a link is on its way. It is valid for 30 minutes.'
+    },
+  })
+  return h(
     'details',
     { class: 'door-turn' },
     h('summary', {}, 'Forgot your password?'),
+    form,
+    sent,
     h(
       'p',
       { class: 'muted' },
-      'Whoever runs this Stint can set a new one: stop the server, run ',
+      'Without e-mail, whoever runs this Stint can set a new one: stop the server, run ',
       h('code', {}, 'stint reset-password'),
       ' on its DATA_DIR, and start it again.',
     ),
   )
+}
+
+function resetForm({ api }: DoorOptions, token: string, done: () => void): HTMLFormElement {
+  const password = createField(
+    'new_password',
+    'New password',
+    { type: 'password', autocomplete: 'new-password', required: true },
+    'At least 8 characters; a few words are easy to remember.',
+  )
+  return createForm({
+    fields: [password],
+    submitLabel: 'Set password',
+    async submit() {
+      await api.send('POST', 'api/password/reset', { token, new_password: password.input.value })
+      done()
+    },
+  })
+}
 
 function signInForm({ api, enter }: DoorOptions): HTMLFormElement {
   const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })

@@ -46,12 +46,11 @@ async function startSmtp(options: SMTPServerOptions = {}) {
   return { mails, port }
 }
 
-function deliverTo(port: number, user = '', verifyTls = false) {
+function deliverTo(port: number, user = '', host = '127.0.0.1') {
   const mailer = createMailer({
-    url: `smtp://${user}127.0.0.1:${port}`,
+    url: `smtp://${user}${host}:${port}`,
     from: 'Stint <stint@example.com>',
     timeoutMs: 2000,
-    verifyTls,
   })
   stops.push(() => mailer.close())
   const deliver = createDeliver({ post: { allowPrivate: false }, mailer, nowUs: () => 0 })
@@ -78,9 +77,9 @@ test('sends text and HTML over STARTTLS with AUTH', async () => {
   expect(text).toContain('nightly &lt;import&gt;')
 })
 
-test('refuses a certificate that is not trusted', async () => {
+test('refuses a certificate that is not trusted, but on this machine', async () => {
   const { mails, port } = await startSmtp()
-  await expect(deliverTo(port, 'stint:p%40ss@', true)()).rejects.toThrow('The mail server did not take the e-mail')
+  await expect(deliverTo(port, 'stint:p%40ss@', '0.0.0.0')()).rejects.toThrow('The mail server did not take the e-mail')
   expect(mails).toEqual([])
 })
 

@@ -1,0 +1,81 @@
+// A new password by e-mail. The answer to a request is the same, and as fast, whether or not the address has an account: the e-mail is sent afterwards.
+import { Elysia } from 'elysia'
+import type { Accounts } from '../../account/accounts.ts'
+import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
+import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
+import type { ResetTokens } from '../../account/reset-tokens.ts'
+import type { Logger } from '../../log.ts'
+import { Problem } from '../../problem.ts'
+import * as wire from '../../wire/password-reset.ts'
+import { emptyAnswer, jsonAnswer } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
+import { readJson } from '../read-json.ts'
+import { refuseCrossSite, refuseForeignHost } from './session-cookie.ts'
+
+export interface ResetRoutesDeps {
+  readonly accounts: Pick<Accounts, 'hasEmail' | 'resetPassword'>
+  readonly tokens: ResetTokens
+  /** By the client's address and by the e-mail address. */
+  readonly limiter: AttemptLimiter
+  /** Absent without SMTP. */
+  readonly send: ((to: string, url: string) => Promise<void>) | undefined
+  publicUrl(): string
+  addressOf(request: Request): string
+  isOwnHost(request: Request): boolean
+  readonly log: Logger
+}
+
+export function resetRoutes({
+  accounts,
+  tokens,
+  limiter,
+  send,
+  publicUrl,
+  addressOf,
+  isOwnHost,
+  log,
+}: ResetRoutesDeps) {
+  async function sendLink(email: string): Promise<void> {
+    if (send === undefined || !(await accounts.hasEmail(email))) return
+    await send(email, `${publicUrl()}/#/reset?token=${tokens.issue(email)}`)
+  }
+
+  function refuseStrangers(request: Request): void {
+    refuseForeignHost(request, isOwnHost)
+    refuseCrossSite(request)
+  }
+
+  return new Elysia({ normalize: false })
+    .post(
+      wire.REQUEST_RESET.path,
+      async ({ request }) => {
+        refuseStrangers(request)
+        const { email } = await readJson(request, wire.RequestReset)
+        if (send === undefined)
+          throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
+        limiter.attempt(addressOf(request))
+        const normal = normalizeEmail(email)
+        if (normal !== undefined) {
+          limiter.attempt(normal)
+          sendLink(normal).catch((err: unknown) => log.warn({ err }, 'a password reset could not be sent'))
+        }
+        return jsonAnswer({ sent: true } satisfies wire.ResetRequested, 202)
+      },
+      describeRoute(wire.REQUEST_RESET),
+    )
+    .post(
+      wire.RESET_PASSWORD.path,
+      async ({ request }) => {
+        refuseStrangers(request)
+        const rules = { new_password: (password: string) => passwordFault(password)?.detail }
+        const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
+        limiter.attempt(addressOf(request))
+        const email = tokens.redeem(token)
+        if (email === undefined)
+          throw new Problem('credentials_invalid', 'The link is not valid any more. Request a new one.')
+        await accounts.resetPassword(email, new_password)
+        return emptyAnswer()
+      },
+      describeRoute(wire.RESET_PASSWORD),
+    )
+}
