@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { noteUsedStores } from '../state/used-stores.ts'
 import { openClickHouseScan } from '../store/clickhouse/open.ts'
 import { createInfluxScan } from '../store/influx/scan.ts'
 import { openStores } from '../store/open-stores.ts'
@@ -121,6 +122,10 @@ async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<Cop
     targetSelection: choices.asAccount === undefined ? selectionOf(choices) : { account: choices.asAccount },
   })
   file.remove() // complete, or to be begun again
+  if (plan.source.kind === 'embedded' && comparison.missing === 0 && choices.account === undefined)
+    noteUsedStores(config.dataDir, [
+      { kind: 'embedded', place: '', holds: [], copied: [...new Set(families.map(destinationOf))] },
+    ])
   for (const text of describeComparison(comparison)) line.say(text)
   const tallies = DESTINATIONS.map((destination) => delivers[destination].tally())
   return {

@@ -13,6 +13,7 @@ import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
+import { openFormerStores } from '../ship/former-stores.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
@@ -79,7 +80,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       removals: files.accounts.removals,
       removed: files.accounts.removed,
       spools: Object.values(files.spools),
-      sinks: Object.values(stores.sinks),
+      sinks: [...Object.values(stores.sinks), ...openFormerStores({ config, log })],
       deadLetters: files.deadLetters,
       nowUs: stampClock.nowUs,
       log,

@@ -11,7 +11,8 @@ export interface EraseAccountsOptions {
   /** Everything of the account is gone. */
   removed(account: string): void
   readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered'>[]
-  readonly sinks: readonly Sink[]
+  /** Of every store that ever held events of this Stint. */
+  readonly sinks: readonly Pick<Sink, 'store' | 'erase'>[]
   readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
   /** The stamp clock. */
   nowUs(): number

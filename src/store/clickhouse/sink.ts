@@ -6,6 +6,7 @@ import { checkByCanary } from '../canary.ts'
 import { attempt, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { COLUMNS, type Table, toRows } from './encode-events.ts'
+import { ClickHouseFault } from './fault.ts'
 import { judgeFailure } from './judge-failure.ts'
 import type { Schema } from './schema.ts'
 
@@ -23,6 +24,10 @@ export interface ClickHouseSinkOptions {
 const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsing = 1'
 
 const DAY_US = 86_400_000_000
+
+const ALL_TABLES = Object.keys(COLUMNS) as readonly Table[]
+const UNKNOWN_TABLE = 60
+const UNKNOWN_DATABASE = 81
 
 export function createClickHouseSink({ writer, keeper, schema, tables, prepare }: ClickHouseSinkOptions): Sink {
   const insert = (table: Table, lines: readonly string[]) =>
@@ -45,16 +50,22 @@ export function createClickHouseSink({ writer, keeper, schema, tables, prepare }
 
     erase: (account) =>
       attempt(judgeFailure, async () => {
-        for (const table of tables) {
+        for (const table of ALL_TABLES) {
           // a mutation, not a lightweight delete: the rows shall leave the disk too
           const sql = `ALTER TABLE ${schema.raw(table)} DELETE WHERE account = {account:String} SETTINGS mutations_sync = 2`
-          await keeper.run(sql, { account })
+          await keeper.run(sql, { account }).catch((error: unknown) => {
+            if (tables.includes(table) || !isMissing(error)) throw error
+          })
         }
       }),
 
     async close() {},
   }
 }
+
+/** A table of points is there if they were stored here once. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof ClickHouseFault && (error.code === UNKNOWN_TABLE || error.code === UNKNOWN_DATABASE)
 
 /** One canary per day, however often a check is asked for; partitions are months. */
 const startOfDay = ({ us }: Stamp): Stamp => ({ us: us - (us % DAY_US), sub: 0 })

@@ -1,0 +1,103 @@
+// The stores that this DATA_DIR used before its settings changed. Nothing reads them any more, but they hold events: the start says so once, and a deleted account is
+// erased there too. The embedded engine is opened for the erasure alone; of a former server the credentials are gone, so its operator is told what remains.
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { DESTINATIONS, type Destination } from '../event/event.ts'
+import type { Logger } from '../log.ts'
+import { noteUsedStores, type UsedStore } from '../state/used-stores.ts'
+import { openClickHouse } from '../store/clickhouse/open.ts'
+import { type Sink, STORED } from '../store/sink.ts'
+
+type Eraser = Pick<Sink, 'store' | 'erase'>
+type StoreSettings = Pick<Config, 'dataDir' | 'influx' | 'clickhouse'>
+
+export interface FormerStoresOptions {
+  readonly config: StoreSettings
+  readonly log: Logger
+}
+
+/** The configured store of a destination, as DATA_DIR/stores names it. */
+export function usedStoreOf({ influx, clickhouse }: StoreSettings, destination: Destination): UsedStore {
+  const holds = [destination]
+  if (destination === 'points' && influx !== undefined)
+    return { kind: 'influxdb', place: `${influx.url}, bucket ${influx.bucket} of ${influx.org}`, holds }
+  if (clickhouse !== undefined)
+    return { kind: 'clickhouse', place: `${clickhouse.url}, database ${clickhouse.database}`, holds }
+  return { kind: 'embedded', place: '', holds }
+}
+
+/** Notes the configured stores and answers erasers for those that are not configured any more. Logs what the embedded engine holds and nothing reads. */
+export function openFormerStores({ config, log }: FormerStoresOptions): readonly Eraser[] {
+  const current = DESTINATIONS.map((destination) => usedStoreOf(config, destination))
+  const path = join(config.dataDir, 'clickhouse')
+  const before: UsedStore[] = existsSync(path) ? [{ kind: 'embedded', place: '', holds: [] }] : [] // older than the file
+  const used = noteUsedStores(config.dataDir, [...before, ...current])
+  const isCurrent = ({ kind, place }: UsedStore) => current.some((now) => now.kind === kind && now.place === place)
+  for (const store of used) if (store.kind === 'embedded') reportUnread(store, path, current, log)
+  return used
+    .filter((store) => !isCurrent(store))
+    .map((store) => (store.kind === 'embedded' ? eraseEmbedded(path, log) : sayWhatRemains(store, log)))
+}
+
+const TABLES: Readonly<Record<Destination, readonly string[]>> = {
+  points: ['marks_raw', 'metrics_raw'],
+  exceptions: ['exceptions_raw'],
+}
+
+/** Looks at the engine's directories: opening it would cost every start a quarter of a gigabyte. */
+function reportUnread(store: UsedStore, path: string, current: readonly UsedStore[], log: Logger): void {
+  const unread = DESTINATIONS.filter(
+    (destination) =>
+      !current.some(({ kind, holds }) => kind === 'embedded' && holds.includes(destination)) &&
+      !store.copied?.includes(destination) &&
+      TABLES[destination].some((table) => holdsParts(join(path, 'data', 'stint', table))),
+  )
+  if (unread.length === 0) return
+  log.warn(
+    { holds: unread, directory: path },
+    `the embedded ClickHouse holds ${unread.join(' and ')} that nothing reads any more: stop Stint and copy them with \`bun run stint copy --from embedded\``,
+  )
+}
+
+/** A table's directory has one directory per part. */
+function holdsParts(dir: string): boolean {
+  try {
+    return readdirSync(dir).some((name) => /^\d{6}_\d+_\d+_\d+/.test(name))
+  } catch {
+    return false // there is no such table
+  }
+}
+
+/** No other directory of the engine is open in this process: the configured ClickHouse is a server. */
+const eraseEmbedded = (path: string, log: Logger): Eraser => ({
+  store: 'the former embedded ClickHouse',
+  async erase(account) {
+    if (!existsSync(path)) return STORED
+    try {
+      const engine = await openClickHouse({ address: { path }, holds: [], retentionDays: 0, log })
+      try {
+        return await engine.createSink().erase(account)
+      } finally {
+        await engine.close()
+      }
+    } catch (error) {
+      return {
+        kind: 'wait',
+        reason: `${(error as Error).message} Or delete ${path} if its events are not needed any more.`,
+      }
+    }
+  },
+})
+
+const sayWhatRemains = ({ kind, place }: UsedStore, log: Logger): Eraser => ({
+  store: `${kind} ${place}`,
+  async erase(account) {
+    const store = `${kind} ${place}`
+    log.warn(
+      { account, store },
+      'a deleted account may have data in a store that is no longer configured: delete it there',
+    )
+    return STORED
+  },
+})

@@ -1,0 +1,50 @@
+// Stores that are no longer configured: what the start says about them, and that a deleted account is erased there.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { NO_COUNTS } from '../../src/store/scan.ts'
+import { runBun, runScript } from '../copy/run-stint.ts'
+import { engineMissing } from '../support/engine.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const SERVER = { CLICKHOUSE_URL: 'http://127.0.0.1:9' }
+const INFLUX = { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 'secret', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
+
+describe.skipIf(engineMissing !== undefined)('the former embedded engine', () => {
+  const dataDir = tempDir('former')
+  beforeAll(() => runScript('fill-embedded.ts', [dataDir, '400']), 60_000)
+
+  async function erase(account: string, env: Readonly<Record<string, string>>) {
+    const { stdout, stderr } = await runBun(['test/ship/erase-former-child.ts', account], { DATA_DIR: dataDir, ...env })
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+
+  test('is reported while nothing reads its points, and forgets a deleted account', async () => {
+    const { results, logged, left, others } = await erase('acc_two', SERVER)
+    expect(results).toEqual([{ store: 'the former embedded ClickHouse', result: { kind: 'stored', expired: 0 } }])
+    expect(logged).toEqual([
+      'the embedded ClickHouse holds points and exceptions that nothing reads any more: stop Stint and copy them with `bun run stint copy --from embedded`',
+    ])
+    expect(left).toEqual(NO_COUNTS)
+    expect(others.start).toBeGreaterThan(50)
+  })
+
+  test('a former server is named without its credentials', async () => {
+    await erase('acc_two', INFLUX)
+    const { results, logged } = await erase('acc_two', SERVER)
+    expect(results.map(({ store }: { store: string }) => store)).toEqual([
+      'the former embedded ClickHouse',
+      'influxdb http://127.0.0.1:9, bucket b of o',
+    ])
+    expect(logged).toContain('a deleted account may have data in a store that is no longer configured: delete it there')
+    expect(readFileSync(join(dataDir, 'stores'), 'utf8')).not.toContain('secret')
+  })
+
+  test('is no longer mentioned when its directory is gone', async () => {
+    rmSync(join(dataDir, 'clickhouse'), { recursive: true })
+    const { results, logged } = await erase('acc_two', SERVER)
+    expect(results[0]).toMatchObject({ result: { kind: 'stored' } })
+    expect(logged.join()).not.toContain('nothing reads')
+  })
+})
