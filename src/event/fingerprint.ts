@@ -17,6 +17,8 @@ const MESSAGE_LINES = 10
 /** Enough of a message to recognise the fault. Twice as much is read, so that a cut never shows what varies. */
 const MESSAGE_CHARS = 500
 const CAUSE_CHARS = 200
+/** Every build of a bundle gives names of this length to other functions. */
+const MINIFIED_NAME = 2
 
 /** `v2:` and 16 hexadecimal digits. */
 export function fingerprint(exception: string): string {
@@ -32,9 +34,10 @@ export function fingerprint(exception: string): string {
 export function normalizeException(exception: string): string {
   const failure = readFailure(exception)
   if (failure !== undefined) {
-    const { ending, trace, lines } = failure
+    const { command, ending, trace, lines } = failure
     const said = trace === undefined ? normalizeLines(lines) : describeTrace(trace)
-    return said === '' ? normalizeText(ending) : `${normalizeText(ending)}\n${said}`
+    const how = `${normalizeFile(command)}: ${normalizeText(ending)}`
+    return said === '' ? how : `${how}\n${said}`
   }
   const [trace] = parseTraces(splitLines(exception))
   return trace === undefined ? normalizeMessage(exception.trimStart(), MESSAGE_CHARS) : describeTrace(trace)
@@ -60,10 +63,15 @@ const RECURSES = /StackOverflow|RecursionError|SystemStackError|call stack size|
 function topFrames(frames: readonly Frame[]): string[] {
   const own = frames.filter(({ isInternal }) => !isInternal)
   const top = new Set<string>()
-  for (const { name, file } of own.length > 0 ? own : frames) {
+  for (const frame of own.length > 0 ? own : frames) {
     if (top.size === FRAMES) break
-    const place = file === '' ? '' : `(${normalizeFile(file)})`
-    top.add([normalizeName(name), place].filter((part) => part !== '').join(' '))
+    const file = normalizeFile(frame.file)
+    const isMinified = file !== frame.file && frame.name.length <= MINIFIED_NAME
+    top.add(
+      [isMinified ? '' : normalizeName(frame.name), file === '' ? '' : `(${file})`]
+        .filter((part) => part !== '')
+        .join(' '),
+    )
   }
   return [...top]
 }
@@ -107,5 +115,5 @@ const normalizeFile = (file: string): string =>
   file
     .slice(0, 200)
     .replace(/[.-](?=[\w-]{8}\.(?:m?js|css)$)(?=\S*\d|\S*[a-z][A-Z]\S*[A-Z]|\S*[A-Z]{2})[\w-]{8}(?=\.)/, '')
-    .replace(/[.~-][0-9a-f]{8,64}(?=[.~-])/g, '')
+    .replace(/(?:^|[.~-])[0-9a-f]{8,64}(?=[.~-])/g, '')
     .replace(/\d{3,}/g, '<number>')

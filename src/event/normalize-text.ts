@@ -40,6 +40,9 @@ const WORD = /[A-Za-z0-9]+/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
 const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
+/** Where a source file is deployed varies. */
+const DEPLOYED =
+  /(?<![\w/:.])\/(?:[\w.@+-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]s|rb|php|java|go|rs|cs|c|cpp|swift)\b)/g
 const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
 /** `30 s` is `30s`. */
 const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minutes?|h|hours?|[kKMGT]i?[bB]|bytes?)\b/g
@@ -58,7 +61,7 @@ const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 /** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals and the error codes of databases and compilers. */
 const TELLING: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:(?:exit|err(?:or)?|status|return|response|result|http|sql|vendor|native|reason|event)[ _-]?code|(?:with |\\()code|code(?=[:=])|exit(?:ed)?(?: with)?|(?:exit |http |response )?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+    `\\b(?:(?:exit|err(?:or)?|status|return|response|result|http|sql|vendor|native|reason|event)[ _-]?code|with code|(?<=\\()code|code(?=[:=])|exit(?:ed)?(?: with)?|(?:exit |http |response )?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
     'gi',
   ),
   new RegExp(
@@ -91,7 +94,7 @@ export function normalizeText(text: string): string {
   if (normal.includes('(')) normal = normal.replace(ROW, '$1(<string>)')
   if (normal.includes('://')) normal = normal.replace(QUERY, '$1')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
-  if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>')
+  if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>').replace(DEPLOYED, '')
   if (hasDigits) normal = replaceNumbers(normal)
   if (normal.includes('<')) normal = normal.replace(LIST, '$1').replace(SPACED_UNIT, '').replace(COUNTED, toSingular)
   return unhide(normal).replace(/\s+/g, ' ').trim()

@@ -5,7 +5,10 @@
 // directory for temporary files. It is a value nevertheless where the words around say so: `For input string: "abc"`.
 // In JSON and logfmt the keys stay, and of the values the texts that describe the fault, such as `message`.
 
-const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!-]|, )*$/
+// The private characters are digits that normalizeText() hides.
+const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )*$/
+/** `Void Cart.Add(Int32)` */
+const RETURNS = /^[A-Za-z][\w.<>[\]\ue030-\ue039]* (?=[\w.<>]+\()/
 const NAME_MAX = 100
 const URL = /^https?:\/\//
 
@@ -63,7 +66,8 @@ function isKept(text: string, open: number, close: number): boolean {
 }
 
 function isName(text: string): boolean {
-  if (!NAME.test(text) || !/[A-Za-z]/.test(text)) return false
+  const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
+  if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
   if (URL.test(text)) return true
   return !/[/\\].*\d|\d.*[/\\]|^\/(?:tmp|var\/folders)\//.test(text)
 }

@@ -3,7 +3,8 @@
 import { parseTraces, splitLines, type Trace } from './trace/parse-trace.ts'
 
 export interface Failure {
-  /** `backup.sh: exited with code 1` */
+  readonly command: string
+  /** `exited with code 1` */
   readonly ending: string
   /** The stack trace that the command ended with. */
   readonly trace?: Trace
@@ -12,7 +13,7 @@ export interface Failure {
 }
 
 const HOW = '(?:exited with code \\d{1,3}|was ended by (?:SIG\\w{1,12}|signal \\d{1,3}))'
-const ENDING = new RegExp(`^\\S[^\\n]{0,255}?: (?:timed out after [\\d.]{1,20} s and )?${HOW}$`)
+const ENDING = new RegExp(`^(\\S[^\\n]{0,255}?): ((?:timed out after [\\d.]{1,20} s and )?${HOW})$`)
 const LINES = 3
 const LINE_CHARS = 400
 /** A fault is explained at most so many lines before the end. */
@@ -29,12 +30,13 @@ const BELOW_TRACE = /^(?:\s|\}|Node\.js v|Bun v|note: |exit status |$)/
 /** Undefined unless the text is one of `stint exec`. */
 export function readFailure(text: string): Failure | undefined {
   const end = text.indexOf('\n')
-  const ending = (end < 0 ? text : text.slice(0, end)).trim()
-  if (!ENDING.test(ending)) return undefined
-  if (end < 0) return { ending, lines: [] }
+  const [, command, ending] = ENDING.exec((end < 0 ? text : text.slice(0, end)).trim()) ?? []
+  if (command === undefined || ending === undefined) return undefined
+  if (end < 0) return { command, ending, lines: [] }
   const lines = splitLines(text.slice(end + 1))
   const trace = parseTraces(lines, true).findLast((found) => isWhole(found) && isLast(found, lines))
-  return trace === undefined ? { ending, lines: lastLines(lines) } : { ending, trace, lines: [] }
+  if (trace !== undefined) return { command, ending, trace, lines: [] }
+  return { command, ending, lines: lastLines(lines, /exited/.test(ending)) }
 }
 
 /** A trace that lost its header lost an unknown number of frames, too. */
@@ -43,10 +45,12 @@ const isWhole = ({ chain, start }: Trace): boolean => start > 0 || chain[0]!.typ
 const isLast = ({ end }: Trace, lines: readonly string[]): boolean =>
   lines.slice(end).filter((line) => !BELOW_TRACE.test(line)).length <= LINES
 
-/** The last line, and before it those of the last ones that report an error. */
-function lastLines(lines: readonly string[]): string[] {
+/** Those of the last lines that report an error, and the last one: unless a signal ended the command amid its ordinary work. */
+function lastLines(lines: readonly string[], hasExited: boolean): string[] {
   const said = lines.filter((line, i) => line.trim() !== '' && !(i === 0 && line.length >= CUT_LINE))
   const recent = said.slice(said.length > LOOK_BACK ? -LOOK_BACK : 0)
-  const telling = recent.slice(0, -1).filter((line) => ERROR.test(line) && !ORDINARY.test(line))
-  return [...telling, ...recent.slice(-1)].slice(-LINES).map((line) => line.slice(0, LINE_CHARS))
+  return recent
+    .filter((line, i) => (hasExited && i === recent.length - 1) || (ERROR.test(line) && !ORDINARY.test(line)))
+    .slice(-LINES)
+    .map((line) => line.slice(0, LINE_CHARS))
 }
