@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob, SQL } from 'bun'
-import { freePort } from './process.ts'
+import { freePort } from './fault-server.ts'
 import { tempDir } from './temp-dir.ts'
 import { until } from './until.ts'
 

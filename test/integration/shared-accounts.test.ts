@@ -1,0 +1,258 @@
+// Two nodes with their accounts in PostgreSQL, behind HAProxy and before the same ClickHouse: real processes, stopped and killed for real.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { engineMissing } from '../support/engine.ts'
+import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
+import { missing } from '../support/needs.ts'
+import { readAll, untilShipped } from '../support/oracle.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
+
+const EMAIL = 'ada@example.com'
+const PASSWORD = 'a long enough password of a test'
+const CLIENTS = 6
+const TIMEOUT_MS = 120_000
+const CANNOT_RUN = engineMissing ?? missing('postgresql')
+
+const clickHouseOn = (port: number, dir: string): FaultServer =>
+  createFaultServer({
+    command: [process.execPath, join(import.meta.dir, '../support/fault-clickhouse-child.ts'), dir, String(port)],
+    isHealthy: async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok,
+  })
+
+/** Requests of somebody who is signed in. */
+function askAs(cookie: string) {
+  return (url: string, method: string, path: string, body?: unknown) =>
+    fetch(url + path, {
+      method,
+      headers: { cookie, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+}
+
+const signIn = (url: string) =>
+  fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
+  })
+
+const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!
+
+describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in PostgreSQL', () => {
+  const dir = tempDir('shared-accounts')
+  let postgres: PostgresServer
+  let clickhouse: FaultServer
+  let first: StintProcess
+  let second: StintProcess
+  let ada: Caller
+  let ask: ReturnType<typeof askAs>
+  /** The same key at the second node. */
+  let atSecond: Caller
+  let sent = 0
+  const post = async (caller: Caller) =>
+    (await caller.post('/v1/metrics', { process: 'p', items: { n: ++sent } })).status
+  const createKey = async (url: string) =>
+    ((await (await ask(url, 'POST', '/api/keys', { name: 'k' })).json()) as { key: { id: string; secret: string } }).key
+
+  beforeAll(async () => {
+    postgres = await startPostgres({ log_statement: 'all', log_parameter_max_length: '0' })
+    const port = freePort()
+    clickhouse = clickHouseOn(port, join(dir, 'clickhouse'))
+    await clickhouse.start()
+    const settings = {
+      DATABASE_URL: await postgres.createDatabase(),
+      CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
+      CLICKHOUSE_USER: 'stint',
+      CLICKHOUSE_PASSWORD: 'pass-word-that-must-never-be-printed',
+      CLICKHOUSE_DATABASE: 'shared_accounts',
+      SIGNUP: 'open',
+    }
+    first = createStintProcess({ ...settings, NODE_ID: '1' })
+    second = createStintProcess({ ...settings, NODE_ID: '2' })
+    await Promise.all([first.start(), second.start()]) // both find an empty database
+    ada = await first.signUp(EMAIL)
+    atSecond = callerOf(second.url, ada)
+    const signedIn = await signIn(second.url)
+    expect(signedIn.status).toBe(201)
+    ask = askAs(cookieOf(signedIn))
+  }, TIMEOUT_MS)
+
+  afterAll(async () => {
+    await Promise.all([first?.close(), second?.close(), clickhouse?.kill()])
+    await postgres?.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  test('a session of one node is one at the other, at once', async () => {
+    for (const { url } of [first, second]) expect((await ask(url, 'GET', '/api/session')).status).toBe(200)
+    const { url } = first
+    const again = await signIn(url)
+    const askAgain = askAs(cookieOf(again))
+    expect((await askAgain(second.url, 'GET', '/api/session')).status).toBe(200)
+    expect((await askAgain(second.url, 'DELETE', '/api/session')).status).toBe(204)
+    expect((await askAgain(url, 'GET', '/api/session')).status).toBe(401)
+  })
+
+  test(
+    'a key that is created, rotated or revoked at one node is so at the other within a second',
+    async () => {
+      const within = async (caller: Caller, status: number) => {
+        const since = performance.now()
+        await until(`the other node answers ${status}`, async () => (await post(caller)) === status, 1_000)
+        return performance.now() - since
+      }
+      const tookMs: number[] = []
+      for (let round = 0; round < 3; round++) {
+        const key = await createKey(first.url)
+        const caller = callerOf(second.url, { ...ada, secret: key.secret })
+        tookMs.push(await within(caller, 201))
+        const rotated = (await (await ask(first.url, 'POST', `/api/keys/${key.id}/rotate`, {})).json()) as {
+          key: { id: string; secret: string }
+        }
+        tookMs.push(await within(caller, 401))
+        const next = callerOf(second.url, { ...ada, secret: rotated.key.secret })
+        expect(await post(next)).toBe(201)
+        expect((await ask(first.url, 'DELETE', `/api/keys/${rotated.key.id}`)).status).toBe(204)
+        tookMs.push(await within(next, 401))
+      }
+      expect(Math.max(...tookMs)).toBeLessThan(1_000)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'without PostgreSQL no event is refused, not even after a restart; changes are answered 503; everything recovers by itself',
+    async () => {
+      await postgres.stop()
+      for (const caller of [ada, atSecond]) expect(await post(caller)).toBe(201)
+      for (const answer of [
+        await signIn(first.url),
+        await ask(first.url, 'POST', '/api/keys', { name: 'k' }),
+        await ask(second.url, 'GET', '/api/session'),
+      ]) {
+        expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([503, 'store_unavailable'])
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      await second.kill()
+      await second.start()
+      for (const caller of [ada, atSecond]) expect(await post(caller)).toBe(201)
+      expect((await atSecond.get('/api/health')).status).toBe(200)
+      expect(await second.terminate()).toBe(0)
+      await second.start()
+      expect(await post(atSecond)).toBe(201)
+
+      await postgres.start()
+      await until('sign-in works again', async () => (await signIn(second.url)).status === 201)
+      const key = await createKey(first.url)
+      const caller = callerOf(second.url, { ...ada, secret: key.secret })
+      await until('the other node learns of the key', async () => (await post(caller)) === 201, 2_000)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'while PostgreSQL hangs, events are accepted and a sign-in is answered 503 instead of hanging, too',
+    async () => {
+      postgres.pause()
+      try {
+        const since = performance.now()
+        const [signedIn, ...events] = await Promise.all([signIn(first.url), post(ada), post(atSecond)])
+        expect([signedIn.status, ...events]).toEqual([503, 201, 201])
+        expect(performance.now() - since).toBeLessThan(12_000)
+      } finally {
+        postgres.resume()
+      }
+      await until('sign-in works again', async () => (await signIn(first.url)).status === 201)
+    },
+    TIMEOUT_MS,
+  )
+
+  test.skipIf(missing('haproxy') !== undefined)(
+    'behind HAProxy, with nodes killed under load, each event that was retried until it was accepted is stored once',
+    async () => {
+      const port = freePort()
+      const config = join(dir, 'haproxy.cfg')
+      writeFileSync(config, haproxyConfig(port, [first, second]))
+      const haproxy = Bun.spawn(['haproxy', '-db', '-f', config], { stdout: 'ignore', stderr: 'ignore' })
+      try {
+        const url = `http://127.0.0.1:${port}`
+        const balanced = callerOf(url, ada)
+        await until('HAProxy answers', () =>
+          fetch(`${url}/livez`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        )
+        const startMs = Date.now() - 60_000
+        let accepted = 0
+        let retries = 0
+        async function send(n: number): Promise<void> {
+          const event = { process: 'balanced', at: new Date(startMs + n).toISOString(), items: { n } }
+          for (;;) {
+            const answer = await balanced.post('/v1/metrics', event).catch(() => undefined)
+            if (answer?.status === 201) break
+            retries++
+            await Bun.sleep(20) // as a client does between two tries
+          }
+          accepted++
+        }
+        let next = 0
+        let isOver = false
+        const clients = Array.from({ length: CLIENTS }, async () => {
+          while (!isOver) await send(next++)
+        })
+        for (const node of [first, second]) {
+          const before = accepted
+          await until('the load runs', () => accepted > before + 20)
+          await node.kill()
+          const killed = accepted
+          await until('the other node carries the load', () => accepted > killed + 20)
+          await node.start()
+        }
+        isOver = true
+        await Promise.all(clients)
+        expect(retries).toBeGreaterThan(0)
+        await Promise.all([first, second].map((node) => untilShipped(node.url, 60_000)))
+        const points = await readAll<{ value: number }>(balanced, '/api/metrics?process=balanced', 'points')
+        const all = Array.from({ length: next }, (_, n) => n)
+        expect(points.map(({ value }) => value).sort((a, b) => a - b)).toEqual(all)
+        expect((await signIn(url)).status).toBe(201)
+      } finally {
+        haproxy.kill()
+        await haproxy.exited
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test('no password, key, token or hash is in the log of PostgreSQL, though it logs every statement', async () => {
+    const key = await createKey(first.url)
+    const log = postgres.log()
+    expect(log).toContain('INSERT INTO api_key')
+    const hash = Bun.SHA256.hash(key.secret, 'hex')
+    for (const secret of [PASSWORD, key.secret.slice(12, 36), hash, ada.secret.slice(12, 36), '$argon2'])
+      expect(log.includes(secret)).toBe(false)
+  })
+})
+
+const haproxyConfig = (port: number, nodes: readonly StintProcess[]): string => `
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 30s
+  timeout server 30s
+frontend stint
+  bind 127.0.0.1:${port}
+  default_backend nodes
+backend nodes
+  balance roundrobin
+  option httpchk GET /readyz
+  option redispatch
+  retries 3
+  default-server check inter 200ms fall 2 rise 1
+${nodes.map(({ url }, i) => `  server node${i + 1} ${new URL(url).host}`).join('\n')}
+`
