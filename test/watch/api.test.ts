@@ -112,6 +112,9 @@ describe('a watch', () => {
       failed: { after: 1, exceptions: false },
       state: 'paused',
     })
+    const emptied = await ask('PATCH', path, { late: null, failed: null })
+    expect(emptied.status).toBe(422)
+    expect(emptied.json.errors).toMatchObject([{ pointer: '' }])
     expect((await ask('GET', path)).json).toEqual(changed.json)
     expect((await ask('GET', '/api/watches')).json.watches).toContainEqual(changed.json.watch)
     await ask('DELETE', `/api/channels/${hook}`)

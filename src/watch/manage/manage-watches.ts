@@ -27,6 +27,11 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
   }
 
   async function assertSpec(account: string, spec: WatchSpec): Promise<void> {
+    const { late, long, failed, metric, slow } = spec
+    if (late === null && long === null && failed === null && metric === null && slow === null)
+      throw new Problem('fields_invalid', 'The watch has no condition.', {
+        errors: [{ pointer: '', detail: 'must have at least one of late, long, failed, metric and slow' }],
+      })
     const channels = new Set((await store.channels(account)).map(({ id }) => id))
     const errors = specFaults(spec, maxRunUs, (id) => channels.has(id))
     if (errors.length > 0) throw new Problem('fields_invalid', 'The watch cannot be saved.', { errors })
@@ -75,11 +80,6 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
     show: async (account: string, id: string) => show(await find(account, id)),
     async create(account: string, body: CreateWatch): Promise<Watch> {
       const spec = toSpec(body)
-      const { late, long, failed, metric, slow } = spec
-      if (late === null && long === null && failed === null && metric === null && slow === null)
-        throw new Problem('fields_invalid', 'The watch has no condition.', {
-          errors: [{ pointer: '', detail: 'must have at least one of late, long, failed, metric and slow' }],
-        })
       await assertSpec(account, spec)
       const now = nowUs()
       const watch = { id: createId('wat'), account, spec, createdUs: now, sinceUs: now, badge: null }
