@@ -38,6 +38,7 @@ const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'co
 const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/reset-password.ts': ['account', 'state'],
   'cli/copy.ts': ['copy'],
+  'cli/transfer.ts': ['copy', 'account'],
 }
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */

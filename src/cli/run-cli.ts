@@ -22,6 +22,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./key.ts'), 'key'],
   [() => import('./reset-password.ts'), 'reset-password'],
   [() => import('./copy.ts'), 'copy'],
+  [() => import('./transfer.ts'), 'export', 'import'],
 ]
 
 const HELP = `

@@ -12,6 +12,8 @@ export type Place =
   | ({ readonly kind: 'clickhouse' } & ClickHouseConfig)
   | ({ readonly kind: 'influxdb' } & InfluxConfig)
   | { readonly kind: 'file'; readonly path: string }
+  /** All that are configured. */
+  | { readonly kind: 'stores'; readonly config: Config }
 
 export interface CopyPlan {
   /** Of the target, and of DATA_DIR. */
@@ -33,6 +35,7 @@ const SERVERS = {
 } as const
 
 const POINTS: readonly Family[] = ['marks', 'metrics']
+const FAMILIES: readonly Family[] = [...POINTS, 'exceptions']
 
 /** Throws CopyError and ConfigError. */
 export function planCopy(env: Env, from: string, to: string | undefined): CopyPlan {
@@ -41,7 +44,7 @@ export function planCopy(env: Env, from: string, to: string | undefined): CopyPl
   const toFile = to === undefined ? undefined : resolve(to)
   if (source.kind === 'file' && toFile !== undefined)
     throw new CopyError('--from and --to both name a file: copy the file itself')
-  const held: readonly Family[] = source.kind === 'influxdb' ? POINTS : [...POINTS, 'exceptions']
+  const held: readonly Family[] = source.kind === 'influxdb' ? POINTS : FAMILIES
   const families =
     toFile === undefined ? held.filter((family) => placeId(source) !== placeId(targetOf(config, family))) : held
   if (families.length === 0)
@@ -49,6 +52,18 @@ export function planCopy(env: Env, from: string, to: string | undefined): CopyPl
       `nothing to copy: ${describePlace(source)} is the configured store itself. Set INFLUX_URL or CLICKHOUSE_URL to the new stores, or FROM_CLICKHOUSE_URL or FROM_INFLUX_URL to the former ones`,
     )
   return { config, source, toFile, families }
+}
+
+/** The configured stores into a file, for one account. Throws ConfigError. */
+export function planExport(env: Env, file: string): CopyPlan {
+  const config = readConfig(env)
+  return { config, source: { kind: 'stores', config }, toFile: resolve(file), families: FAMILIES }
+}
+
+/** A file into the configured stores. Throws ConfigError. */
+export function planImport(env: Env, file: string): CopyPlan {
+  const source: Place = { kind: 'file', path: resolve(file) }
+  return { config: readConfig(env), source, toFile: undefined, families: FAMILIES }
 }
 
 /** The configured store of a family. */
@@ -104,6 +119,8 @@ export function placeId(place: Place): string {
       return `influxdb ${place.url} ${place.org} ${place.bucket}`
     case 'file':
       return `file ${place.path}`
+    case 'stores':
+      return FAMILIES.map((family) => placeId(targetOf(place.config, family))).join(', ')
     default:
       return place satisfies never
   }
@@ -120,6 +137,8 @@ export function describePlace(place: Place): string {
       return `bucket ${place.bucket} of InfluxDB at ${place.url}`
     case 'file':
       return place.path
+    case 'stores':
+      return 'the configured stores'
     default:
       return place satisfies never
   }

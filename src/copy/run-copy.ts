@@ -5,15 +5,14 @@ import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { noteUsedStores } from '../state/used-stores.ts'
-import { openClickHouseScan } from '../store/clickhouse/open.ts'
-import { createInfluxScan } from '../store/influx/scan.ts'
 import { openStores } from '../store/open-stores.ts'
 import type { Counts, Family, Scan, ScanSelection } from '../store/scan.ts'
 import { type Comparison, compareStores, describeComparison } from './compare-stores.ts'
 import { copyEvents } from './copy-events.ts'
 import { describeCounts, totalOf } from './count-events.ts'
 import { createDeliver, type Deliver, prepareSink } from './deliver-events.ts'
-import { createEventFile, openFileScan } from './event-file.ts'
+import { createEventFile } from './event-file.ts'
+import { openScan } from './open-scan.ts'
 import { type CopyPlan, describePlace, embeddedIn, type Place, placeId, targetOf } from './places.ts'
 import { createProgressFile } from './progress-file.ts'
 import { createProgressLine, type Output, type ProgressLine } from './show-progress.ts'
@@ -80,21 +79,8 @@ interface Copy {
 function needsLock({ config, source, toFile, families }: CopyPlan): boolean {
   const embedded = placeId(embeddedIn(config))
   const places = toFile === undefined ? families.map((family) => targetOf(config, family)) : []
-  return [source, ...places].some((place) => placeId(place) === embedded)
-}
-
-export async function openScan(place: Place, account?: string): Promise<Scan> {
-  switch (place.kind) {
-    case 'embedded':
-    case 'clickhouse':
-      return openClickHouseScan(place)
-    case 'influxdb':
-      return createInfluxScan(place)
-    case 'file':
-      return openFileScan(place.path, account)
-    default:
-      return place satisfies never
-  }
+  const sources = source.kind === 'stores' ? families.map((family) => targetOf(config, family)) : [source]
+  return [...sources, ...places].some((place) => placeId(place) === embedded)
 }
 
 const selectionOf = ({ account }: CopyChoices): ScanSelection => (account === undefined ? {} : { account })
