@@ -47,7 +47,7 @@ const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^@sinclair\/typebox(\/|$)/, ['http', 'wire']],
   [/^swagger-ui-dist(\/|$)/, ['http']],
   [/^pino(\/|$)|^pino-pretty$/, ['log.ts']],
-  [/^prom-client$/, ['metrics.ts', 'http/ops-routes.ts']],
+  [/^prom-client$/, ['metrics.ts', 'cheap-histogram.ts', 'http/ops-routes.ts']],
   [/^commander$/, ['cli']],
   [/^uplot(\/|$)/, ['console', 'http']],
   [/^bun:sqlite$/, ['account', 'state', 'watch']],

@@ -13,6 +13,7 @@ import { clientAddress, isForwardedSecure } from '../http/client-address.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
 import { Problem } from '../problem.ts'
+import { measureQuestions } from './measure-questions.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { localUrl } from './open-watch-room.ts'
 import { renderMetrics } from './report.ts'
@@ -65,7 +66,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
         rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
       },
     },
-    questions: rooms.questions,
+    questions: measureQuestions(rooms),
     watch: rooms.watches,
     reset: resetOf(rooms, addressOf),
     dead: {
@@ -112,7 +113,16 @@ function resetOf(rooms: Rooms, addressOf: (request: Request) => string): AppDeps
   }
 }
 
-function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, watches }: Rooms): AppDeps['intake'] {
+function intakeOf({
+  config,
+  clock,
+  metrics,
+  accounts,
+  spools,
+  ownStamps,
+  stampClock,
+  watches,
+}: Rooms): AppDeps['intake'] {
   return {
     spools,
     ownStamps,
@@ -120,7 +130,10 @@ function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, watches
     wallUs: clock.wallUs,
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
     seriesNoted: accounts.series.noted,
-    countAccepted: metrics.countAccepted,
+    countAccepted(kind, events, arrivedUs) {
+      metrics.countAccepted(kind, events)
+      if (arrivedUs !== undefined) metrics.requestSeconds.observe((stampClock.nowUs() - arrivedUs) / 1e6)
+    },
     expectLate: watches.expectLate,
   }
 }

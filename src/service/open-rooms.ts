@@ -23,6 +23,7 @@ import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
 import { openWatchRoom } from './open-watch-room.ts'
+import { startCounters } from './start-counters.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
 
@@ -59,7 +60,9 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
   checkNodeId(config.dataDir, config.nodeId)
-  const base: Base = { config, clock, log, metrics: createMetrics() }
+  const metrics = createMetrics()
+  startCounters(metrics)
+  const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
   const [points, exceptions] = [files.spools.points.floors, files.spools.exceptions.floors]
   const floors = [Math.max(points[0], exceptions[0]), Math.max(points[1], exceptions[1])] as const

@@ -1,4 +1,6 @@
-// What the operator is shown: metrics, the lead of the clock, how to make the first account.
+// Reports to the operator: metrics, the lead of the clock, how to create the first account.
+import { statfs } from 'node:fs/promises'
+import packageJson from '../../package.json' with { type: 'json' }
 import type { Rooms } from './open-rooms.ts'
 
 const LEAD_LOGGED_US = 1_000_000
@@ -6,7 +8,7 @@ const LEAD_CHECKED_EVERY_MS = 10_000
 
 /** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
 export async function renderMetrics(rooms: Rooms): Promise<string> {
-  const { metrics, spools, deadLetters, shippers, stampClock, watches } = rooms
+  const { config, metrics, spools, deadLetters, shippers, stampClock, watches } = rooms
   const { firing, unknown, outbox } = await watches.stats()
   metrics.alertsFiring.set(firing)
   metrics.watchAccountsUnknown.set(unknown)
@@ -20,12 +22,16 @@ export async function renderMetrics(rooms: Rooms): Promise<string> {
     const oldestS = oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - oldestUs) / 1e6)
     metrics.spoolRecords.labels(destination).set(records)
     metrics.spoolBytes.labels(destination).set(bytes)
+    metrics.spoolLimitBytes.labels(destination).set(Math.floor(config.spoolMaxBytes / 2))
     metrics.spoolOldestSeconds.labels(destination).set(oldestS)
     metrics.spoolDamaged.labels(destination).set(damaged)
     metrics.deadLetters.labels(destination).set(dead[destination] ?? 0)
     metrics.parked.labels(destination).set(shippers[destination].status().state === 'parked' ? 1 : 0)
   }
   metrics.clockLeadSeconds.set(stampClock.leadUs() / 1e6)
+  metrics.buildInfo.labels(packageJson.version, `bun ${Bun.version}`).set(1)
+  const disk = await statfs(config.dataDir).catch(() => undefined)
+  if (disk !== undefined) metrics.diskFreeBytes.set(disk.bavail * disk.bsize)
   return metrics.registry.metrics()
 }
 

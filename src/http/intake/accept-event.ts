@@ -19,7 +19,8 @@ export interface IntakeDeps extends OwnTimes {
   admitSeries(event: Event): SeriesAdmission
   /** Resolves when the series that have begun are known to the next start, too. */
   seriesNoted(): Promise<void>
-  countAccepted(kind: EventKind, events: number): void
+  /** `arrivedUs`, of a request with a single event: the stamp clock at its arrival. */
+  countAccepted(kind: EventKind, events: number, arrivedUs?: number): void
   /** An event of the past is on its way to its store. */
   expectLate?(account: string, atUs: number): void
 }

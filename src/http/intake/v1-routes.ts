@@ -75,7 +75,7 @@ export function v1Routes(deps: IntakeDeps) {
     const { event, done } = appended
     return done.then(
       () => {
-        deps.countAccepted(kind, 1)
+        deps.countAccepted(kind, 1, stamp.us)
         return new Response(`{"at":"${formatTime(event.stamp)}"}`, CREATED)
       },
       (cause) => {

@@ -1,0 +1,150 @@
+// /metrics as Prometheus reads it: from the first scrape on, by the naming rules that promtool checks.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { problemTable } from '../src/problem.ts'
+import { startApp } from './support/app.ts'
+
+let app: Awaited<ReturnType<typeof startApp>>
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+interface Family {
+  readonly name: string
+  readonly type: string
+  readonly help: string
+  readonly samples: {
+    readonly name: string
+    readonly labels: Readonly<Record<string, string>>
+    readonly value: number
+  }[]
+}
+
+async function scrape(): Promise<Map<string, Family>> {
+  const families = new Map<string, Family>()
+  let current: Family | undefined
+  for (const line of (await (await fetch(`${app.url}/metrics`)).text()).split('\n')) {
+    const [, name, help] = /^# HELP (\S+) (.*)$/.exec(line) ?? []
+    if (name !== undefined) {
+      current = { name, help: help!, type: '', samples: [] }
+      families.set(name, current)
+      continue
+    }
+    const [, , type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? []
+    if (type !== undefined) {
+      current = { ...current!, type }
+      families.set(current.name, current)
+      continue
+    }
+    const [, sample, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+    if (sample === undefined) continue
+    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text]) => [label!, text!])
+    current!.samples.push({ name: sample, labels: Object.fromEntries(pairs), value: Number(value) })
+  }
+  return families
+}
+
+/** Of promtool's linter: units and types that a name must not contain. */
+const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd']
+const OTHER_UNITS = [
+  'milliseconds',
+  'microseconds',
+  'nanoseconds',
+  'minutes',
+  'hours',
+  'days',
+  'bits',
+  'kilobytes',
+  'megabytes',
+  'gigabytes',
+  'percent',
+]
+const TYPES = ['gauge', 'counter', 'histogram', 'summary']
+
+describe('the names of metrics', () => {
+  test('follow the rules of promtool', async () => {
+    const own = [...(await scrape()).values()].filter(({ name }) => name.startsWith('stint_'))
+    expect(own.length).toBeGreaterThan(18)
+    for (const { name, type, help, samples } of own) {
+      const parts = name.split('_')
+      expect([name, /^[a-z][a-z0-9_]*$/.test(name)]).toEqual([name, true])
+      expect([name, help.length > 10 && !help.endsWith('.')]).toEqual([name, true])
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter'])
+      expect([name, /_(count|sum|bucket)$/.test(name)]).toEqual([name, false])
+      for (const word of [...ABBREVIATIONS, ...OTHER_UNITS, ...TYPES])
+        expect([name, parts.includes(word)]).toEqual([name, false])
+      // a base unit comes last, `total` apart
+      for (const unit of ['seconds', 'bytes'])
+        if (parts.includes(unit)) expect([name, parts.filter((part) => part !== 'total').at(-1)]).toEqual([name, unit])
+      for (const { labels } of samples)
+        for (const label of Object.keys(labels)) {
+          expect([name, /^[a-z][a-z0-9_]*$/.test(label)]).toEqual([name, true])
+          if (label === 'le') expect([name, type]).toEqual([name, 'histogram'])
+        }
+    }
+  })
+
+  test('have no other case and no missing type', async () => {
+    for (const { name, type } of (await scrape()).values())
+      expect([name, ['counter', 'gauge', 'histogram', 'summary'].includes(type)]).toEqual([name, true])
+  })
+})
+
+describe('from the first scrape on', () => {
+  test('every counter exists at zero, so that a first burst is visible', async () => {
+    const counters = [...(await scrape()).values()].filter(
+      ({ name, type }) => name.startsWith('stint_') && type === 'counter',
+    )
+    for (const { name, samples } of counters) expect([name, samples.length > 0]).toEqual([name, true])
+    const values = counters.flatMap(({ name, samples }) =>
+      name === 'stint_account_actions_total' ? [] : samples.map(({ value }) => value),
+    )
+    expect(new Set(values)).toEqual(new Set([0]))
+    const refused = counters.find(({ name }) => name === 'stint_events_refused_total')!
+    for (const { labels } of refused.samples) expect(Object.keys(problemTable)).toContain(labels.reason!)
+  })
+
+  test('the build, the free space and the limits of the spools are there', async () => {
+    const families = await scrape()
+    const { version } = await import('../package.json')
+    expect(families.get('stint_build_info')!.samples).toEqual([
+      { name: 'stint_build_info', labels: { version, runtime: `bun ${Bun.version}` }, value: 1 },
+    ])
+    expect(families.get('stint_disk_free_bytes')!.samples[0]!.value).toBeGreaterThan(2 ** 20)
+    const limits = families.get('stint_spool_limit_bytes')!.samples
+    expect(limits.map(({ labels }) => labels.destination)).toEqual(['points', 'exceptions'])
+    for (const { value } of limits) expect(value).toBeGreaterThan(0)
+  })
+})
+
+test('requests and questions are measured, and a histogram adds up', async () => {
+  const headers = { 'x-stint-api-key': app.keys.owner, 'content-type': 'application/json' }
+  for (let i = 0; i < 5; i++) {
+    const answer = await fetch(`${app.url}/v1/start`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ process: 'p' }),
+    })
+    expect(answer.status).toBe(201)
+  }
+  await fetch(`${app.url}/v1/start`, { method: 'POST', headers, body: '{}' })
+  expect((await fetch(`${app.url}/api/processes`, { headers })).status).toBe(200)
+  const families = await scrape()
+  for (const [name, expected] of [
+    ['stint_request_seconds', 5],
+    ['stint_question_seconds', 1],
+  ] as const) {
+    const samples = families
+      .get(name)!
+      .samples.filter(({ labels }) => labels.question === undefined || labels.question === 'processes')
+    const counts = samples.filter((sample) => sample.name.endsWith('_bucket')).map(({ value }) => value)
+    expect(counts).toEqual([...counts].sort((a, b) => a - b))
+    expect(counts.at(-1)).toBe(expected)
+    expect(samples.find((sample) => sample.name.endsWith('_count'))!.value).toBe(expected)
+    const sum = samples.find((sample) => sample.name.endsWith('_sum'))!.value
+    expect(sum).toBeGreaterThanOrEqual(0)
+    expect(sum).toBeLessThan(60)
+  }
+  const accepted = families.get('stint_events_accepted_total')!.samples
+  expect(accepted.find(({ labels }) => labels.kind === 'start')!.value).toBe(5)
+})
