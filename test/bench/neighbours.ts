@@ -1,0 +1,128 @@
+// `bun run bench neighbours [--seconds N] [--rounds N] [--only TEXT] [--json]`: what a second account notices of each attack of the first. It sends
+// single events at a fixed rate (an open loop: latency counts from when a request was due) and asks for its own metrics, one question at a time,
+// in turn with and without the attack. The figures are medians of the rounds.
+import { parseArgs } from 'node:util'
+import { type Caller, createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { memoryOf } from '../support/process-figures.ts'
+import { ATTACKS, type Attack, type Attacker, FULL_SPOOL } from './attacks.ts'
+import { inWords, surroundings } from './machine.ts'
+
+const { values } = parseArgs({
+  args: process.argv.slice(2),
+  options: {
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+const RATE = 200
+const CONNECTIONS = 16
+const PASSWORD = 'a long enough password of a test'
+const SETTINGS = { NODE_ENV: 'production', LOG_LEVEL: 'error', SIGNUP: 'open' }
+/** Nobody listens at the port of "discard". */
+const AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:9', SPOOL_MAX_BYTES: '64MiB' }
+
+interface Figures {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly refused: number
+  readonly unanswered: number
+  readonly questionP50Ms: number
+  readonly questionP99Ms: number
+}
+
+async function measure(url: string, neighbour: Caller): Promise<Figures> {
+  const body = JSON.stringify({ process: 'nightly import', items: { rows: 1 } })
+  const request = `POST /v1/metrics HTTP/1.1\r\nhost: a\r\nx-stint-api-key: ${neighbour.secret}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const args = [new URL(url).port, RATE, seconds, CONNECTIONS].map(String)
+  const load = Bun.spawn([process.execPath, `${import.meta.dir}/open-loop.ts`, ...args], {
+    stdin: Buffer.from(request),
+    stderr: 'inherit',
+  })
+  const times: number[] = []
+  const end = performance.now() + seconds * 1000
+  while (performance.now() < end) {
+    const from = performance.now()
+    await (await neighbour.get('/api/metrics?process=nightly%20import&from=-1m&limit=10')).arrayBuffer()
+    times.push(performance.now() - from)
+    await Bun.sleep(20)
+  }
+  const { sent, answered, refused, p50Ms, p99Ms } = (await new Response(load.stdout).json()) as Record<string, number>
+  times.sort((a, b) => a - b)
+  return {
+    p50Ms: p50Ms!,
+    p99Ms: p99Ms!,
+    refused: refused!,
+    unanswered: sent! - answered!,
+    questionP50Ms: times[times.length >> 1]!,
+    questionP99Ms: times[Math.floor(0.99 * (times.length - 1))]!,
+  }
+}
+
+const medianOf = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
+const median = (all: readonly Figures[], of: (figures: Figures) => number) => Number(medianOf(all.map(of)).toFixed(1))
+const sum = (all: readonly Figures[], of: (figures: Figures) => number) =>
+  all.reduce((total, each) => total + of(each), 0)
+
+async function compare(stint: StintProcess, attack: Attack, attacker: Attacker, neighbour: Caller) {
+  await attack.prepare?.(attacker)
+  const quiet: Figures[] = []
+  const under: Figures[] = []
+  let mostMemory = 0
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(await measure(stint.url, neighbour))
+    const stop = await attack.start(attacker)
+    under.push(await measure(stint.url, neighbour))
+    mostMemory = Math.max(mostMemory, memoryOf(stint.pid()).now)
+    await stop()
+    say(`${attack.name}: p99 ${quiet.at(-1)!.p99Ms.toFixed(1)} → ${under.at(-1)!.p99Ms.toFixed(1)} ms`)
+  }
+  const both = (of: (figures: Figures) => number) => `${median(quiet, of)} → ${median(under, of)}`
+  return {
+    attack: attack.name,
+    'p50 ms': both((figures) => figures.p50Ms),
+    'p99 ms': both((figures) => figures.p99Ms),
+    'question p50 ms': both((figures) => figures.questionP50Ms),
+    'question p99 ms': both((figures) => figures.questionP99Ms),
+    refused: sum(under, (figures) => figures.refused),
+    unanswered: sum(under, (figures) => figures.unanswered),
+    'RSS MB': Math.round(mostMemory / 1e6),
+  }
+}
+
+/** Each attack meets a server of its own: what one of them stored does not weigh on the next. */
+async function run(attack: Attack, settings: Env) {
+  const stint = createStintProcess(settings)
+  try {
+    await stint.start()
+    const [attacker, neighbour] = [await stint.signUp('eve@example.com'), await stint.signUp('ada@example.com')]
+    const session = await fetch(`${stint.url}/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'eve@example.com', password: PASSWORD }),
+    })
+    const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+    return await compare(stint, attack, { ...attacker, url: stint.url, cookie }, neighbour)
+  } finally {
+    await stint.close()
+  }
+}
+
+const before = surroundings()
+const rows: Awaited<ReturnType<typeof run>>[] = []
+for (const attack of [...ATTACKS, FULL_SPOOL])
+  if (attack.name.includes(values.only))
+    rows.push(await run(attack, attack === FULL_SPOOL ? { ...SETTINGS, ...AWAY } : SETTINGS))
+const after = surroundings()
+if (values.json) console.log(JSON.stringify({ before, after, rows }))
+else {
+  console.log(
+    `\n${inWords(before, after)}\n${RATE}/s on ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s, medians\n`,
+  )
+  console.table(rows)
+}
+process.exit(0)
