@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['root', 'event', 'wire'],
   ship: ['root', 'event', 'spool', 'state', 'store'],
   query: ['root', 'event', 'store', 'wire'],
-  copy: ['root', 'event', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
+  copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
   watch: ['root', 'wire', 'query', 'state'],
   http: ['root', 'event', 'account', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire'], // the server itself only over HTTP
@@ -39,6 +39,7 @@ const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/reset-password.ts': ['account', 'state'],
   'cli/copy.ts': ['copy'],
   'cli/transfer.ts': ['copy', 'account'],
+  'cli/drain.ts': ['copy'],
 }
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */

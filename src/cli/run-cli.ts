@@ -23,6 +23,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./reset-password.ts'), 'reset-password'],
   [() => import('./copy.ts'), 'copy'],
   [() => import('./transfer.ts'), 'export', 'import'],
+  [() => import('./drain.ts'), 'drain'],
 ]
 
 const HELP = `

@@ -73,7 +73,10 @@ export function targetOf(config: Config, family: Family): Place {
   return embeddedIn(config)
 }
 
-export const embeddedIn = ({ dataDir }: Config): Place => ({ kind: 'embedded', path: join(dataDir, 'clickhouse') })
+export const embeddedIn = ({ dataDir }: Config): Place & { readonly kind: 'embedded' } => ({
+  kind: 'embedded',
+  path: join(dataDir, 'clickhouse'),
+})
 
 function readPlace(env: Env, config: Config, from: string): Place {
   switch (from) {

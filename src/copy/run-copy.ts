@@ -13,7 +13,7 @@ import { describeCounts, totalOf } from './count-events.ts'
 import { createDeliver, type Deliver, prepareSink } from './deliver-events.ts'
 import { createEventFile } from './event-file.ts'
 import { openScan } from './open-scan.ts'
-import { type CopyPlan, describePlace, embeddedIn, type Place, placeId, targetOf } from './places.ts'
+import { type CopyPlan, describePlace, embeddedIn, placeId, targetOf } from './places.ts'
 import { createProgressFile } from './progress-file.ts'
 import { createProgressLine, type Output, type ProgressLine } from './show-progress.ts'
 
@@ -129,7 +129,7 @@ async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<Cop
 async function openTarget({ plan, choices, parts, scan }: Copy, closers: (() => unknown)[]) {
   const { config, source, families } = plan
   const { clock, log, signal, stderr } = parts
-  const stores = await openStores({ ...config, embeddedPath: pathOf(embeddedIn(config)), log })
+  const stores = await openStores({ ...config, embeddedPath: embeddedIn(config).path, log })
   closers.push(() => stores.close())
   const targets = {} as Record<Destination, Scan>
   const delivers = {} as Record<Destination, Deliver>
@@ -207,5 +207,3 @@ async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: s
 }
 
 const destinationOf = (family: Family): Destination => (family === 'exceptions' ? 'exceptions' : 'points')
-
-const pathOf = (place: Place): string => ('path' in place ? place.path : '')

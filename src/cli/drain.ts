@@ -1,0 +1,37 @@
+// `stint drain DIR`: delivers the spools of a node that will not return.
+import { resolve } from 'node:path'
+import { withServerParts } from './copy.ts'
+import { CliError, type Io } from './io.ts'
+import type { Program } from './program.ts'
+import { safeJson } from './safe-text.ts'
+
+const HELP = `
+DIR is the DATA_DIR of the node, whose server must not run. Settings are those of a server: INFLUX_URL and CLICKHOUSE_URL name the stores. The spools keep what is not
+delivered yet, so the command can be interrupted and repeated.`
+
+export function register(program: Program, io: Io): void {
+  program
+    .command('drain')
+    .description('deliver what the spools of a node hold that will not return')
+    .argument('<dir>', 'DATA_DIR of that node')
+    .option('--json', 'print a summary as JSON')
+    .addHelpText('after', HELP)
+    .action(async (dir: string, { json }: { json?: boolean }) => {
+      const [{ drainSpools }, { readConfig }] = await Promise.all([
+        import('../copy/drain-spools.ts'),
+        import('../config.ts'),
+      ])
+      await withServerParts(io, async (parts) => {
+        const config = readConfig(io.env)
+        const summary = await drainSpools(resolve(dir), { ...config, dataDir: resolve(config.dataDir) }, parts)
+        const { delivered, expired, buried, damaged } = summary
+        if (json) io.stdout.write(`${safeJson(summary)}\n`)
+        else
+          io.stdout.write(
+            `The spools are empty: ${delivered} events delivered, ${expired} expired, ${buried} in the dead letters.\n`,
+          )
+        if (buried + damaged > 0)
+          throw new CliError(`${buried} events are in ${dir}/dead.sqlite, ${damaged} records were damaged`)
+      })
+    })
+}

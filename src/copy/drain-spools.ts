@@ -1,0 +1,136 @@
+// `stint drain DIR`: delivers what the spools of a node hold that will not return, into the configured stores, and ends when they are empty. It is the node's own
+// shipping without its intake, so events that the stores refuse go to the dead letters of DIR.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { DESTINATIONS, type Destination } from '../event/event.ts'
+import type { Logger } from '../log.ts'
+import { pause } from '../ship/pause.ts'
+import { createShipper, type Next, type Shipper } from '../ship/shipper.ts'
+import { openSpool, type Spool } from '../spool/spool.ts'
+import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
+import { openStores } from '../store/open-stores.ts'
+import { CopyError } from './copy-error.ts'
+import { embeddedIn } from './places.ts'
+import { createProgressLine, type Output } from './show-progress.ts'
+
+export interface DrainParts {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly stderr: Output
+  readonly signal: AbortSignal
+}
+
+export interface DrainSummary {
+  readonly delivered: number
+  readonly expired: number
+  /** In the dead letters of DIR now. */
+  readonly buried: number
+  /** Records that could not be read from the disk. */
+  readonly damaged: number
+}
+
+/** Nothing is appended: the room for it does not matter. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+/** A store that is away this long ends the command; what is left stays in the spool. */
+const GIVE_UP_US = 600_000_000
+
+/** Throws CopyError, or the signal's reason; what was delivered until then stays delivered. */
+export async function drainSpools(dir: string, config: Config, parts: DrainParts): Promise<DrainSummary> {
+  const { clock, log } = parts
+  if (!existsSync(join(dir, 'spool'))) throw new CopyError(`${dir} holds no spools: name the DATA_DIR of a node`)
+  const closers: (() => unknown)[] = []
+  try {
+    const lock = lockDataDir(dir)
+    closers.push(() => lock.release())
+    if (config.clickhouse === undefined && dir !== config.dataDir) {
+      makeDataDir(config.dataDir)
+      const ours = lockDataDir(config.dataDir) // its embedded engine is a target
+      closers.push(() => ours.release())
+    }
+    const deadLetters = openDeadLetters({ path: join(dir, 'dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
+    closers.push(() => deadLetters.close())
+    const { path } = embeddedIn(config)
+    const stores = await openStores({ ...config, embeddedPath: path, log })
+    closers.push(() => stores.close())
+    const sum = { delivered: 0, expired: 0, buried: 0, damaged: 0 }
+    const lines: Lane[] = []
+    for (const destination of DESTINATIONS) {
+      const spool = await openSpool({ dir: join(dir, 'spool', destination), maxBytes: NO_LIMIT, minFreeBytes: 0, log })
+      closers.push(() => spool.close())
+      lines.push({
+        destination,
+        spool,
+        shipper: shipperOf(destination, spool, stores.sinks[destination], deadLetters, parts, sum),
+      })
+    }
+    await deliverAll(lines, parts, sum)
+    sum.damaged = lines.reduce((damaged, { spool }) => damaged + spool.stats().damaged, 0)
+    return sum
+  } finally {
+    for (const close of closers.reverse()) await close()
+  }
+}
+
+type Sum = { -readonly [Name in keyof DrainSummary]: DrainSummary[Name] }
+
+interface Lane {
+  readonly destination: Destination
+  readonly spool: Spool
+  readonly shipper: Shipper
+}
+
+function shipperOf(
+  destination: Destination,
+  spool: Spool,
+  sink: Parameters<typeof createShipper>[0]['sink'],
+  deadLetters: DeadLetters,
+  { clock, log }: DrainParts,
+  sum: Sum,
+): Shipper {
+  const meter = {
+    delivered(events: number) {
+      sum.delivered += events
+    },
+    expired(points: number) {
+      sum.expired += points
+    },
+    dead(events: number) {
+      sum.buried += events
+    },
+    deliverySeconds() {},
+    batch() {},
+  }
+  return createShipper({ destination, spool, sink, deadLetters, clock, log, meter })
+}
+
+async function deliverAll(lanes: readonly Lane[], parts: DrainParts, sum: Sum): Promise<void> {
+  const total = lanes.reduce((records, { spool }) => records + spool.stats().records, 0)
+  const line = createProgressLine(parts.stderr, parts.clock, 0, total)
+  try {
+    for (const { destination, shipper, spool } of lanes) {
+      let said: string | undefined
+      let movedUs = parts.clock.monotonicUs()
+      let left = spool.stats().records
+      for (let next: Next = 'again'; next !== 'idle'; ) {
+        parts.signal.throwIfAborted()
+        next = await shipper.step()
+        line.show(sum.delivered)
+        const { reason } = shipper.status()
+        if (reason !== undefined && reason !== said) line.say(`Delivery of ${destination} paused: ${reason}`)
+        said = reason
+        if (spool.stats().records !== left) {
+          left = spool.stats().records
+          movedUs = parts.clock.monotonicUs()
+        }
+        if (reason !== undefined && parts.clock.monotonicUs() - movedUs > GIVE_UP_US)
+          throw new CopyError(`${left} events of ${destination} are left in the spool: ${reason}`)
+        if (typeof next === 'object' && reason !== undefined) await pause(next.pauseMs, parts.signal)
+      }
+    }
+  } finally {
+    line.end()
+  }
+}

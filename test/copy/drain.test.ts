@@ -1,0 +1,64 @@
+// `stint drain`: a real node that is killed while its stores are away, and what it accepted is delivered by the command.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { engineMissing } from '../support/engine.ts'
+import { createStintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { runStint } from './run-stint.ts'
+
+const AWAY = 'http://127.0.0.1:9'
+const EVENTS = 300
+
+describe.skipIf(engineMissing !== undefined)('the spools of a node that is gone', () => {
+  const node = createStintProcess({
+    CLICKHOUSE_URL: AWAY,
+    INFLUX_URL: AWAY,
+    INFLUX_TOKEN: 't',
+    INFLUX_ORG: 'o',
+    INFLUX_BUCKET: 'b',
+  })
+  const DATA_DIR = tempDir('drained')
+  afterAll(() => node.close())
+
+  test('are delivered into the configured stores, once', async () => {
+    await node.start()
+    const caller = await node.signUp('ada@example.com')
+    for (let i = 0; i < EVENTS / 3; i++) {
+      for (const path of ['/v1/start', '/v1/end']) await caller.post(path, { process: `job ${i}` })
+      await caller.post('/v1/exception', { process: `job ${i}`, exception: 'Error: away' })
+    }
+    const running = await runStint(['drain', node.dataDir], { DATA_DIR })
+    expect(running).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is in use by another Stint') })
+    await node.kill()
+    const env = { DATA_DIR }
+    const expected = { delivered: EVENTS, expired: 0, buried: 0, damaged: 0 }
+    const drained = await runStint(['drain', node.dataDir, '--json'], env)
+    expect({ ...drained, stdout: JSON.parse(drained.stdout || 'null') }).toMatchObject({
+      exitCode: 0,
+      stdout: expected,
+    })
+    expect(await runStint(['drain', node.dataDir], env)).toMatchObject({
+      exitCode: 0,
+      stdout: 'The spools are empty: 0 events delivered, 0 expired, 0 in the dead letters.\n',
+    })
+    const file = join(DATA_DIR, 'all.ndjson')
+    expect(await runStint(['copy', '--from', 'embedded', '--to', file], env)).toMatchObject({ exitCode: 0 })
+    const lines = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.length).toBe(EVENTS)
+    expect(new Set(lines.map(({ kind, process }) => `${kind} ${process}`)).size).toBe(EVENTS)
+  }, 120_000)
+
+  test('are not created where there are none', async () => {
+    const dir = tempDir('empty')
+    writeFileSync(join(dir, 'note'), '')
+    expect(await runStint(['drain', dir], { DATA_DIR })).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `stint: ${dir} holds no spools: name the DATA_DIR of a node\n`,
+    })
+  })
+})
