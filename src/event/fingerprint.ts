@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { normalizeText } from './normalize-text.ts'
 import { readFailure } from './read-failure.ts'
 import { parseTraces, splitLines, type Trace } from './trace/parse-trace.ts'
-import type { Frame, Raised } from './trace/trace.ts'
+import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
 
 const VERSION = 'v2'
 /** Deeper frames show how the fault was reached, not what it is. */
@@ -59,19 +59,22 @@ function describeRaised({ type, message, frames }: Raised, maxChars: number): st
 /** Where a recursion stopped is chance. */
 const RECURSES = /StackOverflow|RecursionError|SystemStackError|call stack size|stack overflow/i
 
-/** Frames of the runtime count only if there are no others. A function that calls itself counts once: the depth varies. */
+/** Frames of the runtime count only if there are no others. */
 function topFrames(frames: readonly Frame[]): string[] {
-  const own = frames.filter(({ isInternal }) => !isInternal)
+  const own = describeFrames(frames.values().filter((frame) => !isInternal(frame)))
+  return own.length > 0 ? own : describeFrames(frames)
+}
+
+/** A function that calls itself counts once: the depth varies. */
+function describeFrames(frames: Iterable<Frame>): string[] {
   const top = new Set<string>()
-  for (const frame of own.length > 0 ? own : frames) {
+  for (const frame of frames) {
+    const name = fileName(frame)
+    const file = normalizeFile(name)
+    const isMinified = file !== name && frame.name.length <= MINIFIED_NAME
+    const parts = [isMinified ? '' : normalizeName(frame.name), file === '' ? '' : `(${file})`]
+    top.add(parts.filter((part) => part !== '').join(' '))
     if (top.size === FRAMES) break
-    const file = normalizeFile(frame.file)
-    const isMinified = file !== frame.file && frame.name.length <= MINIFIED_NAME
-    top.add(
-      [isMinified ? '' : normalizeName(frame.name), file === '' ? '' : `(${file})`]
-        .filter((part) => part !== '')
-        .join(' '),
-    )
   }
   return [...top]
 }
@@ -92,8 +95,11 @@ const normalizeLines = (lines: readonly string[]): string =>
 
 /** A function's name without what compilers and runtimes number: `step1` and `step2` remain two functions. */
 const normalizeName = (name: string): string =>
+  NUMBERED.test(name) ? dropNumbers(name.slice(0, 300)) : name.slice(0, 300)
+
+const NUMBERED = /[$<{#@]|^block |\.MoveNext$|::h[0-9a-f]{16}$|0x|(?:\.func|\.gowrap|\.init\.|__|Accessor|Proxy)\d/
+const dropNumbers = (name: string): string =>
   name
-    .slice(0, 300)
     .replace(/::h[0-9a-f]{16}$/, '') // Rust
     .replace(/::\{\{closure\}\}|\{closure#\d+\}/g, '::closure')
     .replace(/\{closure[^}]*\}/g, '{closure}') // PHP
@@ -112,8 +118,10 @@ const normalizeName = (name: string): string =>
 
 /** A file's name without the hash of a bundle and without ids. */
 const normalizeFile = (file: string): string =>
+  /\d|[.~-][\w-]{8}/.test(file) ? dropHashes(file.slice(0, 200)) : file.slice(0, 200)
+
+const dropHashes = (file: string): string =>
   file
-    .slice(0, 200)
     .replace(/[.-](?=[\w-]{8}\.(?:m?js|css)$)(?=\S*\d|\S*[a-z][A-Z]\S*[A-Z]|\S*[A-Z]{2})[\w-]{8}(?=\.)/, '')
     .replace(/(?:^|[.~-])[0-9a-f]{8,64}(?=[.~-])/g, '')
     .replace(/\d{3,}/g, '<number>')

@@ -17,6 +17,8 @@ const UNITS =
   "a:1:in 'b|from |thread 'a|panicked at |stack backtrace:\n|   0: a\n|0 a + 1 in b at |caused by |Caused by: |---> |Error: |a::a|A.A|$1|__1|" +
   'a@b/|a@/:1:1\n|2026-11-20T|12:34:56|Mon, |Nov 20 |10.0.0.|ab:|https://a?|Uncaught |Unhandled exception. |<number>, |,"|":|"a" |\'a\' |' +
   "x='a' |status 1 |error |(code |=(|Unexpected token |in JSON|/tmp/|SQLSTATE[|<number> as |fatal error: |.php in /a:1| (A"
+/** Whole lines that were slow once. */
+const LINES = [`@${'/'.repeat(998)}\n`, `a@${'a/'.repeat(498)}\n`, `${'('.repeat(998)}\n`]
 const STARTS = [
   '',
   'Error: ',
@@ -64,7 +66,7 @@ function findSlowest(): Candidate[] {
     const text = fill(unit, start)
     kept = [...kept, { unit, text, ms: leastMs(text, 2) }].sort((a, b) => b.ms - a.ms).slice(0, KEPT)
   }
-  for (const unit of UNITS.split('|')) for (const start of STARTS) tryOut(unit, start)
+  for (const unit of [...UNITS.split('|'), ...LINES]) for (const start of STARTS) tryOut(unit, start)
   for (let i = 0; i < TRIES; i++) {
     const { unit } = pick(kept)
     const at = below(unit.length + 1)

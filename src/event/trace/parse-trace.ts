@@ -2,7 +2,7 @@
 // or belongs to the message of an exception, which stands above its frames, or below them in Python.
 import { type FoundFrame, readFrame } from './read-frame.ts'
 import { readHeader, startsHeader } from './read-header.ts'
-import { fileName, type Raised } from './trace.ts'
+import type { Frame, Raised } from './trace.ts'
 
 export interface Trace {
   /** The exception that was raised last first, then its causes; never empty. */
@@ -132,7 +132,7 @@ function describePart({ above, frames, below, place, isReversed }: Part, isLog: 
   const { type, message } = readHeader(above, isLog)
   const file = message.includes('.php') ? PHP_PLACE.exec(message)?.[1] : undefined
   if (file === undefined || !file.endsWith('.php')) return { type, message, frames: ordered }
-  const thrown = { name: '', file: fileName(file), isInternal: false }
+  const thrown: Frame = { name: '', place: file, family: 'script' }
   return { type, message: message.replace(PHP_PLACE, ''), frames: [thrown, ...ordered] }
 }
 
@@ -140,6 +140,6 @@ function describePanic(place: string, below: readonly string[], frames: readonly
   const [, message, at] = OLD_PANIC.exec(place) ?? []
   const end = below.findIndex((line) => line.startsWith('note: ') || line === 'stack backtrace:')
   const said = below.slice(0, end < 0 ? undefined : end)
-  const panicked = { name: '', file: fileName(at ?? place.replace(/:$/, '')), isInternal: false }
+  const panicked: Frame = { name: '', place: at ?? place.replace(/:$/, ''), family: 'native' }
   return { type: 'panic', message: message ?? said.join('\n').trim(), frames: frames.length > 0 ? frames : [panicked] }
 }

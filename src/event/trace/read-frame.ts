@@ -1,6 +1,6 @@
 // One line of a stack trace → its frame. A line's first characters decide which form it can have, and each form is one pattern without
 // nested repetition, so that a line costs time linear in its length.
-import { type Frame, fileName } from './trace.ts'
+import type { Family, Frame } from './trace.ts'
 
 export interface FoundFrame extends Frame {
   /** How many lines the frame takes: Go and Rust print the place below the function. */
@@ -30,20 +30,6 @@ const JVM_PLACE =
 const JVM_NAME = /^[\w$.<>/@-]+$/
 const DOTNET_NAME = /^\w[\w<>`$,[\]|+-]*\.[\w.<>`$,[\]|+-]+$/
 
-/** Functions of the runtime, per family of languages. */
-const RUNTIME = {
-  script: /^process\.processTicks|^processTicksAndRejections$|^(?:Array|Map|Set)\.\w+$|^<(?:list|dict|set)comp>$/,
-  jvm: /^(?:java|javax|jdk|sun|com\.sun\.proxy|kotlin|kotlinx|scala)\.|\$\$(?:Lambda|EnhancerBy|FastClassBy|SpringCGLIB)|\$Proxy\d/,
-  dotnet: /^(?:System|Microsoft)\./,
-  go: /^(?:(?:runtime|testing|reflect|sync|internal)[./]|panic(?:$|\()|created by |net\/http\.\(\*conn\))/,
-  native:
-    /^(?:<?&?(?:std|core|alloc|anyhow|backtrace|tokio)::|rust_|__rust|_?_?(?:libc_)?start_|_start$|__libc|__GI_|__cxa_|gsignal$|raise$|abort$|clone3?$|swift_|\?\?)/,
-} as const
-type Family = keyof typeof RUNTIME
-
-const INTERNAL_PLACE =
-  /^(?:node:|internal\/|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)|\/go\/src\/|\/python\d[\d.]*\/(?!(?:site|dist)-packages)|\/ruby\/\d[\d.]*\/(?!gems)|\blib(?:c|stdc\+\+|swift\w*)\.so|libc-start/
-
 /** The frame that begins at `lines[i]`. */
 export function readFrame(lines: readonly string[], i: number): FoundFrame | undefined {
   const line = lines[i]!
@@ -60,10 +46,12 @@ export function readFrame(lines: readonly string[], i: number): FoundFrame | und
   return readRuby(text) ?? readGecko(text) ?? readGo(line, next) ?? readGlibc(text)
 }
 
-function frame(name: string, place: string, family: Family = 'script'): FoundFrame {
-  const isInternal = RUNTIME[family].test(name) || INTERNAL_PLACE.test(place)
-  return { name, file: fileName(place), isInternal, lines: 1 }
-}
+const frame = (name: string, place: string, family: Family = 'script'): FoundFrame => ({
+  name,
+  place,
+  family,
+  lines: 1,
+})
 
 /** `text` is what stands behind `at `: JavaScript (V8), the languages of the JVM, and .NET. */
 function readAt(text: string): FoundFrame | undefined {

@@ -3,10 +3,9 @@
 export interface Frame {
   /** Empty if the trace has none. */
   readonly name: string
-  /** The file's own name without its path and line; empty if the trace has none. */
-  readonly file: string
-  /** The frame belongs to the language's runtime, or a compiler generated it. */
-  readonly isInternal: boolean
+  /** File, line and column as the trace has them; empty if it has none. */
+  readonly place: string
+  readonly family: Family
 }
 
 /** One exception of a chain of causes. */
@@ -18,13 +17,32 @@ export interface Raised {
   readonly frames: readonly Frame[]
 }
 
+/** Functions of the runtime, per family of languages. */
+const RUNTIME = {
+  script: /^process\.processTicks|^processTicksAndRejections$|^(?:Array|Map|Set)\.\w+$|^<(?:list|dict|set)comp>$/,
+  jvm: /^(?:java|javax|jdk|sun|com\.sun\.proxy|kotlin|kotlinx|scala)\.|\$\$(?:Lambda|EnhancerBy|FastClassBy|SpringCGLIB)|\$Proxy\d/,
+  dotnet: /^(?:System|Microsoft)\./,
+  go: /^(?:(?:runtime|testing|reflect|sync|internal)[./]|panic(?:$|\()|created by |net\/http\.\(\*conn\))/,
+  native:
+    /^(?:<?&?(?:std|core|alloc|anyhow|backtrace|tokio)::|rust_|__rust|_?_?(?:libc_)?start_|_start$|__libc|__GI_|__cxa_|gsignal$|raise$|abort$|clone3?$|swift_|\?\?)/,
+} as const
+export type Family = keyof typeof RUNTIME
+
+const INTERNAL_PLACE =
+  /^(?:node:|internal\/|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)|\/go\/src\/|\/python\d[\d.]*\/(?!(?:site|dist)-packages)|\/ruby\/\d[\d.]*\/(?!gems)|\blib(?:c|stdc\+\+|swift\w*)\.so|libc-start/
+
+/** The frame belongs to the language's runtime, or a compiler generated it. */
+export const isInternal = ({ name, place, family }: Frame): boolean =>
+  RUNTIME[family].test(name) || INTERNAL_PLACE.test(place)
+
 /** Files of these names exist in many folders, so the folder is part of the name. */
 const COMMON = /^(?:index|route|page|layout|handler|mod|lib|views|models|tasks|__init__)\.[a-z]{1,4}$/
 const ROOTS = /^(?:src|lib|dist|build|app|out|home|srv|opt|var|www|code|\W*)$|\d/
 
-/** `at` without line, column and query; directories only where the file's own name says too little. */
-export function fileName(at: string): string {
-  const path = at
+/** The place without line, column and query; directories only where the file's own name says too little. */
+export function fileName({ place }: Frame): string {
+  if (place === '') return ''
+  const path = place
     .slice(0, 500)
     .replace(/[?#].*$/, '')
     .replace(/(?::\d+){1,2}$/, '')
