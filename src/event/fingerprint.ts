@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { normalizeText } from './normalize-text.ts'
 import { readFailure } from './read-failure.ts'
-import { parseTraces, splitLines, type Trace } from './trace/parse-trace.ts'
+import { parseTraces, splitLines, type Trace, withLineFeeds } from './trace/parse-trace.ts'
 import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
 
 const VERSION = 'v2'
@@ -79,13 +79,8 @@ function describeFrames(frames: Iterable<Frame>): string[] {
   return [...top]
 }
 
-const normalizeMessage = (message: string, maxChars: number): string => {
-  const read = message.slice(0, 2 * maxChars)
-  return normalizeLines((read.includes('\r') ? read.replace(/\r\n?/g, '\n') : read).split('\n', MESSAGE_LINES)).slice(
-    0,
-    maxChars,
-  )
-}
+const normalizeMessage = (message: string, maxChars: number): string =>
+  normalizeLines(withLineFeeds(message.slice(0, 2 * maxChars)).split('\n', MESSAGE_LINES)).slice(0, maxChars)
 
 const normalizeLines = (lines: readonly string[]): string =>
   lines

@@ -8,7 +8,7 @@ const CHARS = 15_000
 const TRIES = 800
 const KEPT = 25
 /** How often the slowest texts are measured again, for the least time of each. */
-const REPEATS = 7
+const REPEATS = 25
 const RATIO_MAX = 20
 
 const UNITS =

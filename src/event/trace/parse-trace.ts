@@ -41,8 +41,12 @@ const PHP_PLACE = / (?:in|at) (\/?[^\s]+?)(?::\d+\)?| on line \d+)$/
 const FIRST_LINES = 200
 const LAST_LINES = 100
 
+/** Lines end in `\n` alone. */
+export const withLineFeeds = (text: string): string =>
+  text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
+
 export function splitLines(text: string): string[] {
-  const lines = (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text).split('\n')
+  const lines = withLineFeeds(text).split('\n')
   if (lines.length > FIRST_LINES + LAST_LINES) lines.splice(FIRST_LINES, lines.length - FIRST_LINES - LAST_LINES)
   return lines.map((line) => line.slice(0, MAX_LINE).trimEnd())
 }
