@@ -40,6 +40,7 @@ const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/copy.ts': ['copy'],
   'cli/transfer.ts': ['copy', 'account'],
   'cli/drain.ts': ['copy'],
+  'cli/accounts-copy.ts': ['account', 'state'],
 }
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */

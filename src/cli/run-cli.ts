@@ -24,6 +24,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./copy.ts'), 'copy'],
   [() => import('./transfer.ts'), 'export', 'import'],
   [() => import('./drain.ts'), 'drain'],
+  [() => import('./accounts-copy.ts'), 'accounts'],
 ]
 
 const HELP = `
