@@ -43,7 +43,7 @@ export interface Page {
 
 export type TimingState = 'completed' | 'failed' | 'running' | 'abandoned' | 'orphan'
 
-/** A pair of marks and its state, by the rule of query/pair-marks.ts. */
+/** A pair of marks and its state, by the rule of store/pair-marks.ts. */
 export interface Timing {
   readonly process: string
   readonly meta: string
@@ -190,11 +190,11 @@ export interface PointSource {
   findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
   /** The newest start of each process and meta, in any order. */
   findNewestStarts(q: MarkSelection): Promise<Pick<MarkRow, 'process' | 'meta' | 'ns'>[]>
-  /** By the rule of query/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
+  /** By the rule of store/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
   findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
-  /** By the rule of query/summarize-timings.ts; in any order. */
+  /** By the rule of store/summarize-timings.ts; in any order. */
   summarizeTimings(
     q: TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint },
   ): Promise<TimingSummaryRow[]>

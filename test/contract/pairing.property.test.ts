@@ -1,18 +1,21 @@
-// One rule, three writings: the pure reference, Flux and SQL give the same timings, with the same states and nanoseconds, and the same figures.
+// One rule, three writings: the pure reference (also as InfluxDB's source streams marks through it), Flux and SQL give the same timings, with the same states
+// and nanoseconds, and the same figures.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Mark } from '../../src/event/event.ts'
 import { parseStampNs, timeUs } from '../../src/event/stamp.ts'
 import { createLog } from '../../src/log.ts'
-import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
-import { summarizeTimings } from '../../src/query/summarize-timings.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { compare } from '../../src/store/compare.ts'
+import { createInfluxClient } from '../../src/store/influx/client.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
+import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../../src/store/source.ts'
+import { summarizeTimings } from '../../src/store/summarize-timings.ts'
+import { findTimings, summarizeTimings as summarizeTimingsInFlux } from '../store/influx/flux-timings.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
-import { influxd, influxdMissing } from '../support/influxd.ts'
+import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
 import { histories, MAX_RUN_NS, question, until } from './histories.ts'
 import type { SourceSubject, SourceTrial } from './source.ts'
 
@@ -21,6 +24,27 @@ const HISTORIES = 40
 const BATCHES = 8
 
 const log = createLog({ level: 'silent', pretty: false })
+
+async function openInflux(inPlaceOf: (address: InfluxBucket) => Partial<PointSource>): Promise<SourceTrial> {
+  const address = await (await influxd()).freshBucket()
+  const sink = createInfluxSink({ ...address, retentionDays: 0, log })
+  const source = { ...createInfluxSource(address), ...inPlaceOf(address) }
+  return {
+    sink,
+    source,
+    async close() {
+      await Promise.all([sink.close(), source.close()])
+    },
+  }
+}
+
+function fluxTimings(address: InfluxBucket): Pick<PointSource, 'findTimings' | 'summarizeTimings'> {
+  const client = createInfluxClient(address, 30_000)
+  return {
+    findTimings: async (q, page) => (q.fromNs < q.toNs ? findTimings(client, address.bucket, q, page) : []),
+    summarizeTimings: async (q) => (q.fromNs < q.toNs ? summarizeTimingsInFlux(client, address.bucket, q) : []),
+  }
+}
 
 const SUBJECTS: readonly SourceSubject[] = [
   {
@@ -31,23 +55,8 @@ const SUBJECTS: readonly SourceSubject[] = [
       return { sink: store.createSink(), source: store.source, close: () => store.close() }
     },
   },
-  {
-    name: 'InfluxDB',
-    skip: influxdMissing,
-    async open() {
-      const server = await influxd()
-      const address = await server.freshBucket()
-      const sink = createInfluxSink({ ...address, retentionDays: 0, log })
-      const source = createInfluxSource(address)
-      return {
-        sink,
-        source,
-        async close() {
-          await Promise.all([sink.close(), source.close()])
-        },
-      }
-    },
-  },
+  { name: 'InfluxDB, paired by Stint', skip: influxdMissing, open: () => openInflux(() => ({})) },
+  { name: 'InfluxDB, paired by the Flux of the panels', skip: influxdMissing, open: () => openInflux(fluxTimings) },
 ]
 
 describe.each(SUBJECTS)('$name', ({ skip, open }) => {

@@ -2,9 +2,8 @@
 import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
-import { pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
-import { bucketNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
 import { compare, comparePlaces } from '../../src/store/compare.ts'
+import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import type {
   ExceptionRow,
   ExceptionSelection,
@@ -18,6 +17,7 @@ import type {
   ProcessRow,
   Selection,
 } from '../../src/store/source.ts'
+import { bucketNs, summarizeTimings } from '../../src/store/summarize-timings.ts'
 
 const timeNs = (stamp: Stamp): bigint => BigInt(timeUs(stamp)) * 1000n
 const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({

@@ -1,4 +1,4 @@
-// The pairing rule (DESIGN.md 6, query/pair-marks.ts) in SQL; the source and the dashboards are built from it.
+// The pairing rule (DESIGN.md 6, store/pair-marks.ts) in SQL; the source and the dashboards are built from it.
 //
 // A mark is packed into a UInt128, in this order from the highest bit:
 //
@@ -110,7 +110,7 @@ export interface SummaryInput extends PairingInput {
 }
 
 /**
- * One row per process, with `byMeta` per process and meta, with `every` also per bucket `at` (Int64), by the rule of query/summarize-timings.ts: completed, mean,
+ * One row per process, with `byMeta` per process and meta, with `every` also per bucket `at` (Int64), by the rule of store/summarize-timings.ts: completed, mean,
  * percentiles (50, 95, 99), max (ms; of completed ones, and meaningless without any), failed, running, abandoned, orphan.
  */
 export function summarySql(input: SummaryInput): string {

@@ -59,6 +59,12 @@ export interface InfluxClient {
     visit: (get: GetColumn) => 'enough' | undefined,
     signal?: AbortSignal,
   ): Promise<void>
+  /** Streams the answer's CSV, without annotations, as it comes: many times faster than `readRows`. `take` may stop it. */
+  readCsv(
+    query: ParameterizedQuery,
+    take: (bytes: Uint8Array) => 'enough' | Promise<void> | undefined,
+    signal?: AbortSignal,
+  ): Promise<void>
   /** Deletes all points of all times that the predicate (a comparison of tags) selects. */
   erase(predicate: string): Promise<void>
   /** The server's management API: resolves to the JSON of a 2xx answer. */
@@ -117,6 +123,8 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
 
   const writePath = `/api/v2/write?org=${encodeURIComponent(org)}&bucket=${encodeURIComponent(bucket)}&precision=ns`
 
+  const queryPath = `/api/v2/query?org=${encodeURIComponent(org)}`
+
   return {
     async writeLines(lines) {
       const headers = { 'content-type': 'text/plain; charset=utf-8' }
@@ -142,6 +150,18 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
           .catch((error: unknown) => {
             if (!stopped) throw error
           })
+      }, signal),
+
+    readCsv: (query, take, signal) =>
+      withDeadline(async (influx, abort) => {
+        const body = JSON.stringify({ query: String(query), dialect: { header: true, annotations: [] } })
+        const headers = { 'content-type': 'application/json', accept: 'application/csv' }
+        const options = { method: 'POST', headers, signal: abort.signal }
+        for await (const bytes of influx.transport.iterate(queryPath, body, options)) {
+          const taken = take(bytes)
+          if (taken === 'enough') break
+          if (taken !== undefined) await taken
+        }
       }, signal),
 
     async erase(predicate) {

@@ -1,4 +1,5 @@
-// The pairing rule (query/pair-marks.ts) as Flux, in pieces that both the source and the dashboards put together.
+// The pairing rule (store/pair-marks.ts) as Flux, in pieces that Grafana's panels put together; the source pairs by itself (timings.ts). A contract test
+// proves this writing equal to the rule too.
 //
 //   readMarks ──▶ pairNeighbours ──▶ classifyMarks ──▶ one row per mark: process, meta, at, state, ended, ns, ms (and uid, stamp)
 //
@@ -97,16 +98,6 @@ export const settledInRange = (fromNs: FluxText, toNs: FluxText): FluxText =>
 
 /** The time of the mark that settled a classified mark's timing. */
 export const settledAt: FluxText = flux`(if ${HAS_ENDED} then r.ended else r.at)`
-
-/** Like `highestPlaces`, but the `each` highest of every process. */
-export function highestPlacesOfEach(each: number): FluxText {
-  const highest = flux`
-  |> sort(columns: ["place"], desc: true)
-  |> limit(n: ${each})`
-  return flux`${highest}
-  |> group(columns: ["process"])${highest}
-  |> filter(fn: (r) => r.place >= 0)`
-}
 
 /** Of all tables the `limit` rows with the highest `place`, the highest first; rows with the place −1 are never among them. */
 export function highestPlaces(limit: number): FluxText {

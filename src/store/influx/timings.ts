@@ -1,176 +1,123 @@
-// Questions about timings. Every mark is classified (pairing.ts). For a page, it then gets a `top`: the time it is ordered by when it stands for a timing of this
-// page or a later one, else −1; the highest tops are the page, and no filter has to look at every mark. For a summary, InfluxDB counts and sorts; a row
-// comes as the lines of several small tables, one per figure, and is put together here.
+// Questions about timings, paired here from InfluxDB's raw marks. Flux pairs for Grafana's panels alone (pairing.ts): as a database InfluxDB is fast at
+// reading marks and slow at anything else, 5 s of pairing for a million marks that it reads in 1.5.
 import { comparePlaces } from '../compare.ts'
 import { marksWindow } from '../marks-window.ts'
-import type { Page, PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
-import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
-import { pairOf } from './encode-events.ts'
-import {
-  classifyMarks,
-  highestPlaces,
-  highestPlacesOfEach,
-  overlapsRange,
-  pairNeighbours,
-  readMarks,
-  settledAt,
-  settledInRange,
-} from './pairing.ts'
-import { readPage } from './read-page.ts'
-import { behindStamps, fluxNs, fluxTime, parseFluxTime, whereTags } from './selection.ts'
+import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
+import type { Page, PointSource, Timing, TimingState } from '../source.ts'
+import type { InfluxClient } from './client.ts'
+import { canReadRuns, findNewest } from './newest-timings.ts'
+import { createMarkReader, type MarkReader, type RunKey } from './read-marks.ts'
+import { ceilS, floorS, type Settled, streamTimings } from './stream-timings.ts'
+import { summarizeTimings as summarize } from './summarize.ts'
+import { toTiming } from './to-timing.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
+type LatestQuestion = Parameters<PointSource['findLatest']>[0]
 type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]
 
-/** The marks that decide the selection, classified. */
-function classifiedMarks(bucket: string, q: TimingSelection, withUid: boolean): FluxText {
-  const window = marksWindow(q)
-  const read = readMarks({
-    bucket: flux`${bucket}`,
-    start: fluxTime(window.fromNs),
-    stop: fluxTime(behindStamps(window.toNs)),
-    where: whereTags(q),
-    withUid,
+/** These are rare among the newest: nothing but the whole window finds them. */
+const RARE: readonly TimingState[] = ['running', 'abandoned', 'orphan']
+
+/** Failed ends of a question that starts from them. */
+const FAILED_MAX = 1000
+
+export async function findTimings(
+  client: InfluxClient,
+  bucket: string,
+  q: FindQuestion,
+  page: Page,
+): Promise<Timing[]> {
+  const reader = createMarkReader(client, bucket, q)
+  const { states } = q
+  if (states?.length === 1 && states[0] === 'failed') {
+    const runs = await findFailedRuns(reader, q)
+    if (runs !== undefined)
+      return streamPage({ ...reader, read: (startS, stopS) => reader.readRuns(runs, startS, stopS) }, q, page)
+  }
+  const isRare = q.uid !== undefined || (states?.every((state) => RARE.includes(state)) ?? false)
+  return (isRare ? undefined : await findNewest(reader, q, page)) ?? streamPage(reader, q, page)
+}
+
+/** The runs with an end that failed, when they are few. */
+async function findFailedRuns(reader: MarkReader, q: FindQuestion): Promise<readonly RunKey[] | undefined> {
+  const series = await reader.readFailed(floorS(q.fromNs), ceilS(marksWindow(q).toNs), FAILED_MAX)
+  if (series === undefined) return undefined
+  const runs = series.flatMap(({ subject, marks }) =>
+    [...new Set(marks.map(({ uid }) => uid))].map((uid) => ({ subject, uid })),
+  )
+  return canReadRuns(runs) ? runs : undefined
+}
+
+/** A page of the whole window. */
+async function streamPage(reader: MarkReader, q: FindQuestion, { limit, after }: Page): Promise<Timing[]> {
+  const asked = { ...q, toNs: after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs }
+  const bounds = boundsInUs(asked)
+  const newest = createNewest(limit)
+  const afterUs = after === undefined ? Number.POSITIVE_INFINITY : ceilUs(after.ns)
+  await streamTimings(reader, asked, (timing) => {
+    if (q.states !== undefined && !q.states.includes(timing.state)) return undefined
+    // among timings of the cursor's own time the tie decides
+    if (isIn(timing, bounds) && (firstUs(timing) < afterUs || comparePlaces(after!, toTiming(timing).place) < 0))
+      newest.add(timing)
+    return undefined
   })
-  const classify = classifyMarks(fluxNs(q.maxRunNs), fluxNs(q.nowNs - q.maxRunNs))
-  return flux`${read}${keepArrived(q.asOfNs, window.toNs)}${keepUid(q.uid)}${pairNeighbours(withUid)}${classify}`
+  return newest.timings()
 }
-
-/** Drops marks that came after the first page: those of a later time and an even stamp (lane 0). */
-function keepArrived(asOfNs: bigint | undefined, toNs: bigint): FluxText {
-  if (asOfNs === undefined || asOfNs >= toNs) return flux``
-  return flux`
-  |> filter(fn: (r) => r.at <= ${fluxNs(asOfNs)} or int(v: r._time) % 2 == 1)`
-}
-
-/** By the pair, for an empty uid cannot be read. */
-function keepUid(uid: string | undefined): FluxText {
-  if (uid === undefined) return flux``
-  const is = (mark: Parameters<typeof pairOf>[1]) => flux`r.pair == ${fluxNs(pairOf(uid, mark))}`
-  return flux`
-  |> filter(fn: (r) => ${is('start')} or ${is('end')} or ${is('failed')})`
-}
-
-export const findTimings = (client: InfluxClient, bucket: string, q: FindQuestion, page: Page): Promise<Timing[]> =>
-  readPage(page, (count) => collectRows(client, findTimingsFlux(bucket, q, count, page.after?.ns), toTiming, q.signal))
 
 /** The newest timings of each process. */
-export async function findLatest(
-  client: InfluxClient,
-  bucket: string,
-  q: Parameters<PointSource['findLatest']>[0],
-): Promise<Timing[]> {
-  const selected = overlapsRange(fluxNs(q.fromNs), fluxNs(q.toNs), q.nowNs >= q.fromNs)
-  const query = flux`${classifiedMarks(bucket, q, true)}
-  |> map(fn: (r) => ({r with place: if ${selected} then r.at else -1}))${highestPlacesOfEach(q.each)}${highestPlaces(q.maxRows)}
-  |> keep(columns: ${TIMING_COLUMNS})`
-  const found = await collectRows(client, query, toTiming, q.signal)
-  return found.sort((a, b) => comparePlaces(a.place, b.place))
+export async function findLatest(client: InfluxClient, bucket: string, q: LatestQuestion): Promise<Timing[]> {
+  const bounds = boundsInUs(q)
+  const ofProcess = new Map<string, ReturnType<typeof createNewest>>()
+  await streamTimings(createMarkReader(client, bucket, q), q, (timing) => {
+    if (!isIn(timing, bounds)) return undefined
+    const { process } = timing.subject
+    const newest = ofProcess.get(process) ?? createNewest(q.each)
+    ofProcess.set(process, newest)
+    newest.add(timing)
+    return undefined
+  })
+  return [...ofProcess.values()]
+    .flatMap((newest) => newest.timings())
+    .sort((a, b) => comparePlaces(a.place, b.place))
+    .slice(0, q.maxRows)
 }
-
-const TIMING_COLUMNS = ['process', 'meta', 'uid', 'state', 'm', 'at', 'stamp', 'ended']
-
-function findTimingsFlux(bucket: string, q: FindQuestion, count: number, afterNs: bigint | undefined): FluxText {
-  const beforeNs = afterNs !== undefined && afterNs < q.toNs ? afterNs + 1n : q.toNs
-  const selected = overlapsRange(fluxNs(q.fromNs), fluxNs(beforeNs), q.nowNs >= q.fromNs)
-  const [first, ...others] = (q.states ?? []).map((state) => flux`r.state == ${state}`)
-  const ofState =
-    first === undefined ? flux`` : flux` and (${others.reduce((any, one) => flux`${any} or ${one}`, first)})`
-  return flux`${classifiedMarks(bucket, q, true)}
-  |> map(fn: (r) => ({r with place: if ${selected}${ofState} then r.at else -1}))${highestPlaces(count)}
-  |> keep(columns: ${TIMING_COLUMNS})`
-}
-
-function toTiming(get: GetColumn): Timing {
-  const [process, meta, uid, state] = [get('process'), get('meta'), get('uid'), get('state') as TimingState]
-  const ns = BigInt(get('at'))
-  const place = { ns, tie: [parseFluxTime(get('stamp')), get('m'), process, meta, uid].join('\0') }
-  const timing = { process, meta, uid, state, place }
-  if (state === 'orphan') return { ...timing, endedNs: ns }
-  if (state === 'completed' || state === 'failed') return { ...timing, startedNs: ns, endedNs: BigInt(get('ended')) }
-  return { ...timing, startedNs: ns }
-}
-
-/** Marks that stand for no timing of the selection. Their figures are passed over here: a `filter` before them would take as long as pairing does. */
-const OUTSIDE = 'outside'
 
 /** In no particular order. */
-export async function summarizeTimings(
-  client: InfluxClient,
-  bucket: string,
-  q: SummaryQuestion,
-): Promise<TimingSummaryRow[]> {
-  const rows = new Map<string, Draft>()
-  await client.readRows(
-    summarizeTimingsFlux(bucket, q),
-    (get) => {
-      if (get('state') === OUTSIDE) return undefined
-      const key = JSON.stringify([get('process'), q.byMeta ? get('meta') : '', get('bucket')])
-      const row = rows.get(key) ?? newDraft(get, q)
-      rows.set(key, row)
-      addFigure(row, get)
-      return rows.size === q.maxRows ? 'enough' : undefined
+export const summarizeTimings = (client: InfluxClient, bucket: string, q: SummaryQuestion) =>
+  summarize(createMarkReader(client, bucket, q), q)
+
+const firstUs = ({ mark, start }: Settled): number => (start ?? mark).at
+
+const isIn = (timing: Settled, bounds: PairingBounds<number>): boolean =>
+  isWithin(timing.state, firstUs(timing), timing.mark.at, bounds)
+
+/** Keeps the newest `limit` timings, and those of the last one's time, of which the tie decides. */
+function createNewest(limit: number) {
+  let kept: Settled[] = []
+  let oldestUs = Number.NEGATIVE_INFINITY
+  let fullAt = 2 * limit + 100
+
+  function cut(): void {
+    if (kept.length <= limit) return
+    kept.sort((a, b) => firstUs(b) - firstUs(a))
+    oldestUs = firstUs(kept[limit - 1]!)
+    kept = kept.filter((timing) => firstUs(timing) >= oldestUs)
+  }
+
+  return {
+    add(timing: Settled): void {
+      if (firstUs(timing) < oldestUs) return
+      if (kept.push(timing) < fullAt) return
+      cut()
+      fullAt = 2 * kept.length + 100
     },
-    q.signal,
-  )
-  return [...rows.values()].map((row) => ({ ...row, meanMs: row.meanMs === null ? null : row.meanMs / row.count }))
-}
-
-function summarizeTimingsFlux(bucket: string, q: SummaryQuestion): FluxText {
-  const [from, to] = [fluxNs(q.fromNs), fluxNs(q.toNs)]
-  const selected = q.everyNs === undefined ? overlapsRange(from, to, q.nowNs >= q.fromNs) : settledInRange(from, to)
-  const key = ['process', ...(q.byMeta ? ['meta'] : []), ...(q.everyNs === undefined ? [] : ['bucket']), 'state']
-  const quantile = (name: string, of: FluxText) => flux`
-timings |> quantile(column: "ms", q: ${of}, method: "exact_mean") |> yield(name: ${name})`
-  const inBucket = q.everyNs === undefined ? flux`` : flux`, bucket: if ${selected} then ${bucketOf(q.everyNs)} else 0`
-  return flux`timings = ${classifiedMarks(bucket, q, false)}
-  |> map(fn: (r) => ({r with state: if ${selected} then r.state else ${OUTSIDE}${inBucket}}))
-  |> keep(columns: ${[...key, 'at', 'ns', 'ms']})
-  |> group(columns: ${key})
-
-timings |> count(column: "at") |> yield(name: "count")
-timings |> sum(column: "ns") |> yield(name: "sum")
-timings |> max(column: "ns") |> yield(name: "max")${quantile('p50', flux`0.5`)}${quantile('p95', flux`0.95`)}${quantile('p99', flux`0.99`)}`
-}
-
-/** The start of the bucket of the mark that settled the timing; buckets are aligned to the epoch. */
-function bucketOf(everyNs: bigint): FluxText {
-  const every = fluxNs(everyNs)
-  return flux`${settledAt} / ${every} * ${every}`
-}
-
-/** A row whose figures are still coming in. */
-type Draft = { -readonly [Key in keyof TimingSummaryRow]: TimingSummaryRow[Key] }
-
-const newDraft = (get: GetColumn, { byMeta, everyNs }: SummaryQuestion): Draft => ({
-  process: get('process'),
-  ...(byMeta && { meta: get('meta') }),
-  ...(everyNs !== undefined && { atNs: BigInt(get('bucket')) }),
-  ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null },
-  ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
-})
-
-function addFigure(row: Draft, get: GetColumn): void {
-  const state = get('state') as TimingState
-  if (get('result') === 'count') row[state === 'completed' ? 'count' : state] = Number(get('at'))
-  else if (state === 'completed') addDuration(row, get)
-}
-
-function addDuration(row: Draft, get: GetColumn): void {
-  switch (get('result')) {
-    case 'sum': // divided when the count is known
-      row.meanMs = Number(get('ns')) / 1e6
-      return
-    case 'max':
-      row.maxMs = Number(get('ns')) / 1e6
-      return
-    case 'p50':
-      row.p50Ms = Number(get('ms'))
-      return
-    case 'p95':
-      row.p95Ms = Number(get('ms'))
-      return
-    case 'p99':
-      row.p99Ms = Number(get('ms'))
+    /** Newest first. */
+    timings(): Timing[] {
+      cut()
+      return kept
+        .map(toTiming)
+        .sort((a, b) => comparePlaces(a.place, b.place))
+        .slice(0, limit)
+    },
   }
 }

@@ -1,4 +1,4 @@
-// Marks of one process and meta → its runs, by the pairing rule (query/pair-marks.ts), each with the moment that settled it.
+// Marks of one process and meta → its runs, by the pairing rule (store/pair-marks.ts), each with the moment that settled it.
 
 /** A mark as the rules see it. */
 export interface WatchMark {

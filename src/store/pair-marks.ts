@@ -1,8 +1,8 @@
 // The pairing rule (DESIGN.md 6), written once without a store; the Flux and the SQL are proved equal to it by test/contract/pairing.property.test.ts.
-// `judgeMark` needs a mark and its two neighbours only, so marks can also be judged while they stream in, oldest or newest first.
+// `judgeMark` needs a mark and its two neighbours only, so the source of InfluxDB judges marks with it while they stream in.
 import type { MarkName } from '../event/event.ts'
-import { compare, comparePlaces } from '../store/compare.ts'
-import type { Timing, TimingState } from '../store/source.ts'
+import { compare, comparePlaces } from './compare.ts'
+import type { Timing, TimingState } from './source.ts'
 
 /** A mark as a store holds it; '' = without meta, without uid. Marks of one account. */
 export interface StoredMark {
@@ -47,28 +47,71 @@ export function pairMarks(marks: readonly StoredMark[], question: PairingQuestio
   const { asOfNs } = question
   const seen = asOfNs === undefined ? marks : marks.filter((mark) => !arrivedAfter(mark, asOfNs))
   const groups = Map.groupBy(seen, ({ process, meta, uid }) => JSON.stringify([process, meta, uid]))
+  const bounds = boundsInNs(question)
   return [...groups.values()]
-    .flatMap((group) => pairGroup(group.toSorted(compareMarks), question))
-    .filter((timing) => isWithin(timing, question))
+    .flatMap((group) => pairGroup(group.toSorted(compareMarks), bounds))
     .toSorted((a, b) => comparePlaces(a.place, b.place))
 }
 
-type Neighbour = Pick<StoredMark, 'mark' | 'ns'> | undefined
+/** Times are exact in both: ns as bigints here, whole µs as numbers where many marks stream (store/influx). */
+type Time = bigint | number
+
+/** A mark as the rule sees it. */
+export interface Moment<T extends Time> {
+  readonly mark: MarkName
+  readonly at: T
+}
+
+/** A question's limits in the unit of its marks. */
+export interface PairingBounds<T extends Time> {
+  readonly from: T
+  readonly to: T
+  readonly maxRun: T
+  /** A start without a next mark is running when it is not earlier. */
+  readonly runningSince: T
+  /** Whether running timings reach into the range. */
+  readonly nowReaches: boolean
+}
+
+const boundsInNs = ({ fromNs, toNs, maxRunNs, nowNs }: PairingQuestion): PairingBounds<bigint> => ({
+  ...{ from: fromNs, to: toNs, maxRun: maxRunNs },
+  ...{ runningSince: nowNs - maxRunNs, nowReaches: nowNs >= fromNs },
+})
+
+/** For marks in whole µs: limits between two µs are moved to the one that decides the same. */
+export function boundsInUs(question: PairingQuestion): PairingBounds<number> {
+  const { from, to, maxRun, runningSince, nowReaches } = boundsInNs(question)
+  return {
+    ...{ from: ceilUs(from), to: ceilUs(to), maxRun: Number(maxRun / 1000n) },
+    ...{ runningSince: runningSince < 0n ? 0 : ceilUs(runningSince), nowReaches },
+  }
+}
+
+/** The first whole µs that is not before `ns`. */
+export const ceilUs = (ns: bigint): number => Number((ns + 999n) / 1000n)
 
 /** The timing that a mark settles, by its neighbours in its group; undefined = none: a start whose end settles their timing. */
-export function judgeMark(
-  before: Neighbour,
-  mark: Pick<StoredMark, 'mark' | 'ns'>,
-  after: Neighbour,
-  { maxRunNs, nowNs }: Pick<PairingQuestion, 'maxRunNs' | 'nowNs'>,
+export function judgeMark<T extends Time>(
+  before: Moment<T> | undefined,
+  mark: Moment<T>,
+  after: Moment<T> | undefined,
+  { maxRun, runningSince }: Pick<PairingBounds<T>, 'maxRun' | 'runningSince'>,
 ): TimingState | undefined {
   if (mark.mark !== 'start') {
-    if (!isPair(before, mark, maxRunNs)) return 'orphan'
+    if (!isPair(before, mark, maxRun)) return 'orphan'
     return mark.mark === 'failed' ? 'failed' : 'completed'
   }
-  if (after === undefined) return nowNs - mark.ns <= maxRunNs ? 'running' : 'abandoned'
-  return isPair(mark, after, maxRunNs) ? undefined : 'abandoned'
+  if (after === undefined) return mark.at >= runningSince ? 'running' : 'abandoned'
+  return isPair(mark, after, maxRun) ? undefined : 'abandoned'
 }
+
+/** Whether a timing from `first` to `last` (equal for those of a single mark) is in the range. */
+export const isWithin = <T extends Time>(
+  state: TimingState,
+  first: T,
+  last: T,
+  { from, to, nowReaches }: Pick<PairingBounds<T>, 'from' | 'to' | 'nowReaches'>,
+): boolean => first < to && (last >= from || (state === 'running' && nowReaches))
 
 /** The timing of a mark in the given state; `before` is the mark before it in its group. */
 export function toTiming(state: TimingState, mark: StoredMark, before: StoredMark | undefined): Timing {
@@ -95,22 +138,24 @@ export const arrivedAfter = ({ ns, stamp }: Pick<StoredMark, 'ns' | 'stamp'>, as
 
 /** The order of marks within a group. */
 export const compareMarks = (a: StoredMark, b: StoredMark): number =>
-  compare(a.ns, b.ns) || RANK[a.mark] - RANK[b.mark] || compare(a.stamp, b.stamp)
+  compare(a.ns, b.ns) || MARK_RANK[a.mark] - MARK_RANK[b.mark] || compare(a.stamp, b.stamp)
 
-const RANK: Readonly<Record<MarkName, number>> = { start: 0, end: 1, failed: 2 }
+/** The order of marks of one time. */
+export const MARK_RANK: Readonly<Record<MarkName, number>> = { start: 0, end: 1, failed: 2 }
 
-const pairGroup = (group: readonly StoredMark[], question: PairingQuestion): Timing[] =>
-  group.flatMap((mark, i) => {
-    const state = judgeMark(group[i - 1], mark, group[i + 1], question)
-    return state === undefined ? [] : [toTiming(state, mark, group[i - 1])]
+const pairGroup = (group: readonly StoredMark[], bounds: PairingBounds<bigint>): Timing[] => {
+  const moments = group.map(({ mark, ns }): Moment<bigint> => ({ mark, at: ns }))
+  return group.flatMap((mark, i) => {
+    const moment = moments[i]!
+    const state = judgeMark(moments[i - 1], moment, moments[i + 1], bounds)
+    if (state === undefined) return []
+    const first = state === 'completed' || state === 'failed' ? moments[i - 1]! : moment
+    return isWithin(state, first.at, moment.at, bounds) ? [toTiming(state, mark, group[i - 1])] : []
   })
-
-const isPair = (start: Neighbour, end: Neighbour, maxRunNs: bigint): boolean =>
-  start?.mark === 'start' && end !== undefined && end.mark !== 'start' && end.ns - start.ns <= maxRunNs
-
-function isWithin({ state, place, endedNs }: Timing, { fromNs, toNs, nowNs }: PairingQuestion): boolean {
-  const first = place.ns
-  const reach = state === 'running' ? nowNs : endedNs
-  const last = reach !== undefined && reach > first ? reach : first
-  return first < toNs && last >= fromNs
 }
+
+const isPair = <T extends Time>(start: Moment<T> | undefined, end: Moment<T>, maxRun: T): boolean =>
+  start?.mark === 'start' && end.mark !== 'start' && gap(start.at, end.at) <= maxRun
+
+/** TypeScript has no type for "two numbers or two bigints", which `-` takes. */
+const gap = <T extends Time>(from: T, to: T): T => ((to as number) - (from as number)) as T

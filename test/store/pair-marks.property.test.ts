@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/query/pair-marks.ts'
-import { settledNs, summarizeTimings } from '../../src/query/summarize-timings.ts'
 import { marksWindow } from '../../src/store/marks-window.ts'
+import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import type { Timing } from '../../src/store/source.ts'
+import { settledNs, summarizeTimings } from '../../src/store/summarize-timings.ts'
 import { histories, question, until } from '../contract/histories.ts'
 
 const FOREVER = { fromNs: 0n, toNs: 1n << 62n }

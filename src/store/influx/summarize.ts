@@ -1,0 +1,89 @@
+// The summary of timings (store/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
+import { boundsInUs, isWithin } from '../pair-marks.ts'
+import type { PointSource, TimingState, TimingSummaryRow } from '../source.ts'
+import { createDurations } from './durations.ts'
+import { createPace } from './pace.ts'
+import type { MarkReader, Subject } from './read-marks.ts'
+import { type Settled, streamTimings } from './stream-timings.ts'
+
+type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]
+
+interface Row {
+  readonly subject: Subject
+  readonly bucketUs: number
+  readonly durations: ReturnType<typeof createDurations>
+  readonly counts: Record<Exclude<TimingState, 'completed'>, number>
+}
+
+/** In no particular order. */
+export async function summarizeTimings(reader: MarkReader, q: SummaryQuestion): Promise<TimingSummaryRow[]> {
+  const bounds = boundsInUs(q)
+  const everyUs = q.everyNs === undefined ? undefined : Number(q.everyNs / 1000n)
+  const rows: Row[] = []
+  const rowOf = createRows(q.byMeta, rows)
+
+  await streamTimings(reader, q, ({ state, subject, mark, start }: Settled) => {
+    const settledUs = mark.at
+    const isIn =
+      everyUs === undefined
+        ? isWithin(state, (start ?? mark).at, settledUs, bounds)
+        : settledUs >= bounds.from && settledUs < bounds.to
+    if (!isIn) return undefined
+    const row = rowOf(subject, everyUs === undefined ? 0 : settledUs - (settledUs % everyUs))
+    if (state === 'completed') row.durations.add(mark.at - start!.at)
+    else row.counts[state]++
+    return rows.length === q.maxRows ? 'enough' : undefined
+  })
+
+  const pace = createPace()
+  const answer: TimingSummaryRow[] = []
+  for (const row of rows) {
+    answer.push(toSummaryRow(row, q))
+    if (pace.spend(1 + row.durations.count / 8)) await pace.rest()
+  }
+  return answer
+}
+
+/** Finds the row of a subject and bucket, and adds it to `rows` when there is none. */
+function createRows(byMeta: boolean, rows: Row[]) {
+  const ofProcess = new Map<string, Map<number, Row>>()
+  const ofSubject = new Map<Subject, Map<number, Row>>()
+
+  function bucketsOf(subject: Subject): Map<number, Row> {
+    if (byMeta) return new Map()
+    const same = ofProcess.get(subject.process) ?? new Map<number, Row>()
+    ofProcess.set(subject.process, same)
+    return same
+  }
+
+  return (subject: Subject, bucketUs: number): Row => {
+    let buckets = ofSubject.get(subject)
+    if (buckets === undefined) {
+      buckets = bucketsOf(subject)
+      ofSubject.set(subject, buckets)
+    }
+    const known = buckets.get(bucketUs)
+    if (known !== undefined) return known
+    const counts = { failed: 0, running: 0, abandoned: 0, orphan: 0 }
+    const row: Row = { subject, bucketUs, durations: createDurations(), counts }
+    buckets.set(bucketUs, row)
+    rows.push(row)
+    return row
+  }
+}
+
+const toSummaryRow = (
+  { subject, bucketUs, durations, counts }: Row,
+  { byMeta, everyNs }: SummaryQuestion,
+): TimingSummaryRow => ({
+  process: subject.process,
+  ...(byMeta && { meta: subject.meta }),
+  ...(everyNs !== undefined && { atNs: BigInt(bucketUs) * 1000n }),
+  count: durations.count,
+  meanMs: durations.meanMs(),
+  p50Ms: durations.quantileMs(0.5),
+  p95Ms: durations.quantileMs(0.95),
+  p99Ms: durations.quantileMs(0.99),
+  maxMs: durations.maxMs(),
+  ...counts,
+})
