@@ -17,12 +17,20 @@ export function assertBuckets({ fromNs, toNs, everyNs }: Question, max = MAX_BUC
     throw tooLarge(`The series would have ${grouped(buckets)} buckets`, max, 'a shorter range or a longer every')
 }
 
-/** Throws Problem `question_too_large` when the marks that decide the answer are too many. */
-export function assertMarks(marks: number, maxMarks: number, question: Question): void {
+/**
+ * Throws Problem `question_too_large` when the marks that decide the answer are too many. `inRange` of them lie in the range itself: where the others alone
+ * are too many, a shorter range would not help and is not recommended.
+ */
+export function assertMarks(marks: number, inRange: number, maxMarks: number, question: Question): void {
   if (marks <= maxMarks) return
+  const shorter = marks - inRange <= maxMarks ? ['a shorter range'] : []
   const narrower =
-    question.process === undefined ? 'or for one process' : question.meta === undefined ? 'or for one meta' : ''
-  const how = `a shorter range ${narrower}`.trimEnd()
+    question.process === undefined ? ['one process'] : question.meta === undefined ? ['one meta'] : ([] as string[])
+  const ways = [...shorter, ...narrower.map((part) => (shorter.length > 0 ? `for ${part}` : part))]
+  const how =
+    ways.length === 0
+      ? 'another process, or let the operator raise QUERY_MAX_MARKS or lower MAX_RUN'
+      : ways.join(' or ')
   throw tooLarge(
     `The question would read ${grouped(marks)} marks`,
     maxMarks,

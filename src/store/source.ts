@@ -186,6 +186,8 @@ export interface MarkSelection extends Asker {
 }
 
 export interface PointSource {
+  /** Whether pages of all, completed or failed timings are mostly found without reading the whole window, so that its marks need not be counted before. */
+  readonly pagesStopEarly?: true
   /** Newest first, at most `maxRows`, with `perSeries` at most about so many of each process and meta. A mark that was sent twice may come twice. */
   findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
   /** The newest start of each process and meta, in any order. */

@@ -234,6 +234,21 @@ describe('a question too large is refused', () => {
     expect(await open(marks, early).ask('timings', 'process=q')).toMatchObject({ timings: [] })
   })
 
+  test('without recommending a shorter range where what lies around it is too much by itself', async () => {
+    const { ask } = open(marks, { maxMarks: 5, nowNs: () => NOW + 80_000n * S })
+    await expectRefusal(ask('timings', 'from=-1s'), 'question_too_large', /Ask for one process; MAX_RUN before/)
+    await expectRefusal(ask('timings', 'from=-1s&process=p'), 'question_too_large', /Ask for one meta; MAX_RUN before/)
+    await expectRefusal(ask('timings', 'from=-1s&process=p&meta='), 'question_too_large', /raise QUERY_MAX_MARKS/)
+  })
+
+  test('but not a page where the store finds it without reading all marks', async () => {
+    const { points } = createMemorySource(marks)
+    const { ask } = open(marks, { maxMarks: 5, points: { ...points, pagesStopEarly: true } })
+    expect(await ask('timings')).toMatchObject({ next: null })
+    await expectRefusal(ask('timings', 'state=running'), 'question_too_large', /6 marks/)
+    await expectRefusal(ask('summary'), 'question_too_large', /6 marks/)
+  })
+
   test('when its series has too many buckets', async () => {
     const { ask } = open([])
     for (const kind of ['summary', 'metrics'] as const) {

@@ -19,6 +19,7 @@ export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: Influ
   const client = createInfluxClient(address, timeoutMs)
 
   return {
+    pagesStopEarly: true,
     findTimings: (q, page) => ask(q, [], () => findTimings(client, bucket, q, page)),
     findLatest: (q) => ask(q, [], () => findLatest(client, bucket, q)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
