@@ -2,6 +2,7 @@
 // `judgeMark` needs a mark and its two neighbours only, so the source of InfluxDB judges marks with it while they stream in.
 import type { MarkName } from '../event/event.ts'
 import { compare, comparePlaces } from './compare.ts'
+import { boundsInNs, type PairingBounds, type Time } from './pairing-bounds.ts'
 import type { Timing, TimingState } from './source.ts'
 
 /** A mark as a store holds it; '' = without meta, without uid. Marks of one account. */
@@ -53,42 +54,11 @@ export function pairMarks(marks: readonly StoredMark[], question: PairingQuestio
     .toSorted((a, b) => comparePlaces(a.place, b.place))
 }
 
-/** Times are exact in both: ns as bigints here, whole µs as numbers where many marks stream (store/influx). */
-type Time = bigint | number
-
 /** A mark as the rule sees it. */
 export interface Moment<T extends Time> {
   readonly mark: MarkName
   readonly at: T
 }
-
-/** A question's limits in the unit of its marks. */
-export interface PairingBounds<T extends Time> {
-  readonly from: T
-  readonly to: T
-  readonly maxRun: T
-  /** A start without a next mark is running when it is not earlier. */
-  readonly runningSince: T
-  /** Whether running timings reach into the range. */
-  readonly nowReaches: boolean
-}
-
-const boundsInNs = ({ fromNs, toNs, maxRunNs, nowNs }: PairingQuestion): PairingBounds<bigint> => ({
-  ...{ from: fromNs, to: toNs, maxRun: maxRunNs },
-  ...{ runningSince: nowNs - maxRunNs, nowReaches: nowNs >= fromNs },
-})
-
-/** For marks in whole µs: limits between two µs are moved to the one that decides the same. */
-export function boundsInUs(question: PairingQuestion): PairingBounds<number> {
-  const { from, to, maxRun, runningSince, nowReaches } = boundsInNs(question)
-  return {
-    ...{ from: ceilUs(from), to: ceilUs(to), maxRun: Number(maxRun / 1000n) },
-    ...{ runningSince: runningSince < 0n ? 0 : ceilUs(runningSince), nowReaches },
-  }
-}
-
-/** The first whole µs that is not before `ns`. */
-export const ceilUs = (ns: bigint): number => Number((ns + 999n) / 1000n)
 
 /** The timing that a mark settles, by its neighbours in its group; undefined = none: a start whose end settles their timing. */
 export function judgeMark<T extends Time>(

@@ -11,7 +11,8 @@
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { comparePlaces } from '../compare.ts'
 import { marksWindow } from '../marks-window.ts'
-import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
+import { judgeMark } from '../pair-marks.ts'
+import { boundsInUs, type PairingBounds } from '../pairing-bounds.ts'
 import type { Page, PointSource, Timing } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, RunKey, Subject } from './read-marks.ts'
@@ -59,10 +60,12 @@ export async function findNewest(
     known.addBelow(below, loS)
     downS *= GROWTH
 
+    let isFull = false
     for (;;) {
-      const { timings, uncertain } = await judge(known, q, bounds)
+      const { timings, uncertain } = await judge(known, q, bounds, farS)
       const found = newest(timings, limit, after)
-      if (found.length < limit) break
+      isFull = found.length >= limit
+      if (!isFull) break
       const lastUs = Number(found.at(-1)!.place.ns / 1000n)
       const open = uncertain.filter(({ mark }) => mark.at >= lastUs)
       if (open.length === 0) return found
@@ -78,7 +81,7 @@ export async function findNewest(
       upS *= GROWTH
     }
     if (known.loS <= lastS || known.count > marksMax(limit)) return undefined
-    if (known.loS <= bottomS && !(await hasPage(known, q, bounds, limit, after))) return undefined
+    if (known.loS <= bottomS && !isFull) return undefined
   }
 }
 
@@ -90,17 +93,6 @@ export const canReadRuns = (runs: readonly RunKey[]): boolean =>
   Map.groupBy(runs, ({ subject }) => subject)
     .values()
     .every((same) => same.length <= RUNS_MAX_OF_SUBJECT)
-
-async function hasPage(
-  known: KnownMarks,
-  q: FindQuestion,
-  bounds: PairingBounds<number>,
-  limit: number,
-  after: Page['after'],
-): Promise<boolean> {
-  const { timings } = await judge(known, q, bounds)
-  return newest(timings, limit, after).length >= limit
-}
 
 function newest(timings: readonly Settled[], limit: number, after: Page['after']): Timing[] {
   return timings
@@ -116,7 +108,7 @@ interface Uncertain {
 }
 
 /** The certain timings of the states that are asked for that begin in [lo, B), and the marks there that are not certain. */
-async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds<number>) {
+async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds<number>, farS: number) {
   const timings: Settled[] = []
   const uncertain: Uncertain[] = []
   const fromUs = Math.max(known.loS * 1e6, bounds.from)
@@ -125,7 +117,8 @@ async function judge(known: KnownMarks, { states }: FindQuestion, bounds: Pairin
     const { subject, marks } = run
     if (!run.isSorted) marks.sort(compareRows)
     run.isSorted = true
-    const [loUs, hiUs] = [Math.min(run.loS, known.loS) * 1e6, Math.max(run.hiS, known.hiS) * 1e6]
+    const loUs = Math.min(run.loS, known.loS) * 1e6
+    const hiUs = known.hiS >= farS ? Number.POSITIVE_INFINITY : Math.max(run.hiS, known.hiS) * 1e6
     for (let i = 0; i < marks.length; i++) {
       const [before, mark, after] = [marks[i - 1], marks[i]!, marks[i + 1]]
       if (mark.mark === 'start' && after === undefined && hiUs <= mark.at + bounds.maxRun + MAX_AHEAD_US) {

@@ -5,7 +5,8 @@
 // A stamp never leaves its time's second, so a slice holds all marks of its seconds. What is held: one slice, and the starts without a next mark. Behind
 // the range marks only settle what is open, and the reading ends when nothing is.
 import { marksWindow } from '../marks-window.ts'
-import { boundsInUs, judgeMark, MARK_RANK } from '../pair-marks.ts'
+import { judgeMark, MARK_RANK } from '../pair-marks.ts'
+import { boundsInUs } from '../pairing-bounds.ts'
 import type { TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
@@ -21,8 +22,8 @@ export interface Settled {
 /** Marks that a slice should have, and at most: a slice with more is read again, shorter. */
 const SLICE_MARKS = 50_000
 const SLICE_MAX = 8 * SLICE_MARKS
-const SLICES_AT_FIRST = 32
-const [GROWTH, SHRINKAGE] = [2, 8]
+const SLICES_AT_FIRST = 8
+const [GROWTH, SHRINKAGE] = [4, 8]
 
 /** Shows every timing that the window settles, in range or not, until `visit` has had enough. */
 export async function streamTimings(
@@ -47,7 +48,8 @@ export async function streamTimings(
     await pairing.take(slice, isBehind)
     atS = endS
     pairing.forgetBefore(atS * 1e6)
-    lengthS = Math.max(1, Math.floor(lengthS * Math.min(GROWTH, SLICE_MARKS / Math.max(1, marks))))
+    // an empty slice says nothing about the next one
+    if (marks > 0) lengthS = Math.max(1, Math.floor(lengthS * Math.min(GROWTH, SLICE_MARKS / marks)))
   }
   pairing.finish()
 }

@@ -2,7 +2,8 @@
 // reading marks and slow at anything else, 5 s of pairing for a million marks that it reads in 1.5.
 import { comparePlaces } from '../compare.ts'
 import { marksWindow } from '../marks-window.ts'
-import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
+import { isWithin } from '../pair-marks.ts'
+import { boundsInUs, ceilUs, type PairingBounds } from '../pairing-bounds.ts'
 import type { Page, PointSource, Timing, TimingState } from '../source.ts'
 import type { InfluxClient } from './client.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
