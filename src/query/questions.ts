@@ -62,8 +62,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     }
     if (stopsEarly) return selection
     const marks = await ask(points.countMarks({ ...selection, ...marksWindow(selection) }))
-    if (marks <= maxMarks) return selection
-    assertMarks(marks, await ask(points.countMarks(selection)), maxMarks, question)
+    if (marks > maxMarks) assertMarks(marks, await ask(points.countMarks(selection)), maxMarks, question)
     return selection
   }
 

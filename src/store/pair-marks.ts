@@ -110,7 +110,6 @@ export const arrivedAfter = ({ ns, stamp }: Pick<StoredMark, 'ns' | 'stamp'>, as
 export const compareMarks = (a: StoredMark, b: StoredMark): number =>
   compare(a.ns, b.ns) || MARK_RANK[a.mark] - MARK_RANK[b.mark] || compare(a.stamp, b.stamp)
 
-/** The order of marks of one time. */
 export const MARK_RANK: Readonly<Record<MarkName, number>> = { start: 0, end: 1, failed: 2 }
 
 const pairGroup = (group: readonly StoredMark[], bounds: PairingBounds<bigint>): Timing[] => {
