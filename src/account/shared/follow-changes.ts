@@ -126,8 +126,9 @@ const isSame = (followed: Followed, counter: Counter): boolean =>
 
 function* readDelta(followed: Followed, recentMs: number): Script<{ counter: Counter; delta?: Delta }> {
   const counter = (yield* get<Counter>('SELECT version, database_id, salt FROM change_counter, series_salt'))!
-  const since = isSame(followed, counter) ? followed.version : 0
-  if (since === counter.version && followed.database_id !== '') return { counter }
+  const isKnown = isSame(followed, counter)
+  if (isKnown && followed.version === counter.version) return { counter }
+  const since = isKnown ? followed.version : 0
   const removed = yield* all<{ account: string }>(
     'SELECT account FROM removal WHERE changed > $1 AND deleted_ms > $2',
     since,

@@ -1,0 +1,185 @@
+// Several nodes on one PostgreSQL, in one process: what each knows, when, and from where.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { SQL } from 'bun'
+import { loadKeyRing } from '../../../src/account/key-ring.ts'
+import { createFollowChanges } from '../../../src/account/shared/follow-changes.ts'
+import { type OpenSharedAccountsOptions, openSharedAccounts } from '../../../src/account/shared/open-shared-accounts.ts'
+import { openPostgres } from '../../../src/account/shared/postgres.ts'
+import { openReplica } from '../../../src/account/shared/replica.ts'
+import { createLogLines } from '../../spool/spool-trial.ts'
+import { missing } from '../../support/needs.ts'
+import { sharedPostgres, startPostgres } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
+import { ADA, BOB, createManualClock, freshDir, problemOf, silentLog } from '../accounts-cast.ts'
+
+const closes: (() => Promise<void>)[] = []
+afterAll(() => Promise.all(closes.map((close) => close())))
+
+async function openNode(url: string, options: Partial<OpenSharedAccountsOptions> = {}) {
+  const replicaPath = options.replicaPath ?? join(freshDir(), 'known-keys.sqlite')
+  const clock = createManualClock()
+  const accounts = await openSharedAccounts({ url, clock, log: silentLog, signup: 'open', ...options, replicaPath })
+  let isClosed = false
+  const close = async () => {
+    if (!isClosed) await accounts.close()
+    isClosed = true
+  }
+  closes.push(close)
+  return { ...accounts, replicaPath, clock, close }
+}
+
+describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', () => {
+  const freshUrl = async () => (await sharedPostgres()).createDatabase()
+
+  test('that start at once on an empty database create its tables once', async () => {
+    const url = await freshUrl()
+    const nodes = await Promise.all([openNode(url), openNode(url), openNode(url)])
+    const made = await Promise.allSettled(nodes.map((node, i) => node.create({ ...ADA, address: `192.0.2.${i}` })))
+    expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    const [only] = made.filter((one) => one.status === 'fulfilled')
+    for (const node of nodes)
+      await until('every node knows the account', () => node.isOperator(only!.value.account.id) && node.count() === 1)
+  })
+
+  test('keys of a deleted account fail at every node, and each node has to erase it once', async () => {
+    const url = await freshUrl()
+    const [a, b] = await Promise.all([openNode(url), openNode(url)])
+    const { account, key } = await a.create(ADA)
+    const bob = await a.create(BOB)
+    await until('the other node knows the key', () => b.findKey(key.secret) !== undefined)
+    await a.delete(account.id, BOB.email)
+    expect(a.findKey(key.secret)).toBeUndefined()
+    await until('the key fails at the other node', () => b.findKey(key.secret) === undefined)
+    for (const node of [a, b]) {
+      await until('the node has learned of it', () => node.removals().length === 1)
+      expect(node.removals()).toEqual([account.id])
+      expect(node.isOperator(bob.account.id)).toBe(true)
+      node.removed(account.id)
+    }
+    await b.close()
+    const again = await openNode(url, { replicaPath: b.replicaPath })
+    expect(again.removals()).toEqual([])
+  })
+
+  test('series of one node count at the others after a merge, also those that were admitted while PostgreSQL was away', async () => {
+    const server = await startPostgres()
+    closes.push(() => server.close())
+    const url = await server.createDatabase()
+    const [a, b] = await Promise.all([openNode(url, { seriesMax: 5 }), openNode(url, { seriesMax: 5 })])
+    const { account } = await a.create(ADA)
+    await until('the other node knows the account', () => b.count() === 1)
+    await server.stop()
+    expect(a.series.admit(account.id, 'p', '', ['1', '2', '3'])).toBe('begun')
+    expect(b.series.admit(account.id, 'p', '', ['3', '4', '5'])).toBe('begun') // one more than both may have: the overshoot
+    expect(b.series.admit(account.id, 'p', '', ['6', '7', '8'])).toBe('spent')
+    await Promise.all([a.series.noted(), b.series.noted()])
+    await server.start()
+    for (const node of [a, b]) await until('all series count', () => node.series.use(account.id).used === 5, 30_000)
+    expect(a.series.admit(account.id, 'p', '', ['4', '5'])).toBe('known')
+    expect(a.series.admit(account.id, 'p', '', ['6'])).toBe('spent')
+  })
+
+  test('the copy of a node holds no password, e-mail address, session or key, and nobody else may read it', async () => {
+    const node = await openNode(await freshUrl())
+    const { account, key } = await node.create(ADA)
+    const token = await node.sessions.create(account.id, 'agent')
+    const dir = dirname(node.replicaPath)
+    const text = readdirSync(dir)
+      .map((name) => readFileSync(join(dir, name), 'latin1'))
+      .join('')
+    expect(text).toContain(account.id)
+    expect(statSync(node.replicaPath).mode & 0o777).toBe(0o600)
+    for (const secret of [
+      ADA.email,
+      ADA.password,
+      '$argon2',
+      token,
+      Bun.SHA256.hash(token, 'hex'),
+      key.secret.slice(12, 36),
+    ])
+      expect(text.includes(secret)).toBe(false)
+  })
+
+  test('a node follows a database that was restored from a backup, and another one', async () => {
+    const [url, other] = [await freshUrl(), await freshUrl()]
+    const node = await openNode(url)
+    const { account, key } = await node.create(ADA)
+    const sql = new SQL(url, { max: 1 })
+    const saved = await sql.unsafe('SELECT version FROM change_counter')
+    const later = await node.keys.create(account.id, 'later', ['write'])
+    await sql.unsafe('DELETE FROM api_key WHERE id = $1', [later.id])
+    await sql.unsafe('UPDATE change_counter SET version = $1', [saved[0].version])
+    await sql.close()
+    await until('the key that the backup does not have fails', () => node.findKey(later.secret) === undefined)
+    expect(node.findKey(key.secret)).toBeDefined()
+    await node.close()
+    const moved = await openNode(other, { replicaPath: node.replicaPath })
+    expect([moved.findKey(key.secret), moved.count()]).toEqual([undefined, 0])
+  })
+
+  test('a first start without PostgreSQL, and one on the database of a newer Stint, are refused with the reason', async () => {
+    await expect(openNode('postgres://stint:secret-word@127.0.0.1:1/stint')).rejects.toThrow(
+      /^PostgreSQL cannot be used: (?!.*secret-word).*check DATABASE_URL$/,
+    )
+    const url = await freshUrl()
+    await (await openNode(url)).close()
+    const sql = new SQL(url, { max: 1 })
+    await sql.unsafe('UPDATE stint_schema SET version = 999')
+    await sql.close()
+    await expect(openNode(url)).rejects.toThrow(/was written by a newer Stint .*start that version/)
+  })
+
+  test('a write whose transaction is cut off changes nothing, and the next one works', async () => {
+    const url = await freshUrl()
+    const node = await openNode(url)
+    const { account } = await node.create(ADA)
+    const sql = new SQL(url, { max: 1 })
+    const postgres = openPostgres(url)
+    closes.push(() => postgres.close())
+    const cut = postgres.write(function* () {
+      yield { sql: 'DELETE FROM api_key', values: [] }
+      yield { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', values: [] }
+    })
+    expect((await problemOf(() => cut)).code).toBe('store_unavailable')
+    expect(await node.keys.list(account.id)).toHaveLength(1)
+    await sql.unsafe(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    )
+    await sql.close()
+    await until('the pool has recovered', () =>
+      node.keys.create(account.id, 'next', ['write']).then(
+        () => true,
+        () => false,
+      ),
+    )
+  })
+
+  test('a copy that cannot be written keeps no revoked key valid, and is written later', async () => {
+    const url = await freshUrl()
+    const node = await openNode(url)
+    const { account, key } = await node.create(ADA)
+    const { log, lines } = createLogLines()
+    const clock = createManualClock()
+    const [replica, postgres] = [openReplica(join(freshDir(), 'known-keys.sqlite'), log), openPostgres(url)]
+    closes.push(() => postgres.close())
+    const { db } = replica.file
+    const ring = loadKeyRing(db, clock)
+    const follow = createFollowChanges({ postgres, replica, ring, clock, log, onRemoved: () => {} })
+    await follow.catchUp()
+    expect(ring.find(key.secret)).toBeDefined()
+    const before = replica.followed().version
+    db.run("CREATE TRIGGER fails BEFORE DELETE ON api_key BEGIN SELECT RAISE(ABORT, 'no space'); END")
+    await node.keys.revoke(account.id, key.id)
+    for (let i = 0; i < 3; i++) await follow.catchUp()
+    expect(ring.find(key.secret)).toBeUndefined()
+    expect(replica.followed().version).toBe(before)
+    expect(lines.filter(({ level }) => level === 40)).toHaveLength(1) // once, not at each poll
+    db.run('DROP TRIGGER fails')
+    await follow.catchUp()
+    expect(replica.followed().version).toBeGreaterThan(before)
+    expect(loadKeyRing(db, clock).find(key.secret)).toBeUndefined()
+    replica.file.close()
+  })
+})
