@@ -45,7 +45,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   readonly reset: Omit<ResetRoutesDeps, 'log'>
   nowNs(): bigint
   readonly log: Logger
-  countRefused(kind: EventKind | 'other', reason: string): void
+  countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }
 
 /** The path of an absolute request URL, without its query. */

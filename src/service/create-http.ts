@@ -51,7 +51,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       stamp: stampClock.next,
     },
     intake: intakeOf(rooms),
-    countRefused: (kind, reason) => metrics.refused.labels(kind, reason).inc(),
+    countRefused: (kind, reason, times = 1) => metrics.refused.labels(kind, reason).inc(times),
     accounts: {
       accounts,
       addressOf,

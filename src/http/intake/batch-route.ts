@@ -22,7 +22,7 @@ export interface BatchDeps extends IntakeDeps {
   stamp(): Stamp
   readonly bodies: BodyBudget
   readonly rateLimit: RateLimit
-  countRefused(kind: EventKind | 'other', reason: string): void
+  countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }
 
 /** An event that was not accepted, as its item of the answer says it. */
@@ -89,11 +89,29 @@ export function batchRoute(deps: BatchDeps) {
   /** Events of a batch that is accepted at least in part; one that is refused whole counts as one request. */
   function count(results: readonly (Accepted | Refusal)[]): void {
     const byKind = { start: 0, end: 0, metrics: 0, exception: 0 }
+    const refused = new Map<string, number>()
     for (const result of results) {
-      if ('status' in result) deps.countRefused('other', result.code)
+      if ('status' in result) refused.set(result.code, (refused.get(result.code) ?? 0) + 1)
       else byKind[result.kind]++
     }
+    for (const [code, times] of refused) deps.countRefused('other', code, times)
     for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
+  }
+
+  /** Batches whose commits end together would otherwise all build their answers in one turn of the event loop. */
+  async function answerItems(results: readonly (Accepted | Refusal)[], account: string): Promise<string> {
+    if (results.length <= EVENTS_PER_TURN) return results.map(answerItem).join(',')
+    const parts: string[] = []
+    for (let from = 0; from < results.length; from += EVENTS_PER_TURN) {
+      await takeTurn(account)
+      parts.push(
+        results
+          .slice(from, from + EVENTS_PER_TURN)
+          .map(answerItem)
+          .join(','),
+      )
+    }
+    return parts.join(',')
   }
 
   async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<Response> {
@@ -105,7 +123,7 @@ export function batchRoute(deps: BatchDeps) {
     const refusals = results.filter((result): result is Refusal => 'status' in result)
     if (refusals.length === results.length) throw commonProblem(refusals)
     count(results)
-    const items = results.map(answerItem).join(',')
+    const items = await answerItems(results, account)
     const body = `{"accepted":${results.length - refusals.length},"refused":${refusals.length},"items":[${items}]}`
     const response = new Response(body, { status: refusals.length === 0 ? 201 : 207, headers: HEADERS })
     const retryAfterS = refusals.reduce((longest, refusal) => Math.max(longest, refusal.retryAfterS ?? 0), 0)
