@@ -16,7 +16,7 @@ import { readBatch } from '../intake/read-batch.ts'
 import { jsonMalformed, parseJson } from '../intake/read-body.ts'
 import type { Admitted } from '../intake/v1-routes.ts'
 import { LOGS, METRICS, TRACES } from './otlp-messages.ts'
-import { type Json, object } from './otlp-values.ts'
+import { isObject, type Json } from './otlp-values.ts'
 import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
 import { logsToEvents, pointsToEvents, spansToEvents, type Translated } from './to-events.ts'
 
@@ -111,7 +111,14 @@ export function otlpRoutes(deps: BatchDeps) {
 }
 
 function parse(request: Request, bytes: Uint8Array, message: Message): Json {
-  if (!isProtobuf(request)) return object(parseJson(bytes))
+  if (!isProtobuf(request)) {
+    const json = parseJson(bytes)
+    if (!isObject(json))
+      throw new Problem('fields_invalid', 'The export is invalid.', {
+        errors: [{ pointer: '', detail: 'must be a JSON object' }],
+      })
+    return json
+  }
   try {
     return readProtobuf(bytes, message)
   } catch (error) {

@@ -3,7 +3,8 @@ import { formatStamp } from '../../event/stamp.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const object = (value: unknown): Json => (isObject(value) ? value : {})
 export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])

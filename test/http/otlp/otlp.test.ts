@@ -188,6 +188,18 @@ describe('the gate', () => {
     expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
   })
 
+  test.each(['[]', '[{"resourceSpans":[]}]', 'null', '1', '"x"'])(
+    'JSON that is no object is refused: %s',
+    async (body) => {
+      const { status, json } = await app.post('/otlp/v1/traces', body, { 'content-type': 'application/json' })
+      expect([status, json.code, json.errors]).toEqual([
+        422,
+        'fields_invalid',
+        [{ pointer: '', detail: 'must be a JSON object' }],
+      ])
+    },
+  )
+
   test('no bytes make it fail', async () => {
     for (let i = 0; i < 300; i++) {
       const bytes = crypto.getRandomValues(new Uint8Array(1 + (i % 60)))
