@@ -189,7 +189,11 @@ export function createKeys(database: AccountDatabase, ring: KeyRing, clock: Cloc
 
 function* noteUses(uses: readonly KeyUse[]): Script<void> {
   for (const { keyId, lastUsedMs } of uses)
-    yield* run('UPDATE api_key SET last_used_ms = $1 WHERE id = $2', lastUsedMs, keyId)
+    yield* run(
+      'UPDATE api_key SET last_used_ms = $1 WHERE id = $2 AND (last_used_ms IS NULL OR last_used_ms < $1)',
+      lastUsedMs,
+      keyId,
+    )
 }
 
 const toKey = (row: Row): Key => ({

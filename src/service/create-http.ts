@@ -81,6 +81,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       deadLetters,
       accounts,
       watches: rooms.watches.stats,
+      node: config.nodeId,
       nowUs: stampClock.nowUs,
     },
     console: createConsole(keyHeader),

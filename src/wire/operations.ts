@@ -29,6 +29,10 @@ export const WatchHealth = Type.Object({
 export type WatchHealth = Static<typeof WatchHealth>
 
 export const Health = Type.Object({
+  node: Type.Integer({
+    minimum: 0,
+    description: 'NODE_ID of the node that answers. Spools, deliveries and dead letters are its own.',
+  }),
   watches: WatchHealth,
   spools: both(SpoolHealth),
   destinations: both(DestinationHealth),
@@ -52,6 +56,7 @@ export const SHOW_HEALTH = defineRoute({
   parameters: [],
   answers: {
     200: json('The health', Health, {
+      node: 0,
       watches: { firing: 0, unknown: false, waiting: 0 },
       spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },
       destinations: { points: DESTINATION, exceptions: { ...DESTINATION, store: 'clickhouse', state: 'idle' } },

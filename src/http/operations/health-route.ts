@@ -23,6 +23,8 @@ export interface HealthDeps {
   readonly accounts: Pick<Accounts, 'isOperator'>
   /** Of one account; `unknown` counts it when its watches could not be judged. */
   watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
+  /** NODE_ID. */
+  readonly node: number
   nowUs(): number
 }
 
@@ -42,6 +44,7 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
       const nowUs = health.nowUs()
       const { firing, unknown, outbox } = await health.watches(account)
       return jsonAnswer({
+        node: health.node,
         watches: { firing, unknown: unknown > 0, waiting: outbox.waiting },
         spools: eachOf((destination) => {
           const { records, bytes, oldestUs } = health.spools[destination].stats()

@@ -26,6 +26,7 @@ const app = new Elysia().use(
       },
       accounts: { isOperator: (id) => id === 'ada' },
       watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
+      node: 7,
       nowUs: () => NOW_US,
     },
   }),
@@ -42,6 +43,7 @@ const IDLE = { store: 'clickhouse', state: 'idle', since: SINCE }
 
 test('the operator sees why a delivery is paused, and how many dead letters there are in all', async () => {
   expect(await askAs('ada')).toEqual({
+    node: 7,
     watches: { firing: 1, unknown: false, waiting: 4 },
     spools: SPOOLS,
     destinations: {
@@ -54,6 +56,7 @@ test('the operator sees why a delivery is paused, and how many dead letters ther
 
 test('others see that delivery is paused, and their own dead letters', async () => {
   expect(await askAs('eve')).toEqual({
+    node: 7,
     watches: { firing: 0, unknown: false, waiting: 4 },
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
