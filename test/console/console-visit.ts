@@ -28,7 +28,7 @@ export interface ConsoleStint {
   close(): Promise<void>
 }
 
-/** Only where chromium and chdb are to be had. */
+/** Needs chromium and chdb. */
 export async function startConsole(env: Env = {}): Promise<ConsoleStint> {
   const stint = createStintProcess({ NODE_ENV: 'production', SIGNUP: 'open', ...env })
   const [browser] = await Promise.all([launchBrowser(), stint.start()])
@@ -70,7 +70,7 @@ export async function visit(
   }
 }
 
-/** What axe-core finds wrong with the page as it is, in words. */
+/** The violations that axe-core finds on the page, in words. */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() =>

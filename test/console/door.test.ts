@@ -80,7 +80,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.close()
   }, 60_000)
 
-  test('a wrong password is told, the right one opens the view that was asked for, signing out closes it', async () => {
+  test('a wrong password is reported, the right one opens the requested view, signing out closes it', async () => {
     const visit = await stint.visit()
     await visit.go('health')
     await heading(visit, 'Create account')

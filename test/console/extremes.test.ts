@@ -38,7 +38,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
   }, 60_000)
   afterAll(() => stint.close())
 
-  /** Opens all that shows names or texts of callers, and tells of each what is wrong with it. */
+  /** Opens every view that shows callers' names or texts, and returns the faults that `look` finds in each. */
   async function inspect({ page, go }: Visit, look: (page: Page) => Promise<string[]>): Promise<string[]> {
     const wrong: string[] = []
     const check = async (name: string) => {
@@ -82,7 +82,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     await visit.close()
   })
 
-  test('an exception without a text is told to have none, wherever it would stand', async () => {
+  test('an exception without a text is labelled as such on every page', async () => {
     const visit = await stint.visit(LIGHT, cookie)
     const { page } = visit
     await visit.go('exceptions')

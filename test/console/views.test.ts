@@ -79,7 +79,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('runs: the table has pages, and the durations are told as a sentence and as a table', async () => {
+  test('runs: the table has pages, and durations are shown as a sentence and as a table', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')
     await page.getByText('1–25 of 83').waitFor()
@@ -280,7 +280,7 @@ describe.skipIf(cannotRun)('the console', () => {
 
   const VIEWS = ['home', 'runs?from=-1h', 'metrics?by=meta', 'exceptions', 'keys', 'health', 'account', 'welcome']
 
-  /** Opens every view there is, dialogs and panels too, and tells of each what is wrong with it. */
+  /** Opens every view, dialog and panel, and returns the faults that `look` finds in each. */
   async function inspect(options: typeof LIGHT | typeof DARK | typeof PHONE, look: (page: Page) => Promise<string[]>) {
     const wrong: string[] = []
     const mine = await stint.visit(options, ada.cookie)

@@ -20,7 +20,7 @@ const hasManyZeros = (n: number): boolean => n !== 0 && (Math.abs(n) >= 1e15 || 
 /** `3 runs`, `1 run`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${formatCount(n)} ${n === 1 ? one : many}`
 
-/** `812 µs`, `12.4 ms`, `3.20 s`, `3 m 12 s`, `2 h 05 m`, `3 d 4 h`; a dash where there is none. */
+/** `812 µs`, `12.4 ms`, `3.20 s`, `3 m 12 s`, `2 h 05 m`, `3 d 4 h`; a dash for a missing duration. */
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–'
   if (ms === 0) return '0 s'
