@@ -207,6 +207,24 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.close()
   }, 30_000)
 
+  test('a key for pings has no other permission', async () => {
+    const { cookie } = await stint.signUp('ping@example.com')
+    const visit = await stint.visit(LIGHT, cookie)
+    await visit.go('keys')
+    await visit.page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = visit.page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('cron')
+    await dialog.getByRole('checkbox', { name: /^manage:/ }).check()
+    await dialog.getByRole('checkbox', { name: /^ping:/ }).check()
+    expect(await dialog.getByRole('checkbox', { name: /^write:/ }).isDisabled()).toBe(true)
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
+    const row = visit.page.getByRole('row').filter({ hasText: 'cron' })
+    expect(await row.locator('.badge').allTextContents()).toEqual(['ping', 'active'])
+    expectQuiet(visit)
+    await visit.close()
+  })
+
   test('an account is deleted only by who types its password', async () => {
     const { cookie, secret } = await stint.signUp('gone@example.com')
     const visit = await stint.visit(LIGHT, cookie)

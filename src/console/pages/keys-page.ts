@@ -1,5 +1,5 @@
 // API keys: list, create, rotate and revoke, each after a confirmation.
-import type { IssuedKey, Key } from '../../wire/keys.ts'
+import type { IssuedKey, Key, Scope } from '../../wire/keys.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { type Child, h } from '../kit/dom.ts'
@@ -12,6 +12,13 @@ import { createRegion } from '../kit/region.ts'
 import { keyReveal } from './welcome-page.ts'
 
 const EVERY_MS = 10_000
+
+const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  write: 'send runs, metrics and exceptions',
+  read: 'query what was sent',
+  manage: 'change watches, channels and keys',
+  ping: 'only send pings; the key is part of the address, so it can have no other permission',
+}
 
 export function openKeysPage(app: App): Page {
   const { api } = app
@@ -80,24 +87,15 @@ export function openKeysPage(app: App): Page {
       { required: true, maxlength: 100 },
       'Where it is used, for example: nightly import.',
     )
-    const write = h('input', { type: 'checkbox', checked: true, name: 'write' })
-    const read = h('input', { type: 'checkbox', name: 'read' })
+    const scopes = createScopeChoice()
     confirmAction({
       title: 'Create key',
-      text: [
-        h(
-          'fieldset',
-          { class: 'checks' },
-          h('legend', {}, 'Permissions'),
-          h('label', {}, write, ' write: send runs, metrics and exceptions'),
-          h('label', {}, read, ' read: query what was sent'),
-        ),
-      ],
+      text: [scopes.element],
       fields: [name],
       submitLabel: 'Create key',
       async submit() {
-        const scopes = [...(write.checked ? ['write'] : []), ...(read.checked ? ['read'] : [])]
-        const { key } = await api.send<{ key: IssuedKey }>('POST', 'api/keys', { name: name.input.value, scopes })
+        const body = { name: name.input.value, scopes: scopes.chosen() }
+        const { key } = await api.send<{ key: IssuedKey }>('POST', 'api/keys', body)
         return () => reveal('New key', key)
       },
     })
@@ -166,6 +164,23 @@ export function openKeysPage(app: App): Page {
     ),
     show: () => poll.now(),
     close: () => poll.stop(),
+  }
+}
+
+/** A box for each permission. Checking `ping` disables the others: the server refuses a combination. */
+function createScopeChoice(): { readonly element: HTMLElement; chosen(): Scope[] } {
+  const boxes = (Object.keys(SCOPE_TEXTS) as Scope[]).map((scope) => ({
+    scope,
+    box: h('input', { type: 'checkbox', name: scope, checked: scope === 'write' }),
+  }))
+  const ping = boxes.find(({ scope }) => scope === 'ping')!.box
+  ping.addEventListener('change', () => {
+    for (const { box } of boxes) box.disabled = ping.checked && box !== ping
+  })
+  const labels = boxes.map(({ scope, box }) => h('label', {}, box, ` ${scope}: ${SCOPE_TEXTS[scope]}`))
+  return {
+    element: h('fieldset', { class: 'checks' }, h('legend', {}, 'Permissions'), ...labels),
+    chosen: () => boxes.filter(({ box }) => box.checked && !box.disabled).map(({ scope }) => scope),
   }
 }
 
