@@ -39,7 +39,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     expect(await answer(visit).textContent()).toBe(
       '1 failed, 1 never finished, 1 with exceptions, 1 overdue, 196 fine.',
     )
-    expect(asked.filter((path) => path.startsWith('/api/')).length).toBeLessThanOrEqual(7)
+    expect(asked.filter((path) => path.startsWith('/api/')).length).toBeLessThanOrEqual(8)
     const rows = visit.page.getByRole('region', { name: 'Processes' }).getByRole('row')
     expect(await rows.count()).toBe(PROCESSES + 1)
     expect(await rows.nth(1).textContent()).toStartWith('broken')

@@ -9,6 +9,7 @@ import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
+import { createFiringList } from './firing-list.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
 import { type DayFigures, type HomeRow, selectRows, toRows } from './home-rows.ts'
 import { createHomeTable } from './home-table.ts'
@@ -29,6 +30,7 @@ export function openHomePage(app: App): Page {
 
   const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
   const feed = createLatestFeed(api, nowMs)
+  const firing = createFiringList(api, LATEST_EVERY_MS)
   const region = createRegion()
   const sentence = h('p', { class: 'answer', role: 'status' })
   const dayLine = h('p', { class: 'day-line' })
@@ -125,6 +127,7 @@ export function openHomePage(app: App): Page {
       'div',
       { class: 'page' },
       pageHeader('Home', 'Every process that sent something in the last 30 days.'),
+      firing.element,
       region.element,
     ),
     show(next) {
@@ -134,10 +137,12 @@ export function openHomePage(app: App): Page {
       if (!isFirst) return
       latestPoll.now()
       dayPoll.now()
+      firing.start()
     },
     close() {
       latestPoll.stop()
       dayPoll.stop()
+      firing.close()
     },
   }
 }

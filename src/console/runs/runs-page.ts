@@ -55,6 +55,7 @@ export function openRunsPage(app: App): Page {
 
   const crosshair = createCrosshair()
   const title = h('span')
+  const watchLink = h('a', { class: 'button', hidden: true }, 'Watch this process')
   const picker = createRangePicker(change)
   const filters = createRunFilters(change)
   const chips = createStateChips(change)
@@ -213,6 +214,8 @@ export function openRunsPage(app: App): Page {
 
   function showTitle(): void {
     const { process } = readRunQuery(params)
+    watchLink.hidden = process === undefined
+    watchLink.href = formatRoute('watches', { 'watch-process': process })
     if (process === undefined) setText(title, 'Every start and its end, as they happen.')
     else
       fill(
@@ -235,7 +238,7 @@ export function openRunsPage(app: App): Page {
       h(
         'div',
         { class: 'stack' },
-        pageHeader('Runs', title),
+        pageHeader('Runs', title, watchLink),
         h('div', { class: 'toolbar' }, picker.element, filters.element),
         h(
           'div',

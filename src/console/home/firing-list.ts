@@ -1,0 +1,46 @@
+// The alerts that fire now, as links to the page of watches. Hidden while nothing fires, and where the session may not see alerts.
+import type { Alert, AlertPage } from '../../wire/alerts.ts'
+import { type Api, ApiError } from '../kit/api.ts'
+import { fill, h, nameText } from '../kit/dom.ts'
+import { createPoll } from '../kit/poll.ts'
+import { formatRoute } from '../kit/route.ts'
+
+const ALERTS_MAX = 5
+const NOTHING: AlertPage = { alerts: [], next: null }
+
+export interface FiringList {
+  readonly element: HTMLElement
+  /** Asks now and then every `everyMs`. */
+  start(): void
+  close(): void
+}
+
+export function createFiringList(api: Api, everyMs: number): FiringList {
+  const list = h('ul')
+  const element = h('section', { class: 'firing', 'aria-label': 'Firing alerts', hidden: true }, list)
+  let shown = ''
+
+  const poll = createPoll<AlertPage>({
+    everyMs: () => everyMs,
+    ask: (signal) => api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
+    show,
+    fail(error) {
+      // Any other failure is reported by the processes beside it, and the alerts stay as they were.
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) show(NOTHING)
+    },
+  })
+
+  function show({ alerts, next }: AlertPage): void {
+    const signature = JSON.stringify([alerts.map(({ id, summary }) => [id, summary]), next !== null])
+    if (signature === shown) return
+    shown = signature
+    element.hidden = alerts.length === 0
+    fill(list, ...alerts.map(toItem), next !== null && h('li', {}, watchesLink('More alerts')))
+  }
+
+  return { element, start: () => poll.now(), close: () => poll.stop() }
+}
+
+const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
+const toItem = ({ summary }: Alert) =>
+  h('li', {}, h('span', { class: 'badge badge-bad' }, 'firing'), ' ', watchesLink(nameText(summary)))
