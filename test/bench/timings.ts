@@ -7,6 +7,7 @@ import type { Event } from '../../src/event/event.ts'
 import { createLog } from '../../src/log.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
+import { createInfluxClient, flux, fluxDateTime } from '../../src/store/influx/client.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { PointSource, TimingSelection } from '../../src/store/source.ts'
@@ -113,6 +114,21 @@ async function measureQuestions(
   await measure(pid, { ...base, question: '100 newest timings, all processes' }, () =>
     source.findTimings(everything, { limit: 100 }),
   )
+  const first = await source.findTimings(everything, { limit: 101 })
+  const after = first.at(-1)!.place
+  await measure(pid, { ...base, question: 'page 2 of 100, all processes' }, () =>
+    source.findTimings({ ...everything, asOfNs: everything.nowNs }, { limit: 101, after }),
+  )
+  await measure(pid, { ...base, question: '100 newest of the last 30 minutes, all processes' }, () =>
+    source.findTimings({ ...everything, fromNs: nsOf(untilMs - 1_800_000) }, { limit: 101 }),
+  )
+  await measure(pid, { ...base, question: "the console's poll of 10 s, all processes" }, () =>
+    source.findTimings({ ...everything, fromNs: nsOf(untilMs - 10_000) }, { limit: 1001 }),
+  )
+  for (const state of ['running', 'failed'] as const)
+    await measure(pid, { ...base, question: `100 newest ${state}, all processes` }, () =>
+      source.findTimings({ ...everything, states: [state] }, { limit: 101 }),
+    )
   await measure(pid, { ...base, question: 'count of marks' }, () => source.countMarks(everything))
 }
 
@@ -185,6 +201,14 @@ async function benchInflux(): Promise<void> {
   const source = createInfluxSource({ ...bucket, timeoutMs: TIMEOUT_MS })
   await expectMarks(source, MARKS)
   const pid = influxdPid(bucket)
+  const client = createInfluxClient(bucket, TIMEOUT_MS)
+  const raw = flux`from(bucket: ${bucket.bucket})
+  |> range(start: ${fluxDateTime(new Date(fromMs).toISOString())}, stop: ${fluxDateTime(new Date(untilMs).toISOString())})
+  |> filter(fn: (r) => r._measurement == "mark" and r._field == "pair")`
+  await measure(pid, { store: 'influxdb', marks: MARKS, question: 'a raw read of the field pair' }, () =>
+    client.readCsv(raw, () => undefined),
+  )
+  client.close()
   await measureQuestions(pid, 'influxdb', MARKS, source, { one: 500, all: 7000 })
   await measurePanels(pid, 'influxdb', MARKS, (target, shown) => askInflux(target.query, bucket, shown))
   await source.close()
