@@ -23,8 +23,12 @@ export interface DataDirLock {
   release(): void
 }
 
-/** With all missing parents, closed to others. Throws an Error whose message is for the operator. */
+/**
+ * With all missing parents, closed to other users. So is everything that this process creates from then on, the embedded engine's files among
+ * it: an existing directory may be open, and is left as it is, for it may be shared. Throws an Error whose message is for the operator.
+ */
 export function makeDataDir(dir: string): void {
+  process.umask(0o077)
   attempt(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }))
 }
 
