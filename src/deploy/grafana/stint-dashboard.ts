@@ -1,25 +1,22 @@
-// Stint itself, from its own /metrics by way of Prometheus: that must not be one of the stores it delivers to, or it would say nothing when it matters.
+// Stint itself, from its own /metrics through Prometheus, which is none of the stores Stint delivers to: a report that a store is down must not depend on it.
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { type Panel, stat, timeSeries, type Unit } from './panels.ts'
 import { promTarget, type Target } from './target.ts'
 
-/** What one second's change is measured over. */
+/** The range over which a rate is measured. */
 const RATE = '[$__rate_interval]'
 
 const lines = (title: string, unit: Unit, targets: readonly Target[], description?: string): Panel =>
   timeSeries({ title, unit, targets, draw: 'lines', ...(description !== undefined && { description }) })
 
-const percentile = (q: number, histogram: string): Target =>
-  promTarget(
-    `histogram_quantile(${q}, sum by (le, destination) (rate(${histogram}_bucket${RATE})))`,
-    `p${q * 100} {{destination}}`,
-  )
+const percentile = (q: number, histogram: string, by: 'destination' | 'question' = 'destination'): Target =>
+  promTarget(`histogram_quantile(${q}, sum by (le, ${by}) (rate(${histogram}_bucket${RATE})))`, `p${q * 100} {{${by}}}`)
 
 export function stintDashboard(uid: string): Dashboard {
   return createDashboard({
     uid,
     title: 'Stint itself',
-    description: "Stint's own /metrics: what it takes in, what waits, what its stores make of it.",
+    description: "Stint's own /metrics: accepted, waiting, stored, refused and dead events.",
     variables: [],
     rows: [
       {
@@ -47,7 +44,7 @@ export function stintDashboard(uid: string): Dashboard {
           [
             stat({
               title: 'Parked',
-              description: '1 while a destination waits for an operator.',
+              description: '1 while delivery to a destination is paused until an operator acts.',
               targets: [promTarget('max by (destination) (stint_destination_parked)', '{{destination}}')],
               unit: 'short',
               warnFrom: 1,
@@ -86,14 +83,16 @@ export function stintDashboard(uid: string): Dashboard {
           [
             lines('Size of the spools', 'bytes', [
               promTarget('sum by (destination) (stint_spool_bytes)', '{{destination}}'),
+              promTarget('sum by (destination) (stint_spool_limit_bytes)', 'limit {{destination}}'),
+              promTarget('min(stint_disk_free_bytes)', 'free on disk'),
             ]),
             8,
           ],
           [
-            lines('Events stored, expired, buried', 'ops', [
+            lines('Events stored, expired, dead', 'ops', [
               promTarget(`sum by (destination) (rate(stint_delivered_total${RATE}))`, 'stored {{destination}}'),
               promTarget(`sum by (destination) (rate(stint_expired_total${RATE}))`, 'expired {{destination}}'),
-              promTarget(`sum by (destination) (rate(stint_dead_total${RATE}))`, 'buried {{destination}}'),
+              promTarget(`sum by (destination) (rate(stint_dead_total${RATE}))`, 'dead {{destination}}'),
             ]),
             8,
           ],
@@ -116,7 +115,7 @@ export function stintDashboard(uid: string): Dashboard {
               'From arrival to stored',
               's',
               [percentile(0.5, 'stint_delivery_seconds'), percentile(0.99, 'stint_delivery_seconds')],
-              'Of the oldest event of each write.',
+              'The oldest event of each write.',
             ),
             8,
           ],
@@ -125,10 +124,30 @@ export function stintDashboard(uid: string): Dashboard {
               'Group commits',
               's',
               [percentile(0.5, 'stint_commit_seconds'), percentile(0.99, 'stint_commit_seconds')],
-              'One write and fdatasync, for all requests that waited for it.',
+              'One write and fdatasync for all requests that wait for it.',
             ),
             8,
           ],
+        ],
+      },
+      {
+        height: 8,
+        panels: [
+          [
+            lines(
+              'Requests with one event',
+              's',
+              [0.5, 0.99].map((q) =>
+                promTarget(
+                  `histogram_quantile(${q}, sum by (le) (rate(stint_request_seconds_bucket${RATE})))`,
+                  `p${q * 100}`,
+                ),
+              ),
+              'From arrival to the 201.',
+            ),
+            12,
+          ],
+          [lines('Questions', 's', [percentile(0.95, 'stint_question_seconds', 'question')], 'Under /api.'), 12],
         ],
       },
       {
@@ -146,7 +165,7 @@ export function stintDashboard(uid: string): Dashboard {
               'Lead of the clock',
               's',
               [promTarget('stint_clock_lead_seconds', 'ahead of the wall clock')],
-              'More than 0 after the wall clock was set back: stamps never go back.',
+              'Above 0 after the wall clock was set back: stamps never go back.',
             ),
             8,
           ],
