@@ -1,6 +1,7 @@
-// `stint reset-password`: for operators who can no longer sign in. The only command that works on DATA_DIR itself, with the server stopped;
-// it takes the server's lock, so the two never run at once.
-import { existsSync } from 'node:fs'
+// `stint reset-password`: for operators who can no longer sign in. With SQLite it works on DATA_DIR itself and takes the server's lock, so the two never
+// run at once; with DATABASE_URL it works in PostgreSQL, and the nodes may run.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './account.ts'
 import { readCliConfig } from './config.ts'
@@ -11,44 +12,71 @@ import { oneLine } from './safe-text.ts'
 export function register(program: Program, io: Io): void {
   program
     .command('reset-password')
-    .description('set a new password, on the machine of the server while it is stopped')
+    .description('set a new password, on the machine of the server while it is stopped, or in PostgreSQL')
     .requiredOption('--email <address>', 'e-mail address of the account')
     .option(...PASSWORD_STDIN)
-    .addHelpText('after', '\nDATA_DIR is the data directory of the server (./data).')
+    .addHelpText(
+      'after',
+      '\nDATA_DIR is the data directory of the server (./data). With DATABASE_URL the accounts are in PostgreSQL.',
+    )
     .action(async (options: PasswordOptions & { email: string }) => {
       const { dataDir } = readCliConfig(io.env)
       const path = join(dataDir, 'accounts.sqlite')
-      if (!existsSync(path))
+      const isShared = Boolean(io.env.DATABASE_URL || io.env.DATABASE_URL_FILE)
+      if (!isShared && !existsSync(path))
         throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory`)
       const password = await askPassword(io, options, 'New password', true)
-      await resetPassword(dataDir, path, options.email, password)
+      if (isShared) await withMessage(() => resetShared(io.env, options.email, password))
+      else await withMessage(() => resetInFile(dataDir, path, options.email, password))
       io.stderr.write(`Password of ${oneLine(options.email)} changed; all its sessions are signed out.\n`)
     })
 }
 
-/** Imports parts of the server here: no other command needs them. */
-async function resetPassword(dataDir: string, path: string, email: string, password: string): Promise<void> {
-  const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }, { Problem }] = await Promise.all([
+/** The two below import parts of the server: no other command needs them. */
+async function resetInFile(dataDir: string, path: string, email: string, password: string): Promise<void> {
+  const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }] = await Promise.all([
     import('../account/open-accounts.ts'),
     import('../state/data-dir-lock.ts'),
     import('../log.ts'),
     import('../clock.ts'),
-    import('../problem.ts'),
   ])
-  let lock: { release(): void } | undefined
+  const lock = lockDataDir(dataDir)
   try {
-    lock = lockDataDir(dataDir)
     const log = createLog({ level: 'silent', pretty: false })
     const accounts = openAccounts({ path, clock: systemClock, log, signup: 'closed' })
-    try {
-      await accounts.resetPassword(email, password)
-    } finally {
-      await accounts.close()
-    }
+    await accounts.resetPassword(email, password).finally(accounts.close)
+  } finally {
+    lock.release()
+  }
+}
+
+async function resetShared(env: Io['env'], email: string, password: string): Promise<void> {
+  const [{ openSharedAccounts }, { readConfig }, { createLog }, { systemClock }] = await Promise.all([
+    import('../account/shared/open-shared-accounts.ts'),
+    import('../config.ts'),
+    import('../log.ts'),
+    import('../clock.ts'),
+  ])
+  const url = readConfig(env).databaseUrl!
+  const log = createLog({ level: 'silent', pretty: false })
+  /** The copy of a running node is locked; this one is gone at once. */
+  const dir = mkdtempSync(join(tmpdir(), 'stint-reset-'))
+  try {
+    const replicaPath = join(dir, 'known-keys.sqlite')
+    const accounts = await openSharedAccounts({ url, replicaPath, clock: systemClock, log, signup: 'closed' })
+    await accounts.resetPassword(email, password).finally(accounts.close)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** Errors become CliErrors with every fault of the new password. */
+async function withMessage(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
   } catch (cause) {
+    const { Problem } = await import('../problem.ts')
     const details = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []
     throw new CliError((cause as Error).message.replace(/\.$/, '') + details.join(''), EXIT_REFUSED, { cause })
-  } finally {
-    lock?.release()
   }
 }

@@ -52,6 +52,14 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect((await copied.sessions.find(token))?.account).toBe(found.account)
     expect((await copied.keys.list(found.account)).map(({ name }) => name)).toEqual(['revoked', 'first key'])
     expect(copied.signUpOpen()).toBe(false)
+
+    const reset = await person.run(`reset-password --email ${ADA.email} --password-stdin`, {
+      stdin: 'a new beginning\n',
+      env: { DATA_DIR: dir, DATABASE_URL: url },
+    })
+    expect(reset.exitCode).toBe(0)
+    await copied.signIn({ ...ADA, password: 'a new beginning' })
+    expect(await copied.sessions.find(token)).toBeUndefined()
     await copied.close()
   })
 
