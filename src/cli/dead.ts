@@ -1,4 +1,5 @@
 // `stint dead …`: events that their store refused for good. List them, send them again once the cause is fixed, or delete them.
+import type { BuriedHeld } from '../wire/dead-letters.ts'
 import { type Api, createApi, Refusal } from './api.ts'
 import {
   ALL_FLAG,
@@ -18,6 +19,7 @@ import { createPaint, oneLine, safeJson } from './safe-text.ts'
 
 interface Selection {
   readonly all?: boolean
+  readonly allAccounts?: boolean
   readonly yes?: boolean
 }
 
@@ -36,21 +38,33 @@ const DEAD: View = {
   empty: 'No dead letters.',
 }
 
+const DEAD_OF_ALL: View = {
+  ...DEAD,
+  fields: ['account', ...DEAD.fields],
+  columns: [{ title: 'ACCOUNT', cell: ({ account }) => account }, ...DEAD.columns],
+}
+
 export function register(program: Program, io: Io): void {
   const api = () => createApi(readCliConfig(io.env), io)
   const dead = program.command('dead').description('events that their store refused for good')
 
   addQuestion(dead, 'list', 'list dead letters with their reasons, newest first', ['limit'])
     .option(...ALL_FLAG)
-    .action((options: QuestionOptions) => answerQuestion(io, DEAD, options, toParameters(options, ['limit'])))
+    .option(...ALL_ACCOUNTS)
+    .action((options: QuestionOptions & Selection) => {
+      const parameters = toParameters(options, ['limit'])
+      if (options.allAccounts) parameters.set('all', 'true')
+      return answerQuestion(io, options.allAccounts ? DEAD_OF_ALL : DEAD, options, parameters)
+    })
 
   dead
     .command('show')
     .description('show one dead letter in full')
     .argument('<id>', 'as dead list shows it')
     .option('--json', 'print it as JSON')
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      for await (const letter of eachRow(api(), DEAD.path, DEAD.list)) {
+    .option(...ALL_ACCOUNTS)
+    .action(async (id: string, { json, ...selection }: Selection & { json?: boolean }) => {
+      for await (const letter of eachRow(api(), DEAD.path, DEAD.list, scopeOf(selection))) {
         if (letter.id === id) return void io.stdout.write(json ? `${safeJson(letter)}\n` : describe(letter, io))
       }
       throw notFound([id])
@@ -61,8 +75,10 @@ export function register(program: Program, io: Io): void {
     .description('send dead letters to their store again')
     .argument('[ids...]', 'as dead list shows them')
     .option('--all', 'all dead letters')
+    .option(...ALL_ACCOUNTS)
     .action(async (ids: string[], selection: Selection) => {
-      const done = await forEach(api(), await select(api(), ids, selection), 'POST', (id) => `${pathOf(id)}/replay`)
+      const toPath = (id: string) => pathOf(id, selection, '/replay')
+      const done = await forEach(api(), await select(api(), ids, selection), 'POST', toPath)
       io.stdout.write(`${letters(done)} sent to the store again.\n`)
     })
 
@@ -71,26 +87,50 @@ export function register(program: Program, io: Io): void {
     .description('delete dead letters')
     .argument('[ids...]', 'as dead list shows them')
     .option('--all', 'all dead letters')
+    .option(...ALL_ACCOUNTS)
     .option('--yes', 'do not ask')
     .action(async (ids: string[], selection: Selection) => {
       const found = await select(api(), ids, selection)
-      if (found.length > 0 && !selection.yes) await confirm(io, found.length)
-      const done = await forEach(api(), found, 'DELETE', pathOf)
+      if (found.length > 0 && !selection.yes) await confirm(io, `Delete ${letters(found.length)}?`, 'nothing deleted')
+      const done = await forEach(api(), found, 'DELETE', (id) => pathOf(id, selection))
       io.stdout.write(`${letters(done)} deleted.\n`)
+    })
+
+  dead
+    .command('bury-held')
+    .description('make dead letters of the events that a store holds back; for the operator')
+    .requiredOption('--reason <text>', 'why; each of the dead letters has it')
+    .option('--yes', 'do not ask')
+    .action(async ({ reason, yes }: { reason: string; yes?: boolean }) => {
+      if (!yes) await confirm(io, 'Bury all events that are held back?', 'nothing buried')
+      const { body } = await api().askWithKey('POST', '/api/dead/held', { reason })
+      const { families } = body as BuriedHeld
+      if (families.length === 0) throw new CliError('nothing is held back')
+      io.stdout.write(
+        `The ${families.join(' and ')} that were held back are being buried; stint dead list --all-accounts shows them.\n`,
+      )
     })
 }
 
-const pathOf = (id: string) => `/api/dead/${encodeURIComponent(id)}`
+const ALL_ACCOUNTS = ['--all-accounts', 'dead letters of every account; for the operator'] as const
+
+const scopeOf = ({ allAccounts }: Selection) => new URLSearchParams(allAccounts ? { all: 'true' } : {})
+
+function pathOf(id: string, selection: Selection, action = ''): string {
+  const query = scopeOf(selection).toString()
+  return `/api/dead/${encodeURIComponent(id)}${action}${query === '' ? '' : `?${query}`}`
+}
 const letters = (n: number) => `${n} dead ${n === 1 ? 'letter' : 'letters'}`
 const notFound = (ids: readonly string[], done = '') =>
   new CliError(`${done}dead letter not found: ${ids.map(oneLine).join(', ')}`)
 
 /** The selected ids. `--all` means the present ones: a letter buried again meanwhile is not taken a second time. */
-async function select(api: Api, ids: readonly string[], { all }: Selection): Promise<readonly string[]> {
+async function select(api: Api, ids: readonly string[], selection: Selection): Promise<readonly string[]> {
+  const { all } = selection
   if (ids.length > 0 === (all === true)) throw new CliError('pass ids of dead letters, or --all', EXIT_USAGE)
   if (!all) return [...new Set(ids)]
   const found: string[] = []
-  for await (const { id } of eachRow(api, DEAD.path, DEAD.list)) found.push(id)
+  for await (const { id } of eachRow(api, DEAD.path, DEAD.list, scopeOf(selection))) found.push(id)
   return found.reverse() // in the order they were sent
 }
 
@@ -114,10 +154,10 @@ async function forEach(
   return ids.length
 }
 
-async function confirm(io: Io, count: number): Promise<void> {
+async function confirm(io: Io, question: string, refused: string): Promise<void> {
   if (!io.isTerminal) throw new CliError('cannot ask for confirmation: not a terminal; pass --yes', EXIT_USAGE)
-  const answer = await io.readLine(`Delete ${letters(count)}? [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing deleted')
+  const answer = await io.readLine(`${question} [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(refused)
 }
 
 function describe({ id, kind, process, meta, at, reason, buried_at, event }: Row, io: Io): string {

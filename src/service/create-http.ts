@@ -72,6 +72,11 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
+      buryHeld(reason) {
+        const families = Object.values(rooms.shippers).flatMap((shipper) => shipper.buryHeld(reason))
+        log.warn({ families, reason }, 'the operator buries what is held back')
+        return families
+      },
       replay: (account, id) => replayDeadLetter(rooms, account, id),
     },
     health: {

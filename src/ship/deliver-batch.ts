@@ -10,6 +10,7 @@
 import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../state/dead-letters.ts'
+import type { Family } from '../store/scan.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
 import type { Batch } from './load-batch.ts'
@@ -47,6 +48,8 @@ export interface DeliveryOptions {
   readonly maxLines: number
   /** The batch is sent again later, and buried from then: while a family is held back. */
   readonly withoutBurying?: boolean
+  /** Events that are not in the batch, because the operator had them buried. */
+  readonly condemned?: readonly BuriedLetter[]
 }
 
 interface Verdict {
@@ -67,7 +70,8 @@ const linesOf = (event: Event): number => (event.kind === 'metrics' ? Math.max(1
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { destination, batch, sink, deadLetters, log, meter } = options
   const bisection = createBisection(batch.events.map(linesOf), options.maxLines)
-  const letters = batch.unreadable.map((record) => ({ destination, account: '', reason: UNREADABLE, record }))
+  const unreadable = batch.unreadable.map((record) => ({ destination, account: '', reason: UNREADABLE, record }))
+  const letters: BuriedLetter[] = [...unreadable, ...(options.condemned ?? [])]
   let suspects: Verdict[] = []
   let judgeAt = 1
   let isDoubted = false
@@ -159,7 +163,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 }
 
 /** Events that a store keeps together, in one measurement or table: what breaks one of them breaks all. */
-export function familyOf({ kind }: Event): 'marks' | 'metrics' | 'exceptions' {
+export function familyOf({ kind }: Event): Family {
   switch (kind) {
     case 'start':
     case 'end':

@@ -13,7 +13,8 @@ import type { Clock } from '../clock.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Position, Spool } from '../spool/spool.ts'
-import type { DeadLetters } from '../state/dead-letters.ts'
+import type { BuriedLetter, DeadLetters } from '../state/dead-letters.ts'
+import type { Family } from '../store/scan.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
 import { createDelivery, type Delivery, familyOf, type Held, type Hold } from './deliver-batch.ts'
@@ -49,6 +50,8 @@ export interface Shipper {
   /** One step of the loop; it never throws and makes at most one request to the store. */
   step(): Promise<Next>
   status(): ShipperStatus
+  /** The operator gives up what is held back now: it goes to the dead letters with this reason. Returns the families; none when nothing is held back. */
+  buryHeld(reason: string): readonly Family[]
   /** Finishes the request in hand, makes no other, and returns. */
   stop(): Promise<void>
 }
@@ -83,10 +86,14 @@ export function createShipper(options: ShipperOptions): Shipper {
   let ahead: Promise<Batch | undefined> | undefined
   let maxLines = MAX_LINES
   /** By family, one of its events and why it is held back. */
-  const held = new Map<string, Held>()
+  const held = new Map<Family, Held>()
+  /** By family, why its events up to the mark are buried; it was held back before. */
+  const condemned = new Map<Family, { readonly reason: string; readonly mark: number }>()
   /** While something is held back: where the batch behind those that were delivered begins. */
   let aheadOf: Position | undefined
   let running: Promise<void> | undefined
+  /** What was held back is condemned: the next step begins again at the position. */
+  let isReset = false
 
   function enter(state: ShipperStatus['state'], reason?: string, err?: unknown): void {
     if (status.state === state && status.reason === reason) return
@@ -139,25 +146,34 @@ export function createShipper(options: ShipperOptions): Shipper {
       if (result.kind === 'stored') held.delete(family)
     }
     if (held.size > 0) return { pauseMs: backoff.nextMs(HELD_CAP_MS) }
-    aheadOf = undefined
-    ahead = undefined
-    inHand = undefined
+    reset()
     enter('shipping')
     return 'again'
   }
 
   function take(batch: Batch, oldestUs: number | undefined): InHand {
-    const kept = batch.events.map((event) => !held.has(familyOf(event)))
+    const letters: BuriedLetter[] = []
+    const kept = batch.events.map((event, i) => {
+      const reason = condemned.get(familyOf(event))?.reason
+      if (reason !== undefined) letters.push({ destination, account: event.account, reason, record: batch.records[i]! })
+      return reason === undefined && !held.has(familyOf(event))
+    })
     const filtered =
-      held.size === 0
+      held.size === 0 && letters.length === 0
         ? batch
         : {
             ...batch,
             events: batch.events.filter((_, i) => kept[i]),
             records: batch.records.filter((_, i) => kept[i]),
-            unreadable: [],
+            unreadable: held.size === 0 ? batch.unreadable : [],
           }
-    const delivery = createDelivery({ ...options, batch: filtered, maxLines, withoutBurying: held.size > 0 })
+    const delivery = createDelivery({
+      ...options,
+      batch: filtered,
+      maxLines,
+      withoutBurying: held.size > 0,
+      condemned: held.size > 0 ? [] : letters, // while another family is held back, they come again
+    })
     return { batch, delivery, oldestUs, isDelivered: false }
   }
 
@@ -184,12 +200,30 @@ export function createShipper(options: ShipperOptions): Shipper {
       return 'again'
     }
     await during('the position in the spool cannot be written', spool.advance(batch.next))
+    for (const [family, { mark }] of condemned) if (spool.hasDelivered(mark)) condemned.delete(family)
     inHand = undefined
     maxLines = Math.min(MAX_LINES, Math.ceil(delivery.maxLines * 1.125))
     return holdsBatches(1) ? 'again' : { pauseMs: LINGER_MS }
   }
 
+  function buryHeld(reason: string): readonly Family[] {
+    const families = [...held.keys()]
+    for (const family of families) condemned.set(family, { reason, mark: spool.mark() })
+    if (families.length > 0) isReset = true
+    return families
+  }
+
+  /** Begins again at the position, with nothing held back. Not while a request is under way. */
+  function reset(): void {
+    isReset = false
+    held.clear()
+    aheadOf = undefined
+    ahead = undefined
+    inHand = undefined
+  }
+
   async function tryStep(): Promise<Next> {
+    if (isReset) reset()
     if (!isPrepared) return prepare()
     inHand ??= await load()
     if (!inHand) {
@@ -239,6 +273,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     },
     step,
     status: () => status,
+    buryHeld,
     async stop() {
       stopping.abort()
       await running

@@ -1,7 +1,7 @@
 // Dead letters: events that their store will never take, each with the reason.
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_KINDS } from '../event/event.ts'
-import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
+import { BODY_PROBLEMS, LOCAL_QUESTION_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { choice, orNull, pageOf, Time } from './shapes.ts'
 
@@ -77,4 +77,31 @@ export const DROP_DEAD_LETTER = defineRoute({
   parameters: ['all'],
   answers: { 204: { description: 'It is deleted' } },
   problems: ACTION_PROBLEMS,
+})
+
+export const BuryHeld = Type.Object(
+  { reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why; each of the dead letters has it.' }) },
+  { additionalProperties: false },
+)
+export type BuryHeld = Static<typeof BuryHeld>
+
+export const BuriedHeld = Type.Object({
+  families: Type.Array(choice(['marks', 'metrics', 'exceptions'] as const), {
+    description: 'What was held back and is buried now; empty when nothing was.',
+  }),
+})
+export type BuriedHeld = Static<typeof BuriedHeld>
+
+export const BURY_HELD = defineRoute({
+  method: 'POST',
+  path: '/api/dead/held',
+  tag: 'questions',
+  access: 'key or session',
+  summary: 'Bury what is held back',
+  description:
+    'Events that a store does not take because of a foreign field type or a broken table are held back and tried again for ever. This gives those up that were accepted until now, ' +
+    'of all accounts: they become dead letters with this reason. For the operator; a key needs the scope `write`. It never happens by itself.',
+  body: BuryHeld,
+  answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },
+  problems: [...LOCAL_QUESTION_PROBLEMS, ...BODY_PROBLEMS, 'operator_only'],
 })

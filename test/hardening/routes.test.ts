@@ -75,6 +75,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/series': read(200),
   'GET /api/health': read(200),
   'GET /api/dead': read(200),
+  'POST /api/dead/held': { ...change(403), owner: 422, writer: 422 }, // only the first account is operator
   'POST /api/dead/:id/replay': change(404),
   'DELETE /api/dead/:id': change(404),
   'GET /api/watches': manage(200),

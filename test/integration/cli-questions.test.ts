@@ -409,6 +409,18 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(await list()).toEqual(ids.slice(1))
     })
 
+    test('of all accounts are shown to the operator, and nothing that is held back is nothing to bury', async () => {
+      const rows = JSON.parse((await run('dead list --all-accounts --json')).stdout).dead
+      expect(rows.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([...ids.slice(1)]))
+      expect(rows.every(({ account }: { account: string }) => account.startsWith('acc_'))).toBe(true)
+      expect((await run('dead list --all-accounts')).stdout).toMatch(/^ACCOUNT /)
+      expect(await run(['dead', 'bury-held', '--reason', 'none', '--yes'])).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: 'stint: nothing is held back\n',
+      })
+    })
+
     test('need to be named', async () => {
       for (const line of ['dead drop --yes', 'dead replay', 'dead replay 1 --all'])
         expect((await run(line)).exitCode).toBe(2)

@@ -398,6 +398,34 @@ describe('a measurement that someone else broke', () => {
     expect(trial.deadLetters.stats().total).toBe(0)
   })
 
+  test('goes to the dead letters when the operator says so, with the reason; what comes later does not', async () => {
+    const broken = {
+      isPoison: isMetric,
+      next: (request: { kind: string }) => (request.kind === 'check' ? LOCKED_OUT : undefined),
+    }
+    trial.store.faults = broken
+    const shipper = trial.shipper({ limits: { records: 4, bytes: 2 ** 20 } })
+    expect(shipper.buryHeld('nothing is held back')).toEqual([])
+    await trial.append([...marks(5), metric(0), ...marks(5, 10), metric(1)])
+    await stepUntilHeld(shipper)
+    expect(shipper.buryHeld('the measurement belongs to others')).toEqual(['metrics'])
+    await drain(shipper)
+    expect(trial.store.events()).toHaveLength(10)
+    expect(trial.spool.stats().records).toBe(0)
+    const buried = trial.dead().map(({ record, reason }) => [record, reason])
+    expect(buried.toSorted()).toEqual(
+      [metric(0), metric(1)].map((event) => [toRecord(event), 'the measurement belongs to others']),
+    )
+
+    await trial.append([...marks(2, 30), metric(2)])
+    await stepUntilHeld(shipper)
+    expect(trial.deadLetters.stats().total).toBe(2)
+    trial.store.faults = {}
+    await drain(shipper)
+    expect(trial.deadLetters.stats().total).toBe(2)
+    expect(trial.store.events()).toHaveLength(13)
+  })
+
   test('is delivered after a restart as well', async () => {
     trial.store.faults = { isPoison: isMetric, next: ({ kind }) => (kind === 'check' ? LOCKED_OUT : undefined) }
     await trial.append([metric(0), ...marks(5), metric(1)])

@@ -8,6 +8,9 @@ import { cutPage } from '../../query/page.ts'
 import { parseQuestion } from '../../query/question.ts'
 import type { DeadLetter, DeadLetters } from '../../state/dead-letters.ts'
 import {
+  BURY_HELD,
+  type BuriedHeld,
+  BuryHeld,
   type DeadLetter as DeadLetterJson,
   type DeadLetterPage,
   DROP_DEAD_LETTER,
@@ -17,6 +20,7 @@ import {
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { diskProblem } from '../intake/accept-event.ts'
+import { readJson } from '../read-json.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 
@@ -26,6 +30,8 @@ export interface DeadLetterRoutesDeps {
   isOperator(account: string): boolean
   nowNs(): bigint
   readonly dead: Pick<DeadLetters, 'remove'> & {
+    /** Gives up what the stores do not take for now; returns the families. */
+    buryHeld(reason: string): BuriedHeld['families']
     /** Newest first; `before` is the last id of the page before. */
     list(...asked: Parameters<DeadLetters['list']>): readonly BuriedEvent[]
     /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. Rejects with SpoolError. */
@@ -66,6 +72,16 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
         } satisfies DeadLetterPage)
       },
       describeRoute(FIND_DEAD_LETTERS),
+    )
+    .post(
+      BURY_HELD.path,
+      async ({ request }) => {
+        const account = await authorize(request, 'write')
+        if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may bury what is held back.')
+        const { reason } = await readJson(request, BuryHeld)
+        return jsonAnswer({ families: dead.buryHeld(reason) } satisfies BuriedHeld, 202)
+      },
+      describeRoute(BURY_HELD),
     )
     .post(
       REPLAY_DEAD_LETTER.path,

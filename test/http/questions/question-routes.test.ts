@@ -78,6 +78,10 @@ function open() {
       return true
     },
     remove,
+    buryHeld(reason: string) {
+      replayed.push(reason)
+      return ['metrics' as const]
+    },
   }
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => {
@@ -94,10 +98,11 @@ function open() {
         dead,
       }),
     )
-  const call = (path: string, { key = 'reads', method = 'GET', headers = {} } = {}) =>
+  const call = (path: string, { key = 'reads', method = 'GET', headers = {}, body = '' } = {}) =>
     app.handle(
       new Request(`http://localhost${path}`, {
         method,
+        ...(body !== '' && { body }),
         headers: { ...(key !== '' && { 'x-stint-api-key': key }), ...headers },
       }),
     )
@@ -310,6 +315,24 @@ describe('the dead letters of all accounts', () => {
     expect((await call('/api/dead/2?all=true', { key: 'operator', method: 'DELETE' })).status).toBe(204)
     expect([replayed, letters.map(({ id }) => id)]).toEqual([['1'], ['0', '3', '4']])
   })
+})
+
+test('only the operator buries what is held back, and with a reason', async () => {
+  const { call, replayed } = open()
+  const bury = (key: string, body: object) =>
+    call('/api/dead/held', {
+      key,
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    })
+  expect((await bury('reads', { reason: 'r' })).status).toBe(403)
+  const refused = await bury('writes', { reason: 'r' })
+  expect([refused.status, (await refused.json()).code]).toEqual([403, 'operator_only'])
+  expect((await bury('operator', { reason: '' })).status).toBe(422)
+  const buried = await bury('operator', { reason: 'another tool owns it' })
+  expect([buried.status, await buried.json()]).toEqual([202, { families: ['metrics'] }])
+  expect(replayed).toEqual(['another tool owns it'])
 })
 
 test('a dead letter of a kind that only a newer version knows is listed and deleted', async () => {
