@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
+import { INFLUX_FACTS } from '../../src/store/influx/open.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -339,7 +340,7 @@ describe('settings', () => {
 
   test('env.example has the defaults of the code, or of the image', () => {
     const env = Object.fromEntries(example.filter(([name, value]) => known.has(name) && value !== ''))
-    const image = { HOST: '0.0.0.0', DATA_DIR: '/data', QUERY_MAX_MARKS: '2000000' }
+    const image = { HOST: '0.0.0.0', DATA_DIR: '/data', QUERY_MAX_MARKS: String(INFLUX_FACTS.maxMarks) }
     const store = { CLICKHOUSE_URL: 'http://clickhouse:8123' } // user and database mean nothing without it
     expect(readConfig({ ...env, ...store })).toEqual(readConfig({ ...image, ...store }))
   })
