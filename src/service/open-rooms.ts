@@ -147,13 +147,18 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
 
 type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics'>
 
+/** Rows in inserts of 20,000 cost ClickHouse 0.6 of the processor time that they cost in inserts of 5,000. */
+const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000 }
+
 function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
   const { spools, stores, metrics, ...same } = parts
+  const sink = stores.sinks[destination]
   return createShipper({
     ...same,
+    ...(sink.store === 'clickhouse' && CLICKHOUSE_WRITES),
     destination,
     spool: spools[destination],
-    sink: stores.sinks[destination],
+    sink,
     meter: {
       delivered: (n) => metrics.delivered.labels(destination).inc(n),
       expired: (n) => metrics.expired.labels(destination).inc(n),

@@ -31,6 +31,8 @@ export interface ShipperOptions {
   readonly log: Logger
   readonly meter: ShipMeter
   readonly limits?: BatchLimits
+  /** In one write; a metric counts one per name. */
+  readonly maxLines?: number
   readonly random?: () => number
 }
 
@@ -72,11 +74,10 @@ const MAX_ASKED_PAUSE_MS = 60_000
 /** ClickHouse wants a few inserts a second: events that trickle in are collected for this long after a write. */
 const LINGER_MS = 250
 const LIMITS: BatchLimits = { records: 5_000, bytes: 4 * 2 ** 20 }
-/** A metric counts one a name. */
 const MAX_LINES = 10_000
 
 export function createShipper(options: ShipperOptions): Shipper {
-  const { destination, spool, sink, clock, log, meter, limits = LIMITS } = options
+  const { destination, spool, sink, clock, log, meter, limits = LIMITS, maxLines: mostLines = MAX_LINES } = options
   const backoff = createBackoff(options.random)
   const stopping = new AbortController()
   let status: ShipperStatus = { state: 'idle', sinceUs: clock.wallUs() }
@@ -84,7 +85,7 @@ export function createShipper(options: ShipperOptions): Shipper {
   let inHand: InHand | undefined
   /** The batch behind the one in hand, being read and decoded while the store writes: only when a full one waits. */
   let ahead: Promise<Batch | undefined> | undefined
-  let maxLines = MAX_LINES
+  let maxLines = mostLines
   /** By family, one of its events and why it is held back. */
   const held = new Map<Family, Held>()
   /** By family, why its events up to the mark are buried; it was held back before. */
@@ -202,7 +203,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     await during('the position in the spool cannot be written', spool.advance(batch.next))
     for (const [family, { mark }] of condemned) if (spool.hasDelivered(mark)) condemned.delete(family)
     inHand = undefined
-    maxLines = Math.min(MAX_LINES, Math.ceil(delivery.maxLines * 1.125))
+    maxLines = Math.min(mostLines, Math.ceil(delivery.maxLines * 1.125))
     return holdsBatches(1) ? 'again' : { pauseMs: LINGER_MS }
   }
 
