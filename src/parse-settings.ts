@@ -1,4 +1,4 @@
-// The texts of settings → their values; undefined for a text that is none.
+// The texts of settings → their values; undefined for an invalid text.
 import { isIP } from 'node:net'
 
 export const DAY_US = 86_400_000_000

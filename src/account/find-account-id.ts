@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { normalizeEmail } from './credentials.ts'
 
-/** The id of the account with this e-mail address or id in the accounts file; undefined when there is none. Reads only, also beside a running server. */
+/** The id of the account with this e-mail address or id in the accounts file; undefined for an unknown account. Only reads, and may run beside a server. */
 export function findAccountId(path: string, emailOrId: string): string | undefined {
   if (!existsSync(path)) return undefined
   const db = new Database(path, { readonly: true })

@@ -11,7 +11,7 @@ const APPLICATION_ID = 0x53746e74
 
 /**
  * `write` throws Problem `disk_low` or `disk_failed` when the disk does not take the change.
- * Throws an Error whose message tells the operator what is wrong with the file and what to do.
+ * Throws an Error whose message tells the operator the fault of the file and what to do.
  */
 export function openAccountsFile(path: string, log: Logger): SqliteFile {
   const file = openSqlite({

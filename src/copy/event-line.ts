@@ -43,7 +43,7 @@ const CONTENT = /^\d{1,20}$/
 /** Fields are checked as those of a request, but for the time: history is old. */
 const NO_TIMES = { maxAgeUs: Number.MAX_SAFE_INTEGER, wallUs: () => 0 }
 
-/** `account` is that of every event of the file; absent = each line names its own. Throws an Error that says what is wrong with the line. */
+/** `account` is that of every event of the file; absent = each line names its own. Throws an Error that names the fault of the line. */
 export function fromLine(line: string, account?: string): Event {
   const value: unknown = JSON.parse(line)
   if (!isObject(value)) throw new Error('not a JSON object')

@@ -18,7 +18,7 @@ export interface ProgressFile {
   remove(): void
 }
 
-/** `route` names source and target: another copy's progress is none of ours. */
+/** `route` names source and target: the progress of another copy is ignored. */
 export function createProgressFile(dataDir: string, route: string): ProgressFile {
   const path = join(dataDir, 'copy.json')
   return {

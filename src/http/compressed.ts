@@ -1,5 +1,5 @@
 // Compresses text answers as the client accepts it. Answers of /api differ each time and are compressed in Bun's thread pool, so that the
-// event loop that takes events in is not held up; files that never change are compressed once. `/v1` does not come here: its answers are short.
+// event loop that takes events in is not blocked; files that never change are compressed once. `/v1` does not come here: its answers are short.
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import { uncachedHeaders } from './answers.ts'

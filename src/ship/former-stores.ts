@@ -1,5 +1,5 @@
 // The stores that this DATA_DIR used before its settings changed. Nothing reads them any more, but they hold events: the start says so once, and a deleted account is
-// erased there too. The embedded engine is opened for the erasure alone; of a former server the credentials are gone, so its operator is told what remains.
+// erased there too. The embedded engine is opened for the erasure alone; of a former server the credentials are gone, so the log names what remains.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'

@@ -59,7 +59,7 @@ export interface Watches {
   close(): Promise<void>
 }
 
-/** Throws an Error that tells the operator what is wrong with the file. */
+/** Throws an Error that tells the operator the fault of the file. */
 export function openWatches(options: WatchesOptions): Watches {
   const { path, log, nowUs, maxRunUs, publicUrl, smtp, meter } = options
   const store = openSqliteWatchStore(path, log)

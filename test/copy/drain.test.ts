@@ -52,7 +52,7 @@ describe.skipIf(engineMissing !== undefined)('the spools of a node that is gone'
     expect(new Set(lines.map(({ kind, process }) => `${kind} ${process}`)).size).toBe(EVENTS)
   }, 120_000)
 
-  test('are not created where there are none', async () => {
+  test('are not created by a drain', async () => {
     const dir = tempDir('empty')
     writeFileSync(join(dir, 'note'), '')
     expect(await runStint(['drain', dir], { DATA_DIR })).toEqual({

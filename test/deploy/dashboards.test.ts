@@ -180,7 +180,7 @@ describe('the alert rules', () => {
     expect(new Set(others.map(({ noDataState }) => noDataState))).toEqual(new Set(['OK']))
   })
 
-  test('tell a Stint that cannot keep what it is sent, not clients that send what is wrong or too fast', () => {
+  test('fire for a Stint that cannot store events, not for clients that send invalid events or too many', () => {
     const refuses = ruleOf('stint-refuses')
     expect(refuses).toHaveLength(2)
     for (const { data } of refuses) {

@@ -125,7 +125,7 @@ describe.skipIf(influxdMissing !== undefined)('grant-tokens', () => {
       403, 200, 404,
     ])
 
-    // a second start changes nothing; a token that InfluxDB does not know any more is made anew
+    // a second start changes nothing; a token that InfluxDB no longer knows is replaced
     expect(await grant()).toEqual({ exitCode: 0, said: '' })
     expect(tokens()).toEqual([stint, grafana])
     rmSync(grafanaFile)

@@ -60,13 +60,13 @@ describe('a failure of stint exec', () => {
     expect(new Set(texts.map(fingerprint)).size).toBe(1)
   })
 
-  test('is told apart by its last lines, not by its first ones', () => {
+  test('is grouped by its last lines, not by its first ones', () => {
     const log = Array.from({ length: 12 }, (_, i) => `step ${i} done`).join('\n')
     const said = ['no such host', 'connection refused', 'permission denied', 'disk full', 'bad gateway']
     expect(new Set(said.map((line) => fingerprint(failure(log, line)))).size).toBe(5)
   })
 
-  test('is told apart by its ending', () => {
+  test('is grouped by its ending', () => {
     const endings = ['exited with code 1', 'exited with code 2', 'was ended by SIGKILL', 'was ended by SIGTERM']
     const texts = [...endings, 'timed out after 30 s and was ended by SIGTERM'].map(
       (ending) => `a.sh: ${ending}\nno rows`,

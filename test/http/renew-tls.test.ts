@@ -111,7 +111,7 @@ describe('a renewed certificate', () => {
     await listener.stop()
   })
 
-  test('costs clients a retry at most: sixteen in a process of their own, half of which connect anew for each request', async () => {
+  test('costs clients a retry at most: sixteen in a process of their own, half of which reconnect for each request', async () => {
     install('old')
     let asked = 0
     const app = new Elysia().post(

@@ -41,13 +41,19 @@ const dir = mkdtempSync(join(tmpdir(), 'stint-tests-'))
 const notes = join(dir, 'notes')
 writeFileSync(notes, '')
 
-const tests = Bun.spawn([process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...process.argv.slice(2)], {
-  cwd: join(import.meta.dir, '../..'),
-  env: { ...process.env, STINT_TEST_NOTES: notes },
-  stdin: 'ignore',
-  stdout: 'pipe',
-  stderr: 'pipe',
-})
+/** Two, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
+const WORKERS = ['--parallel=2', '--no-isolate']
+
+const tests = Bun.spawn(
+  [process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...WORKERS, ...process.argv.slice(2)],
+  {
+    cwd: join(import.meta.dir, '../..'),
+    env: { ...process.env, STINT_TEST_NOTES: notes },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  },
+)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
 
 const counts: Counts = { pass: 0, fail: 0, skip: 0, todo: 0, error: 0 }

@@ -670,7 +670,7 @@ _LOADED_US = _now_us()
 def _read_settings(
     url: str | None, key: str | None, service: str | None, backlog: str | bool | None
 ) -> tuple[str | None, str, dict[str, str], str | None]:
-    """What is wrong, if anything; address, headers, directory of the backlog."""
+    """The fault of the settings, or None; address, headers, directory of the backlog."""
     fault = None
     env = os.environ.get
     key = key if key is not None else env("STINT_API_KEY")

@@ -110,7 +110,7 @@ export const pushedDown = (measurement: string, field: string, scope: Scope, mor
   |> range(start: ${START}, stop: ${STOP})
   |> filter(fn: (r) => r._measurement == ${measurement} and r._field == ${field} and ${whereScope(scope)}${more})`
 
-/** Counted by the store per series and interval; `by` are the tags that are told apart. */
+/** Counted by the store per series and interval; `by` are the tags to group by. */
 export const countOverTime = (read: FluxText, by: readonly string[]): FluxText => flux`${read}
   |> aggregateWindow(every: v.windowPeriod, fn: count, createEmpty: false, timeSrc: "_start")
   |> group(columns: ${[...by, '_time']})

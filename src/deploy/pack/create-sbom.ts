@@ -4,7 +4,7 @@ import type { LockedPackage } from './read-lock.ts'
 /** A package URL: the scope's `@` is escaped. */
 const purlOf = ({ name, version }: LockedPackage) => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
-/** An expression is told from a single licence by its operators. */
+/** Operators distinguish an expression from a single licence. */
 const licencesOf = (licence: string) =>
   / (OR|AND|WITH) /.test(licence)
     ? [{ expression: licence.replace(/^\((.*)\)$/, '$1') }]

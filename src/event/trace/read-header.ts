@@ -34,7 +34,7 @@ export const startsHeader = (line: string): boolean => EXCEPTION.test(typeOf(str
 const typeOf = (line: string): string => NAMED.exec(line)?.[1] ?? ''
 
 /**
- * Of several lines that name an exception the first, or in a log (`isLog`) the one nearest to the frames; if there is none, the last
+ * Of several lines that name an exception the first, or in a log (`isLog`) the one nearest to the frames; without one, the last
  * paragraph.
  */
 export function readHeader(block: readonly string[], isLog: boolean): { type: string; message: string } {

@@ -25,7 +25,7 @@ export interface IntakeDeps extends OwnTimes {
   expectLate?(account: string, atUs: number): void
 }
 
-/** Older own times are told to the watches, which otherwise read the newest stretch alone. */
+/** Reports older own times to the watches, which otherwise read only the newest stretch. */
 const LATE_US = 60e6
 
 /** An event on its way to the disk: it may be acknowledged when `done` resolves; a rejection becomes a Problem by `diskProblem`. */

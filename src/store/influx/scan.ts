@@ -61,7 +61,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     return isTooLarge ? undefined : lines
   }
 
-  /** The first and the last stamp of a measurement; undefined when there is none. */
+  /** The first and the last stamp of a measurement; undefined without points. */
   async function extent(family: PointFamily, { account, range }: ScanSelection): Promise<Range | undefined> {
     const edge = async (selector: 'first' | 'last') => {
       const query = flux`${readPoints(bucket, family, range ?? ALL, account, true)}

@@ -45,7 +45,7 @@ export async function summarizeTimings(reader: MarkReader, q: SummaryQuestion): 
   return answer
 }
 
-/** Finds the row of a subject and bucket, and adds it to `rows` when there is none. */
+/** Finds the row of a subject and bucket, and adds a missing one to `rows`. */
 function createRows(byMeta: boolean, rows: Row[]) {
   const ofProcess = new Map<string, Map<number, Row>>()
   const ofSubject = new Map<Subject, Map<number, Row>>()

@@ -33,7 +33,7 @@ export function formatSpan(us: number): string {
 
 const nameOf = (process: string, meta: string | null): string => (meta === null ? process : `${process} (${meta})`)
 
-/** One line that says what is wrong. */
+/** One line that names the trouble. */
 export function summarize(
   watch: StoredWatch,
   {
@@ -87,7 +87,7 @@ export function summarizeEnd(alert: Alert, untilUs: number, episode: Episode | u
     case 'late':
       return `${name} started at ${minute(untilUs)}, ${after} after it was reported late`
     case 'long':
-      return `${name} ended or started anew after ${formatSpan(untilUs - (alert.startedUs ?? alert.sinceUs))}`
+      return `${name} ended or started again after ${formatSpan(untilUs - (alert.startedUs ?? alert.sinceUs))}`
     case 'failed':
       return `${name} completed at ${minute(untilUs)}, after ${after} of failure`
     case 'metric':

@@ -109,7 +109,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
       await store.putWatch(watch)
       return show(watch)
     },
-    /** The watch behind the address of a badge; undefined when there is none. */
+    /** The watch behind the address of a badge; undefined for an unknown address. */
     async badge(token: string) {
       const watch = await store.watchByBadge(token)
       if (watch === undefined) return undefined

@@ -11,7 +11,7 @@ import type { Channel, WatchStore } from './watch-store.ts'
 /** 'StnW'. */
 const APPLICATION_ID = 0x53746e57
 
-/** Throws an Error that tells the operator what is wrong with the file and what to do. */
+/** Throws an Error that tells the operator the fault of the file and what to do. */
 export function openSqliteWatchStore(path: string, log: Logger): WatchStore {
   const { db, write, close } = openSqlite({
     path,

@@ -37,8 +37,8 @@ describe('a fault gives the reason and never repeats what was sent:', () => {
     ],
     [
       'the password',
-      coded('516', 'AUTHENTICATION_FAILED', 'stint: pass-word is not right'),
-      '516 AUTHENTICATION_FAILED: stint: [password] is not right',
+      coded('516', 'AUTHENTICATION_FAILED', 'stint: pass-word is rejected'),
+      '516 AUTHENTICATION_FAILED: stint: [password] is rejected',
     ],
     [
       'the password in an address',
