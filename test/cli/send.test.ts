@@ -208,7 +208,8 @@ describe('the settings file', () => {
     cleanUps.push(user.remove)
     const url = deadUrl()
     mkdirSync(join(user.home, '.config'))
-    writeFileSync(join(user.home, '.config/stint.json'), JSON.stringify({ url, api_key: KEY }), { mode: 0o644 })
+    writeFileSync(join(user.home, '.config/stint.json'), JSON.stringify({ url, api_key: KEY }))
+    chmodSync(join(user.home, '.config/stint.json'), 0o644) // whatever the umask is
     const { exitCode, stdout, stderr } = await user.run(['exec', '--', 'echo', 'ran'], { env: none })
     expect([exitCode, stdout.toString()]).toEqual([0, 'ran\n'])
     expect(stderr.toString()).toContain('run chmod 600')

@@ -24,7 +24,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(complaints).toEqual([])
   }
   const signIn = async ({ page }: Visit, email: string, password: string) => {
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('E-mail').first().fill(email)
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in' }).click()
   }

@@ -91,7 +91,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     expect(await page.getByLabel('Normalised text').textContent()).toBe('(empty text)')
     await visit.go('runs')
     await page.getByRole('button', { name: 'Run of report' }).click()
-    await page.getByRole('complementary').getByLabel('Exception').first().waitFor()
+    await page.getByRole('complementary').getByLabel('Exception').nth(1).waitFor()
     const texts = await page.getByRole('complementary').getByLabel('Exception').allTextContents()
     expect(texts.toSorted()).toEqual(['(empty text)', 'TypeError: x is not a function'])
     await visit.close()

@@ -1,6 +1,6 @@
 // `bun run test`: runs `bun test` with the arguments it gets, lets its output through, and ends with what was left out and why,
 // and with the line `N passed, N failed`. Fails when a test fails, and when STINT_TEST_REQUIRE names something that is not here.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unmetRequirements } from './needs.ts'
@@ -40,6 +40,9 @@ if (unmet.length > 0) {
 const dir = mkdtempSync(join(tmpdir(), 'stint-tests-'))
 const notes = join(dir, 'notes')
 writeFileSync(notes, '')
+const temp = join(dir, 'tmp')
+mkdirSync(temp)
+for (const folder of [dir, temp]) chmodSync(folder, 0o711) // some tests start processes as a user without rights
 
 /** Two, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
 const WORKERS = ['--parallel=2', '--no-isolate']
@@ -48,7 +51,7 @@ const tests = Bun.spawn(
   [process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...WORKERS, ...process.argv.slice(2)],
   {
     cwd: join(import.meta.dir, '../..'),
-    env: { ...process.env, STINT_TEST_NOTES: notes },
+    env: { ...process.env, STINT_TEST_NOTES: notes, STINT_TEST_TEMP: temp, TMPDIR: temp },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -60,7 +63,7 @@ const counts: Counts = { pass: 0, fail: 0, skip: 0, todo: 0, error: 0 }
 await Promise.all([pass(tests.stdout, process.stdout, counts), pass(tests.stderr, process.stderr, counts)])
 const exitCode = await tests.exited
 const leftOut = readFileSync(notes, 'utf8')
-rmSync(dir, { recursive: true })
+rmSync(dir, { recursive: true, force: true })
 
 let failed = Math.max(counts.fail, counts.error) // an error between tests counts as both
 if (exitCode !== 0 && failed === 0) {
