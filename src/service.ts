@@ -72,22 +72,37 @@ async function prepareStores({ stores }: Rooms): Promise<void> {
   await Promise.race([prepared, Bun.sleep(STORES_READY_WITHIN_MS)])
 }
 
-/** Everything that uses the stores ends before they are closed. */
-async function stopWork({ watches, eraseAccounts, shippers, stores }: Rooms): Promise<void> {
-  await watches.stop()
-  await eraseAccounts.stop()
-  await Promise.all([shippers.points.stop(), shippers.exceptions.stop()])
-  await stores.close()
+/** Runs every step, also after one that failed: a full disk must not keep the rest open. */
+async function runAll({ log }: Rooms, steps: readonly (() => unknown)[]): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (err) {
+      log.error({ err }, 'a step of stopping failed')
+    }
+  }
 }
 
+/** Everything that uses the stores ends before they are closed. */
+const stopWork = (rooms: Rooms): Promise<void> =>
+  runAll(rooms, [
+    () => rooms.watches.stop(),
+    () => rooms.eraseAccounts.stop(),
+    () => Promise.all([rooms.shippers.points.stop(), rooms.shippers.exceptions.stop()]),
+    () => rooms.stores.close(),
+  ])
+
 /** The lock last: the next process must find the files closed. */
-async function closeFiles({ spools, deadLetters, movedStamps, accounts, lock, watches }: Rooms): Promise<void> {
-  await watches.close()
-  await Promise.all([spools.points.close(), spools.exceptions.close(), movedStamps.close()])
-  deadLetters.close()
-  await accounts.close()
-  lock.release()
-}
+const closeFiles = (rooms: Rooms): Promise<void> =>
+  runAll(rooms, [
+    () => rooms.watches.close(),
+    () => rooms.spools.points.close(),
+    () => rooms.spools.exceptions.close(),
+    () => rooms.movedStamps.close(),
+    () => rooms.deadLetters.close(),
+    () => rooms.accounts.close(),
+    () => rooms.lock.release(),
+  ])
 
 function logReady(rooms: Rooms, url: string): void {
   const { points, exceptions } = rooms.stores.sinks

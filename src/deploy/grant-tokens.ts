@@ -1,6 +1,6 @@
 // `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with INFLUX_TOKEN of an operator: makes the bucket as Stint would, and the two tokens
 // that docker-compose.yml's services use: Stint's for this bucket alone, Grafana's to read it. A token that still works stays.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type InfluxConfig, readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
@@ -34,7 +34,8 @@ async function grant(description: string, actions: readonly ('read' | 'write')[]
     token: string
   }
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(`${file}.new`, token, { mode: 0o444 })
+  writeFileSync(`${file}.new`, token)
+  chmodSync(`${file}.new`, 0o444) // whatever the umask is
   renameSync(`${file}.new`, file)
   log.info({ description }, 'token made')
 }

@@ -1,7 +1,7 @@
 // `bun src/deploy/make-secrets.ts DIR`: what docker-compose.yml's services know each other by, made up once, a directory (there: a volume) for each of them.
 // What is there already stays: the stores keep the passwords of their first start.
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** The database and the names of the two users, as docker-compose.yml and the data sources have them. */
@@ -21,7 +21,8 @@ const secret = (path: string): string => {
 /** Whole or not at all. Each container runs as a user of its own, and only those that need a directory have it. */
 function writeFile(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(`${file}.new`, text, { mode: 0o444 })
+  writeFileSync(`${file}.new`, text)
+  chmodSync(`${file}.new`, 0o444) // whatever the umask is
   renameSync(`${file}.new`, file)
 }
 

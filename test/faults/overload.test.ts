@@ -8,6 +8,7 @@ const MOST_GROWTH_BYTES = 256 * 2 ** 20
 /** Stores that are away: the backlog is in the spool, not in the memory. */
 const SETTINGS = {
   RATE_LIMIT: String(RATE_LIMIT),
+  SIGNUP: 'open',
   SERIES_MAX: '0',
   INFLUX_URL: 'http://127.0.0.1:1',
   INFLUX_TOKEN: 'token',
@@ -20,7 +21,7 @@ let stint: StintProcess | undefined
 afterEach(() => stint?.close())
 
 test(
-  'a greedy key among twenty, on 200 connections, beside 1,500 that are idle or slow: refusals say when to come back and no quiet key fails',
+  'a greedy account among twenty, on 200 connections, beside 1,500 that are idle or slow: refusals say when to retry and no quiet account fails',
   async () => {
     stint = createStintProcess(SETTINGS)
     await stint.start()
