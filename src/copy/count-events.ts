@@ -1,20 +1,6 @@
 // Counts events as the stores count them: marks by name, metrics one per name, exceptions.
-import { type Event, type EventKind, markName } from '../event/event.ts'
-import { COUNTED, type Counts, type Family } from '../store/scan.ts'
-
-export function familyOf(kind: EventKind): Family {
-  switch (kind) {
-    case 'start':
-    case 'end':
-      return 'marks'
-    case 'metrics':
-      return 'metrics'
-    case 'exception':
-      return 'exceptions'
-    default:
-      return kind satisfies never
-  }
-}
+import { type Event, markName } from '../event/event.ts'
+import { COUNTED, type Counts } from '../store/scan.ts'
 
 export function addCounts(counts: Counts, events: readonly Event[]): Counts {
   const sum: { -readonly [Name in keyof Counts]: number } = { ...counts }

@@ -5,9 +5,17 @@ import type { Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Event } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
-import { type Chunk, type Counts, type Family, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
+import {
+  type Chunk,
+  type Counts,
+  type Family,
+  familyOf,
+  NO_COUNTS,
+  type Scan,
+  type ScanSelection,
+} from '../store/scan.ts'
 import { CopyError } from './copy-error.ts'
-import { addCounts, familyOf } from './count-events.ts'
+import { addCounts } from './count-events.ts'
 import { fromLine, kindOfLine, toLine } from './event-line.ts'
 
 const CHUNK_EVENTS = 20_000

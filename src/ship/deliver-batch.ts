@@ -10,7 +10,7 @@
 import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../state/dead-letters.ts'
-import type { Family } from '../store/scan.ts'
+import { familyOf } from '../store/scan.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
 import type { Batch } from './load-batch.ts'
@@ -105,7 +105,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const result = await sink.check(like)
     if (result.kind !== 'stored') {
       isDoubted = true
-      if (result.kind === 'wait' && batch.events.some((event) => familyOf(event) !== familyOf(like)))
+      if (result.kind === 'wait' && batch.events.some((event) => familyOf(event.kind) !== familyOf(like.kind)))
         return { kind: 'held', like, reason: result.reason }
       if (result.kind === 'retry' || result.kind === 'wait') return result
       return { kind: 'wait', reason: `the store takes no event of this kind: ${result.reason}` }
@@ -159,21 +159,6 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     get maxLines() {
       return bisection.maxWeight
     },
-  }
-}
-
-/** Events that a store keeps together, in one measurement or table: what breaks one of them breaks all. */
-export function familyOf({ kind }: Event): Family {
-  switch (kind) {
-    case 'start':
-    case 'end':
-      return 'marks'
-    case 'metrics':
-      return 'metrics'
-    case 'exception':
-      return 'exceptions'
-    default:
-      return kind satisfies never
   }
 }
 

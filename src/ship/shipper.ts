@@ -14,10 +14,10 @@ import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Position, Spool } from '../spool/spool.ts'
 import type { BuriedLetter, DeadLetters } from '../state/dead-letters.ts'
-import type { Family } from '../store/scan.ts'
+import { type Family, familyOf } from '../store/scan.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
-import { createDelivery, type Delivery, familyOf, type Held, type Hold } from './deliver-batch.ts'
+import { createDelivery, type Delivery, type Held, type Hold } from './deliver-batch.ts'
 import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
 import { pause } from './pause.ts'
 import type { ShipMeter } from './ship-meter.ts'
@@ -128,7 +128,7 @@ export function createShipper(options: ShipperOptions): Shipper {
   }
 
   function holdBack(current: InHand, cause: Held): Next {
-    held.set(familyOf(cause.like), cause)
+    held.set(familyOf(cause.like.kind), cause)
     sayHeld()
     inHand = take(current.batch, current.oldestUs)
     return 'again'
@@ -155,9 +155,9 @@ export function createShipper(options: ShipperOptions): Shipper {
   function take(batch: Batch, oldestUs: number | undefined): InHand {
     const letters: BuriedLetter[] = []
     const kept = batch.events.map((event, i) => {
-      const reason = condemned.get(familyOf(event))?.reason
+      const reason = condemned.get(familyOf(event.kind))?.reason
       if (reason !== undefined) letters.push({ destination, account: event.account, reason, record: batch.records[i]! })
-      return reason === undefined && !held.has(familyOf(event))
+      return reason === undefined && !held.has(familyOf(event.kind))
     })
     const filtered =
       held.size === 0 && letters.length === 0
