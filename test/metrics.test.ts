@@ -1,5 +1,7 @@
 // /metrics as Prometheus reads it: from the first scrape on, by the naming rules that promtool checks.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import v8 from 'node:v8'
+import { createMetrics } from '../src/metrics.ts'
 import { problemTable } from '../src/problem.ts'
 import { startApp } from './support/app.ts'
 
@@ -115,6 +117,22 @@ describe('from the first scrape on', () => {
     expect(limits.map(({ labels }) => labels.destination)).toEqual(['points', 'exceptions'])
     for (const { value } of limits) expect(value).toBeGreaterThan(0)
   })
+})
+
+test('a scrape has the process metrics, and does not make Bun collect all garbage', async () => {
+  const heapSpaces = spyOn(v8, 'getHeapSpaceStatistics')
+  const text = await createMetrics().registry.metrics()
+  for (const name of [
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'process_open_fds',
+    'process_start_time_seconds',
+    'nodejs_eventloop_lag_p99_seconds',
+    'nodejs_heap_size_used_bytes',
+  ])
+    expect(text).toContain(`\n${name}`)
+  expect(heapSpaces).not.toHaveBeenCalled()
+  heapSpaces.mockRestore()
 })
 
 test('requests and questions are measured, and a histogram adds up', async () => {
