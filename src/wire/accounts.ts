@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { IssuedKey, NEW_KEY } from './keys.ts'
 import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { closed, TimeMs } from './shapes.ts'
 
 export const PASSWORD_MIN = 8
@@ -111,7 +111,7 @@ export const CREATE_ACCOUNT = defineRoute({
   tag: 'account',
   access: 'anyone',
   summary: 'Create an account and receive its first key',
-  body: SignUp,
+  body: jsonBody(SignUp, { email: 'ada@example.com', password: 'correct horse battery staple' }),
   answers: {
     201: json('The account and its key, whose secret is shown this once; also sets the session cookie', NewAccount, {
       account: ACCOUNT,
@@ -137,7 +137,7 @@ export const DELETE_ACCOUNT = defineRoute({
   tag: 'account',
   access: 'session',
   summary: 'Delete the account with its keys, sessions and data',
-  body: DeleteAccount,
+  body: jsonBody(DeleteAccount, { password: 'correct horse battery staple' }),
   answers: { 204: { description: 'The account is deleted; its data in the stores follows' } },
   problems: [
     ...SESSION_PROBLEMS,
@@ -155,7 +155,10 @@ export const CHANGE_PASSWORD = defineRoute({
   tag: 'account',
   access: 'session',
   summary: 'Change the password; ends all other sessions',
-  body: ChangePassword,
+  body: jsonBody(ChangePassword, {
+    current_password: 'correct horse battery staple',
+    new_password: 'seven green lamps at noon',
+  }),
   answers: { 204: { description: 'The password is changed' } },
   problems: [...SESSION_PROBLEMS, 'credentials_invalid', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
 })
@@ -166,7 +169,7 @@ export const SIGN_IN = defineRoute({
   tag: 'session',
   access: 'anyone',
   summary: 'Sign in',
-  body: SignIn,
+  body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
   answers: { 201: json('Signed in; also sets the session cookie', SignedIn, { account: ACCOUNT }) },
   problems: [
     'credentials_invalid',

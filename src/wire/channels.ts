@@ -1,7 +1,7 @@
 // Channels: where notifications go.
 import { type Static, Type } from '@sinclair/typebox'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 import { GivenName, MANAGE_PROBLEMS } from './watches.ts'
 
@@ -94,7 +94,7 @@ export const CREATE_CHANNEL = defineRoute({
   summary: 'Create a channel',
   description:
     '`email` has `to`, all others have `url`. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until the link in its first e-mail is opened.',
-  body: CreateChannel,
+  body: jsonBody(CreateChannel, { name: CHANNEL.name, kind: 'webhook', url: 'https://example.com/stint' }),
   answers: {
     201: json('The channel; the secret of a webhook is shown this once', NewChannel, {
       channel: { ...CHANNEL, last: null, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
@@ -117,7 +117,7 @@ export const CHANGE_CHANNEL = defineRoute({
   method: 'PATCH',
   path: '/api/channels/:id',
   summary: 'Change a channel',
-  body: ChangeChannel,
+  body: jsonBody(ChangeChannel, { enabled: true }),
   answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
@@ -149,5 +149,5 @@ export const CONFIRM_CHANNEL = defineRoute({
   summary: 'Confirm an e-mail address by the link that was sent to it',
   ownParameters: { token: Type.String({ description: 'From the link.' }) },
   answers: { 200: { description: 'It is confirmed', body: 'The address is confirmed.' } },
-  problems: ['not_found', 'rate_limited', 'internal'],
+  problems: ['not_found', 'rate_limited', 'internal', 'store_unavailable'],
 })

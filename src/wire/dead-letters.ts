@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_KINDS } from '../event/event.ts'
 import { BODY_PROBLEMS, LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, orNull, pageOf, Time } from './shapes.ts'
 
 export const DeadLetter = Type.Object({
@@ -101,7 +101,7 @@ export const BURY_HELD = defineRoute({
   description:
     'Events that a store does not take because of a foreign field type or a broken table are held back and tried again for ever. This gives those up that were accepted until now, ' +
     'of all accounts: they become dead letters with this reason. For the operator; a key needs the scope `write`. It never happens by itself.',
-  body: BuryHeld,
+  body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
   answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },
   problems: [...LOCAL_QUESTION_PROBLEMS, ...BODY_PROBLEMS, 'operator_only'],
 })

@@ -1,7 +1,7 @@
 // API keys: what may be done with one, how it is shown, and the routes that create, rotate and revoke it.
 import { type Static, Type } from '@sinclair/typebox'
 import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 
 export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
@@ -105,7 +105,7 @@ export const CREATE_KEY = defineRoute({
   tag: 'keys',
   access: 'manage',
   summary: 'Create a key',
-  body: CreateKey,
+  body: jsonBody(CreateKey, { name: 'nightly import', scopes: ['write'] }),
   answers: { 201: json('The key; its secret is shown this once', KeyAnswer, { key: NEW_KEY }) },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS],
 })
@@ -126,7 +126,7 @@ export const ROTATE_KEY = defineRoute({
   tag: 'keys',
   access: 'manage',
   summary: 'Replace a key by a new one with the same name and scopes',
-  body: RotateKey,
+  body: jsonBody(RotateKey, { overlap_seconds: 3600 }),
   answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer, { key: NEW_KEY }) },
   problems: [...CHANGE_PROBLEMS, 'not_found', ...BODY_PROBLEMS],
 })

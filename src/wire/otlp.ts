@@ -1,7 +1,7 @@
 // OpenTelemetry's protocol over HTTP (https://opentelemetry.io/docs/specs/otlp/), as far as Stint takes it.
 import { Type } from '@sinclair/typebox'
 import { MAX_BATCH_BYTES } from './events.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 
 export const PROTOBUF = 'application/x-protobuf'
 
@@ -16,7 +16,12 @@ const Answer = Type.Object({
   ),
 })
 
-const describe = <const P extends string>(path: P, summary: string, description: string) =>
+const describe = <const P extends string>(
+  path: P,
+  summary: string,
+  description: string,
+  example: Record<string, unknown>,
+) =>
   defineRoute({
     method: 'POST',
     path,
@@ -25,7 +30,7 @@ const describe = <const P extends string>(path: P, summary: string, description:
     summary,
     description: `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before and after decompression.`,
     body: {
-      'application/json': { schema: Type.Object({}, { additionalProperties: true }) },
+      ...jsonBody(Type.Object({}, { additionalProperties: true }), example),
       [PROTOBUF]: { schema: Type.String({ format: 'binary' }) },
     },
     answers: { 200: json('Everything accepted is on disk; rejected items are counted', Answer, {}) },
@@ -48,16 +53,65 @@ export const EXPORT_TRACES = describe(
   '/otlp/v1/traces',
   'Take spans of OpenTelemetry as runs',
   'A root span, or one with the attribute `stint.process`, becomes a start and an end, its exceptions exceptions.',
+  {
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'import' } }] },
+        scopeSpans: [
+          {
+            spans: [
+              {
+                traceId: '5b8efff798038103d269b633813fc60c',
+                spanId: 'eee19b7ec3c1b174',
+                name: 'nightly',
+                startTimeUnixNano: '1795302000000000000',
+                endTimeUnixNano: '1795302060000000000',
+                status: { code: 1 },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  },
 )
 
 export const EXPORT_LOGS = describe(
   '/otlp/v1/logs',
   'Take log records of OpenTelemetry as exceptions',
   'Records from the severity ERROR on, or with attributes of an exception.',
+  {
+    resourceLogs: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'import' } }] },
+        scopeLogs: [
+          {
+            logRecords: [
+              { timeUnixNano: '1795302060000000000', severityNumber: 17, body: { stringValue: 'The feed is empty' } },
+            ],
+          },
+        ],
+      },
+    ],
+  },
 )
 
 export const EXPORT_METRICS = describe(
   '/otlp/v1/metrics',
   'Take gauges and sums of OpenTelemetry as metrics',
   'The attributes of a data point become part of its name.',
+  {
+    resourceMetrics: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'import' } }] },
+        scopeMetrics: [
+          {
+            metrics: [
+              { name: 'rows', gauge: { dataPoints: [{ timeUnixNano: '1795302060000000000', asDouble: 48210 }] } },
+            ],
+          },
+        ],
+      },
+    ],
+  },
 )

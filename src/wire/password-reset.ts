@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { PASSWORD_MAX, PASSWORD_MIN } from './accounts.ts'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { closed } from './shapes.ts'
 
 export const RequestReset = closed({ email: Type.String({ maxLength: 4096, examples: ['ada@example.com'] }) })
@@ -28,7 +28,7 @@ export const REQUEST_RESET = defineRoute({
   access: 'anyone',
   summary: 'Send a link that sets a new password',
   description: 'The link is good once, for 30 minutes. Needs SMTP_URL.',
-  body: RequestReset,
+  body: jsonBody(RequestReset, { email: 'ada@example.com' }),
   answers: { 202: json('If the address has an account, the link is on its way', ResetRequested, { sent: true }) },
   problems: [...PROBLEMS, 'not_found'],
 })
@@ -39,7 +39,10 @@ export const RESET_PASSWORD = defineRoute({
   tag: 'account',
   access: 'anyone',
   summary: 'Set a new password by a link; ends all sessions',
-  body: ResetPassword,
+  body: jsonBody(ResetPassword, {
+    token: 'q0a1B2c3D4e5F6g7H8i9J0k',
+    new_password: 'seven green lamps at noon',
+  }),
   answers: { 204: { description: 'The password is set' } },
   problems: [...PROBLEMS, ...WRITE_PROBLEMS, 'credentials_invalid'],
 })

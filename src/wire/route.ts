@@ -8,7 +8,7 @@
 //  4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import type` is required in
 //     the console: TypeBox stays out of the browser's bundle.
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.
-import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
 import type { ParameterName } from './parameters.ts'
 
@@ -37,8 +37,8 @@ export interface Route {
   readonly parameters?: readonly ParameterName[]
   /** Query parameters of this route alone. */
   readonly ownParameters?: Readonly<Record<string, TSchema>>
-  /** A schema for JSON, or one for each content type. */
-  readonly body?: TObject | Readonly<Record<string, RequestBody>>
+  /** By content type. */
+  readonly body?: Readonly<Record<string, RequestBody>>
   readonly answers: Readonly<Record<number, Answer>>
   /** Every problem that it may answer with; a Problem where the example says more than the title of its code. */
   readonly problems: readonly (ProblemCode | Problem)[]
@@ -55,6 +55,11 @@ export const TAGS = {
 } as const
 
 export const defineRoute = <const R extends Route>(route: R): R => route
+
+/** A JSON body; the example must be of the schema's type. */
+export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>): Readonly<Record<string, RequestBody>> => ({
+  'application/json': { schema, examples: { example: { value: example } } },
+})
 
 /** An answer with JSON; the example must be of the schema's type. */
 export const json = <T extends TSchema>(description: string, schema: T, example: Static<T>): Answer => ({

@@ -1,7 +1,7 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 
 const SPAN_FAULT = 'must be a time span such as 30s, 10m, 26h or 7d, at least 1s'
@@ -145,7 +145,14 @@ const WATCH: Watch = {
 }
 
 /** Problems of a request that needs a session or a key with the scope `manage`. */
-export const MANAGE_PROBLEMS = ['key_invalid', 'scope_missing', 'cross_site', 'rate_limited', 'internal'] as const
+export const MANAGE_PROBLEMS = [
+  'key_invalid',
+  'scope_missing',
+  'cross_site',
+  'rate_limited',
+  'internal',
+  'store_unavailable',
+] as const
 const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 
 const route = { tag: 'watches', access: 'manage' } as const
@@ -164,7 +171,14 @@ export const CREATE_WATCH = defineRoute({
   method: 'POST',
   path: '/api/watches',
   summary: 'Create a watch',
-  body: CreateWatch,
+  body: jsonBody(CreateWatch, {
+    name: WATCH.name,
+    process: WATCH.process,
+    channels: WATCH.channels,
+    late: WATCH.late,
+    long: '30m',
+    failed: WATCH.failed,
+  }),
   answers: { 201: json('The watch', WatchAnswer, { watch: WATCH }) },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
 })
@@ -184,7 +198,7 @@ export const CHANGE_WATCH = defineRoute({
   path: '/api/watches/:id',
   summary: 'Change a watch',
   description: 'Only what is named changes; null removes a condition.',
-  body: ChangeWatch,
+  body: jsonBody(ChangeWatch, { long: '45m', slow: null }),
   answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
@@ -223,3 +237,14 @@ export const BadgeState = Type.Object({
   firing: Type.Integer({ minimum: 0 }),
 })
 export type BadgeState = Static<typeof BadgeState>
+
+export const SHOW_BADGE = defineRoute({
+  method: 'GET',
+  path: '/badge/:name',
+  tag: 'watches',
+  access: 'anyone',
+  summary: 'Show a published badge or its state',
+  description: 'The name is the published one with `.svg` for an image or `.json` for the state.',
+  answers: { 200: json('The state; with `.svg` an image', BadgeState, { name: WATCH.name, state: 'ok', firing: 0 }) },
+  problems: ['not_found', 'internal', 'store_unavailable'],
+})

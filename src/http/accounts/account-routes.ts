@@ -87,7 +87,7 @@ const PASSWORD_RULES: Rules<wire.ChangePassword> = { new_password: (password) =>
 
 /** An address is logged and shown by many programs: it must not open more than the pings. */
 const pingAlone = () =>
-  new Problem('fields_invalid', 'The body has 1 fault.', {
+  new Problem('fields_invalid', 'The body has a fault.', {
     errors: [{ pointer: '/scopes', detail: 'ping cannot be combined with other scopes' }],
   })
 

@@ -5,7 +5,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { Problem, problemTable } from '../../problem.ts'
 import { PARAMETERS } from '../../wire/parameters.ts'
-import type { Answer, RequestBody, Route } from '../../wire/route.ts'
+import type { Answer, Route } from '../../wire/route.ts'
 import { problemBody } from '../answers.ts'
 import { toOpenApi } from './to-open-api.ts'
 
@@ -53,9 +53,8 @@ function describeParameter([name, parameter]: readonly [string, TSchema]) {
 }
 
 function describeBody(body: NonNullable<Route['body']>) {
-  const types = ('type' in body ? { 'application/json': { schema: body } } : body) as Record<string, RequestBody>
-  const required = Object.values(types).some(({ schema }) => schema.type !== 'object' || schema.required !== undefined)
-  const content = mapValues(types, ({ schema, ...examples }) => ({ ...examples, schema: toOpenApi(schema) }))
+  const required = Object.values(body).some(({ schema }) => schema.type !== 'object' || schema.required !== undefined)
+  const content = mapValues(body, ({ schema, ...examples }) => ({ ...examples, schema: toOpenApi(schema) }))
   return { required, content }
 }
 

@@ -2,8 +2,9 @@
 import { Elysia } from 'elysia'
 import { Problem } from '../../problem.ts'
 import type { Watches } from '../../watch/watches.ts'
-import type { BadgeState } from '../../wire/watches.ts'
+import { type BadgeState, SHOW_BADGE } from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
 
 const COLORS = { ok: '#2f855a', firing: '#c53030', paused: '#718096', unknown: '#718096' } as const
 const CACHE = { 'cache-control': 'no-cache', 'cross-origin-resource-policy': 'cross-origin' }
@@ -16,7 +17,7 @@ const JSON_HEADERS = answerHeaders({ ...CACHE, 'content-type': 'application/json
 
 export function badgeRoutes({ watch }: { readonly watch: Pick<Watches, 'watches'> }) {
   return new Elysia({ normalize: false }).get(
-    '/badge/:name',
+    SHOW_BADGE.path,
     async ({ params }) => {
       const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
       const state = token === undefined ? undefined : await watch.watches.badge(token)
@@ -25,7 +26,7 @@ export function badgeRoutes({ watch }: { readonly watch: Pick<Watches, 'watches'
         ? new Response(drawBadge(state), { headers: SVG_HEADERS })
         : new Response(JSON.stringify(state satisfies BadgeState), { headers: JSON_HEADERS })
     },
-    { detail: { hide: true } },
+    describeRoute(SHOW_BADGE),
   )
 }
 

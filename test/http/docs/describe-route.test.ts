@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { describeRoute, restoreBodies } from '../../../src/http/docs/describe-route.ts'
 import { type OpenApiSchema, toOpenApi } from '../../../src/http/docs/to-open-api.ts'
-import type { Route } from '../../../src/wire/route.ts'
+import { jsonBody, type Route } from '../../../src/wire/route.ts'
 import { choice, closed, orNull } from '../../../src/wire/shapes.ts'
 
 describe('schemas', () => {
@@ -91,9 +91,11 @@ describe('a route', () => {
   })
 
   test('takes JSON alone, required unless every member is optional', () => {
-    const required = described({ body: closed({ a: Type.String() }) })['x-request']
+    const required = described({ body: jsonBody(closed({ a: Type.String() }), { a: 'x' }) })['x-request']
     expect([required.required, Object.keys(required.content)]).toEqual([true, ['application/json']])
-    expect(described({ body: closed({ a: Type.Optional(Type.String()) }) })['x-request'].required).toBe(false)
+    expect(described({ body: jsonBody(closed({ a: Type.Optional(Type.String()) }), {}) })['x-request'].required).toBe(
+      false,
+    )
     const list = { 'application/json': { schema: Type.Array(Type.Unknown()) } }
     expect(described({ body: list })['x-request'].required).toBe(true)
   })
@@ -109,7 +111,7 @@ describe('a route', () => {
 })
 
 test('bodies are restored where the plugin overwrote them, and leave no trace', () => {
-  const detail = described({ body: closed({}) })
+  const detail = described({ body: jsonBody(closed({}), {}) })
   const { 'x-request': requestBody, ...rest } = detail
   const document = {
     openapi: '3.0.3',

@@ -65,6 +65,14 @@ describe('the document', () => {
     }
   })
 
+  test('has an example of every JSON body', () => {
+    const without = operations().filter(({ operation }) => {
+      const json = operation.requestBody?.content['application/json']
+      return json !== undefined && Object.keys(json.examples ?? {}).length === 0
+    })
+    expect(without.map(({ path, method }) => `${method} ${path}`)).toEqual([])
+  })
+
   test('has all four calls and the operations, and not its own page', () => {
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining([...INTAKE, '/livez', '/readyz', '/metrics']))
     expect(Object.keys(document.paths).filter((path) => path.includes('swagger'))).toEqual([])
