@@ -116,7 +116,9 @@ export function createApp(deps: AppDeps) {
   // Elysia looks for the path behind the eleventh character of the URL, which is within it when the Host is as short as `api`; without TLS it
   // can be told to look behind the seventh.
   const app = new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: deps.hasTls } })
-    .onError(({ error, request }) => {
+    .onError(({ error, request, set }) => {
+      // Elysia copies an answer, body and all, into a stream of its own when the status here is not 200.
+      set.status = 200
       const path = pathOf(request.url)
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
       if (allow !== undefined)

@@ -40,3 +40,27 @@ test('Elysia takes the gate for what it is: synchronous, with an answer that cou
   for (const [path, code] of codeOf(http)) if (path.startsWith('/v1/')) expect(code).not.toMatch(EXPENSIVE)
   await app.stop()
 })
+
+test('Elysia hands on the answer to a refused body instead of copying it', async () => {
+  const app = await startApp()
+  const http = createHttp(app.rooms, { peerOf: () => undefined, isStopping: () => false })
+  const { Response: Real } = globalThis
+  let made = 0
+  globalThis.Response = class extends Real {
+    constructor(...args: ConstructorParameters<typeof Real>) {
+      super(...args)
+      made++
+    }
+  } as typeof Real
+  try {
+    for (const body of ['{"process":""}', '{"process":']) {
+      made = 0
+      const headers = { 'x-stint-api-key': app.keys.owner, 'content-type': 'application/json' }
+      const answer = await http.handle(new Request(`${app.url}/v1/start`, { method: 'POST', headers, body }))
+      expect([answer.status, made]).toEqual([422, 1])
+    }
+  } finally {
+    globalThis.Response = Real
+    await app.stop()
+  }
+})
