@@ -1,9 +1,8 @@
 // Compares both sides of a copy: first the counts of each kind; where they differ, day by day, and on days that differ event by event. A target that is in use holds
 // more than the source, so what counts is that nothing of the source is missing.
-import type { Event } from '../event/event.ts'
-import { markName } from '../event/event.ts'
+import { type Event, type Family, markName } from '../event/event.ts'
 import { formatNs, formatStampNs } from '../event/stamp.ts'
-import { COUNTED, type Counts, type Family, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
+import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
 import { describeCounts, totalOf } from './count-events.ts'
 
 const DAY_S = 86_400n

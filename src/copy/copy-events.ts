@@ -2,10 +2,10 @@
 // - A family's progress is written after its events are stored: a kill at any moment repeats, and never skips.
 // - While one chunk is written the next is read; no more than these two are in memory.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Event } from '../event/event.ts'
+import type { Event, Family } from '../event/event.ts'
 import { createBackoff } from '../ship/backoff.ts'
 import { pause } from '../ship/pause.ts'
-import type { Chunk, Counts, Family, Scan, ScanSelection } from '../store/scan.ts'
+import type { Chunk, Counts, Scan, ScanSelection } from '../store/scan.ts'
 import { NO_COUNTS } from '../store/scan.ts'
 import { StoreError } from '../store/source.ts'
 import { CopyError } from './copy-error.ts'

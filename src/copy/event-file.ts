@@ -3,17 +3,9 @@ import { createReadStream, createWriteStream, existsSync, fsyncSync, openSync, r
 import { createInterface } from 'node:readline'
 import type { Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { Event } from '../event/event.ts'
+import { type Event, type Family, familyOf } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
-import {
-  type Chunk,
-  type Counts,
-  type Family,
-  familyOf,
-  NO_COUNTS,
-  type Scan,
-  type ScanSelection,
-} from '../store/scan.ts'
+import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
 import { CopyError } from './copy-error.ts'
 import { addCounts } from './count-events.ts'
 import { fromLine, kindOfLine, toLine } from './event-line.ts'

@@ -1,7 +1,7 @@
 // One event as a line of a file (NDJSON): the fields of its call, and its stamp, which is its identity. `at` is for people; reading ignores it.
 //
 //   {"kind":"end","account":"acc_…","process":"nightly import","meta":"eu","uid":"a1","failed":true,"at":"2026-…Z","stamp":"1763675562171920042"}
-import { type Event, type EventKind, isEventKind } from '../event/event.ts'
+import { EVENT_KINDS, type Event, type EventKind, isEventKind, ownFields } from '../event/event.ts'
 import { Faults } from '../event/faults.ts'
 import { isObject } from '../event/fields.ts'
 import { parseEvent, toEvent } from '../event/parse-event.ts'
@@ -16,26 +16,11 @@ export function toLine(event: Event, withAccount: boolean): string {
     process,
     ...(meta !== '' && { meta }),
     ...(uid !== '' && { uid }),
-    ...bodyOf(event),
+    ...ownFields(event),
     at: formatTime(stamp),
     stamp: formatStampNs(stamp),
     ...(content !== undefined && { content: String(content) }),
   })
-}
-
-function bodyOf(event: Event): object {
-  switch (event.kind) {
-    case 'start':
-      return {}
-    case 'end':
-      return event.failed === true ? { failed: true } : {}
-    case 'metrics':
-      return { items: Object.fromEntries(event.items) }
-    case 'exception':
-      return { exception: event.exception }
-    default:
-      return event satisfies never
-  }
 }
 
 const STAMP = /^[1-9]\d{3,18}$/
@@ -48,7 +33,7 @@ export function fromLine(line: string, account?: string): Event {
   const value: unknown = JSON.parse(line)
   if (!isObject(value)) throw new Error('not a JSON object')
   const { kind, account: own, at: _, stamp, content, ...fields } = value
-  if (!isEventKind(kind)) throw new Error('`kind` must be start, end, metrics or exception')
+  if (!isEventKind(kind)) throw new Error(`\`kind\` must be one of ${EVENT_KINDS.join(', ')}`)
   const owner = account ?? own
   if (typeof owner !== 'string' || owner === '') throw new Error('`account` is missing')
   if (typeof stamp !== 'string' || !STAMP.test(stamp))

@@ -1,7 +1,9 @@
 // Opens what a place holds for reading.
+
+import type { Family } from '../event/event.ts'
 import { openClickHouseScan } from '../store/clickhouse/open.ts'
 import { createInfluxScan } from '../store/influx/scan.ts'
-import { COUNTED, type Counts, type Family, NO_COUNTS, type Scan } from '../store/scan.ts'
+import { COUNTED, type Counts, NO_COUNTS, type Scan } from '../store/scan.ts'
 import { openFileScan } from './event-file.ts'
 import { type Place, targetOf } from './places.ts'
 

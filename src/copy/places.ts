@@ -1,8 +1,9 @@
 // Where a copy reads and where it writes: from the arguments and the environment. The target has the server's own settings; a source of the same kind has them
 // too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
+
 import { join, resolve } from 'node:path'
 import { type ClickHouseConfig, type Config, ConfigError, type InfluxConfig, readConfig } from '../config.ts'
-import type { Family } from '../store/scan.ts'
+import type { Family } from '../event/event.ts'
 import { CopyError } from './copy-error.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -1,8 +1,9 @@
 // How far a copy has come: DATA_DIR/copy.json, so that the same command continues after an interruption. Without it a copy only begins again, and
 // writes what is there already over itself.
+
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Family } from '../store/scan.ts'
+import type { Family } from '../event/event.ts'
 
 export interface Progress {
   /** Of each family that was begun, the cursor behind what is stored; null when all of it is. */

@@ -1,5 +1,5 @@
 // An event is complete: its account, its stripped fields and its final stamp. The table of kinds is the one place that lists them; what reads
-// a body (parse-event.ts), writes a record (record.ts) or a store's row switches over them and ends in `satisfies never`.
+// a body (parse-event.ts) or writes a store's row switches over them and ends in `satisfies never`.
 import type { Stamp } from './stamp.ts'
 
 interface Common {
@@ -48,22 +48,55 @@ export type Destination = 'points' | 'exceptions'
 
 export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 
+/** Events that a store keeps together, in one measurement or table: a problem with one of them may be a problem with all. */
+export type Family = 'marks' | 'metrics' | 'exceptions'
+
 export interface KindFacts {
   /** The path of its own call. */
   readonly path: string
   readonly destination: Destination
+  readonly family: Family
   /** The fields of its body, in the order in which their faults are reported. */
   readonly fields: readonly string[]
+  /** The member that only this kind has: part of its identity, its record and its line in a file. Marks have none. */
+  readonly own?: 'items' | 'exception'
+  /** The first member of its record in the spool. Permanent. */
+  readonly tag: string
+  /** The same for a run that failed. */
+  readonly failedTag?: string
 }
 
 export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
-  start: { path: '/v1/start', destination: 'points', fields: ['process', 'meta', 'uid', 'at'] },
-  end: { path: '/v1/end', destination: 'points', fields: ['process', 'meta', 'uid', 'failed', 'at'] },
-  metrics: { path: '/v1/metrics', destination: 'points', fields: ['process', 'meta', 'uid', 'items', 'at'] },
+  start: {
+    path: '/v1/start',
+    destination: 'points',
+    family: 'marks',
+    fields: ['process', 'meta', 'uid', 'at'],
+    tag: 's',
+  },
+  end: {
+    path: '/v1/end',
+    destination: 'points',
+    family: 'marks',
+    fields: ['process', 'meta', 'uid', 'failed', 'at'],
+    tag: 'e',
+    failedTag: 'f',
+  },
+  metrics: {
+    path: '/v1/metrics',
+    destination: 'points',
+    family: 'metrics',
+    fields: ['process', 'meta', 'uid', 'items', 'at'],
+    own: 'items',
+    tag: 'm',
+  },
   exception: {
     path: '/v1/exception',
     destination: 'exceptions',
+    family: 'exceptions',
     fields: ['process', 'meta', 'uid', 'exception', 'at'],
+    own: 'exception',
+    tag: 'x',
   },
 }
 
@@ -73,3 +106,20 @@ export const isEventKind = (value: unknown): value is EventKind =>
   typeof value === 'string' && Object.hasOwn(KINDS, value)
 
 export const destinationOf = (kind: EventKind): Destination => KINDS[kind].destination
+
+export const familyOf = (kind: EventKind): Family => KINDS[kind].family
+
+/** The value of the kind's own member; undefined for a mark. */
+export function ownValue(event: Event): Metrics['items'] | string | undefined {
+  const { own } = KINDS[event.kind]
+  return own === undefined ? undefined : (event as unknown as Record<typeof own, Metrics['items'] | string>)[own]
+}
+
+/** The fields of its body beside process, meta, uid and its time. */
+export function ownFields(event: Event): Readonly<Record<string, unknown>> {
+  if (event.kind === 'end' && event.failed === true) return { failed: true }
+  const value = ownValue(event)
+  return value === undefined
+    ? {}
+    : { [KINDS[event.kind].own!]: typeof value === 'string' ? value : Object.fromEntries(value) }
+}

@@ -1,22 +1,15 @@
 // What makes an event the same event: a hash of everything in it but its time. A caller's own time and this hash make its stamp, so the same
 // event gets the same stamp on every node and after a restore, without any memory of it (DESIGN.md 4, lane 1).
-import { type Event, type Mark, type Metrics, markName } from './event.ts'
+import { type Event, type Mark, type Metrics, markName, ownValue } from './event.ts'
 import type { Stamp } from './stamp.ts'
 
 /** XXH64 of account, kind, process, meta, uid and content; the order of metrics does not count. */
 export function contentOf(event: Event): bigint {
-  const { account, process, meta } = event
-  switch (event.kind) {
-    case 'start':
-    case 'end':
-      return hash([account, markName(event), process, meta, event.uid])
-    case 'metrics':
-      return hash([account, 'metrics', process, meta, event.uid ?? '', event.items.toSorted(byName)])
-    case 'exception':
-      return hash([account, 'exception', process, meta, event.uid ?? '', event.exception])
-    default:
-      return event satisfies never
-  }
+  const { account, process, meta, uid = '' } = event
+  const value = ownValue(event)
+  const name = event.kind === 'start' || event.kind === 'end' ? markName(event) : event.kind
+  const own = value === undefined ? [] : [typeof value === 'string' ? value : value.toSorted(byName)]
+  return hash([account, name, process, meta, uid, ...own])
 }
 
 const byName = ([a]: readonly [string, number], [b]: readonly [string, number]) => (a < b ? -1 : 1)

@@ -1,6 +1,7 @@
 // Reports to the operator: metrics, the lead of the clock, how to create the first account.
 import { statfs } from 'node:fs/promises'
 import packageJson from '../../package.json' with { type: 'json' }
+import { DESTINATIONS } from '../event/event.ts'
 import type { Rooms } from './open-rooms.ts'
 
 const LEAD_LOGGED_US = 1_000_000
@@ -17,7 +18,7 @@ export async function renderMetrics(rooms: Rooms): Promise<string> {
     outbox.oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - outbox.oldestUs) / 1e6),
   )
   const dead = deadLetters.stats().byDestination
-  for (const destination of ['points', 'exceptions'] as const) {
+  for (const destination of DESTINATIONS) {
     const { records, bytes, oldestUs, damaged } = spools[destination].stats()
     const oldestS = oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - oldestUs) / 1e6)
     metrics.spoolRecords.labels(destination).set(records)

@@ -1,31 +1,19 @@
 // Creates every counter at zero. A counter that appears with its first increment hides that increment from rate() and increase().
-import { EVENT_KINDS } from '../event/event.ts'
+import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
 import type { AuditAction } from '../http/accounts/account-routes.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
 import { CHANNEL_KINDS } from '../wire/channels.ts'
+import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 
-/** What `/v1` can refuse with. */
-const REFUSALS = [
-  'key_invalid',
-  'scope_missing',
-  'not_found',
-  'method_not_allowed',
-  'body_too_large',
-  'content_type_unsupported',
-  'json_malformed',
-  'fields_invalid',
-  'series_budget_spent',
-  'rate_limited',
-  'internal',
-  'disk_failed',
-  'busy',
-  'spool_full',
-  'disk_low',
-  'spool_missing',
-  'stopping',
-] as const satisfies readonly ProblemCode[]
+/** Problems that the routes under `/v1` answer with, and those that no single route declares. */
+const REFUSALS = new Set([
+  ...[...EVENT_ROUTES.start.problems, ...SEND_BATCH.problems].map((problem) =>
+    typeof problem === 'string' ? problem : problem.code,
+  ),
+  ...(['not_found', 'method_not_allowed', 'spool_missing', 'stopping'] satisfies ProblemCode[]),
+])
 
 const ACTIONS = Object.keys({
   account_created: true,
@@ -53,7 +41,7 @@ export function startCounters(metrics: Metrics): void {
   for (const action of ACTIONS) metrics.accountActions.labels(action).inc(0)
   for (const kind of CHANNEL_KINDS)
     for (const outcome of ['delivered', 'failed']) metrics.notifications.labels(kind, outcome).inc(0)
-  for (const destination of ['points', 'exceptions']) {
+  for (const destination of DESTINATIONS) {
     for (const counter of [metrics.delivered, metrics.expired, metrics.dead]) counter.labels(destination).inc(0)
     for (const outcome of OUTCOMES) metrics.batches.labels(destination, outcome).inc(0)
   }

@@ -7,10 +7,9 @@
 //       └─refused alone─▶ suspected ──the store takes a good event like it──▶ condemned ──▶ buried (durable)
 //
 // Nothing is buried on the word of a store that refuses everything: that would empty the spool into the dead letters.
-import type { Destination, Event } from '../event/event.ts'
+import { type Destination, type Event, familyOf } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../state/dead-letters.ts'
-import { familyOf } from '../store/scan.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
 import type { Batch } from './load-batch.ts'

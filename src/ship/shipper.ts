@@ -10,11 +10,10 @@
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)
 //      └────────── wait: parked, tried again from here (≤ 15 s)
 import type { Clock } from '../clock.ts'
-import type { Destination } from '../event/event.ts'
+import { type Destination, type Family, familyOf } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Position, Spool } from '../spool/spool.ts'
 import type { BuriedLetter, DeadLetters } from '../state/dead-letters.ts'
-import { type Family, familyOf } from '../store/scan.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
 import { createDelivery, type Delivery, type Held, type Hold } from './deliver-batch.ts'

@@ -1,5 +1,5 @@
 // Tells a batch of poison from a store that is broken: can it take the plainest event of the same kind and time? Both sinks check with the same one.
-import type { Event } from '../event/event.ts'
+import { type Event, KINDS, ownValue } from '../event/event.ts'
 import type { Stamp } from '../event/stamp.ts'
 import type { Sink } from './sink.ts'
 
@@ -16,15 +16,9 @@ export const checkByCanary =
 
 function canaryOf(like: Event, stamp: Stamp): Event {
   const common = { account: CHECK_ACCOUNT, process: 'check', meta: '', stamp }
-  switch (like.kind) {
-    case 'start':
-    case 'end':
-      return { kind: like.kind, ...common, uid: '', ...(like.failed && { failed: true as const }) }
-    case 'metrics':
-      return { kind: like.kind, ...common, items: [['check', 0]], ...(like.uid !== undefined && { uid: 'check' }) }
-    case 'exception':
-      return { kind: like.kind, ...common, exception: 'check' }
-    default:
-      throw new Error(`there is no canary for events of the kind ${(like satisfies never as Event).kind}`)
-  }
+  if (like.kind === 'start' || like.kind === 'end')
+    return { kind: like.kind, ...common, uid: '', ...(like.failed && { failed: true }) }
+  const own = typeof ownValue(like) === 'string' ? 'check' : [['check', 0]]
+  const run = like.uid === undefined ? {} : { uid: 'check' }
+  return { kind: like.kind, ...common, ...run, [KINDS[like.kind].own!]: own } as Event
 }

@@ -1,22 +1,5 @@
 // Reads all that a store holds, for copies: event by event with stamps and identities, in pieces that fit into memory. The questions of source.ts show what people ask for instead.
-import type { Event, EventKind } from '../event/event.ts'
-
-/** Events that a store keeps together, in one measurement or table: what breaks one of them breaks all. */
-export type Family = 'marks' | 'metrics' | 'exceptions'
-
-export function familyOf(kind: EventKind): Family {
-  switch (kind) {
-    case 'start':
-    case 'end':
-      return 'marks'
-    case 'metrics':
-      return 'metrics'
-    case 'exception':
-      return 'exceptions'
-    default:
-      return kind satisfies never
-  }
-}
+import type { Event, Family } from '../event/event.ts'
 
 /** What is counted: marks by their name, metrics one per name, exceptions. */
 export const COUNTED = ['start', 'end', 'failed', 'metric', 'exception'] as const

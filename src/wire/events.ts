@@ -3,7 +3,7 @@ import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { EVENT_KINDS, type EventKind } from '../event/event.ts'
 import { LIMITS } from '../event/fields.ts'
 import { Problem } from '../problem.ts'
-import { Fault } from './problem.ts'
+import { DURABLE_PROBLEMS, Fault } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { closed, Time } from './shapes.ts'
 
@@ -102,8 +102,6 @@ export type Created = Static<typeof Created>
 
 const AT = '2026-11-20T21:52:42.171920000Z'
 const MARK = { process: 'nightly import', meta: 'region eu', uid: '3f2a9c1e-1b2c-4d5e-8f90-123456789abc' }
-
-const DURABLE_PROBLEMS = ['rate_limited', 'internal', 'disk_failed', 'busy', 'spool_full', 'disk_low'] as const
 
 const tooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)
 

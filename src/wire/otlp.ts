@@ -1,6 +1,7 @@
 // OpenTelemetry's protocol over HTTP (https://opentelemetry.io/docs/specs/otlp/), as far as Stint takes it.
 import { Type } from '@sinclair/typebox'
 import { MAX_BATCH_BYTES } from './events.ts'
+import { DURABLE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 
 export const PROTOBUF = 'application/x-protobuf'
@@ -40,12 +41,7 @@ const describe = <const P extends string>(
       'body_too_large',
       'content_type_unsupported',
       'json_malformed',
-      'rate_limited',
-      'internal',
-      'disk_failed',
-      'busy',
-      'spool_full',
-      'disk_low',
+      ...DURABLE_PROBLEMS,
     ],
   })
 

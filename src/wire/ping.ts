@@ -1,4 +1,5 @@
 // Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and programs that know no other way.
+import { DURABLE_PROBLEMS } from './problem.ts'
 import { defineRoute } from './route.ts'
 
 const DESCRIPTION =
@@ -14,18 +15,7 @@ const describe = <const M extends 'GET' | 'POST'>(method: M) =>
     summary: '/ping/TOKEN/PROCESS[/start|/fail|/log|/EXIT_CODE][?rid=UUID]',
     description: DESCRIPTION,
     answers: { 200: { description: 'On disk', body: 'OK' } },
-    problems: [
-      'not_found',
-      'body_too_large',
-      'fields_invalid',
-      'series_budget_spent',
-      'rate_limited',
-      'internal',
-      'disk_failed',
-      'busy',
-      'spool_full',
-      'disk_low',
-    ],
+    problems: ['not_found', 'body_too_large', 'fields_invalid', 'series_budget_spent', ...DURABLE_PROBLEMS],
   })
 
 export const PING_BY_GET = describe('GET')

@@ -26,7 +26,7 @@ test('the content of a row is kept', () => {
 const LINE = { kind: 'start', account: 'a', process: 'p', stamp: '1790000000000000000' }
 test.each([
   ['[1]', 'not a JSON object'],
-  [{ ...LINE, kind: 'begin' }, '`kind` must be start, end, metrics or exception'],
+  [{ ...LINE, kind: 'begin' }, '`kind` must be one of start, end, metrics, exception'],
   [{ ...LINE, account: '' }, '`account` is missing'],
   [{ ...LINE, stamp: 1 }, '`stamp` must be nanoseconds since the epoch as text'],
   [{ ...LINE, stamp: '-1' }, '`stamp` must be nanoseconds since the epoch as text'],

@@ -3,7 +3,7 @@
 // that belongs nowhere. Which runs have begun is known in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
 import type { FoundKey } from '../../account/key-ring.ts'
-import type { Destination } from '../../event/event.ts'
+import { DESTINATIONS, type Destination } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
@@ -46,7 +46,7 @@ export function pingRoutes(deps: PingDeps) {
       throw new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
         retryAfterS: waitS,
       })
-    for (const destination of ['points', 'exceptions'] as const) {
+    for (const destination of DESTINATIONS) {
       const refusal = deps.refusal(destination, key.account)
       if (refusal !== undefined) throw SPOOL_REFUSALS[refusal]()
     }

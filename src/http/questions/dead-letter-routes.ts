@@ -1,6 +1,6 @@
 // /api/dead: the account's own events that a store will never take, each with the reason: list, replay, delete.
 import { Elysia } from 'elysia'
-import type { Event } from '../../event/event.ts'
+import { type Event, ownFields } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
 import { formatTime } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
@@ -115,8 +115,9 @@ function answerBuried({ id, account, reason, record, buriedAtUs }: BuriedEvent, 
   if (event === undefined) return { ...common, kind: 'unknown', process: null, meta: null, at: null, event: null }
   const { kind, process, stamp } = event
   const meta = event.meta === '' ? null : event.meta
+  const uid = event.uid === undefined ? {} : { uid: event.uid === '' ? null : event.uid }
   const at = formatTime(stamp)
-  return { ...common, kind, process, meta, at, event: { process, meta, ...contentOf(event), at } }
+  return { ...common, kind, process, meta, at, event: { process, meta, ...uid, ...ownFields(event), at } }
 }
 
 /** Undefined for a record of a kind that this version does not know: a newer one has buried it. */
@@ -125,21 +126,5 @@ function readEvent(record: string): Event | undefined {
     return fromRecord(record)
   } catch {
     return undefined
-  }
-}
-
-/** The members of an event beside its process, meta and time, as its sender wrote them. */
-function contentOf(event: Event) {
-  const run = event.uid === undefined ? {} : { uid: event.uid }
-  switch (event.kind) {
-    case 'start':
-    case 'end':
-      return { uid: event.uid === '' ? null : event.uid, ...(event.failed && { failed: true }) }
-    case 'metrics':
-      return { ...run, items: Object.fromEntries(event.items) }
-    case 'exception':
-      return { ...run, exception: event.exception }
-    default:
-      return event satisfies never
   }
 }

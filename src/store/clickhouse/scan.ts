@@ -1,9 +1,9 @@
 // Reads whole tables of ClickHouse, for copies: month by month in the order of the sorting key, each page behind the last key of the one before. So every page reads
 // only its own part of the table. Rows that were written twice lie side by side in this order, so the raw table is read without FINAL and repeats are dropped here.
-import type { Event } from '../../event/event.ts'
+import type { Event, Family } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
 import { CHECK_ACCOUNT } from '../canary.ts'
-import { type Chunk, type Counts, type Family, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
+import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
 import { StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'
 import { COLUMNS } from './encode-events.ts'

@@ -1,10 +1,10 @@
 // Reads whole measurements of InfluxDB, for copies: by stretches of time that grow while they hold little and shrink when they hold too much. A stretch is read
 // field by field, without pivot: the field that every point has makes the event, `uid` completes it.
-import type { Event, Mark, Metrics } from '../../event/event.ts'
+import type { Event, Family, Mark, Metrics } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
 import { CHECK_ACCOUNT } from '../canary.ts'
 import { FIRST_NS, LAST_NS } from '../marks-window.ts'
-import { type Chunk, type Counts, type Family, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
+import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
 import { StoreError } from '../source.ts'
 import {
   collectRows,
@@ -83,7 +83,8 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     let fromNs = after !== undefined && BigInt(after) > whole.fromNs ? BigInt(after) : whole.fromNs
     let lengthNs = HOUR_NS
     while (fromNs < whole.toNs) {
-      const toNs = fromNs + lengthNs < whole.toNs ? fromNs + lengthNs : whole.toNs
+      let toNs = fromNs + lengthNs
+      if (toNs > whole.toNs) toNs = whole.toNs
       const lines = await readStretch(family, { fromNs, toNs }, selection.account)
       if (lines === undefined) {
         lengthNs = (toNs - fromNs) / 2n
