@@ -1,6 +1,6 @@
 // The rows of accounts: the statements that several changes share.
 import { Problem } from '../problem.ts'
-import { get, run, type Script } from './database.ts'
+import { get, run, type Script } from '../state/database.ts'
 
 export interface AccountRow {
   id: string

@@ -6,6 +6,7 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
+import { run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 import {
   type AccountRow,
@@ -18,7 +19,6 @@ import {
 import { addressBlock } from './address-block.ts'
 import { createAttemptLimiter } from './attempt-limiter.ts'
 import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
-import { type AccountDatabase, run, type Script } from './database.ts'
 import { deleteAccount } from './delete-account.ts'
 import type { FoundKey, KeyRing } from './key-ring.ts'
 import { createKeys, type IssuedKey, type Keys } from './keys.ts'
@@ -69,7 +69,7 @@ export interface SignUp {
 
 /** What the two ways to open accounts have prepared. */
 export interface AccountParts {
-  readonly database: AccountDatabase
+  readonly database: SqlDatabase
   readonly local: SqliteFile
   readonly ring: KeyRing
   readonly series: SeriesBudget

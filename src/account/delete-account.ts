@@ -1,8 +1,8 @@
 // Deletes an account in one transaction: its row (keys, sessions and series go with it), a note that its data elsewhere must go too, and the
 // operator's role, which passes on to the account that is named. While there are accounts, one of them is the operator.
 import { type Fault, Problem } from '../problem.ts'
+import { get, run, type Script } from '../state/database.ts'
 import { normalizeEmail } from './credentials.ts'
-import { get, run, type Script } from './database.ts'
 
 interface Row {
   readonly id: string

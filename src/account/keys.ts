@@ -5,8 +5,8 @@
 // * Opening writes nothing, so that a start on a full disk succeeds: keys that ended long ago are removed by `flush`, too.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
+import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
 import { SCOPES, type Scope } from '../wire/keys.ts'
-import { type AccountDatabase, all, get, run, type Script } from './database.ts'
 import type { KeyRing, KeyUse } from './key-ring.ts'
 import { createId, createKeySecret, hashSecret, visiblePrefix } from './secret.ts'
 
@@ -73,7 +73,7 @@ interface Row {
 /** When a key ended or will end: the earlier one of the two. */
 const ENDED = 'CASE WHEN expires_ms IS NULL OR revoked_ms < expires_ms THEN revoked_ms ELSE expires_ms END'
 
-export function createKeys(database: AccountDatabase, ring: KeyRing, clock: Clock): Keys {
+export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): Keys {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   let forgottenMs = Number.NEGATIVE_INFINITY
 

@@ -1,8 +1,10 @@
 // Accounts in accounts.sqlite of DATA_DIR: the database is this node's own file.
+
+import { createSqliteDatabase } from '../state/sqlite-database.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts.ts'
 import { loadKeyRing } from './key-ring.ts'
 import { createSeriesBudget } from './series-budget.ts'
-import { createSqliteDatabase, openAccountsFile } from './sqlite.ts'
+import { openAccountsFile } from './sqlite.ts'
 
 export interface OpenAccountsOptions extends AccountsOptions {
   /** Where accounts.sqlite is or shall be. */

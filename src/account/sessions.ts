@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { type AccountDatabase, all, get, run, type Script } from './database.ts'
+import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
 import { createId, createSessionToken, hashSecret } from './secret.ts'
 
 const DAY_MS = 86_400_000
@@ -53,7 +53,7 @@ interface Row {
 
 const LIVE = 'seen_ms > $2 AND created_ms > $3'
 
-export function createSessions(database: AccountDatabase, clock: Clock, log: Logger): Sessions {
+export function createSessions(database: SqlDatabase, clock: Clock, log: Logger): Sessions {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
 
   let isTouchFailing = false

@@ -28,7 +28,7 @@ export function register(program: Program, io: Io): void {
             import('../config.ts'),
             import('../state/data-dir-lock.ts'),
             import('../account/sqlite.ts'),
-            import('../account/shared/postgres.ts'),
+            import('../state/postgres.ts'),
             import('../account/shared/copy-accounts.ts'),
           ])
         const { databaseUrl } = readConfig(io.env)

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { loadKeyRing } from '../../src/account/key-ring.ts'
 import { createKeys } from '../../src/account/keys.ts'
 import { checksum } from '../../src/account/secret.ts'
-import { createSqliteDatabase } from '../../src/account/sqlite.ts'
+import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
 import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
 for (const { database, open } of databases()) {

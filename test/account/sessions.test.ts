@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createSessions } from '../../src/account/sessions.ts'
-import { createSqliteDatabase } from '../../src/account/sqlite.ts'
+import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
 import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
 

@@ -1,8 +1,9 @@
 // Copies accounts.sqlite into PostgreSQL: in small transactions that can be repeated, so an interrupted copy is simply run again.
+
+import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
-import { all, get, run, type Script, type Value } from '../database.ts'
+import type { Postgres } from '../../state/postgres.ts'
 import { insertSeries, SERIES_AT_ONCE } from './merge-series.ts'
-import type { Postgres } from './postgres.ts'
 import type { SeriesRow } from './replica.ts'
 
 /** Rows of one transaction. */

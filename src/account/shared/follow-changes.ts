@@ -2,9 +2,9 @@
 // change of this node itself is read back at once. Memory first, then the file: a revoked key must fail even while the disk is full.
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
-import { all, get, type Script } from '../database.ts'
+import { all, get, type Script } from '../../state/database.ts'
+import type { Postgres } from '../../state/postgres.ts'
 import type { KeyRing } from '../key-ring.ts'
-import type { Postgres } from './postgres.ts'
 import type { Delta, Followed, Replica, SharedKeyRow } from './replica.ts'
 
 const POLL_EVERY_MS = 500

@@ -1,9 +1,9 @@
 // Shares the series in use between the nodes: those that began here go to PostgreSQL, those of other nodes come from it. Intake never waits for
 // this, so together the nodes may go beyond a budget by what each admits within one interval.
 import type { Logger } from '../../log.ts'
-import { all, run, type Script } from '../database.ts'
+import { all, run, type Script } from '../../state/database.ts'
+import type { Postgres } from '../../state/postgres.ts'
 import type { SeriesBudget } from '../series-budget.ts'
-import type { Postgres } from './postgres.ts'
 import type { Replica, SeriesRow } from './replica.ts'
 
 const EVERY_MS = 5_000

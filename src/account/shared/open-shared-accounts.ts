@@ -1,11 +1,12 @@
 // Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
+
+import type { SqlDatabase } from '../../state/database.ts'
+import { openPostgres, type Postgres } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
-import type { AccountDatabase } from '../database.ts'
 import { loadKeyRing } from '../key-ring.ts'
 import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
 import { createFollowChanges, type FollowChanges } from './follow-changes.ts'
 import { createMergeSeries } from './merge-series.ts'
-import { openPostgres, type Postgres } from './postgres.ts'
 import { openReplica } from './replica.ts'
 
 export interface OpenSharedAccountsOptions extends AccountsOptions {
@@ -56,7 +57,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
 }
 
 /** A change is known at its own node when it resolves. PostgreSQL may go away just after it was made: the poll brings it then. */
-const readingBack = (postgres: Postgres, follow: FollowChanges, closeReplica: () => void): AccountDatabase => ({
+const readingBack = (postgres: Postgres, follow: FollowChanges, closeReplica: () => void): SqlDatabase => ({
   read: postgres.read,
   async write(script) {
     const result = await postgres.write(script)

@@ -2,8 +2,8 @@
 // the ids of accounts, the series in use, and how far the node has followed the change counter. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
+import { withDiskProblems } from '../../state/sqlite-database.ts'
 import type { KeyRow } from '../key-ring.ts'
-import { withDiskProblems } from '../sqlite.ts'
 
 /** 'Stnk'. */
 const APPLICATION_ID = 0x53746e6b

@@ -1,5 +1,5 @@
-// Rows of watches.sqlite as the room's own types.
-
+// Rows of the database as the room's own types, and the statements that both halves of the store use.
+import { get, run, type Script } from '../../state/database.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Alert, Channel, Notification } from './watch-store.ts'
 
@@ -95,3 +95,14 @@ export const toNotification = ({ body, created_us, next_us, ...row }: OutboxRow)
   createdUs: created_us,
   nextUs: next_us,
 })
+
+export function* selectChannel(id: string): Script<Channel | undefined> {
+  const row = yield* get<ChannelRow>('SELECT * FROM channel WHERE id = $1', id)
+  return row && toChannel(row)
+}
+
+export const updateChannel = ({ id, name, target, secret, state, confirm, last }: Channel): Script<number> =>
+  run(
+    'UPDATE channel SET name = $1, target = $2, secret = $3, state = $4, confirm = $5, last = $6 WHERE id = $7',
+    ...[name, target, secret, state, confirm, last && JSON.stringify(last), id],
+  )

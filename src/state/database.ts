@@ -1,4 +1,4 @@
-// The database of the accounts, SQLite or PostgreSQL. A script is a generator that yields its statements: SQLite runs it to its end without giving
+// What accounts and watches are written to: SQLite or PostgreSQL. A script is a generator that yields its statements: SQLite runs it to its end without giving
 // way to another request, PostgreSQL awaits each statement. Both take the same text: parameters are `$1`, `$2`, … in the order of their first use.
 
 export type Value = string | number | null
@@ -16,7 +16,7 @@ export interface Result {
 
 export type Script<T> = Generator<Statement, T, Result>
 
-export interface AccountDatabase {
+export interface SqlDatabase {
   /** Statements that change nothing, without a transaction. Throws Problem `store_unavailable`. */
   read<T>(script: () => Script<T>): Promise<T>
   /**

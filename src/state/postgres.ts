@@ -1,31 +1,42 @@
 // The one file that knows Bun's PostgreSQL client. Invariants:
 // * Values are bound, never part of a statement's text; secrets come here only as hashes.
-// * A writing transaction holds the change counter's row from its first statement, so writers of all nodes take turns.
+// * A writing transaction takes its room's turn with its first statement: it locks one row until it commits, so writers of all nodes take turns.
 // * Nobody waits longer than 5 s: a pool that does not answer is replaced, and PostgreSQL ends what a dead node has left open.
 import { SQL } from 'bun'
-import { Problem } from '../../problem.ts'
-import type { AccountDatabase, Result, Script, Statement } from '../database.ts'
-import { migrations } from './migrations.ts'
+import { Problem } from '../problem.ts'
+import type { Result, Script, SqlDatabase, Statement, Value } from './database.ts'
+import { migrations } from './postgres-schema.ts'
 
 const CONNECTIONS = 8
+const WATCH_CONNECTIONS = 4
 const ANSWER_WITHIN_MS = 5_000
 const CONNECT_WITHIN_S = 4
 /** 'Stnt': the advisory lock of those who migrate. */
 const MIGRATION_LOCK = 0x53746e74
 
-/** First statement of a write. The limits end with the transaction, so they hold behind a connection pooler as well. */
-const TAKE_TURN = `UPDATE change_counter SET version = version + 1
-  RETURNING set_config('idle_in_transaction_session_timeout', '10000', true), set_config('statement_timeout', '10000', true)`
+/** The limits end with the transaction, so they hold behind a connection pooler as well. */
+const LIMITS =
+  "set_config('idle_in_transaction_session_timeout', '10000', true), set_config('statement_timeout', '10000', true)"
 
-export interface Postgres extends AccountDatabase {
+/** Of each room that writes: how many connections it may open, and the first statement of a write. */
+const ROOMS = {
+  accounts: {
+    connections: CONNECTIONS,
+    takeTurn: `UPDATE change_counter SET version = version + 1 RETURNING ${LIMITS}`,
+  },
+  watches: { connections: WATCH_CONNECTIONS, takeTurn: `SELECT ${LIMITS} FROM watch_lease FOR UPDATE` },
+} as const
+
+export interface Postgres extends SqlDatabase {
   /** All statements see the same moment. Rejects like `read`. */
   readOneMoment<T>(script: () => Script<T>): Promise<T>
 }
 
 /** Opens no connection yet: the first use does, and brings the schema up to date. */
-export function openPostgres(url: string): Postgres {
+export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts'): Postgres {
+  const { connections, takeTurn } = ROOMS[room]
   const createPool = () =>
-    new SQL(url, { max: CONNECTIONS, connectionTimeout: CONNECT_WITHIN_S, bigint: true, prepare: false })
+    new SQL(url, { max: connections, connectionTimeout: CONNECT_WITHIN_S, bigint: true, prepare: false })
   let pool = createPool()
   let migrated: Promise<void> | undefined
 
@@ -66,7 +77,7 @@ export function openPostgres(url: string): Postgres {
     write: (script) =>
       withPool((sql) =>
         sql.begin(async (tx) => {
-          await tx.unsafe(TAKE_TURN)
+          await tx.unsafe(takeTurn)
           return runScript(tx, script())
         }),
       ),
@@ -81,11 +92,14 @@ async function runScript<T>(sql: SQL, script: Script<T>): Promise<T> {
 }
 
 async function runStatement(sql: SQL, { sql: text, values }: Statement): Promise<Result> {
-  const result = await sql.unsafe(text, [...values])
+  const result = await sql.unsafe(text, values.map(withoutNul))
   return { rows: result.map(toRow), changes: result.count ?? 0 }
 }
 
-/** Every BIGINT here is below 2⁵³: times in ms, counts, hashes of 53 bits. */
+/** A text of PostgreSQL cannot hold U+0000. */
+const withoutNul = (value: Value): Value => (typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value)
+
+/** Every BIGINT here is below 2⁵³: times in ms or µs, counts, hashes of 53 bits. */
 const toRow = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
@@ -127,8 +141,7 @@ function isAway(cause: unknown): boolean {
 }
 
 const awayProblem = (cause: unknown): Problem =>
-  new Problem(
-    'store_unavailable',
-    'The database of the accounts does not answer. Events are still accepted; try again later.',
-    { retryAfterS: 5, cause },
-  )
+  new Problem('store_unavailable', 'PostgreSQL does not answer. Events are still accepted; try again later.', {
+    retryAfterS: 5,
+    cause,
+  })

@@ -1,0 +1,103 @@
+// The WatchStore on a database, SQLite or PostgreSQL: watches and channels here, what moves with time in moving-statements.ts.
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { StoredWatch } from '../watch.ts'
+import { createMovingStatements } from './moving-statements.ts'
+import { type ChannelRow, selectChannel, toChannel, toWatch, updateChannel, type WatchRow } from './rows.ts'
+import type { WatchStore } from './watch-store.ts'
+
+export function createWatchStore(database: SqlDatabase): WatchStore {
+  const { read, write } = database
+  return {
+    ...createMovingStatements(database),
+
+    watches: async (account) => {
+      const rows = await read(() =>
+        account === undefined
+          ? all<WatchRow>('SELECT * FROM watch')
+          : all<WatchRow>('SELECT * FROM watch WHERE account = $1', account),
+      )
+      return rows.map(toWatch).sort((a, b) => byText(a.spec.name, b.spec.name) || byText(a.id, b.id))
+    },
+    watch: async (account, id) =>
+      maybe(
+        await read(() => get<WatchRow>('SELECT * FROM watch WHERE account = $1 AND id = $2', account, id)),
+        toWatch,
+      ),
+    watchByBadge: async (badge) =>
+      maybe(await read(() => get<WatchRow>('SELECT * FROM watch WHERE badge = $1', badge)), toWatch),
+    addWatch: ({ id, account, spec, createdUs, sinceUs, badge }, max) =>
+      write(function* () {
+        if ((yield* countOf('watch', account)) >= max) return false
+        yield* run(
+          'INSERT INTO watch (id, account, spec, created_us, since_us, badge) VALUES ($1, $2, $3, $4, $5, $6)',
+          ...[id, account, JSON.stringify(spec), createdUs, sinceUs, badge],
+        )
+        return true
+      }),
+    putWatch: (watch) => write(() => asVoid(updateWatch(watch))),
+    removeWatch: async (account, id) =>
+      (await write(() => run('DELETE FROM watch WHERE account = $1 AND id = $2', account, id))) > 0,
+
+    channels: async (account) => {
+      const rows = await read(() => all<ChannelRow>('SELECT * FROM channel WHERE account = $1', account))
+      return rows.map(toChannel).sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id))
+    },
+    channel: (id) => read(() => selectChannel(id)),
+    addChannel: ({ id, account, name, kind, target, secret, state, confirm, last, createdUs }, max) =>
+      write(function* () {
+        if ((yield* countOf('channel', account)) >= max) return false
+        yield* run(
+          `INSERT INTO channel (id, account, name, kind, target, secret, state, confirm, last, created_us)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+          ...[id, account, name, kind, target, secret, state, confirm, last && JSON.stringify(last), createdUs],
+        )
+        return true
+      }),
+    putChannel: (channel) => write(() => asVoid(updateChannel(channel))),
+    removeChannel: (account, id) =>
+      write(function* () {
+        if ((yield* run('DELETE FROM channel WHERE account = $1 AND id = $2', account, id)) === 0) return false
+        for (const row of yield* all<WatchRow>('SELECT * FROM watch WHERE account = $1', account)) {
+          const watch = toWatch(row)
+          if (!watch.spec.channels.includes(id)) continue
+          const channels = watch.spec.channels.filter((it) => it !== id)
+          yield* updateWatch({ ...watch, spec: { ...watch.spec, channels } })
+        }
+        return true
+      }),
+    confirmChannel: async (confirm) => {
+      const row = await write(() =>
+        get<ChannelRow>(
+          "UPDATE channel SET state = 'ok', confirm = NULL WHERE confirm = $1 AND state = 'pending' RETURNING *",
+          confirm,
+        ),
+      )
+      return maybe(row, toChannel)
+    },
+
+    removeAccount: (account) =>
+      write(function* () {
+        for (const table of ['outbox', 'alert', 'watch', 'channel', 'progress'])
+          yield* run(`DELETE FROM ${table} WHERE account = $1`, account)
+      }),
+    close: database.close,
+  }
+}
+
+function* countOf(table: 'watch' | 'channel', account: string): Script<number> {
+  return (yield* get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE account = $1`, account))!.n
+}
+
+const updateWatch = ({ id, spec, sinceUs, badge }: StoredWatch): Script<number> =>
+  run(
+    'UPDATE watch SET spec = $1, since_us = $2, badge = $3 WHERE id = $4',
+    ...[JSON.stringify(spec), sinceUs, badge, id],
+  )
+
+function* asVoid(script: Script<unknown>): Script<void> {
+  yield* script
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const maybe = <Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined =>
+  row === undefined ? undefined : map(row)

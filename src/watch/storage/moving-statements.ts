@@ -1,0 +1,206 @@
+// The half of the store that moves with time: alerts, the outbox, and how far the watches were judged.
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { type AlertRow, type OutboxRow, selectChannel, toAlert, toNotification, updateChannel } from './rows.ts'
+import type { AlertChange, NewNotification, WatchStore } from './watch-store.ts'
+
+type Moving =
+  | 'alerts'
+  | 'alert'
+  | 'dismiss'
+  | 'recentAlerts'
+  | 'countFiring'
+  | 'commit'
+  | 'judged'
+  | 'due'
+  | 'settle'
+  | 'postpone'
+  | 'outbox'
+  | 'alive'
+  | 'noteAlive'
+  | 'prune'
+
+/** Blind stretches that ended so long ago are not needed by any rule. */
+const BLIND_KEPT_US = 400 * 86_400e6
+/** Of one transaction: PostgreSQL answers each statement on its own. */
+const CHANGES_AT_ONCE = 50
+
+export function createMovingStatements({ read, write }: SqlDatabase): Pick<WatchStore, Moving> {
+  return {
+    async alerts(account, { state, limit, before }) {
+      const values = before === undefined ? [account, limit] : [account, before, limit]
+      const rows = await read(() =>
+        all<AlertRow>(
+          `SELECT * FROM alert WHERE account = $1
+             ${state === undefined ? '' : `AND resolved_us IS ${state === 'firing' ? '' : 'NOT'} NULL`}
+             ${before === undefined ? '' : 'AND seq < (SELECT seq FROM alert WHERE id = $2)'}
+           ORDER BY seq DESC LIMIT $${values.length}`,
+          ...values,
+        ),
+      )
+      return rows.map(toAlert)
+    },
+    async alert(account, id) {
+      const row = await read(() => get<AlertRow>('SELECT * FROM alert WHERE account = $1 AND id = $2', account, id))
+      return row && toAlert(row)
+    },
+    async dismiss(id, resolvedUs) {
+      await write(() =>
+        run('UPDATE alert SET resolved_us = $1, dismissed = 1 WHERE id = $2 AND resolved_us IS NULL', resolvedUs, id),
+      )
+    },
+    async recentAlerts(resolvedSinceUs) {
+      const rows = await read(() =>
+        all<AlertRow>(
+          'SELECT * FROM alert WHERE resolved_us IS NULL OR resolved_us > $1 OR dismissed = 1 ORDER BY seq',
+          resolvedSinceUs,
+        ),
+      )
+      return rows.map(toAlert)
+    },
+    async countFiring(account) {
+      const select = 'SELECT account, count(*) n FROM alert WHERE resolved_us IS NULL'
+      const rows = await read(() =>
+        account === undefined
+          ? all<{ account: string; n: number }>(`${select} GROUP BY account`)
+          : all<{ account: string; n: number }>(`${select} AND account = $1 GROUP BY account`, account),
+      )
+      return new Map(rows.map((row) => [row.account, row.n]))
+    },
+    async commit(changes, judged, nowUs) {
+      for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE) {
+        const part = changes.slice(from, from + CHANGES_AT_ONCE)
+        await write(function* () {
+          for (const change of part) yield* apply(change, nowUs)
+        })
+      }
+      const progress = [...judged]
+      for (let from = 0; from < progress.length; from += CHANGES_AT_ONCE) {
+        const part = progress.slice(from, from + CHANGES_AT_ONCE)
+        await write(function* () {
+          for (const pair of part)
+            yield* run(
+              'INSERT INTO progress VALUES ($1, $2) ON CONFLICT (account) DO UPDATE SET judged_us = excluded.judged_us',
+              ...pair,
+            )
+        })
+      }
+    },
+    async judged() {
+      const rows = await read(() => all<{ account: string; judged_us: number }>('SELECT * FROM progress'))
+      return new Map(rows.map((row) => [row.account, row.judged_us]))
+    },
+
+    async due(nowUs, limit) {
+      const rows = await read(() =>
+        all<OutboxRow>('SELECT * FROM outbox WHERE next_us <= $1 ORDER BY channel, seq LIMIT $2', nowUs, limit),
+      )
+      return rows.map(toNotification)
+    },
+    settle: (done, { id, ...changed }, nowUs, delivered) =>
+      write(function* () {
+        for (const { seq, alert, body } of done) {
+          yield* run('DELETE FROM outbox WHERE seq = $1', seq)
+          if (delivered && alert !== null && body.type === 'alert.firing')
+            yield* run('UPDATE alert SET notified_us = coalesce(notified_us, $1) WHERE id = $2', nowUs, alert)
+        }
+        const channel = yield* selectChannel(id)
+        if (channel === undefined) return
+        yield* updateChannel({ ...channel, ...changed })
+        if (changed.state === 'disabled') yield* run('DELETE FROM outbox WHERE channel = $1', id)
+      }),
+    postpone: (rows, nextUs, last) =>
+      write(function* () {
+        for (const { seq } of rows)
+          yield* run('UPDATE outbox SET attempts = attempts + 1, next_us = $1 WHERE seq = $2', nextUs, seq)
+        const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
+        if (channel && last) yield* updateChannel({ ...channel, last })
+      }),
+    async outbox() {
+      const row = await read(() =>
+        get<{ waiting: number; oldest: number | null }>('SELECT count(*) waiting, min(created_us) oldest FROM outbox'),
+      )
+      const { waiting, oldest } = row!
+      return { waiting, ...(oldest !== null && { oldestUs: oldest }) }
+    },
+
+    alive: () =>
+      read(function* () {
+        const row = yield* get<{ alive_us: number }>('SELECT alive_us FROM alive')
+        const blind = yield* all<{ from_us: number; to_us: number }>('SELECT * FROM blind ORDER BY from_us')
+        return {
+          aliveUs: row?.alive_us ?? 0,
+          blind: blind.map(({ from_us, to_us }) => ({ fromUs: from_us, toUs: to_us })),
+        }
+      }),
+    noteAlive: ({ aliveUs, blind }) =>
+      write(function* () {
+        if ((yield* run('UPDATE alive SET alive_us = $1', aliveUs)) === 0)
+          yield* run('INSERT INTO alive VALUES ($1)', aliveUs)
+        if (blind === undefined) return
+        const { fromUs, toUs } = blind
+        const isLonger = 'excluded.to_us > blind.to_us'
+        yield* run(
+          `INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ${isLonger}`,
+          ...[fromUs, toUs],
+        )
+        yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
+      }),
+    async prune(beforeUs) {
+      await write(() => run('DELETE FROM alert WHERE resolved_us < $1', beforeUs))
+    },
+  }
+}
+
+function* apply(change: AlertChange, nowUs: number): Script<void> {
+  switch (change.kind) {
+    case 'open': {
+      if (!(yield* open(change))) return
+      return yield* announce(change.alert.id, change.notifications, nowUs)
+    }
+    case 'resolve': {
+      const { id, resolvedUs, summary, notifications } = change
+      const resolve = 'UPDATE alert SET resolved_us = $1, summary = $2 WHERE id = $3 AND resolved_us IS NULL'
+      if ((yield* run(resolve, resolvedUs, summary, id)) > 0) yield* announce(id, notifications, nowUs)
+      return
+    }
+    case 'remind': {
+      const { id, remindUs, notifications } = change
+      const remind = 'UPDATE alert SET remind_us = $1 WHERE id = $2 AND resolved_us IS NULL'
+      if ((yield* run(remind, remindUs, id)) > 0) yield* announce(id, notifications, nowUs)
+      return
+    }
+    default:
+      change satisfies never
+  }
+}
+
+/** False when the watch changed since it was judged, or an alert of the instance fires already. */
+function* open({ alert, watchSinceUs }: AlertChange & { kind: 'open' }): Script<boolean> {
+  const { id, account, watch, instance, condition, process, meta, uid } = alert
+  const { startedUs, sinceUs, resolvedUs, remindUs, summary } = alert
+  const current = yield* get<{ since_us: number }>('SELECT since_us FROM watch WHERE id = $1', watch)
+  if (current?.since_us !== watchSinceUs) return false
+  const firing = 'SELECT 1 FROM alert WHERE watch = $1 AND instance = $2 AND resolved_us IS NULL'
+  if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return false
+  yield* run(
+    `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us, remind_us, summary)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    ...[id, account, watch, instance, condition, process, meta, uid],
+    ...[startedUs, sinceUs, resolvedUs, remindUs, summary],
+  )
+  return true
+}
+
+/** Only to channels that are usable and belong to the alert's account. */
+function* announce(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
+  if (notifications.length === 0) return
+  const owner = yield* get<{ account: string }>('SELECT account FROM alert WHERE id = $1', alert)
+  for (const { id, channel, body } of notifications) {
+    const to = yield* selectChannel(channel)
+    if (to?.state !== 'ok' || to.account !== owner?.account) continue
+    yield* run(
+      `INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      ...[id, to.account, channel, alert, JSON.stringify(body), nowUs, nowUs],
+    )
+  }
+}

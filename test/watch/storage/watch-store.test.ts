@@ -1,0 +1,181 @@
+// The contract of the WatchStore, on SQLite and on a real PostgreSQL.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { openPostgres } from '../../../src/state/postgres.ts'
+import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
+import type { Alert, WatchStore } from '../../../src/watch/storage/watch-store.ts'
+import { missing } from '../../support/needs.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
+import { tempDir } from '../../support/temp-dir.ts'
+import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, watchOf } from '../watch-cast.ts'
+
+const OTHER = 'acc_2'
+const NOW = 1_795_000_000_123_456
+
+async function openInPostgres(): Promise<WatchStore> {
+  const url = await (await sharedPostgres()).createDatabase()
+  const store = createWatchStore(openPostgres(url, 'watches'))
+  await store.watches() // brings the schema up to date
+  const sql = new SQL(url, { max: 1 })
+  for (const id of [ACCOUNT, OTHER])
+    await sql.unsafe(`INSERT INTO account VALUES ($1, $1 || '@example.com', '', 0, 0, 0)`, [id])
+  await sql.close()
+  return store
+}
+
+const databases: { database: string; open: () => Promise<WatchStore> }[] = [
+  { database: 'SQLite', open: async () => openStore(tempDir('watch-store')) },
+  ...(missing('postgresql') === undefined ? [{ database: 'PostgreSQL', open: openInPostgres }] : []),
+]
+
+describe.each(databases)('watches in $database', ({ open }) => {
+  let store: WatchStore
+  beforeAll(async () => {
+    store = await open()
+  })
+  afterAll(() => store.close())
+
+  const waiting = async () => (await store.due(Number.MAX_SAFE_INTEGER, 100)).map(({ id }) => id)
+  const fire = async (id: string, watch: string, channel: string, over: Partial<Alert> = {}) =>
+    store.commit([opened(alertOf(id, watch, over), [notificationOf(`msg_${id}`, channel, id)])], new Map(), NOW)
+
+  test('a watch is read as it was written, ordered by name, and its account has at most `max`', async () => {
+    const [b, a] = [
+      watchOf('wat_b', { name: 'Ä', process: "it's 100 %; --" }, { badge: 'badge', createdUs: NOW, sinceUs: NOW }),
+      watchOf('wat_a', { name: 'B' }),
+    ]
+    expect([await store.addWatch(b, 2), await store.addWatch(a, 2)]).toEqual([true, true])
+    expect(await store.addWatch(watchOf('wat_c'), 2)).toBe(false)
+    expect(await store.addWatch(watchOf('wat_o', {}, { account: OTHER }), 2)).toBe(true)
+    expect(await store.watches(ACCOUNT)).toEqual([a, b])
+    expect((await store.watches()).map(({ id }) => id).sort()).toEqual(['wat_a', 'wat_b', 'wat_o'])
+    expect(await store.watch(ACCOUNT, 'wat_b')).toEqual(b)
+    expect(await store.watch(OTHER, 'wat_b')).toBeUndefined()
+    expect((await store.watchByBadge('badge'))?.id).toBe('wat_b')
+    await store.putWatch({ ...b, badge: null, sinceUs: NOW + 1 })
+    expect(await store.watch(ACCOUNT, 'wat_b')).toEqual({ ...b, badge: null, sinceUs: NOW + 1 })
+    expect(await store.watchByBadge('badge')).toBeUndefined()
+    expect(await store.removeWatch(OTHER, 'wat_b')).toBe(false)
+    expect(await store.removeWatch(ACCOUNT, 'wat_b')).toBe(true)
+    expect(await store.removeWatch(ACCOUNT, 'wat_b')).toBe(false)
+  })
+
+  test('two that add the last watch or channel at once do not both succeed', async () => {
+    const before = (await store.watches(OTHER)).length
+    const both = await Promise.all(
+      ['wat_1st', 'wat_2nd'].map((id) => store.addWatch(watchOf(id, {}, { account: OTHER }), before + 1)),
+    )
+    expect(both.sort()).toEqual([false, true])
+  })
+
+  test('a channel is confirmed once, by its own token, and its deletion removes it from the watches', async () => {
+    const channel = channelOf('cha_mail', { kind: 'email', state: 'pending', confirm: 'hash', secret: null })
+    const other = channelOf('cha_other', { last: { atUs: NOW, ok: false, detail: 'no' } })
+    expect([await store.addChannel(channel, 2), await store.addChannel(other, 2)]).toEqual([true, true])
+    expect(await store.addChannel(channelOf('cha_3'), 2)).toBe(false)
+    expect(await store.channels(ACCOUNT)).toEqual([channel, other])
+    expect(await store.confirmChannel('other hash')).toBeUndefined()
+    expect(await store.confirmChannel('hash')).toEqual({ ...channel, state: 'ok', confirm: null })
+    expect(await store.confirmChannel('hash')).toBeUndefined()
+    await store.putWatch(watchOf('wat_a', { channels: ['cha_mail', 'cha_other'] }))
+    expect(await store.removeChannel(OTHER, 'cha_mail')).toBe(false)
+    expect(await store.removeChannel(ACCOUNT, 'cha_mail')).toBe(true)
+    expect((await store.watch(ACCOUNT, 'wat_a'))?.spec.channels).toEqual(['cha_other'])
+  })
+
+  test('an alert and its notifications are stored together, once for each instance, and not for a watch that changed', async () => {
+    await store.addChannel(channelOf('cha_off', { state: 'disabled' }), 10)
+    await store.addChannel(channelOf('cha_theirs', { account: OTHER }), 10)
+    const alert = alertOf('ale_1', 'wat_a', { instance: 'one', meta: 'm', uid: 'u', startedUs: NOW, sinceUs: NOW })
+    const notifications = ['cha_other', 'cha_off', 'cha_theirs', 'cha_gone'].map((id) =>
+      notificationOf(`msg_${id}`, id),
+    )
+    await store.commit([opened(alert, notifications)], new Map([[ACCOUNT, NOW]]), NOW)
+    expect(await store.alert(ACCOUNT, 'ale_1')).toEqual(alert)
+    expect(await store.alert(OTHER, 'ale_1')).toBeUndefined()
+    expect(await waiting()).toEqual(['msg_cha_other'])
+    await fire('ale_again', 'wat_a', 'cha_other', { instance: 'one' })
+    await store.commit([{ ...opened(alertOf('ale_old', 'wat_a'), []), watchSinceUs: 5 } as never], new Map(), NOW)
+    await fire('ale_gone', 'wat_gone', 'cha_other')
+    expect((await store.alerts(ACCOUNT, { limit: 10 })).map(({ id }) => id)).toEqual(['ale_1'])
+    expect(await store.judged()).toEqual(new Map([[ACCOUNT, NOW]]))
+    await store.commit([], new Map([[ACCOUNT, NOW + 5]]), NOW)
+    expect((await store.judged()).get(ACCOUNT)).toBe(NOW + 5)
+  })
+
+  test('a notification is delivered once: its row, the channel and the alert change together', async () => {
+    const [row] = await store.due(NOW, 10)
+    expect(row).toMatchObject({ id: 'msg_cha_other', alert: 'ale_1', createdUs: NOW, nextUs: NOW, attempts: 0 })
+    expect(await store.due(NOW - 1, 10)).toEqual([])
+    expect(await store.outbox()).toEqual({ waiting: 1, oldestUs: NOW })
+    const failure = { atUs: NOW, ok: false, detail: '503' }
+    await store.postpone([row!], NOW + 9, failure)
+    expect(await store.due(NOW, 10)).toEqual([])
+    expect((await store.due(NOW + 9, 10))[0]).toMatchObject({ id: 'msg_cha_other', attempts: 1 })
+    expect((await store.channel('cha_other'))?.last).toEqual(failure)
+    const last = { atUs: NOW + 10, ok: true, detail: '200' }
+    await store.settle([row!], { id: 'cha_other', last }, NOW + 10, true)
+    expect((await store.channel('cha_other'))?.last).toEqual(last)
+    expect((await store.alert(ACCOUNT, 'ale_1'))?.notifiedUs).toBe(NOW + 10)
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('an alert is reminded, resolved and dismissed only while it fires', async () => {
+    await store.commit([{ kind: 'remind', id: 'ale_1', remindUs: NOW + 60, notifications: [] }], new Map(), NOW)
+    expect((await store.alert(ACCOUNT, 'ale_1'))?.remindUs).toBe(NOW + 60)
+    expect(await store.countFiring()).toEqual(new Map([[ACCOUNT, 1]]))
+    expect(await store.countFiring(OTHER)).toEqual(new Map())
+    const resolve = (resolvedUs: number) => ({ kind: 'resolve' as const, id: 'ale_1', resolvedUs, summary: 'over' })
+    const notifications = [notificationOf('msg_over', 'cha_other', 'ale_1')]
+    await store.commit([{ ...resolve(NOW + 70), notifications }], new Map(), NOW)
+    await store.commit([{ ...resolve(NOW + 80), notifications: [notificationOf('m', 'cha_other')] }], new Map(), NOW)
+    await store.commit([{ kind: 'remind', id: 'ale_1', remindUs: 1, notifications }], new Map(), NOW)
+    await store.dismiss('ale_1', NOW + 90)
+    expect(await store.alert(ACCOUNT, 'ale_1')).toMatchObject({ resolvedUs: NOW + 70, summary: 'over' })
+    expect(await waiting()).toEqual(['msg_over'])
+    await fire('ale_2', 'wat_a', 'cha_other')
+    await store.dismiss('ale_2', NOW + 1)
+    await fire('ale_3', 'wat_a', 'cha_other')
+    const ids = async (page: object) => (await store.alerts(ACCOUNT, { limit: 10, ...page })).map(({ id }) => id)
+    expect(await ids({})).toEqual(['ale_3', 'ale_2', 'ale_1'])
+    expect(await ids({ state: 'firing' })).toEqual(['ale_3'])
+    expect(await ids({ state: 'resolved', before: 'ale_2' })).toEqual(['ale_1'])
+    expect(await ids({ before: 'ale_3', limit: 1 })).toEqual(['ale_2'])
+    expect((await store.recentAlerts(NOW + 75)).map(({ id }) => id)).toEqual(['ale_2', 'ale_3'])
+    await store.prune(NOW + 71)
+    expect(await ids({})).toEqual(['ale_3'])
+  })
+
+  test('a disabled channel loses what waits for it, a deleted account everything', async () => {
+    const [row] = await store.due(Number.MAX_SAFE_INTEGER, 1)
+    await store.settle([row!], { id: 'cha_other', state: 'disabled' }, NOW, false)
+    expect(await waiting()).toEqual([])
+    expect((await store.alert(ACCOUNT, 'ale_3'))?.notifiedUs).toBeNull()
+    await store.removeAccount(ACCOUNT)
+    expect([await store.watches(ACCOUNT), await store.channels(ACCOUNT)]).toEqual([[], []])
+    expect((await store.judged()).has(ACCOUNT)).toBe(false)
+    expect((await store.watches(OTHER)).length).toBeGreaterThan(0)
+  })
+
+  test('many changes at once are all stored, names and summaries with any character too', async () => {
+    await store.addWatch(watchOf('wat_many'), 10)
+    await store.addChannel(channelOf('cha_many'), 10)
+    const odd = 'a\u0000b\u{1f980}\\\'"$1 ?'
+    const changes = Array.from({ length: 120 }, (_, i) =>
+      opened(alertOf(`ale_m${i}`, 'wat_many', { summary: odd }), [notificationOf(`msg_m${i}`, 'cha_many')]),
+    )
+    await store.commit(changes, new Map(), NOW)
+    expect((await store.countFiring(ACCOUNT)).get(ACCOUNT)).toBe(120)
+    expect((await store.outbox()).waiting).toBe(120)
+    const [{ summary }] = (await store.alerts(ACCOUNT, { limit: 1 })) as [Alert]
+    expect(summary.replace('\uFFFD', '\0')).toBe(odd)
+  })
+
+  test('signs of life and blind stretches are kept', async () => {
+    expect(await store.alive()).toEqual({ aliveUs: 0, blind: [] })
+    await store.noteAlive({ aliveUs: NOW })
+    await store.noteAlive({ aliveUs: NOW + 1, blind: { fromUs: 5, toUs: NOW } })
+    await store.noteAlive({ aliveUs: NOW + 2, blind: { fromUs: 5, toUs: NOW - 1 } })
+    expect(await store.alive()).toEqual({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW }] })
+  })
+})
