@@ -3,7 +3,6 @@
 import { type Event, type Family, markName } from '../event/event.ts'
 import { formatNs, formatStampNs } from '../event/stamp.ts'
 import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
-import { describeCounts, totalOf } from './count-events.ts'
 
 const DAY_S = 86_400n
 const NS_PER_S = 1_000_000_000n
@@ -138,4 +137,23 @@ export function describeComparison({ source, target, missing, collided, examples
         ]
       : []),
   ]
+}
+
+// Counts events as the stores count them: marks by name, metrics one per name, exceptions.
+export function addCounts(counts: Counts, events: readonly Event[]): Counts {
+  const sum: { -readonly [Name in keyof Counts]: number } = { ...counts }
+  for (const event of events) {
+    if (event.kind === 'metrics') sum.metric += event.items.length
+    else if (event.kind === 'exception') sum.exception++
+    else sum[markName(event)]++
+  }
+  return sum
+}
+
+export const totalOf = (counts: Counts): number => COUNTED.reduce((sum, name) => sum + counts[name], 0)
+
+/** `1,200 starts, 1,180 ends, 20 failed ends, 0 metrics, 3 exceptions`. */
+export function describeCounts(counts: Counts): string {
+  const names = { start: 'starts', end: 'ends', failed: 'failed ends', metric: 'metrics', exception: 'exceptions' }
+  return COUNTED.map((name) => `${counts[name].toLocaleString('en')} ${names[name]}`).join(', ')
 }

@@ -1,16 +1,17 @@
 // Moves the events of a scan into a target, family by family, in bounded memory. Invariants:
 // - A family's progress is written after its events are stored: a kill at any moment repeats, and never skips.
 // - While one chunk is written the next is read; no more than these two are in memory.
+
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Event, Family } from '../event/event.ts'
 import { createBackoff } from '../ship/backoff.ts'
 import { pause } from '../ship/pause.ts'
-import type { Chunk, Counts, Scan, ScanSelection } from '../store/scan.ts'
-import { NO_COUNTS } from '../store/scan.ts'
+import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
 import { StoreError } from '../store/source.ts'
+import { addCounts, totalOf } from './compare-stores.ts'
 import { CopyError } from './copy-error.ts'
-import { addCounts, totalOf } from './count-events.ts'
-import type { Progress } from './progress-file.ts'
 import type { ProgressLine } from './show-progress.ts'
 
 export interface CopyOptions {
@@ -93,5 +94,41 @@ async function* readAhead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<T, 
   } finally {
     await next.catch(() => {})
     await items.return()
+  }
+}
+
+// How far a copy has come: DATA_DIR/copy.json, so that the same command continues after an interruption. Without it a copy only begins again, and
+// writes what is there already over itself.
+export interface Progress {
+  /** Of each family that was begun, the cursor behind what is stored; null when all of it is. */
+  readonly done: Readonly<Partial<Record<Family, string | null>>>
+  /** Events delivered so far. */
+  readonly events: number
+}
+
+export interface ProgressFile {
+  /** Undefined when no copy between these places was interrupted. */
+  read(): Progress | undefined
+  write(progress: Progress): void
+  remove(): void
+}
+
+/** `route` names source and target: the progress of another copy is ignored. */
+export function createProgressFile(dataDir: string, route: string): ProgressFile {
+  const path = join(dataDir, 'copy.json')
+  return {
+    read() {
+      try {
+        const { route: found, ...progress } = JSON.parse(readFileSync(path, 'utf8'))
+        return found === route ? progress : undefined
+      } catch {
+        return undefined // none, or cut short by a power loss
+      }
+    },
+    write(progress) {
+      writeFileSync(`${path}.new`, JSON.stringify({ route, ...progress }))
+      renameSync(`${path}.new`, path)
+    },
+    remove: () => rmSync(path, { force: true }),
   }
 }

@@ -6,8 +6,8 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { type Event, type Family, familyOf } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
+import { addCounts } from './compare-stores.ts'
 import { CopyError } from './copy-error.ts'
-import { addCounts } from './count-events.ts'
 import { fromLine, kindOfLine, toLine } from './event-line.ts'
 
 const CHUNK_EVENTS = 20_000

@@ -5,7 +5,6 @@ import type { Disk } from './disk.ts'
 import type { Floors, Turn } from './frame.ts'
 import type { Batch } from './reader.ts'
 import type { Position } from './segment.ts'
-import type { SpoolRefusal } from './spool-error.ts'
 
 export interface SpoolOptions {
   readonly dir: string
@@ -66,4 +65,31 @@ export interface Spool {
   hasDelivered(mark: number): boolean
   /** Finishes the appends in hand; later ones are rejected. */
   close(): Promise<void>
+}
+
+// Why an append or an advance did not happen. The codes are those of the closed table in problem.ts, so HTTP can pass them on.
+/** What refuses an append before anything is written; all clear by themselves, `busy` with the next commit. */
+export type SpoolRefusal = 'spool_full' | 'share_full' | 'disk_low' | 'busy'
+
+export type SpoolErrorCode = SpoolRefusal | 'disk_failed'
+
+const MESSAGES: Record<SpoolErrorCode, string> = {
+  spool_full: 'the spool is full',
+  share_full: 'the share of this owner in the spool is full',
+  disk_low: 'the disk is almost full',
+  busy: 'too much waits for the disk',
+  disk_failed: 'the disk failed',
+}
+
+export class SpoolError extends Error {
+  override readonly name = 'SpoolError'
+
+  constructor(
+    readonly code: SpoolErrorCode,
+    cause?: unknown,
+    /** A record of the rejected append may be delivered all the same: the disk did not take its removal either. */
+    readonly mayBeKept = false,
+  ) {
+    super(MESSAGES[code], cause === undefined ? {} : { cause })
+  }
 }

@@ -21,7 +21,7 @@ import {
   segmentPath,
   toHeader,
 } from './segment.ts'
-import { SpoolError } from './spool-error.ts'
+import { SpoolError } from './spool-interface.ts'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000

@@ -2,8 +2,7 @@
 // `judgeMark` needs a mark and its two neighbours only, so the source of InfluxDB judges marks with it while they stream in.
 import type { MarkName } from '../event/event.ts'
 import { compare, comparePlaces } from './compare.ts'
-import { boundsInNs, type PairingBounds, type Time } from './pairing-bounds.ts'
-import type { Timing, TimingState } from './source.ts'
+import type { Timing, TimingSelection, TimingState } from './source.ts'
 
 /** A mark as a store holds it; '' = without meta, without uid. Marks of one account. */
 export interface StoredMark {
@@ -128,3 +127,37 @@ const isPair = <T extends Time>(start: Moment<T> | undefined, end: Moment<T>, ma
 
 /** TypeScript has no type for "two numbers or two bigints", which `-` takes. */
 const gap = <T extends Time>(from: T, to: T): T => ((to as number) - (from as number)) as T
+
+// The limits of a question about timings, as the pairing rule (pair-marks.ts) compares times with them.
+/** Times are exact in both: ns as bigints here, whole µs as numbers where many marks stream (store/influx). */
+export type Time = bigint | number
+
+type Limits = Pick<TimingSelection, 'fromNs' | 'toNs' | 'maxRunNs' | 'nowNs'>
+
+/** A question's limits in the unit of its marks. */
+export interface PairingBounds<T extends Time> {
+  readonly from: T
+  readonly to: T
+  readonly maxRun: T
+  /** A start without a next mark is running when it is not earlier. */
+  readonly runningSince: T
+  /** Whether running timings reach into the range. */
+  readonly nowReaches: boolean
+}
+
+export const boundsInNs = ({ fromNs, toNs, maxRunNs, nowNs }: Limits): PairingBounds<bigint> => ({
+  ...{ from: fromNs, to: toNs, maxRun: maxRunNs },
+  ...{ runningSince: nowNs - maxRunNs, nowReaches: nowNs >= fromNs },
+})
+
+/** For marks in whole µs: limits between two µs are moved to the one that decides the same. */
+export function boundsInUs(question: Limits): PairingBounds<number> {
+  const { from, to, maxRun, runningSince, nowReaches } = boundsInNs(question)
+  return {
+    ...{ from: ceilUs(from), to: ceilUs(to), maxRun: Number(maxRun / 1000n) },
+    ...{ runningSince: runningSince < 0n ? 0 : ceilUs(runningSince), nowReaches },
+  }
+}
+
+/** The first whole µs that is not before `ns`. */
+export const ceilUs = (ns: bigint): number => Number((ns + 999n) / 1000n)

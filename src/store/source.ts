@@ -196,7 +196,7 @@ export interface PointSource {
   findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
-  /** By the rule of store/summarize-timings.ts; in any order. */
+  /** By the rule of test/support/summarize-timings.ts; in any order. */
   summarizeTimings(
     q: TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint },
   ): Promise<TimingSummaryRow[]>

@@ -1,6 +1,6 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 import { describe, expect, test } from 'bun:test'
-import { cutText } from '../../src/console/kit/cut-text.ts'
+import { cutText } from '../../src/console/kit/dom.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo } from '../../src/console/kit/format-time.ts'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'

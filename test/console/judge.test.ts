@@ -5,11 +5,10 @@ import { judgeProcess, type Verdict } from '../../src/console/home/judge-process
 import { toCsv } from '../../src/console/kit/export-rows.ts'
 import { liveFrom, presetFor } from '../../src/console/kit/time-range.ts'
 import { describePast } from '../../src/console/runs/compare-weeks.ts'
-import { placeBands } from '../../src/console/timeline/geometry.ts'
+import { placeBands, stepRun } from '../../src/console/timeline/geometry.ts'
 import { layRuns } from '../../src/console/timeline/lay-runs.ts'
 import { belongsTo, LATE_MS } from '../../src/console/timeline/place-exceptions.ts'
 import { byNewest, formatRunId, parseRunId, type Run, toRun } from '../../src/console/timeline/run.ts'
-import { stepRun } from '../../src/console/timeline/step-run.ts'
 import { describeRatio, isOverdue, usualMs } from '../../src/console/timeline/usual.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { marksWindow } from '../../src/store/marks-window.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import type { Timing } from '../../src/store/source.ts'
-import { settledNs, summarizeTimings } from '../../src/store/summarize-timings.ts'
 import { histories, question, until } from '../contract/histories.ts'
+import { settledNs, summarizeTimings } from '../support/summarize-timings.ts'
 
 const FOREVER = { fromNs: 0n, toNs: 1n << 62n }
 const told = ({ startedNs, endedNs, place, ...timing }: Timing) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { MarkName } from '../../src/event/event.ts'
 import type { StoredMark } from '../../src/store/pair-marks.ts'
-import { quantile, type SummaryQuestion, summarizeTimings } from '../../src/store/summarize-timings.ts'
+import { quantile, type SummaryQuestion, summarizeTimings } from '../support/summarize-timings.ts'
 
 const MS = 1_000_000n
 const mark = (mark: MarkName, ms: number, uid: string, process = 'p', meta = ''): StoredMark => ({

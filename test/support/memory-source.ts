@@ -17,7 +17,7 @@ import type {
   ProcessRow,
   Selection,
 } from '../../src/store/source.ts'
-import { bucketNs, summarizeTimings } from '../../src/store/summarize-timings.ts'
+import { bucketNs, summarizeTimings } from './summarize-timings.ts'
 
 const timeNs = (stamp: Stamp): bigint => BigInt(timeUs(stamp)) * 1000n
 const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({

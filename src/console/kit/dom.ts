@@ -70,3 +70,15 @@ function setAttributes(element: Element, attributes: Attributes): void {
     else element.setAttribute(name, value === true ? '' : String(value))
   }
 }
+
+// A text cut to a length, and never within a character: one beyond the first 65,536, as an emoji, takes two code units.
+/** At most so many code units. */
+export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+
+// Light or dark, as the system has it: what is drawn on a canvas must be drawn again when that changes.
+/** Tells when the scheme changes; the result ends that. */
+export function onSchemeChange(act: () => void): () => void {
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  scheme.addEventListener('change', act)
+  return () => scheme.removeEventListener('change', act)
+}

@@ -2,9 +2,8 @@
 import uPlot from 'uplot'
 import { chartTable } from './chart-table.ts'
 import type { Crosshair } from './crosshair.ts'
-import { fill, h } from './dom.ts'
+import { fill, h, onSchemeChange } from './dom.ts'
 import { formatClock, formatDay, formatMoment, formatShortClock } from './format-time.ts'
-import { onSchemeChange } from './scheme.ts'
 import { timeZone } from './zone.ts'
 
 export interface Line {

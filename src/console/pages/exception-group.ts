@@ -1,7 +1,8 @@
 // One group of exceptions: their shared pattern, occurrences over time, and the newest texts as sent.
 import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
+import { headlineOf } from '../../wire/headline.ts'
 import { copyIcon } from '../kit/copy-button.ts'
-import { fill, h, nameText } from '../kit/dom.ts'
+import { cutText, fill, h, nameText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
 import { COUNT_STEPS, createLineChart } from '../kit/line-chart.ts'
@@ -12,7 +13,6 @@ import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
 import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
-import { EMPTY_TEXT } from './headline.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60
@@ -183,3 +183,12 @@ const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number
     h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception || EMPTY_TEXT),
   )
 }
+
+// The line of an exception that says what happened, as long as a table has room for it.
+/** Shown for an exception that was sent without a text. */
+export const EMPTY_TEXT = '(empty text)'
+const LOOKED_AT = 15_000
+const HEADLINE_MAX = 300
+
+export const headline = (text: string): string =>
+  cutText(headlineOf(text.slice(0, LOOKED_AT)), HEADLINE_MAX) || EMPTY_TEXT

@@ -15,8 +15,7 @@ import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
 import { sparkline } from '../kit/sparkline.ts'
 import { chooseEvery, readRange } from '../kit/time-range.ts'
-import { createGroupView } from './exception-group.ts'
-import { headline } from './headline.ts'
+import { createGroupView, headline } from './exception-group.ts'
 
 const EVERY_MS = 5_000
 const BARS_MAX = 40

@@ -5,7 +5,7 @@ import type { Api } from '../kit/api.ts'
 import type { Crosshair } from '../kit/crosshair.ts'
 import { h } from '../kit/dom.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
-import { type ChartData, createLineChart, DURATION_STEPS } from '../kit/line-chart.ts'
+import { type ChartData, createLineChart, DURATION_STEPS, type Line } from '../kit/line-chart.ts'
 import { createPoll } from '../kit/poll.ts'
 import type { Params } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
@@ -14,7 +14,6 @@ import { gutterPxFor } from '../timeline/geometry.ts'
 import type { Run } from '../timeline/run.ts'
 import { quantile } from '../timeline/usual.ts'
 import { askPast, DOTS_MAX, describePast, type Past, shiftFor } from './compare-weeks.ts'
-import { dotsOf } from './run-dots.ts'
 
 const STATS = ['p50', 'p95', 'max'] as const
 type Stat = (typeof STATS)[number]
@@ -208,4 +207,40 @@ function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string):
       ? `, the ${LINES_MAX} with the most runs of ${plural(totals.length, 'process', 'processes')}`
       : ''
   return `${STAT_TEXT[stat]} by process${shown}. Highest: ${slowest.process}, ${formatDuration(figureOf(slowest, stat))}. In ${describeEvery(every)}.`
+}
+
+// Runs → dots of a chart: completed, failed and, where asked for, those of a week earlier, over the band in which eight of ten runs are.
+export interface Dots {
+  readonly data: Omit<ChartData, 'fromMs' | 'toMs'>
+  /** The run of each moment of the data; undefined for one of a week earlier. */
+  readonly runs: readonly (Run | undefined)[]
+}
+
+export function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
+  const points = [
+    ...runs.flatMap((run) => {
+      const ms = run.timing.duration_ms
+      return ms === null || run.state === 'orphan' ? [] : [{ atMs: run.startMs, ms, run, kind: run.state }]
+    }),
+    ...(past?.runs ?? []).map(({ atMs, ms }) => ({ atMs, ms, run: undefined, kind: 'past' as const })),
+  ].toSorted((a, b) => a.atMs - b.atMs)
+  const line = (label: string, kind: string, colour: string): Line => ({
+    label,
+    values: points.map((point) => (point.kind === kind ? point.ms : null)),
+    look: 'dots',
+    colour,
+  })
+  const lengths = points.flatMap(({ kind, ms }) => (kind === 'completed' ? [ms] : []))
+  return {
+    runs: points.map(({ run }) => run),
+    data: {
+      atMs: points.map(({ atMs }) => atMs),
+      lines: [
+        line('Completed', 'completed', '--run-completed'),
+        line('Failed', 'failed', '--run-failed'),
+        ...(past === undefined ? [] : [line('Earlier', 'past', '--muted')]),
+      ],
+      ...(lengths.length >= 5 && { band: { low: quantile(lengths, 0.1), high: quantile(lengths, 0.9) } }),
+    },
+  }
 }

@@ -1,5 +1,5 @@
 // Draws what is in sight: the axis, a gutter of names, and each process's band. A frame costs what is on the screen, not what is in the view.
-import { cutText } from '../kit/cut-text.ts'
+import { cutText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import { formatClock, formatDay, formatShortClock } from '../kit/format-time.ts'
 import { zoneOffsetMs } from '../kit/zone.ts'

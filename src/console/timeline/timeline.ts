@@ -2,17 +2,26 @@
 // range; a click opens a run, a process by its name, or a closer look at a density strip; arrow keys and Enter do the same without a pointer.
 // Frames are drawn when something changed, and as now moves on while the view is live.
 import type { Crosshair } from '../kit/crosshair.ts'
-import { fill, h, nameText, setText } from '../kit/dom.ts'
+import { fill, h, nameText, onSchemeChange, setText } from '../kit/dom.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
-import { onSchemeChange } from '../kit/scheme.ts'
 import { drawTimeline } from './draw-timeline.ts'
-import { findBandAt, findRunAt, gutterPxFor, type Layout, placeBands, type Scale, toMs, toPx } from './geometry.ts'
+import {
+  findBandAt,
+  findRunAt,
+  gutterPxFor,
+  isStepKey,
+  type Layout,
+  placeBands,
+  type Scale,
+  stepRun,
+  toMs,
+  toPx,
+} from './geometry.ts'
 import { layRuns } from './lay-runs.ts'
-import { readPalette } from './palette.ts'
+import { readPalette } from './picture.ts'
 import { type ExceptionMark, placeExceptions, type Tick } from './place-exceptions.ts'
 import { describeState, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
-import { isStepKey, stepRun } from './step-run.ts'
 import { isOverdue } from './usual.ts'
 
 const DRAG_PX = 6

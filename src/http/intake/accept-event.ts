@@ -9,7 +9,7 @@ import type { Stamp } from '../../event/stamp.ts'
 import { turnOf } from '../../event/stamp-clock.ts'
 import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
-import { SpoolError } from '../../spool/spool-error.ts'
+import { SpoolError } from '../../spool/spool-interface.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps extends OwnTimes {

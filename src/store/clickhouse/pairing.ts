@@ -110,7 +110,7 @@ export interface SummaryInput extends PairingInput {
 }
 
 /**
- * One row per process, with `byMeta` per process and meta, with `every` also per bucket `at` (Int64), by the rule of store/summarize-timings.ts: completed, mean,
+ * One row per process, with `byMeta` per process and meta, with `every` also per bucket `at` (Int64), by the rule of test/support/summarize-timings.ts: completed, mean,
  * percentiles (50, 95, 99), max (ms; of completed ones, and meaningless without any), failed, running, abandoned, orphan.
  */
 export function summarySql(input: SummaryInput): string {

@@ -37,7 +37,7 @@ export function createDurations() {
     get count() {
       return count
     },
-    /** ms; null without any. Linear interpolation at q·(n−1), as `quantile` in summarize-timings.ts. */
+    /** ms; null without any. Linear interpolation at q·(n−1), as `quantile` in test/support/summarize-timings.ts. */
     quantileMs(q: number): number | null {
       if (count === 0) return null
       const place = q * (count - 1)

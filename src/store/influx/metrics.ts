@@ -1,7 +1,7 @@
 // Questions about metrics. A point lies at its event's stamp, up to a second behind the event's time, but never in another second: so whole seconds are
 // asked for, and the edges of a range inside a second are judged here.
-import { compare } from '../compare.ts'
-import type { MetricPoint, MetricRow, MetricSelection, Page } from '../source.ts'
+import { compare, comparePlaces } from '../compare.ts'
+import type { MetricPoint, MetricRow, MetricSelection, Page, Place } from '../source.ts'
 import {
   collectRows,
   type FluxText,
@@ -12,7 +12,6 @@ import {
   type InfluxClient,
 } from './client.ts'
 import { highestPlaces } from './pairing.ts'
-import { readPage } from './read-page.ts'
 import { ceilSecond, floorSecond, fluxNs, fluxText, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
 
 const FIRST_STRETCH_NS = 60_000_000_000n
@@ -201,4 +200,25 @@ function addLast(row: Draft, value: number, stampNs: bigint): void {
 function toFloat(text: string): number {
   if (text === '+Inf') return Number.POSITIVE_INFINITY
   return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text)
+}
+
+// A page of rows that InfluxDB orders by time alone: rows of one time come in any order, and the last of them may be missing. So some more are read,
+// those of the last time are dropped, and where nothing is left, even more are read.
+/** Part of the first time lies on the page before, and the last time is dropped: so many more rows are read at first. */
+const SPARE_ROWS = 100
+const MORE_ROWS = 4
+
+/** `read` gives the newest `count` rows (fewer: all) whose time is not later than that of the place. */
+export async function readPage<Row extends { readonly place: Place }>(
+  { limit, after }: Page,
+  read: (count: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  for (let count = limit + SPARE_ROWS; ; count *= MORE_ROWS) {
+    const rows = await read(count)
+    const cutNs = rows.length < count ? undefined : rows.at(-1)!.place.ns
+    const found = rows
+      .filter(({ place }) => place.ns !== cutNs && (after === undefined || comparePlaces(after, place) < 0))
+      .toSorted((a, b) => comparePlaces(a.place, b.place))
+    if (found.length >= limit || cutNs === undefined) return found.slice(0, limit)
+  }
 }

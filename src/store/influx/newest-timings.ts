@@ -11,13 +11,11 @@
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { comparePlaces } from '../compare.ts'
 import { marksWindow } from '../marks-window.ts'
-import { judgeMark } from '../pair-marks.ts'
-import { boundsInUs, type PairingBounds } from '../pairing-bounds.ts'
+import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
 import type { Page, PointSource, Timing } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, RunKey, Subject } from './read-marks.ts'
-import { ceilS, compareRows, floorS, type Settled } from './stream-timings.ts'
-import { toTiming } from './to-timing.ts'
+import { ceilS, compareRows, floorS, type Settled, toTiming } from './stream-timings.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 

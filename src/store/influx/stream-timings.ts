@@ -5,9 +5,8 @@
 // A stamp never leaves its time's second, so a slice holds all marks of its seconds. What is held: one slice, and the starts without a next mark. Behind
 // the range marks only settle what is open, and the reading ends when nothing is.
 import { marksWindow } from '../marks-window.ts'
-import { judgeMark, MARK_RANK } from '../pair-marks.ts'
-import { boundsInUs } from '../pairing-bounds.ts'
-import type { TimingSelection, TimingState } from '../source.ts'
+import { boundsInUs, judgeMark, MARK_RANK, toTiming as timingOf } from '../pair-marks.ts'
+import type { Timing, TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
 
@@ -153,3 +152,13 @@ function* eachSecond(series: readonly (readonly MarkRow[])[]): Generator<MarkRow
 /** As `compareMarks`. */
 export const compareRows = (a: MarkRow, b: MarkRow): number =>
   a.at - b.at || MARK_RANK[a.mark] - MARK_RANK[b.mark] || a.stampUs - b.stampUs || a.sub - b.sub
+
+// A timing as the questions answer it, of marks as InfluxDB holds them.
+const storedMark = (subject: Subject, { mark, uid, at, stampUs, sub }: MarkRow) => ({
+  ...subject,
+  ...{ mark, uid, ns: BigInt(at) * 1000n },
+  stamp: BigInt(stampUs) * 1000n + BigInt(sub),
+})
+
+export const toTiming = ({ state, subject, mark, start }: Settled): Timing =>
+  timingOf(state, storedMark(subject, mark), start && storedMark(subject, start))

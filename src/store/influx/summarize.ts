@@ -1,6 +1,5 @@
-// The summary of timings (store/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
-import { isWithin } from '../pair-marks.ts'
-import { boundsInUs } from '../pairing-bounds.ts'
+// The summary of timings (test/support/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
+import { boundsInUs, isWithin } from '../pair-marks.ts'
 import type { PointSource, TimingState, TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
 import { createPace } from './pace.ts'

@@ -2,15 +2,13 @@
 // reading marks and slow at anything else, 5 s of pairing for a million marks that it reads in 1.5.
 import { comparePlaces } from '../compare.ts'
 import { marksWindow } from '../marks-window.ts'
-import { isWithin } from '../pair-marks.ts'
-import { boundsInUs, ceilUs, type PairingBounds } from '../pairing-bounds.ts'
+import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
 import type { Page, PointSource, Timing, TimingState } from '../source.ts'
 import type { InfluxClient } from './client.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
 import { createMarkReader, type MarkReader, type RunKey } from './read-marks.ts'
-import { ceilS, floorS, type Settled, streamTimings } from './stream-timings.ts'
+import { ceilS, floorS, type Settled, streamTimings, toTiming } from './stream-timings.ts'
 import { summarizeTimings as summarize } from './summarize.ts'
-import { toTiming } from './to-timing.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 type LatestQuestion = Parameters<PointSource['findLatest']>[0]

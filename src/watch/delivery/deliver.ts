@@ -1,10 +1,11 @@
 // One delivery to one channel, by its kind. Several notifications are one digest; a webhook gets them one by one.
+
+import { createHmac } from 'node:crypto'
 import type { Channel, NotificationBody } from '../storage/watch-store.ts'
 import { DeliveryError } from './delivery-error.ts'
 import type { Mailer } from './mailer.ts'
 import { toHtml, toMrkdwn, toSubject, toText } from './notification-text.ts'
 import { type PostOptions, pinnedPost } from './pinned-post.ts'
-import { signWebhook } from './sign-webhook.ts'
 
 /** `id` is the same for every attempt. Answers the receiver's own words, or rejects with DeliveryError. */
 export type Deliver = (channel: Channel, id: string, bodies: readonly NotificationBody[]) => Promise<string>
@@ -73,3 +74,12 @@ function ntfyHeaders(bodies: readonly NotificationBody[]): Record<string, string
 /** Headers hold ASCII; ntfy decodes RFC 2047. */
 const encodeHeader = (text: string): string =>
   /^[ -~]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
+
+// The headers of Standard Webhooks (standardwebhooks.com): an id that stays the same over retries, the time of sending, and an HMAC-SHA-256 over both and the body.
+/** `secret` is `whsec_` and base64. */
+export function signWebhook(secret: string, id: string, nowUs: number, body: string): Record<string, string> {
+  const timestamp = String(Math.floor(nowUs / 1e6))
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}

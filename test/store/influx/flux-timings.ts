@@ -8,6 +8,7 @@ import {
   type InfluxClient,
 } from '../../../src/store/influx/client.ts'
 import { pairOf } from '../../../src/store/influx/encode-events.ts'
+import { readPage } from '../../../src/store/influx/metrics.ts'
 import {
   classifyMarks,
   highestPlaces,
@@ -17,7 +18,6 @@ import {
   settledAt,
   settledInRange,
 } from '../../../src/store/influx/pairing.ts'
-import { readPage } from '../../../src/store/influx/read-page.ts'
 import { behindStamps, fluxNs, fluxTime, parseFluxTime, whereTags } from '../../../src/store/influx/selection.ts'
 import { marksWindow } from '../../../src/store/marks-window.ts'
 import type {

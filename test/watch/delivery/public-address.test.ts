@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isPublicAddress } from '../../../src/watch/delivery/public-address.ts'
+import { isPublicAddress } from '../../../src/watch/delivery/pinned-post.ts'
 
 test.each([
   '127.0.0.1',

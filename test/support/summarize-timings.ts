@@ -1,8 +1,8 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
 
-import { compare } from './compare.ts'
-import { type PairingQuestion, pairMarks, type StoredMark } from './pair-marks.ts'
-import type { Timing, TimingSummaryRow } from './source.ts'
+import { compare } from '../../src/store/compare.ts'
+import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
+import type { Timing, TimingSummaryRow } from '../../src/store/source.ts'
 
 export interface SummaryQuestion extends PairingQuestion {
   readonly byMeta: boolean
