@@ -105,7 +105,7 @@ export function register(program: Program, io: Io): void {
       if (!yes) await confirm(io, 'Bury all events that are held back?', 'nothing buried')
       const { body } = await api().askWithKey('POST', '/api/dead/held', { reason })
       const { families } = body as BuriedHeld
-      if (families.length === 0) throw new CliError('nothing is held back')
+      if (families.length === 0) throw new CliError('nothing is held back; stint health shows why a delivery is paused')
       io.stdout.write(
         `The ${families.join(' and ')} that were held back are being buried; stint dead list --all-accounts shows them.\n`,
       )

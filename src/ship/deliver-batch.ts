@@ -7,18 +7,19 @@
 //       └─refused alone─▶ suspected ──the store takes a good event like it──▶ condemned ──▶ buried (durable)
 //
 // Nothing is buried on the word of a store that refuses everything: that would empty the spool into the dead letters.
-import { type Destination, type Event, familyOf } from '../event/event.ts'
+import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../state/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
+import { hourOf } from './held-back.ts'
 import type { Batch } from './load-batch.ts'
 import type { ShipMeter } from './ship-meter.ts'
 
 /** Why a delivery cannot go on right now. */
 export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly cause?: unknown }
 
-/** The store takes no event of this family, but the batch holds events of others: they can be delivered without it. */
+/** The store takes no event of this family in this hour: the others can be delivered. */
 export interface Held {
   readonly kind: 'held'
   readonly like: Event
@@ -30,7 +31,7 @@ type Answer = 'progress' | 'searching' | Hold | Held
 export interface Delivery {
   /**
    * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
-   * answered, but took nothing yet. After `held` this delivery has ended: continue with one of the batch without that family.
+   * answered, but took nothing yet. After `held` this delivery has ended: continue with one of the batch without those events.
    */
   step(): Promise<'again' | 'searching' | 'done' | Hold | Held>
   /** Lines a request may have, as learnt from what was too large. */
@@ -45,7 +46,7 @@ export interface DeliveryOptions {
   readonly log: Logger
   readonly meter: ShipMeter
   readonly maxLines: number
-  /** The batch is sent again later, and buried from then: while a family is held back. */
+  /** The batch is sent again later, and buried from then: something of it or before it is held back. */
   readonly withoutBurying?: boolean
   /** Events that are not in the batch, because the operator had them buried. */
   readonly condemned?: readonly BuriedLetter[]
@@ -62,7 +63,6 @@ const MAX_SUSPECTS = 256
 /** Dead letters a transaction: writing them blocks the process. */
 const BURY_AT_ONCE = 256
 const BURY_AT_ONCE_CHARS = 512 * 1024
-const HOUR_US = 3.6e9
 
 const linesOf = (event: Event): number => (event.kind === 'metrics' ? Math.max(1, event.items.length) : 1)
 
@@ -102,12 +102,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   async function judge(): Promise<Answer> {
     const like = batch.events[suspects[0]!.index]!
     const result = await sink.check(like)
+    if (result.kind === 'refused' || result.kind === 'too_large') return { kind: 'held', like, reason: result.reason }
     if (result.kind !== 'stored') {
       isDoubted = true
-      if (result.kind === 'wait' && batch.events.some((event) => familyOf(event.kind) !== familyOf(like.kind)))
-        return { kind: 'held', like, reason: result.reason }
-      if (result.kind === 'retry' || result.kind === 'wait') return result
-      return { kind: 'wait', reason: `the store takes no event of this kind: ${result.reason}` }
+      return result
     }
     if (isDoubted) {
       bisection.putBack(suspects.map(({ index }) => index))
@@ -171,6 +169,4 @@ function countToBury(letters: readonly BuriedLetter[]): number {
 }
 
 /** Both stores keep kinds apart, and times apart in shards or partitions of an hour at least: one may be broken and the others not. */
-function isSameShard(a: Event, b: Event): boolean {
-  return a.kind === b.kind && Math.floor(a.stamp.us / HOUR_US) === Math.floor(b.stamp.us / HOUR_US)
-}
+const isSameShard = (a: Event, b: Event): boolean => a.kind === b.kind && hourOf(a) === hourOf(b)

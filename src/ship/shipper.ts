@@ -2,22 +2,23 @@
 // - The order is: the store's answer → dead letters durable → position durable. So a kill at any moment repeats, and never loses.
 // - One write at a time; the batch in hand is kept until all of it is decided, and only then does the position move.
 // - Nothing that a store or the disk does ends the loop, and only a refusal that a check confirms takes an event out undelivered.
-// - Where the store takes no event of one family (a foreign field type on its measurement), that family is held back and the others are delivered: the
-//   position stays before the first event held back, batches are read ahead of it, and once a check of the family passes all is sent again from the
+// - Where the store takes no event of one family in one hour (a foreign field type in a shard), those are held back and the others are delivered: the
+//   position stays before the first event held back, batches are read ahead of it, and once a check in that hour passes all is sent again from the
 //   position. What was delivered meanwhile is overwritten by itself.
 //
 //   prepare ──▶ load a batch ──▶ deliver it, a request a step ──▶ advance ──▶ linger ──▶ load …
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)
 //      └────────── wait: parked, tried again from here (≤ 15 s)
 import type { Clock } from '../clock.ts'
-import { type Destination, type Family, familyOf } from '../event/event.ts'
+import type { Destination, Family } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Position, Spool } from '../spool/spool.ts'
 import type { BuriedLetter, DeadLetters } from '../state/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff } from './backoff.ts'
 import { createDelivery, type Delivery, type Held, type Hold } from './deliver-batch.ts'
-import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
+import { createHeldBack } from './held-back.ts'
+import { type Batch, type BatchLimits, isLarge, loadBatch } from './load-batch.ts'
 import { pause } from './pause.ts'
 import type { ShipMeter } from './ship-meter.ts'
 
@@ -63,6 +64,8 @@ interface InHand {
   /** Arrival of its oldest event, µs since the epoch; 0 when it is not known. */
   readonly oldestUs: number | undefined
   isDelivered: boolean
+  /** It comes again: something of it or before it is held back. */
+  readonly isAhead: boolean
 }
 
 const RETRY_CAP_MS = 5_000
@@ -85,15 +88,16 @@ export function createShipper(options: ShipperOptions): Shipper {
   /** The batch behind the one in hand, being read and decoded while the store writes: only when a full one waits. */
   let ahead: Promise<Batch | undefined> | undefined
   let maxLines = mostLines
-  /** By family, one of its events and why it is held back. */
-  const held = new Map<Family, Held>()
-  /** By family, why its events up to the mark are buried; it was held back before. */
-  const condemned = new Map<Family, { readonly reason: string; readonly mark: number }>()
+  const held = createHeldBack()
+  /** When what is held back is checked although there are events to deliver, by the monotonic clock. */
+  let checkAtUs = 0
+  /** A check of the round passed. */
+  let isReleased = false
   /** While something is held back: where the batch behind those that were delivered begins. */
   let aheadOf: Position | undefined
   let running: Promise<void> | undefined
   /** What was held back is condemned: the next step begins again at the position. */
-  let isReset = false
+  let isCondemned = false
 
   function enter(state: ShipperStatus['state'], reason?: string, err?: unknown): void {
     if (status.state === state && status.reason === reason) return
@@ -126,55 +130,57 @@ export function createShipper(options: ShipperOptions): Shipper {
     return records >= count * limits.records || bytes >= count * limits.bytes
   }
 
-  function holdBack(current: InHand, cause: Held): Next {
-    held.set(familyOf(cause.like.kind), cause)
+  function holdBack(current: InHand, { like, reason }: Held): Next {
+    held.add(like, reason)
     sayHeld()
+    checkAtUs = clock.monotonicUs() + HELD_CAP_MS * 1000
     inHand = take(current.batch, current.oldestUs)
     return 'again'
   }
 
-  const sayHeld = () =>
-    enter(
-      'parked',
-      [...held].map(([family, { reason }]) => `${family} are held back, the rest is delivered: ${reason}`).join('; '),
-    )
+  const sayHeld = () => (held.size > 0 ? enter('parked', held.describe()) : enter('shipping'))
 
-  /** Asks whether the store takes the families again that are held back. */
+  /** Asks whether the store takes again what is held back, one stretch a step; after the last one delivery begins again at the position if it takes any. */
   async function checkHeld(): Promise<Next> {
-    for (const [family, { like }] of held) {
+    const like = held.next()
+    if (like !== undefined) {
+      checkAtUs = 0 // until the round has ended
       const result = await sink.check(like)
-      if (result.kind === 'stored') held.delete(family)
+      if (result.kind === 'retry' || result.kind === 'wait') return holdUp(result)
+      if (result.kind === 'stored') {
+        held.release(like)
+        isReleased = true
+      }
+      return 'again'
     }
-    if (held.size > 0) return { pauseMs: backoff.nextMs(HELD_CAP_MS) }
-    reset()
-    enter('shipping')
+    checkAtUs = clock.monotonicUs() + HELD_CAP_MS * 1000
+    sayHeld()
+    if (!isReleased) return { pauseMs: backoff.nextMs(HELD_CAP_MS) }
+    rewind()
     return 'again'
   }
 
   function take(batch: Batch, oldestUs: number | undefined): InHand {
     const letters: BuriedLetter[] = []
+    const isAhead = aheadOf !== undefined || batch.events.some(held.has)
     const kept = batch.events.map((event, i) => {
-      const reason = condemned.get(familyOf(event.kind))?.reason
+      const reason = held.verdictOn(event)
       if (reason !== undefined) letters.push({ destination, account: event.account, reason, record: batch.records[i]! })
-      return reason === undefined && !held.has(familyOf(event.kind))
+      return reason === undefined && !held.has(event)
     })
-    const filtered =
-      held.size === 0 && letters.length === 0
-        ? batch
-        : {
-            ...batch,
-            events: batch.events.filter((_, i) => kept[i]),
-            records: batch.records.filter((_, i) => kept[i]),
-            unreadable: held.size === 0 ? batch.unreadable : [],
-          }
+    const filtered = {
+      events: batch.events.filter((_, i) => kept[i]),
+      records: batch.records.filter((_, i) => kept[i]),
+      unreadable: isAhead ? [] : batch.unreadable,
+    }
     const delivery = createDelivery({
       ...options,
       batch: filtered,
       maxLines,
-      withoutBurying: held.size > 0,
-      condemned: held.size > 0 ? [] : letters, // while another family is held back, they come again
+      withoutBurying: isAhead,
+      condemned: isAhead ? [] : letters,
     })
-    return { batch, delivery, oldestUs, isDelivered: false }
+    return { batch, delivery, oldestUs, isDelivered: false, isAhead }
   }
 
   async function load(): Promise<InHand | undefined> {
@@ -193,38 +199,41 @@ export function createShipper(options: ShipperOptions): Shipper {
     return take(batch, oldestUs)
   }
 
-  async function finish({ batch, delivery }: InHand): Promise<Next> {
-    if (held.size > 0) {
+  async function finish({ batch, delivery, isAhead }: InHand): Promise<Next> {
+    if (isAhead) {
       aheadOf = batch.next
       inHand = undefined
-      return 'again'
+      return isLarge(batch, limits) ? 'again' : { pauseMs: LINGER_MS }
     }
     await during('the position in the spool cannot be written', spool.advance(batch.next))
-    for (const [family, { mark }] of condemned) if (spool.hasDelivered(mark)) condemned.delete(family)
+    held.forgetVerdicts((mark) => spool.hasDelivered(mark))
     inHand = undefined
     maxLines = Math.min(mostLines, Math.ceil(delivery.maxLines * 1.125))
     return holdsBatches(1) ? 'again' : { pauseMs: LINGER_MS }
   }
 
   function buryHeld(reason: string): readonly Family[] {
-    const families = [...held.keys()]
-    for (const family of families) condemned.set(family, { reason, mark: spool.mark() })
-    if (families.length > 0) isReset = true
+    const families = held.condemn(reason, spool.mark())
+    if (families.length > 0) isCondemned = true
     return families
   }
 
-  /** Begins again at the position, with nothing held back. Not while a request is under way. */
-  function reset(): void {
-    isReset = false
-    held.clear()
+  /** Begins again at the position. Not while a request is under way. */
+  function rewind(): void {
+    isReleased = false
     aheadOf = undefined
     ahead = undefined
     inHand = undefined
   }
 
   async function tryStep(): Promise<Next> {
-    if (isReset) reset()
+    if (isCondemned) {
+      isCondemned = false
+      held.clear()
+      rewind()
+    }
     if (!isPrepared) return prepare()
+    if (!inHand && (isReleased || held.size > 0) && clock.monotonicUs() >= checkAtUs) return checkHeld()
     inHand ??= await load()
     if (!inHand) {
       if (held.size > 0) return checkHeld()

@@ -9,10 +9,8 @@ export const CHECK_ACCOUNT = '_check'
 /** A sink's `check` by its `write`. `stampOf` keeps the canary in the shard or partition of the event. */
 export const checkByCanary =
   (write: Sink['write'], stampOf: (stamp: Stamp) => Stamp): Sink['check'] =>
-  async (like) => {
-    const result = await write([canaryOf(like, stampOf(like.stamp))])
-    return result.kind === 'refused' ? { kind: 'wait', reason: result.reason } : result
-  }
+  (like) =>
+    write([canaryOf(like, stampOf(like.stamp))])
 
 function canaryOf(like: Event, stamp: Stamp): Event {
   const common = { account: CHECK_ACCOUNT, process: 'check', meta: '', stamp }

@@ -24,8 +24,8 @@ export interface Sink {
   /** Writes a batch; the same batch again changes nothing. Never throws for anything the store answers or for a store that is away. */
   write(events: readonly Event[]): Promise<WriteResult>
   /**
-   * Can the store take a well-formed event of the same kind and time as this one? Tells a batch of poison (`stored`) from a store
-   * that someone else broke (`wait`). What it writes is never visible to an account.
+   * Can the store take a well-formed event of the same kind and time as this one? Tells a batch of poison (`stored`) from a place in the
+   * store that someone else broke (`refused`). What it writes is never visible to an account.
    */
   check(like: Event): Promise<WriteResult>
   /** Deletes everything an account ever stored here. `stored` when it is gone for every question. Idempotent. */

@@ -417,7 +417,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(await run(['dead', 'bury-held', '--reason', 'none', '--yes'])).toEqual({
         exitCode: 1,
         stdout: '',
-        stderr: 'stint: nothing is held back\n',
+        stderr: 'stint: nothing is held back; stint health shows why a delivery is paused\n',
       })
     })
 

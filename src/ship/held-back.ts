@@ -1,0 +1,80 @@
+// The events that their store does not take because someone else broke their place in it, a foreign field type for example. Stores keep families apart, and times apart in shards or
+// partitions of an hour at least, so one family in one hour is held back (a stretch) and everything else is delivered. In memory: after a restart the store says it again.
+import { type Event, type Family, familyOf } from '../event/event.ts'
+
+const HOUR_US = 3.6e9
+
+export const hourOf = ({ stamp }: Event): number => Math.floor(stamp.us / HOUR_US)
+
+const stretchOf = (event: Event): string => `${familyOf(event.kind)} ${hourOf(event)}`
+
+interface Stretch {
+  /** One of its events. */
+  readonly like: Event
+  readonly reason: string
+}
+
+export interface HeldBack {
+  /** How many stretches. */
+  readonly size: number
+  add(like: Event, reason: string): void
+  has(event: Event): boolean
+  /** For people: what is held back, and why; '' when nothing is. */
+  describe(): string
+  /** An event of the stretch to check next, each once per round; undefined when the round has ended, and then the next call begins another. */
+  next(): Event | undefined
+  release(like: Event): void
+  /** The operator gives up what is held back now; `mark` is the spool's. Returns the families; none when nothing is held back. */
+  condemn(reason: string, mark: number): readonly Family[]
+  /** The operator's reason to bury this event. */
+  verdictOn(event: Event): string | undefined
+  /** Forgets the operator's reasons whose mark has been passed. */
+  forgetVerdicts(isPassed: (mark: number) => boolean): void
+  clear(): void
+}
+
+export function createHeldBack(): HeldBack {
+  const stretches = new Map<string, Stretch>()
+  const verdicts = new Map<string, { readonly reason: string; readonly mark: number }>()
+  let round: Event[] | undefined
+
+  return {
+    get size() {
+      return stretches.size
+    },
+    add(like, reason) {
+      stretches.set(stretchOf(like), { like, reason })
+    },
+    has: (event) => stretches.size > 0 && stretches.has(stretchOf(event)),
+    describe() {
+      const byFamily = Map.groupBy(stretches.values(), ({ like }) => familyOf(like.kind))
+      return [...byFamily]
+        .map(([family, of]) => {
+          const first = of.reduce((a, b) => (hourOf(b.like) < hourOf(a.like) ? b : a))
+          const hour = `${new Date(hourOf(first.like) * 3.6e6).toISOString().slice(0, 13)}:00Z`
+          const more = of.length > 1 ? ` and ${of.length - 1} more` : ''
+          return `${family} of the hour ${hour}${more} are held back, the rest is delivered: ${first.reason}`
+        })
+        .join('; ')
+    },
+    next() {
+      round ??= [...stretches.values()].map(({ like }) => like)
+      const like = round.pop()
+      if (like === undefined) round = undefined
+      return like
+    },
+    release: (like) => void stretches.delete(stretchOf(like)),
+    condemn(reason, mark) {
+      for (const stretch of stretches.keys()) verdicts.set(stretch, { reason, mark })
+      return [...new Set([...stretches.values()].map(({ like }) => familyOf(like.kind)))]
+    },
+    verdictOn: (event) => (verdicts.size > 0 ? verdicts.get(stretchOf(event))?.reason : undefined),
+    forgetVerdicts(isPassed) {
+      for (const [stretch, { mark }] of verdicts) if (isPassed(mark)) verdicts.delete(stretch)
+    },
+    clear() {
+      stretches.clear()
+      round = undefined
+    },
+  }
+}
