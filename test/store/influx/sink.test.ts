@@ -185,7 +185,10 @@ describe.skipIf(influxdMissing !== undefined)('a real InfluxDB', () => {
   test('is known to be broken when it refuses a well-formed event of the kind and time', async () => {
     const { address, sink } = await open()
     await breakMetrics(address, NOW_US)
-    expect(await sink.check(metrics(NOW_US))).toMatchObject({ kind: 'refused', reason: expect.stringContaining('type') })
+    expect(await sink.check(metrics(NOW_US))).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('type'),
+    })
     expect(await sink.check(mark(NOW_US))).toEqual(STORED)
     expect(await sink.check(metrics(NOW_US - 30 * DAY_US))).toEqual(STORED)
   })
