@@ -1,6 +1,7 @@
 // The events that their store does not take because someone else broke their place in it, a foreign field type for example. Stores keep families apart, and times apart in shards or
 // partitions of an hour at least, so one family in one hour is held back (a stretch) and everything else is delivered. In memory: after a restart the store says it again.
 import { type Event, type Family, familyOf } from '../event/event.ts'
+import type { Batch } from './load-batch.ts'
 
 const HOUR_US = 3.6e9
 
@@ -12,6 +13,16 @@ interface Stretch {
   /** One of its events. */
   readonly like: Event
   readonly reason: string
+}
+
+export interface Condemned {
+  readonly account: string
+  readonly reason: string
+  readonly record: string
+}
+
+export interface Sorted extends Pick<Batch, 'events' | 'records'> {
+  readonly condemned: readonly Condemned[]
 }
 
 export interface HeldBack {
@@ -26,8 +37,8 @@ export interface HeldBack {
   release(like: Event): void
   /** The operator gives up what is held back now; `mark` is the spool's. Returns the families; none when nothing is held back. */
   condemn(reason: string, mark: number): readonly Family[]
-  /** The operator's reason to bury this event. */
-  verdictOn(event: Event): string | undefined
+  /** What is to be delivered now, and what the operator gave up; without what is held back. */
+  sort(batch: Pick<Batch, 'events' | 'records'>): Sorted
   /** Forgets the operator's reasons whose mark has been passed. */
   forgetVerdicts(isPassed: (mark: number) => boolean): void
   clear(): void
@@ -68,7 +79,20 @@ export function createHeldBack(): HeldBack {
       for (const stretch of stretches.keys()) verdicts.set(stretch, { reason, mark })
       return [...new Set([...stretches.values()].map(({ like }) => familyOf(like.kind)))]
     },
-    verdictOn: (event) => (verdicts.size > 0 ? verdicts.get(stretchOf(event))?.reason : undefined),
+    sort({ events, records }) {
+      if (stretches.size + verdicts.size === 0) return { events, records, condemned: [] }
+      const sorted = { events: [] as Event[], records: [] as string[], condemned: [] as Condemned[] }
+      for (const [i, event] of events.entries()) {
+        const [stretch, record] = [stretchOf(event), records[i]!]
+        const reason = verdicts.get(stretch)?.reason
+        if (reason !== undefined) sorted.condemned.push({ account: event.account, reason, record })
+        else if (!stretches.has(stretch)) {
+          sorted.events.push(event)
+          sorted.records.push(record)
+        }
+      }
+      return sorted
+    },
     forgetVerdicts(isPassed) {
       for (const [stretch, { mark }] of verdicts) if (isPassed(mark)) verdicts.delete(stretch)
     },

@@ -161,21 +161,12 @@ export function createShipper(options: ShipperOptions): Shipper {
   }
 
   function take(batch: Batch, oldestUs: number | undefined): InHand {
-    const letters: BuriedLetter[] = []
     const isAhead = aheadOf !== undefined || batch.events.some(held.has)
-    const kept = batch.events.map((event, i) => {
-      const reason = held.verdictOn(event)
-      if (reason !== undefined) letters.push({ destination, account: event.account, reason, record: batch.records[i]! })
-      return reason === undefined && !held.has(event)
-    })
-    const filtered = {
-      events: batch.events.filter((_, i) => kept[i]),
-      records: batch.records.filter((_, i) => kept[i]),
-      unreadable: isAhead ? [] : batch.unreadable,
-    }
+    const { events, records, condemned } = held.sort(batch)
+    const letters = condemned.map((letter): BuriedLetter => ({ destination, ...letter }))
     const delivery = createDelivery({
       ...options,
-      batch: filtered,
+      batch: { events, records, unreadable: isAhead ? [] : batch.unreadable },
       maxLines,
       withoutBurying: isAhead,
       condemned: isAhead ? [] : letters,
