@@ -18,6 +18,7 @@ import {
   KILL_IN_START,
   KILL_INFLUXD,
   openRig,
+  RESTORE,
   type Rig,
   type Round,
   type RoundFault,
@@ -33,11 +34,12 @@ const READ_AGAIN_FROM = '-12h'
 const NEEDS = ['chdb', 'influxd', 'ptrace'] as const
 
 const FAULTS: Record<Rig['name'], readonly RoundFault[]> = {
-  embedded: [KILL, KILL_IN_START, KILL_IN_ROTATION, DISK_FAILS, KILL_AT_CALL],
+  embedded: [KILL, KILL_IN_START, KILL_IN_ROTATION, RESTORE, DISK_FAILS, KILL_AT_CALL],
   remote: [
     KILL,
     KILL_IN_START,
     KILL_IN_ROTATION,
+    RESTORE,
     DISK_FAILS,
     KILL_INFLUXD,
     KILL_CLICKHOUSE,
@@ -63,6 +65,10 @@ const say = (text: string) => console.log(`${new Date().toISOString().slice(11, 
 const totals = {
   'events sent': 0,
   'events acknowledged': 0,
+  '… with their own time, s': 0,
+  '… with their own time, ms': 0,
+  '… with their own time, µs': 0,
+  'events sent again, answered the same': 0,
   'events unanswered': 0,
   'events delivered': 0,
   'events in the dead letters': 0,
@@ -80,6 +86,11 @@ function note(where: string, findings: Findings): void {
 function add({ oracle, stored }: Round): void {
   totals['events sent'] += oracle.sent()
   totals['events acknowledged'] += oracle.acknowledged()
+  const { s, ms, µs } = oracle.ownTimes()
+  totals['… with their own time, s'] += s
+  totals['… with their own time, ms'] += ms
+  totals['… with their own time, µs'] += µs
+  totals['events sent again, answered the same'] += oracle.sentAgain()
   totals['events unanswered'] += oracle.unanswered()
   for (const answers of oracle.refused.values()) totals['answers that refused'] += answers
   totals['events in the dead letters'] += stored.dead.length
@@ -156,6 +167,8 @@ const report: [string, number][] = [
   ['kills of Stint', kills],
   ['… under load', killsUnderLoad],
   ['… in the start', sumOf(rigs, ({ counts }) => counts.killsInStart)],
+  ['… sent again at another node', sumOf(rigs, ({ counts }) => counts.elsewhere)],
+  ['acknowledged after a backup that was restored', sumOf(rigs, ({ counts }) => counts.beyondBackups)],
   ['answers of stores lost', proxies.reduce((sum, proxy) => sum + proxy.lostAnswers(), 0)],
   ['batches sent twice', batchesTwice],
   ['ready again, slowest, ms', Math.round(slowestReadyMs)],
@@ -167,7 +180,7 @@ const report: [string, number][] = [
   ['keys lost', keysLost],
 ]
 console.log('')
-for (const [name, value] of report) console.log(`${name.padEnd(28)} ${value}`)
+for (const [name, value] of report) console.log(`${name.padEnd(46)} ${value}`)
 console.log('faults injected')
 for (const { name, counts } of rigs) {
   for (const [fault, times] of Object.entries(counts.faults))

@@ -1,5 +1,7 @@
 // A round: load on an account of its own while faults come, one after the other; then all is healed, shipped, read and held against the oracle.
 // The Stint of a rig lives on from round to round, and so do its stores.
+import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { between, type Chance } from '../support/fault-chance.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
 import { injectFault, isKnown, manyOf, rotateKey, startLoad } from '../support/fault-trial.ts'
@@ -12,8 +14,9 @@ import {
   type Stored,
   untilShipped,
 } from '../support/oracle.ts'
-import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const SHIPPED_WITHIN_MS = 300_000
@@ -36,11 +39,17 @@ export interface RigCounts {
   mostReadyCpuMs: number
   /** Keys that were answered and unknown after a kill. */
   keysLost: number
+  /** Events acknowledged after the backup that was restored. */
+  beyondBackups: number
+  /** Events of their own time sent again at the other node. */
+  elsewhere: number
 }
 
 export interface Rig {
   readonly name: RigName
   readonly stint: StintProcess
+  /** Another node before the same stores, for retries; it runs for no longer than these take. */
+  readonly other: StintProcess | undefined
   readonly stores: FaultStores | undefined
   readonly counts: RigCounts
   close(): Promise<void>
@@ -80,9 +89,11 @@ export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
   stores?.clickhouseProxy.refuse(`"${POISON_PROCESS}"`)
   const stint = createStintProcess({ ...SETTINGS, ...stores?.settings })
   await stint.start()
+  const other = stores && createStintProcess({ ...SETTINGS, ...stores.settings, NODE_ID: '249' })
   return {
     name,
     stint,
+    other,
     stores,
     counts: {
       faults: {},
@@ -92,8 +103,11 @@ export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
       slowestReadyMs: 0,
       mostReadyCpuMs: 0,
       keysLost: 0,
+      beyondBackups: 0,
+      elsewhere: 0,
     },
     async close() {
+      await other?.close()
       await stint.close()
       await stores?.close()
     },
@@ -122,10 +136,55 @@ export async function runRound(
   } finally {
     await load.stop()
   }
-  await oracle.retry(caller)
+  if (rig.other) await retryElsewhere(rig, rig.other, caller, oracle)
+  await oracle.retry(caller, (id) => id % 7 === 3)
   await untilShipped(stint.url, SHIPPED_WITHIN_MS)
   const stored = await readStored(caller)
   return { caller, oracle, stored, findings: oracle.audit(stored) }
+}
+
+/** Every third event of its own time, and all in doubt, at a node that knows nothing of them: it is given the accounts alone. */
+async function retryElsewhere({ stint, counts }: Rig, other: StintProcess, caller: Caller, oracle: Oracle) {
+  const before = oracle.sentAgain()
+  await freeze(stint, () => {
+    for (const end of ['', '-wal', '-shm']) {
+      const [from, to] = [stint, other].map(({ dataDir }) => join(dataDir, `accounts.sqlite${end}`)) as [string, string]
+      rmSync(to, { force: true })
+      if (existsSync(from)) copyFileSync(from, to)
+    }
+  })
+  await other.start()
+  await oracle.retry(callerOf(other.url, caller), (id) => id % 3 === 0)
+  await untilShipped(other.url, SHIPPED_WITHIN_MS)
+  await other.terminate()
+  counts.elsewhere += oracle.sentAgain() - before
+}
+
+/** Nothing moves in the process meanwhile. */
+async function freeze(stint: StintProcess, work: () => void): Promise<void> {
+  process.kill(stint.pid(), 'SIGSTOP')
+  try {
+    await Bun.sleep(1000) // as src/deploy/README.md says: calls under way end
+    work()
+  } finally {
+    process.kill(stint.pid(), 'SIGCONT')
+  }
+}
+
+/** As src/deploy/README.md says: frozen while its data is copied; after more load it dies, and the copy takes the place of the data. */
+async function restoreBackup(trial: Trial): Promise<void> {
+  const { rig, oracle } = trial
+  const { dataDir } = rig.stint
+  const backup = join(tempDir('backup'), 'data')
+  const snapshot = oracle.snapshot()
+  await freeze(rig.stint, () => cpSync(dataDir, backup, { recursive: true, preserveTimestamps: true }))
+  await underLoad(trial)
+  await kill(trial)
+  rig.counts.beyondBackups += oracle.restored(snapshot)
+  rmSync(dataDir, { recursive: true })
+  cpSync(backup, dataDir, { recursive: true, preserveTimestamps: true })
+  rmSync(join(backup, '..'), { recursive: true })
+  await restart(rig)
 }
 
 export async function restart({ stint, counts }: Rig): Promise<void> {
@@ -241,6 +300,7 @@ async function takeStoreDown(trial: Trial, withKill: boolean): Promise<void> {
 export const KILL: RoundFault = { name: 'kill -9 under load', weight: 10, run: killAndRestart }
 export const KILL_IN_START: RoundFault = { name: 'kill -9 in the start', weight: 3, run: killInStart }
 export const KILL_IN_ROTATION: RoundFault = { name: 'kill -9 in a key rotation', weight: 2, run: killInRotation }
+export const RESTORE: RoundFault = { name: 'a backup is restored', weight: 3, run: restoreBackup }
 /** Needs strace. */
 export const KILL_AT_CALL: RoundFault = { name: 'kill -9 at a rename or sync', weight: 4, run: killAtCall }
 /** Needs strace. */

@@ -14,7 +14,7 @@ interface Sent {
   readonly isPoison: boolean
   /** The stamp of the 201; absent when it was refused or its answer never came. */
   at: string | undefined
-  /** A request with it broke off: it may be stored or not. */
+  /** A request with it broke off, or a backup from before its 201 was restored: it may be stored or not. */
   inDoubt: boolean
 }
 
@@ -73,9 +73,20 @@ export interface Oracle {
   load(caller: Caller, isOver: () => boolean): Promise<void>
   /** One event of a kind; resolves to the status, or undefined when no answer came. */
   send(caller: Caller, kind: Kind): Promise<number | undefined>
-  /** Sends the events of their own time whose answer never came again, until each has one: they must be there once all the same. */
-  retry(caller: Caller): Promise<void>
+  /**
+   * Sends the events of their own time that are in doubt again, until each has its answer: they must be there once all the same. `also` picks
+   * others of their own time to send again.
+   */
+  retry(caller: Caller, also?: (id: number) => boolean): Promise<void>
+  /** A moment to which a restore may go back. */
+  snapshot(): Snapshot
+  /** A copy of the data from that moment is in place: what was acknowledged after it may be lost. Returns how many events that is. */
+  restored(snapshot: Snapshot): number
   sent(): number
+  /** Events sent again with their own time and answered with the same time. */
+  sentAgain(): number
+  /** Acknowledged events of their own time, by its precision. */
+  ownTimes(): Readonly<Record<Precision, number>>
   /** Events with a 201. */
   acknowledged(): number
   /** Events whose answer never came: they may be stored or not. */
@@ -86,6 +97,12 @@ export interface Oracle {
   withoutRetryAfter(): number
   audit(stored: Stored): Findings
 }
+
+/** Holds all events that were acknowledged by then. */
+export type Snapshot = ReadonlySet<object>
+
+const PRECISIONS = ['s', 'ms', 'µs'] as const
+export type Precision = (typeof PRECISIONS)[number]
 
 /** Of the events that a store is made to refuse. */
 export const POISON_PROCESS = 'poison'
@@ -108,6 +125,8 @@ const exceptionOf = (id: number): string =>
   `boom ${id}\n\t"at" \\ 'x' 😀${id % 16 === 0 ? `\nline ${id % 7}`.repeat(LONG_EXCEPTION / 8) : ''}`
 const secondValueOf = (id: number): number => Math.sin(id) * 10 ** ((id % 40) - 20)
 const uidOf = (id: number): string => `run-${id}`
+/** Of the times that its run brings along; undefined where the run is stamped at arrival. */
+const precisionOf = (id: number): Precision | undefined => ((id >> 1) % 2 === 1 ? PRECISIONS[(id >> 2) % 3] : undefined)
 
 function bodyOf({ kind, id, own, isPoison }: Sent): object {
   const common = {
@@ -130,7 +149,7 @@ export interface OracleOptions {
 export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOptions = {}): Oracle {
   const sent: Sent[] = []
   const refused = new Map<number, number>()
-  const counts = { acknowledged: 0, withoutRetryAfter: 0 }
+  const counts = { acknowledged: 0, withoutRetryAfter: 0, again: 0 }
   let nextId = 0
 
   function begin(kind: Kind, id: number, own?: string, isPoison = false): Sent {
@@ -141,8 +160,12 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
 
   function acknowledge(one: Sent, at: string): void {
     if (one.at === undefined) counts.acknowledged++
-    else if (one.at !== at) throw new Error(`${one.kind} ${one.id} had the stamp ${one.at}, and again sent ${at}`)
+    else if (one.at !== at) throw new Error(`${one.kind} ${one.id} had the time ${one.at}, and again sent ${at}`)
+    else counts.again++
+    if (one.own !== undefined && one.own.slice(0, -1) !== at.slice(0, one.own.length - 1))
+      throw new Error(`${one.kind} ${one.id} brought the time ${one.own} and got ${at}`)
     one.at = at
+    one.inDoubt = false
   }
 
   function refuse(status: number, events: readonly Sent[]): void {
@@ -195,15 +218,13 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       readBatch,
     )
 
-  /** A run's events; with their own time they are `id` µs apart, so that the end is later than its start. */
+  /** A run's events; half of the runs bring their own time: in µs, so that the end is later than its start, or in ms or seconds, the same for all of it. */
   function beginRun(): Sent[] {
     const id = nextId++
-    const isOwn = id % 5 === 2
-    const baseMs = nowMs() - 30_000
+    const precision = precisionOf(id)
+    const base = new Date(nowMs() - 30_000).toISOString().slice(0, precision === 's' ? -5 : -1)
     const own = (us: number) =>
-      isOwn
-        ? `${new Date(baseMs).toISOString().slice(0, -1)}${String(((id * 7) % 990) + us).padStart(3, '0')}Z`
-        : undefined
+      precision && `${base}${precision === 'µs' ? String(((id * 7) % 990) + us).padStart(3, '0') : ''}Z`
     const events = [begin('start', id, own(0)), begin('metrics', id, own(1))]
     if (id % 4 === 0) events.push(begin('exception', id, own(2)))
     events.push(begin('end', id, own(3)))
@@ -224,11 +245,23 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       }
     },
     send: (caller, kind) => sendOne(caller, begin(kind, nextId++)),
-    async retry(caller) {
+    async retry(caller, also = () => false) {
       for (const one of sent) {
-        if (one.own === undefined || one.at !== undefined || !one.inDoubt) continue
-        while ((await sendOne(caller, one)) === undefined);
+        if (one.own === undefined || !(one.inDoubt || (one.at !== undefined && also(one.id)))) continue
+        while ((await sendOne(caller, one)) !== 201) await Bun.sleep(AWAY_MS)
       }
+    },
+    snapshot: () => new Set(sent.filter(({ at, inDoubt }) => at !== undefined && !inDoubt)),
+    restored(snapshot) {
+      const after = sent.filter((one) => one.at !== undefined && !one.inDoubt && !snapshot.has(one))
+      for (const one of after) one.inDoubt = true
+      return after.length
+    },
+    sentAgain: () => counts.again,
+    ownTimes() {
+      const times = { s: 0, ms: 0, µs: 0 }
+      for (const { own, at, id } of sent) if (own !== undefined && at !== undefined) times[precisionOf(id)!]++
+      return times
     },
     sent: () => sent.length,
     acknowledged: () => counts.acknowledged,
@@ -274,7 +307,7 @@ function openBooks(sent: readonly Sent[]): Books {
     foreign: (row) => note('foreign', row),
     altered: (row) => note('altered', row),
     close() {
-      for (const [key, one] of byKey) if (one.at !== undefined && !entered.has(key)) note('lost', one)
+      for (const [key, one] of byKey) if (one.at !== undefined && !one.inDoubt && !entered.has(key)) note('lost', one)
       return { ...found, examples }
     },
   }
