@@ -43,8 +43,8 @@ const kinds = [
 
 for (let i = 0; i < Number(process.argv[2]); i++) {
   const kind = kinds[i % kinds.length]!
-  const hours = kind === 'timings' || kind === 'metrics' || kind === 'exceptions' ? 1 + random(3) : 1 + random(800)
-  const fromUs = FROM_US + random(1400) * 3_600_000_000
+  const hours = kind === 'timings' || kind === 'metrics' || kind === 'exceptions' ? 1 + random(3) : 1 + random(300)
+  const fromUs = FROM_US + random(460) * 3_600_000_000
   const search = new URLSearchParams({
     from: isoOf(fromUs),
     to: isoOf(fromUs + hours * 3_600_000_000 + random(1_000_000)),

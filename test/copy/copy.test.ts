@@ -1,4 +1,4 @@
-// `stint copy` between real stores: 100,000 events of every kind, killed several times on the way, and then both sides are asked the same questions.
+// `stint copy` between real stores: 40,000 events of every kind, killed several times on the way, and then both sides are asked the same questions.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,11 @@ import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 import { type Env, runScript, runStint, spawnBun } from './run-stint.ts'
 
-const EVENTS = 100_000
+const EVENTS = 40_000
+const QUESTIONS = '60'
 const KILLS = 3
+/** Days on which the target loses events. */
+const LOST = { start: '2026-09-22T12:00:00Z', stop: '2026-09-25T12:00:00Z' }
 
 const settingsOf = ({ url, token, org, bucket }: InfluxBucket, prefix = ''): Env => ({
   [`${prefix}INFLUX_URL`]: url,
@@ -27,7 +30,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
   beforeAll(async () => {
     bucket = await (await influxd()).freshBucket()
     await runScript('fill-embedded.ts', [source, String(EVENTS)])
-    expected = await runScript('ask-questions.ts', ['100'], { DATA_DIR: source })
+    expected = await runScript('ask-questions.ts', [QUESTIONS], { DATA_DIR: source })
   }, 120_000)
 
   /** Kills the copy after it has written some progress, which is newer than that of the run before. */
@@ -57,7 +60,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     expect(comparison.target).toEqual(comparison.source)
     expect(comparison.source.start).toBe(EVENTS / 4)
     expect(existsSync(join(source, 'copy.json'))).toBe(false)
-    expectSame(await runScript('ask-questions.ts', ['100'], env), expected)
+    expectSame(await runScript('ask-questions.ts', [QUESTIONS], env), expected)
   }, 240_000)
 
   test('back into another embedded engine gives the same answers, and so does a repetition', async () => {
@@ -65,7 +68,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     for (let repetition = 0; repetition < 2; repetition++) {
       const { exitCode, stderr } = await runStint(['copy', '--from', 'influxdb'], env)
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-      expectSame(await runScript('ask-questions.ts', ['100'], env), expected)
+      expectSame(await runScript('ask-questions.ts', [QUESTIONS], env), expected)
     }
   }, 240_000)
 
@@ -77,8 +80,8 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     })
     expect(await runStint(['copy', '--from', file], env)).toMatchObject({ exitCode: 0 })
     const [all, same] = [
-      await runScript('ask-questions.ts', ['100', 'all'], { DATA_DIR: source }),
-      await runScript('ask-questions.ts', ['100', 'all'], env),
+      await runScript('ask-questions.ts', [QUESTIONS, 'all'], { DATA_DIR: source }),
+      await runScript('ask-questions.ts', [QUESTIONS, 'all'], env),
     ]
     expect(all).toContain('Error: row')
     expectSame(same, all)
@@ -89,7 +92,10 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
   test('reports events that the target lost', async () => {
     const { url, token, org } = bucket
     const client = createInfluxClient({ url, token, org, bucket: bucket.bucket }, 30_000)
-    await client.erase('account="acc_two" AND process="job 3, é =x"')
+    const { start, stop } = LOST
+    const predicate = 'account="acc_two" AND process="job 3, é =x"'
+    const query = new URLSearchParams({ org, bucket: bucket.bucket })
+    await client.request('POST', `/api/v2/delete?${query}`, { start, stop, predicate })
     client.close()
     const env = { DATA_DIR: source, ...settingsOf(bucket) }
     writeFileSync(join(source, 'copy.json'), JSON.stringify(allDone(source, bucket)))

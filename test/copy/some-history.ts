@@ -1,10 +1,10 @@
-// A history of every kind of event that a store may hold: stamps of arrival and own times of each precision, failed ends, uids, repeats, several accounts and months.
+// A history of every kind of event that a store may hold: stamps of arrival and own times of each precision, failed ends, uids, repeats, several accounts and weeks.
 import type { Event } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 
 export const ACCOUNTS = ['acc_one', 'acc_two'] as const
 export const FROM_US = Date.UTC(2026, 8, 20) * 1000
-const SPAN_US = 60 * 86_400e6
+const SPAN_US = 20 * 86_400e6
 export const TO_US = FROM_US + SPAN_US
 
 /** `count` events, the same every time, in the order of their times. */
