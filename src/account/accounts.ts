@@ -22,7 +22,7 @@ import { checkCredentials, normalizeEmail, passwordFault } from './credentials.t
 import { deleteAccount } from './delete-account.ts'
 import type { FoundKey, KeyRing } from './key-ring.ts'
 import { createKeys, type IssuedKey, type Keys } from './keys.ts'
-import { createPasswords } from './passwords.ts'
+import { createPasswords, type HashCost } from './passwords.ts'
 import { createId, createSetupCode, sameSecret } from './secret.ts'
 import type { SeriesBudget } from './series-budget.ts'
 import { createSessions, type Sessions } from './sessions.ts'
@@ -57,6 +57,8 @@ export interface AccountsOptions {
   readonly signUpsMax?: number
   /** Password hashes at once, 19 MiB and a Worker each; 1 when absent. */
   readonly hashLimit?: number
+  /** Of new passwords; tests set a lower one. */
+  readonly hashCost?: HashCost
 }
 
 export interface SignUp {
@@ -122,7 +124,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const keys = createKeys(database, ring, clock)
   const sessions = createSessions(database, clock, log)
-  const passwords = createPasswords(options.hashLimit ?? 1)
+  const passwords = createPasswords(options.hashLimit ?? 1, options.hashCost)
   const provePassword = createProvePassword(clock, passwords)
   const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 

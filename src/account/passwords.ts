@@ -7,6 +7,13 @@ import { normalizePassword } from './credentials.ts'
 const QUEUE_EACH = 16
 const QUEUE_ALL = 256
 
+/** argon2id's: KiB, and passes over them. */
+export interface HashCost {
+  readonly memoryCost: number
+  readonly timeCost: number
+}
+
+const COST: HashCost = { memoryCost: 19_456, timeCost: 2 }
 /** No password has this hash. Comparing with it costs the same as with a real one, so an unknown address is answered no faster. */
 const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
@@ -19,16 +26,17 @@ export interface Passwords {
   close(): void
 }
 
-type Work = readonly [password: string, hash?: string]
+type Work = readonly [password: string, by: HashCost | string]
 type Done = readonly [result: string | boolean | undefined, error?: string]
 
 /** The Worker's program, handed over as its source text: a file of its own would be missing from a compiled binary. It sees nothing of this module. */
 function hashInWorker(): void {
-  const ARGON2 = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-  self.onmessage = ({ data: [password, hash] }: MessageEvent<Work>) => {
+  self.onmessage = ({ data: [password, by] }: MessageEvent<Work>) => {
     try {
       const result =
-        hash === undefined ? Bun.password.hashSync(password, ARGON2) : Bun.password.verifySync(password, hash)
+        typeof by === 'string'
+          ? Bun.password.verifySync(password, by)
+          : Bun.password.hashSync(password, { algorithm: 'argon2id', ...by })
       self.postMessage([result])
     } catch (error) {
       self.postMessage([undefined, String(error)])
@@ -70,8 +78,8 @@ function createHashWorker() {
 
 type HashWorker = ReturnType<typeof createHashWorker>
 
-/** `atOnce` hashes run at the same time, each in a Worker that starts when it is first needed. */
-export function createPasswords(atOnce: number): Passwords {
+/** `atOnce` hashes run at the same time, each in a Worker that starts when it is first needed. Only tests set another `cost`. */
+export function createPasswords(atOnce: number, cost = COST): Passwords {
   const workers: HashWorker[] = []
   const idle: HashWorker[] = []
   /** By asker; the next turn is the first one's. */
@@ -121,7 +129,7 @@ export function createPasswords(atOnce: number): Passwords {
   }
 
   return {
-    hash: async (password, asker = '') => (await inTurn(asker, normalizePassword(password))) as string,
+    hash: async (password, asker = '') => (await inTurn(asker, normalizePassword(password), cost)) as string,
     verify: async (password, hash, asker = '') =>
       (await inTurn(asker, normalizePassword(password), hash ?? NOBODY)) as boolean,
     close() {

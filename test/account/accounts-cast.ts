@@ -29,12 +29,15 @@ export function createManualClock(startUs = Date.UTC(2026, 10, 20) * 1000): Manu
   }
 }
 
+/** Of the passwords in these tests: the real one takes 30 ms of a core per sign-in. */
+const hashCost = { memoryCost: 64, timeCost: 1 }
+
 export const freshDir = (): string => tempDir('accounts')
 
 export function openFresh(options: Partial<OpenAccountsOptions> = {}): OpenedAccounts {
   const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
   const path = options.path ?? join(freshDir(), 'accounts.sqlite')
-  return { ...openAccounts({ signup: 'open', log: silentLog, ...options, clock, path }), path, clock }
+  return { ...openAccounts({ signup: 'open', log: silentLog, hashCost, ...options, clock, path }), path, clock }
 }
 
 export type OpenedAccounts = Accounts & { path: string; clock: ManualClock }
@@ -59,6 +62,7 @@ function createOpenShared(): OpenAccounts {
     const accounts = await openSharedAccounts({
       signup: 'open',
       log: silentLog,
+      hashCost,
       ...options,
       clock,
       url,

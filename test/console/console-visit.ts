@@ -1,13 +1,12 @@
 // A real Stint and a real browser for the tests of the console: somebody with an account, and pages opened as them.
 import axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { type BrowserPage, launchBrowser, openPage } from '../support/browser.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { type BrowserPage, openPage, sharedBrowser } from '../support/browser.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 export const PASSWORD = 'a long enough password of a test'
 export const LIGHT = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const
-export const DARK = { ...LIGHT, colorScheme: 'dark' } as const
 export const PHONE = { viewport: { width: 320, height: 640 }, colorScheme: 'light', hasTouch: true } as const
 
 export interface Visit extends BrowserPage {
@@ -31,10 +30,10 @@ export interface ConsoleStint {
 /** Needs chromium and chdb. */
 export async function startConsole(env: Env = {}): Promise<ConsoleStint> {
   const stint = createStintProcess({ NODE_ENV: 'production', SIGNUP: 'open', ...env })
-  const [browser] = await Promise.all([launchBrowser(), stint.start()])
+  await Promise.all([sharedBrowser(), stint.start()])
   return {
     stint,
-    visit: (options = LIGHT, cookie) => visit(stint.url, browser, options, cookie),
+    visit: (options = LIGHT, cookie) => visit(stint.url, options, cookie),
     async signUp(email) {
       const answer = await post(`${stint.url}/api/accounts`, { email, password: PASSWORD })
       const { key, account } = (await answer.json()) as { key: { secret: string }; account: { id: string } }
@@ -47,21 +46,13 @@ export async function startConsole(env: Env = {}): Promise<ConsoleStint> {
       if (accepted !== events.length) throw new Error(`${accepted} of ${events.length} events were accepted`)
       await until('all events stored', () => isStored(stint.url, secret))
     },
-    async close() {
-      await browser.close()
-      await stint.close()
-    },
+    close: () => stint.close(),
   }
 }
 
 /** A page of any server's console. */
-export async function visit(
-  url: string,
-  browser: Browser,
-  options: BrowserContextOptions,
-  cookie?: string,
-): Promise<Visit> {
-  const opened = await openPage(url, { locale: 'en-GB', timezoneId: 'UTC', ...options }, browser)
+export async function visit(url: string, options: BrowserContextOptions, cookie?: string): Promise<Visit> {
+  const opened = await openPage(url, { locale: 'en-GB', timezoneId: 'UTC', ...options })
   if (cookie !== undefined) await opened.page.context().addCookies([{ name: 'stint_session', value: cookie, url }])
   return {
     ...opened,
@@ -70,15 +61,34 @@ export async function visit(
   }
 }
 
+/** Rows of a table after these are made like those before them. */
+const ROWS_CHECKED = 15
+/** The rules that depend on the colour scheme. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+
 /** The violations that axe-core finds on the page, in words. */
-export async function findBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ['violations'] }),
+export async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(
+    ([exclude, rules]) =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(
+        { exclude },
+        { resultTypes: ['violations'], ...(rules !== null && { runOnly: [...rules] }) },
+      ),
+    [`tbody tr:nth-child(n + ${ROWS_CHECKED + 1})`, rules ?? null] as const,
   )
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),
   )
+}
+
+/** The violations in the light scheme, and those of colour in the dark scheme. Leaves the page in the light one. */
+export async function findBarriersInBothSchemes(page: Page): Promise<string[]> {
+  const light = await findBarriers(page)
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' }) // no colour may be in transition
+  const dark = await findBarriers(page, COLOUR_RULES)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' })
+  return [...light, ...dark.map((text) => `dark: ${text}`)]
 }
 
 const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>

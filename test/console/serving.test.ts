@@ -10,7 +10,6 @@ import { errorToProblem } from '../../src/http/error-to-problem.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from '../../src/http/operations/console-routes.ts'
 import { openFresh } from '../account/accounts-cast.ts'
 import { startApp, type TestApp } from '../support/app.ts'
-import { launchBrowser } from '../support/browser.ts'
 import { missing } from '../support/needs.ts'
 import { LIGHT, PASSWORD, visit } from './console-visit.ts'
 
@@ -151,8 +150,7 @@ test.skipIf(missing('chromium') !== undefined)(
         onDeleted() {},
       }),
     )
-    const browser = await launchBrowser()
-    const { page, go, complaints } = await visit(server.url, browser, LIGHT)
+    const { page, go, complaints, close } = await visit(server.url, LIGHT)
     await go('')
     await page.getByLabel('E-mail').fill('ada@example.com')
     await page.getByLabel('Password').fill(PASSWORD)
@@ -163,7 +161,7 @@ test.skipIf(missing('chromium') !== undefined)(
     await page.getByLabel('Setup code').fill('open sesame')
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByLabel('Your API key').waitFor()
-    await browser.close()
+    await close()
     server.stop()
     await accounts.close()
   },

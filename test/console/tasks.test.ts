@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, DARK, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, findBarriersInBothSchemes, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
@@ -13,7 +13,6 @@ const RUNS_EACH = 51
 const HOUR_MS = 3_600_000
 const FAILED_LAST_NIGHT = 7
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true } as const
-const PHONE_DARK = { ...PHONE, colorScheme: 'dark' } as const
 
 describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_EACH} runs`, () => {
   let stint: ConsoleStint
@@ -32,14 +31,20 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   const answer = ({ page }: Visit) => page.getByText(/\d fine\.$/)
 
   test('Home answers in one sentence and with few questions', async () => {
-    const asked: string[] = []
-    visit.page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    /** Without times, as a poll may repeat a question before the answer is on the page. */
+    const asked = new Set<string>()
+    visit.page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      for (const name of ['from', 'to']) searchParams.delete(name)
+      if (pathname.startsWith('/api/')) asked.add(`${pathname}?${searchParams}`)
+    })
     await visit.go('home')
     await answer(visit).waitFor()
     expect(await answer(visit).textContent()).toBe(
       '1 failed, 1 never finished, 1 with exceptions, 1 overdue, 196 fine.',
     )
-    expect(asked.filter((path) => path.startsWith('/api/')).length).toBeLessThanOrEqual(8)
+    expect(asked.size).toBeGreaterThan(1)
+    expect(asked.size).toBeLessThanOrEqual(8)
     const rows = visit.page.getByRole('region', { name: 'Processes' }).getByRole('row')
     expect(await rows.count()).toBe(PROCESSES + 1)
     expect(await rows.nth(1).textContent()).toStartWith('broken')
@@ -214,24 +219,25 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   })
 
   test.each([
-    ['light', LIGHT],
-    ['dark', DARK],
-    ['light on a phone', PHONE],
-    ['dark on a phone', PHONE_DARK],
-  ] as const)('nothing keeps anybody out of Home and Runs, by what axe-core knows: %s', async (_, options) => {
-    const mine = await stint.visit(options, cookie)
-    const wrong: string[] = []
-    for (const view of ['home', 'runs?from=-24h&process=import', 'exceptions', 'welcome']) {
-      await mine.go(view)
-      await mine.page.getByRole('heading', { level: 1 }).waitFor()
-      await mine.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
-      wrong.push(...(await findBarriers(mine.page)).map((text) => `${view}: ${text}`))
-    }
-    expect(wrong).toEqual([])
-    expect(await mine.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
-    expect(mine.complaints).toEqual([])
-    await mine.close()
-  })
+    ['on a desktop', LIGHT],
+    ['on a phone', PHONE],
+  ] as const)(
+    'axe-core finds no barrier on Home, Runs, Exceptions and Welcome %s, light or dark',
+    async (_, options) => {
+      const mine = await stint.visit(options, cookie)
+      const wrong: string[] = []
+      for (const view of ['home', 'runs?from=-24h&process=import', 'exceptions', 'welcome']) {
+        await mine.go(view)
+        await mine.page.getByRole('heading', { level: 1 }).waitFor()
+        await mine.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+        wrong.push(...(await findBarriersInBothSchemes(mine.page)).map((text) => `${view}: ${text}`))
+      }
+      expect(wrong).toEqual([])
+      expect(await mine.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      expect(mine.complaints).toEqual([])
+      await mine.close()
+    },
+  )
 })
 
 /** 194 quiet jobs, and six that are worth a look; the import takes half as long again as a week before. */

@@ -37,6 +37,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the pag
     await page.getByText('resolved', { exact: true }).waitFor({ timeout: 20_000 })
     await page.getByRole('button', { name: 'Delete silent job' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete watch' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Delete hook' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
     await page.getByText('Nothing is watched').waitFor({ timeout: 20_000 })

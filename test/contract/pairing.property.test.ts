@@ -19,9 +19,9 @@ import { summarizeTimings } from '../support/summarize-timings.ts'
 import { histories, MAX_RUN_NS, question, until } from './histories.ts'
 import type { SourceSubject, SourceTrial } from './source.ts'
 
-/** At least 300 histories a run, many to a question: each is a process of its own. */
-const HISTORIES = 40
-const BATCHES = 8
+/** At least 300 histories per run, many to a question, as the number of questions decides the time: each is a process of its own. */
+const HISTORIES = 80
+const BATCHES = 4
 
 const log = createLog({ level: 'silent', pretty: false })
 

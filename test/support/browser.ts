@@ -21,21 +21,22 @@ export interface BrowserPage {
   close(): Promise<void>
 }
 
-/** Only to be called where `missing('chromium')` is undefined. */
-export async function launchBrowser(): Promise<Browser> {
+let running: Promise<Browser> | undefined
+
+/**
+ * One browser for all test files of this process: a start costs seconds. It ends when our end of its pipe closes.
+ * Only to be called where `missing('chromium')` is undefined.
+ */
+export function sharedBrowser(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error('there is no chromium here')
-  return chromium.launch({ executablePath, args: ARGS })
+  running ??= chromium.launch({ executablePath, args: ARGS })
+  return running
 }
 
-/** A fresh page, with cookies of its own, that has not been anywhere; in a browser of its own unless one is handed in. */
-export async function openPage(
-  origin: string,
-  options: BrowserContextOptions = {},
-  shared?: Browser,
-): Promise<BrowserPage> {
-  const browser = shared ?? (await launchBrowser())
-  const context = await browser.newContext(options)
+/** A fresh page, with cookies of its own, that has not been anywhere. */
+export async function openPage(origin: string, options: BrowserContextOptions = {}): Promise<BrowserPage> {
+  const context = await (await sharedBrowser()).newContext(options)
   const page = await context.newPage()
   const strayRequests: string[] = []
   const complaints: string[] = []
@@ -49,6 +50,6 @@ export async function openPage(
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
-  page.setDefaultTimeout(15_000)
-  return { page, strayRequests, complaints, close: () => (shared === undefined ? browser.close() : context.close()) }
+  page.setDefaultTimeout(60_000)
+  return { page, strayRequests, complaints, close: () => context.close() }
 }
