@@ -131,12 +131,19 @@ function shorten(exception: string): string {
 const PROCESSES: View = {
   path: '/api/processes',
   list: 'processes',
-  fields: ['process', 'metas', 'last_at', 'kinds'],
+  fields: ['process', 'metas', 'more_metas', 'last_at', 'kinds'],
   columns: [
     time('LAST', 'last_at'),
     PROCESS,
     { title: 'KINDS', cell: ({ kinds }) => kinds.join(' ') },
-    { title: 'METAS', cut: true, cell: ({ metas }) => metas.map((meta: string | null) => meta ?? '–').join(', ') },
+    {
+      title: 'METAS',
+      cut: true,
+      cell: ({ metas, more_metas }) => {
+        const names = metas.map((meta: string | null) => meta ?? '–').join(', ')
+        return more_metas ? `${names}, … (--by meta shows all)` : names
+      },
+    },
   ],
   empty: 'No process has sent events in this range.',
 }
@@ -184,16 +191,14 @@ const QUESTIONS: readonly Question[] = [
       ['--full', 'whole texts'],
       ['--groups', 'one row per group of similar exceptions, with its newest text'],
     ],
-    conflicts: [
-      ['groups', 'full', ''],
-      ['groups', 'all', ': groups have no pages'],
-    ],
+    conflicts: [['groups', 'full', '']],
     view: ({ groups, full }, io) => (groups ? GROUPS : full ? fullTexts(io) : EXCEPTIONS),
   },
   {
     name: 'processes',
     about: 'show the processes that have sent events, most recent first',
-    filters: [...RANGE, 'limit'],
+    filters: [...RANGE, 'by', 'limit'],
+    flags: [ALL_FLAG],
     view: () => PROCESSES,
   },
 ]

@@ -1,15 +1,17 @@
 // What the sources found → the JSON that callers see (DESIGN.md 9): times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
 // The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
-import { compare } from '../store/compare.ts'
-import type {
-  ExceptionGroup,
-  ExceptionRow,
-  MetricPoint,
-  MetricRow,
-  ProcessRow,
-  Timing,
-  TimingSummaryRow,
+import { compare, comparePlaces } from '../store/compare.ts'
+import {
+  type ExceptionGroup,
+  type ExceptionRow,
+  type MetricPoint,
+  type MetricRow,
+  type Place,
+  PROCESS_METAS,
+  type ProcessRow,
+  type Timing,
+  type TimingSummaryRow,
 } from '../store/source.ts'
 import type * as exceptions from '../wire/exceptions.ts'
 import type * as metrics from '../wire/metrics.ts'
@@ -17,7 +19,6 @@ import { PROCESS_KINDS, type ProcessEntry } from '../wire/processes.ts'
 import type * as timings from '../wire/timings.ts'
 
 const NS_PER_MS = 1_000_000n
-const MAX_METAS = 100
 
 const orNull = (text: string): string | null => (text === '' ? null : text)
 const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined ? null : formatNs(ns))
@@ -108,33 +109,49 @@ export const answerException = ({
   fingerprint,
 })
 
-/** Most recent first, then by process and fingerprint. */
-export const answerGroups = (groups: readonly ExceptionGroup[]): exceptions.ExceptionGroup[] =>
-  groups
-    .toSorted(
-      (a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process) || compare(a.fingerprint, b.fingerprint),
-    )
-    .map(({ fingerprint, process, count, firstNs, lastNs, example, counts }) => ({
-      fingerprint,
-      process,
-      count,
-      first_at: formatNs(firstNs),
-      last_at: formatNs(lastNs),
-      example,
-      ...(counts !== undefined && { counts: counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
-    }))
+export const answerGroup = ({
+  fingerprint,
+  process,
+  count,
+  firstNs,
+  lastNs,
+  example,
+  counts,
+}: Omit<ExceptionGroup, 'place'>): exceptions.ExceptionGroup => ({
+  fingerprint,
+  process,
+  count,
+  first_at: formatNs(firstNs),
+  last_at: formatNs(lastNs),
+  example,
+  ...(counts !== undefined && { counts: counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
+})
 
-/** One entry a process, whatever it sent: most recent first, then by name. Metas in order, at most 100. */
-export const answerProcesses = (rows: readonly ProcessRow[]): ProcessEntry[] =>
-  [...Map.groupBy(rows, ({ process }) => process)]
-    .map(([process, same]) => ({
-      process,
-      metas: [...new Set(same.flatMap(({ metas }) => metas))].toSorted(compare).slice(0, MAX_METAS).map(orNull),
-      lastNs: same
-        .map(({ lastNs }) => lastNs)
-        .toSorted(compare)
-        .at(-1)!,
-      kinds: PROCESS_KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
-    }))
-    .toSorted((a, b) => compare(b.lastNs, a.lastNs) || compare(a.process, b.process))
-    .map(({ process, metas, lastNs, kinds }) => ({ process, metas, last_at: formatNs(lastNs), kinds }))
+export interface ListedProcess extends ProcessRow {
+  readonly place: Place
+}
+
+/** What the stores know of each process, `byMeta` of each process and meta, in one row: most recent first, then by name. */
+export function mergeProcesses(rows: readonly ProcessRow[], byMeta: boolean): ListedProcess[] {
+  const tieOf = ({ process, metas }: ProcessRow) => (byMeta ? `${process}\0${metas[0]}` : process)
+  return [...Map.groupBy(rows, tieOf)]
+    .map(([tie, same]) => {
+      const { lastNs } = same.toSorted((a, b) => compare(b.lastNs, a.lastNs))[0]!
+      return {
+        process: same[0]!.process,
+        metas: [...new Set(same.flatMap(({ metas }) => metas))].toSorted(compare),
+        lastNs,
+        kinds: PROCESS_KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
+        place: { ns: lastNs, tie },
+      }
+    })
+    .toSorted((a, b) => comparePlaces(a.place, b.place))
+}
+
+export const answerProcess = ({ process, metas, lastNs, kinds }: ProcessRow): ProcessEntry => ({
+  process,
+  metas: metas.slice(0, PROCESS_METAS - 1).map(orNull),
+  more_metas: metas.length >= PROCESS_METAS,
+  last_at: formatNs(lastNs),
+  kinds: [...kinds],
+})

@@ -1,4 +1,5 @@
 // Pages: one item more than requested is read, to see whether there is a next page; its cursor names the last item of this one.
+import { comparePlaces } from '../store/compare.ts'
 import type { Page, Place } from '../store/source.ts'
 import type { Question } from './question.ts'
 
@@ -16,3 +17,53 @@ export function cutPage<T>(found: readonly T[], { limit, next }: Question, place
   const last = items.at(-1)
   return { items, next: found.length > limit && last !== undefined ? next(placeOf(last)) : null }
 }
+
+/** Items that one answer of a list reads again at most. */
+const MAX_SHOWN = 20_000
+/** Of all lists together. */
+const MAX_REMEMBERED = 200_000
+
+/**
+ * Pages of lists whose items move to the front when they send something: an event that reaches the store after the first page would move its process or group from
+ * a page that is still to come to one that is over. So the items that were shown are remembered by the cursor, and the next page holds the first ones that were
+ * not. Where they are forgotten (another node, a restart, too many lists), the page continues behind the cursor's place.
+ */
+export function createListPages() {
+  const remembered = new Map<string, ReadonlySet<string>>()
+  let total = 0
+
+  function remember(cursor: string, shown: ReadonlySet<string>): void {
+    total += shown.size - (remembered.get(cursor)?.size ?? 0)
+    remembered.delete(cursor)
+    remembered.set(cursor, shown)
+    for (const [oldest, { size }] of remembered) {
+      if (total <= MAX_REMEMBERED) return
+      remembered.delete(oldest)
+      total -= size
+    }
+  }
+
+  /** `find` answers newest first; the ties of its items' places tell them apart. */
+  return async <T extends { readonly place: Place }>(
+    account: string,
+    question: Question,
+    find: (page: Page) => Promise<readonly T[]>,
+  ): Promise<{ items: readonly T[]; next: string | null }> => {
+    const { place, limit } = question
+    const shown = place === undefined ? new Set<string>() : remembered.get(`${account} ${question.next(place)}`)
+    if (shown === undefined) return cutPage(await find(pageOf(question)), question, placeOf)
+    const found = await find({ limit: shown.size + limit + 1 })
+    const page = cutPage(
+      found.filter((item) => !shown.has(item.place.tie)),
+      question,
+      placeOf,
+    )
+    if (page.next !== null && shown.size + limit <= MAX_SHOWN)
+      remember(`${account} ${page.next}`, new Set([...shown, ...page.items.map((item) => item.place.tie)]))
+    return page
+  }
+}
+
+/** The page of a list that is held as a whole, in the order of its places. */
+export const pageFrom = <T extends { readonly place: Place }>(items: readonly T[], { limit, after }: Page): T[] =>
+  (after === undefined ? items : items.filter(({ place }) => comparePlaces(after, place) < 0)).slice(0, limit)

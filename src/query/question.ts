@@ -32,6 +32,8 @@ const PLACES: { readonly [K in QuestionKind]?: 'row' | 'id' } = {
   timings: 'row',
   metrics: 'row',
   exceptions: 'row',
+  groups: 'row',
+  processes: 'row',
   dead: 'id',
 }
 

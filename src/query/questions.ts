@@ -12,18 +12,19 @@ import {
 } from '../store/source.ts'
 import {
   answerException,
-  answerGroups,
+  answerGroup,
   answerMetric,
   answerMetricRows,
-  answerProcesses,
+  answerProcess,
   answerSummary,
   answerTiming,
+  mergeProcesses,
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
 import { createQuestionLimit, type QuestionLimits, type Reader, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { cutPage, pageOf, placeOf } from './page.ts'
+import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { parseQuestion, type Question } from './question.ts'
 
 export interface QuestionDeps {
@@ -46,6 +47,7 @@ const WARN_AT = 0.8
 /** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
 export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series, limits }: QuestionDeps) {
   const limit = createQuestionLimit(limits)
+  const readList = createListPages()
   const limited =
     <T>(answer: (asker: Asker, search: URLSearchParams) => Promise<T>) =>
     (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> =>
@@ -148,25 +150,32 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     groups: limited(async (asker, search) => {
       const question = parseQuestion('groups', search, nowNs())
       assertBuckets(question, MAX_GROUP_BUCKETS)
-      const { fingerprint, everyNs, limit } = question
+      const { fingerprint, everyNs } = question
       const selection = {
-        ...select(asker, question),
+        ...selectRange(asker, question),
         ...(fingerprint !== undefined && { fingerprint }),
         ...(everyNs !== undefined && { everyNs }),
       }
-      const groups = answerGroups(await ask(exceptions.groupExceptions(selection, limit)))
-      if (fingerprint === undefined || groups[0] === undefined) return { groups }
+      const { items, next } = await readList(asker.account, question, (page) =>
+        ask(exceptions.groupExceptions(selection, page)),
+      )
+      const groups = items.map(answerGroup)
+      if (fingerprint === undefined || groups[0] === undefined) return { groups, next }
       const normalized = normalizeException(groups[0].example) // one for all: a fingerprint of the current version is its hash
-      return { groups: groups.map((group) => ({ ...group, normalized })) }
+      return { groups: groups.map((group) => ({ ...group, normalized })), next }
     }),
 
     processes: limited(async (asker, search) => {
       const question = parseQuestion('processes', search, nowNs())
-      const selection = { ...select(asker, question), maxRows: MAX_ROWS }
+      const { byMeta } = question
+      const selection = { ...selectRange(asker, question), byMeta, maxRows: MAX_ROWS + 1 }
       const rows = await ask(
         Promise.all([points.findPointProcesses(selection), exceptions.findExceptionProcesses(selection)]),
       )
-      return { processes: answerProcesses(rows.flat()).slice(0, question.limit) }
+      for (const found of rows) assertRows(found.length, question)
+      const all = mergeProcesses(rows.flat(), byMeta)
+      const { items, next } = await readList(asker.account, question, async (page) => pageFrom(all, page))
+      return { processes: items.map(answerProcess), next }
     }),
 
     series: limited(async ({ account }, search) => {
@@ -178,16 +187,23 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
 }
 
 /** On a later page the range ends at the place it goes on from: nothing newer is left to answer, so nothing newer need be read. */
-function select(asker: Asker, { fromNs, toNs, process, meta, place }: Question): Selection {
+function select(asker: Asker, question: Question): Selection {
+  const { fromNs, toNs, place } = question
   const afterNs = place?.[0] === undefined ? toNs : BigInt(place[0]) + 1n
   return {
-    ...asker,
-    fromNs,
+    ...selectRange(asker, question),
     toNs: afterNs > toNs ? toNs : afterNs > fromNs ? afterNs : fromNs + 1n,
-    ...(process !== undefined && { process }),
-    ...(meta !== undefined && { meta }),
   }
 }
+
+/** The whole range on every page: for lists of what holds many events. */
+const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Question): Selection => ({
+  ...asker,
+  fromNs,
+  toNs,
+  ...(process !== undefined && { process }),
+  ...(meta !== undefined && { meta }),
+})
 
 async function ask<T>(answer: Promise<T>): Promise<T> {
   try {

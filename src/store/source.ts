@@ -149,16 +149,29 @@ export interface ExceptionGroup {
   readonly lastNs: bigint
   /** The newest text. */
   readonly example: string
+  /** That of its newest exception; the tie is `groupTie`. */
+  readonly place: Place
   /** With `everyNs`: oldest bucket first, without those that hold none. */
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
+/** Orders groups of one time by process, then fingerprint: no name holds a NUL. */
+export const groupTie = (process: string, fingerprint: string): string => `${process}\0${fingerprint}`
+
+/** Of the metas of a process so many are read: one more than an answer names. */
+export const PROCESS_METAS = 101
+
 export interface ProcessRow {
   readonly process: string
-  /** Distinct metas, sorted, '' among them where events came without one; at most 100. */
+  /** Distinct metas, sorted, '' among them where events came without one; at most `PROCESS_METAS`, with `byMeta` one. */
   readonly metas: readonly string[]
   readonly lastNs: bigint
   readonly kinds: readonly ('mark' | 'metric' | 'exception')[]
+}
+
+export interface ProcessSelection extends Selection {
+  /** One row per process and meta. */
+  readonly byMeta?: boolean
 }
 
 /** What a store of points declares about itself. */
@@ -206,7 +219,7 @@ export interface PointSource {
   findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>
   /** Oldest first; one row per process, name and bucket. */
   aggregateMetrics(q: MetricSelection & { readonly everyNs: bigint }): Promise<MetricRow[]>
-  findPointProcesses(q: Selection): Promise<ProcessRow[]>
+  findPointProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }
 
@@ -216,7 +229,7 @@ export interface ExceptionSource {
   /** Newest first. */
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   /** Most recent first. */
-  groupExceptions(q: ExceptionSelection & { readonly everyNs?: bigint }, limit: number): Promise<ExceptionGroup[]>
-  findExceptionProcesses(q: Selection): Promise<ProcessRow[]>
+  groupExceptions(q: ExceptionSelection & { readonly everyNs?: bigint }, page: Page): Promise<ExceptionGroup[]>
+  findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { QUESTION_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
-import { Count, orNull, pageOf, Time } from './shapes.ts'
+import { Count, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
 
 export const ExceptionText = Type.Object({
   at: Time,
@@ -38,7 +38,7 @@ export const ExceptionGroup = Type.Object({
 })
 export type ExceptionGroup = Static<typeof ExceptionGroup>
 
-export const ExceptionGroups = Type.Object({ groups: Type.Array(ExceptionGroup) })
+export const ExceptionGroups = pageOf('groups', ExceptionGroup)
 export type ExceptionGroups = Static<typeof ExceptionGroups>
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
@@ -74,8 +74,8 @@ export const GROUP_EXCEPTIONS = defineRoute({
   tag: 'questions',
   access: 'key or session',
   summary: 'Group exceptions by fingerprint',
-  description: 'Most recent first.',
-  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'limit'],
+  description: `Most recent first. ${LIST_PAGES}`,
+  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'limit', 'cursor'],
   answers: {
     200: json('The groups', ExceptionGroups, {
       groups: [
@@ -88,6 +88,7 @@ export const GROUP_EXCEPTIONS = defineRoute({
           example: EXAMPLE,
         },
       ],
+      next: null,
     }),
   },
   problems: QUESTION_PROBLEMS,

@@ -2,21 +2,22 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { LOCAL_QUESTION_PROBLEMS, QUESTION_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
-import { Count, choice, orNull, Time } from './shapes.ts'
+import { Count, choice, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
 
 export const PROCESS_KINDS = ['mark', 'metric', 'exception'] as const
 
 export const ProcessEntry = Type.Object({
   process: Type.String(),
   metas: Type.Array(orNull(Type.String()), {
-    description: 'Sorted, at most 100; null stands for events without a meta.',
+    description: 'Sorted, at most 100; null stands for events without a meta. With `by=meta` exactly one.',
   }),
+  more_metas: Type.Boolean({ description: 'The process has more metas than these; `by=meta` lists all of them.' }),
   last_at: Time,
   kinds: Type.Array(choice(PROCESS_KINDS)),
 })
 export type ProcessEntry = Static<typeof ProcessEntry>
 
-export const Processes = Type.Object({ processes: Type.Array(ProcessEntry) })
+export const Processes = pageOf('processes', ProcessEntry)
 export type Processes = Static<typeof Processes>
 
 export const FIND_PROCESSES = defineRoute({
@@ -25,18 +26,20 @@ export const FIND_PROCESSES = defineRoute({
   tag: 'questions',
   access: 'key or session',
   summary: 'List processes that sent anything',
-  description: 'Most recent first.',
-  parameters: ['from', 'to', 'process', 'meta', 'limit'],
+  description: `Most recent first. With \`by=meta\` one entry per process and meta. ${LIST_PAGES}`,
+  parameters: ['from', 'to', 'process', 'meta', 'by', 'limit', 'cursor'],
   answers: {
     200: json('The processes', Processes, {
       processes: [
         {
           process: 'nightly import',
           metas: [null, 'region eu'],
+          more_metas: false,
           last_at: '2026-11-20T21:52:42.171920000Z',
           kinds: ['mark', 'exception'],
         },
       ],
+      next: null,
     }),
   },
   problems: QUESTION_PROBLEMS,

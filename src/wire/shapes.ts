@@ -27,6 +27,10 @@ export const pageOf = <N extends string, T extends TSchema>(name: N, item: T) =>
     next: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last.' })),
   })
 
+/** How pages of a list hold together whose items move to the front when they send something. */
+export const LIST_PAGES =
+  'The pages hold each item once, also when events arrive meanwhile: the server remembers which items the pages before it held. Of a list that has more than 20,000 items, that is continued after hours, or on another node, the rest may lack those that have moved to the front since.'
+
 /** An object that takes no members but these. */
 export const closed = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false })
 

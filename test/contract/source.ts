@@ -6,14 +6,15 @@ import type { Mark, MarkName, Metrics } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import type { Sink } from '../../src/store/sink.ts'
-import type {
-  MetricPoint,
-  Page,
-  PointSource,
-  Timing,
-  TimingSelection,
-  TimingState,
-  TimingSummaryRow,
+import {
+  type MetricPoint,
+  type Page,
+  type PointSource,
+  PROCESS_METAS,
+  type Timing,
+  type TimingSelection,
+  type TimingState,
+  type TimingSummaryRow,
 } from '../../src/store/source.ts'
 
 /** A sink and a source on one store (bucket, database, …) of their own, prepared and empty. */
@@ -106,7 +107,8 @@ export function pointSourceContract(subject: SourceSubject): void {
           source.findMetrics({ ...range, ...q }, page),
         rows: (q: Partial<Parameters<PointSource['aggregateMetrics']>[0]> = {}) =>
           source.aggregateMetrics({ ...range, everyNs: MINUTE, ...q }),
-        processes: (q: Partial<TimingSelection> = {}) => source.findPointProcesses({ ...range, ...q }),
+        processes: (q: Partial<TimingSelection & { byMeta: boolean }> = {}) =>
+          source.findPointProcesses({ ...range, ...q }),
       }
     }
 
@@ -782,6 +784,18 @@ export function pointSourceContract(subject: SourceSubject): void {
           { process: 'import', metas: ['', 'm', 'n'], lastNs: T + 4n, kinds: ['mark', 'metric'] },
           { process: 'measured', metas: ['m'], lastNs: T + 3n, kinds: ['metric'] },
         ])
+        const byMeta = (await processes({ byMeta: true })).map(({ process, metas, lastNs }) => [
+          process,
+          metas,
+          lastNs - T,
+        ])
+        expect(byMeta.toSorted((a, b) => Number(b[2]) - Number(a[2]))).toEqual([
+          [HOSTILE, [HOSTILE], 5n],
+          ['import', ['n'], 4n],
+          ['measured', ['m'], 3n],
+          ['import', ['m'], 2n],
+          ['import', [''], 1n],
+        ])
         expect((await processes({ process: 'measured' })).map(({ process }) => process)).toEqual(['measured'])
         expect((await processes({ meta: 'n' })).map(({ process }) => process)).toEqual(['import'])
         expect((await processes({ meta: '' })).map(({ process }) => process)).toEqual(['import'])
@@ -791,13 +805,14 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('name a hundred metas at most', async () => {
+      test('name so many metas at most that an answer can say there are more; by meta all are listed', async () => {
         const { store, start, processes } = cast()
         await store(Array.from({ length: 130 }, (_, i) => start(BigInt(i), { meta: `m${String(i).padStart(3, '0')}` })))
         const [row, ...others] = await processes()
         expect(others).toEqual([])
-        expect(row!.metas).toHaveLength(100)
+        expect(row!.metas).toHaveLength(PROCESS_METAS)
         expect(row!.lastNs).toBe(T + 129n)
+        expect(await processes({ byMeta: true })).toHaveLength(130)
       })
     })
 

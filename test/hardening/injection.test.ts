@@ -183,12 +183,13 @@ async function askAll(source: PointSource & Partial<ExceptionSource>, s: Asked):
   await quiet(source.findMetrics({ ...range, name: s.name, uid: s.uid }, page))
   await quiet(source.aggregateMetrics({ ...range, name: s.name, uid: s.uid, everyNs: 1_000_000n }))
   await quiet(source.findPointProcesses(range))
+  await quiet(source.findPointProcesses({ ...range, byMeta: true }))
   if (source.findExceptions === undefined) return
   await quiet(source.findExceptions({ ...range, fingerprint: s.fingerprint, uid: s.uid }, page))
   await quiet(
     source.findMoments!({ ...range, subjects: [{ process: s.process, meta: s.meta }], limitEach: 1, limit: 1 }),
   )
-  await quiet(source.groupExceptions!({ ...range, fingerprint: s.fingerprint, everyNs: 1_000_000n }, 10))
+  await quiet(source.groupExceptions!({ ...range, fingerprint: s.fingerprint, everyNs: 1_000_000n }, page))
   await quiet(source.findExceptionProcesses!(range))
 }
 const HARMLESS: Asked = { account: ACCOUNT, process: 'p0', meta: 'm0', uid: 'u', name: 'n0', fingerprint: 'v1:00' }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import {
   answerException,
-  answerGroups,
+  answerGroup,
   answerMetric,
   answerMetricRows,
-  answerProcesses,
+  answerProcess,
   answerSummary,
   answerTiming,
+  mergeProcesses,
   toMs,
 } from '../../src/query/answers.ts'
 import type { TimingSummaryRow } from '../../src/store/source.ts'
@@ -136,7 +137,7 @@ test('a metric, its rows and an exception', () => {
 
 test('groups come most recent first', () => {
   const group = { fingerprint: 'a', process: 'p', count: 2, firstNs: T, lastNs: T + 5n, example: 'x' }
-  expect(answerGroups([group, { ...group, fingerprint: 'b', lastNs: T + 9n }])).toEqual([
+  expect([{ ...group, fingerprint: 'b', lastNs: T + 9n }, group].map(answerGroup)).toEqual([
     {
       fingerprint: 'b',
       process: 'p',
@@ -157,18 +158,21 @@ test('groups come most recent first', () => {
 })
 
 describe('a process', () => {
+  const answerAll = (rows: Parameters<typeof mergeProcesses>[0]) => mergeProcesses(rows, false).map(answerProcess)
+
   test('that both stores know is one', () => {
     expect(
-      answerProcesses([
+      answerAll([
         { process: 'p', metas: ['b'], lastNs: T, kinds: ['metric', 'mark'] },
         { process: 'q', metas: [''], lastNs: T + 2n, kinds: ['mark'] },
         { process: 'p', metas: ['', 'a', 'b'], lastNs: T + 1n, kinds: ['exception'] },
       ]),
     ).toEqual([
-      { process: 'q', metas: [null], last_at: '2025-11-20T21:20:00.000000002Z', kinds: ['mark'] },
+      { process: 'q', metas: [null], more_metas: false, last_at: '2025-11-20T21:20:00.000000002Z', kinds: ['mark'] },
       {
         process: 'p',
         metas: [null, 'a', 'b'],
+        more_metas: false,
         last_at: '2025-11-20T21:20:00.000000001Z',
         kinds: ['mark', 'metric', 'exception'],
       },
@@ -176,11 +180,12 @@ describe('a process', () => {
   })
   test('names a hundred metas at most', () => {
     const metas = Array.from({ length: 100 }, (_, i) => `b${String(i).padStart(3, '0')}`)
-    const [row] = answerProcesses([
+    const [row] = answerAll([
       { process: 'p', metas, lastNs: T, kinds: ['mark'] },
       { process: 'p', metas: ['', 'a'], lastNs: T, kinds: ['exception'] },
     ])
     expect(row!.metas).toHaveLength(100)
     expect(row!.metas.slice(0, 3)).toEqual([null, 'a', 'b000'])
+    expect(row!.more_metas).toBe(true)
   })
 })

@@ -55,7 +55,8 @@ test('a fingerprint gives its group alone, with what it is made of', async () =>
 test('a group of an older version is answered, with its text normalised once by the rule of today', async () => {
   const points = createMemorySource([]).points
   const common = { fingerprint: 'v1:0000000000000000', count: 1, firstNs: NOW, lastNs: NOW }
-  const group = (process: string, example: string) => ({ ...common, process, example })
+  const place = { ns: NOW, tie: '' }
+  const group = (process: string, example: string) => ({ ...common, process, example, place })
   const source = {
     ...createMemorySource([]).exceptions,
     groupExceptions: async () => [group('p', 'a 1'), group('q', 'b 2')],

@@ -65,7 +65,7 @@ describe('pages', () => {
 
   async function walk(
     opened: ReturnType<typeof open>,
-    kind: 'timings' | 'metrics' | 'exceptions',
+    kind: 'timings' | 'metrics' | 'exceptions' | 'groups' | 'processes',
     query: string,
     between?: (page: number) => void,
   ) {
@@ -157,6 +157,66 @@ describe('pages', () => {
     const pages = await walk(open(exceptions), 'exceptions', 'limit=2')
     expect(pages.map((page) => page.map((x) => (x as { exception: string }).exception))).toEqual([['x1', 'x2'], ['x3']])
   })
+
+  describe('of processes and groups', () => {
+    const names = (rows: unknown[]) => rows.map((row) => (row as { process: string }).process)
+    const sent = (process: string, agoS: number, more = {}) => [
+      event(agoS, { kind: 'start' }, { process, ...more }),
+      event(agoS, { kind: 'exception', exception: 'x' }, { process, ...more }),
+    ]
+    const all = Array.from({ length: 1_200 }, (_, i) => `p${String(i).padStart(4, '0')}`)
+    const events = () => all.flatMap((process, i) => sent(process, 10 + i))
+
+    test.each(['groups', 'processes'] as const)('%s: all are reachable, each once', async (kind) => {
+      const pages = await walk(open(events()), kind, 'limit=500')
+      expect(pages.map(names)).toEqual([all.slice(0, 500), all.slice(500, 1000), all.slice(1000)])
+      expect(pages[0]![0]).toMatchObject({ process: 'p0000' })
+    })
+
+    test.each(['groups', 'processes'] as const)('%s: each once while events arrive late and new', async (kind) => {
+      const stored = events()
+      const opened = open(stored)
+      const pages = await walk(opened, kind, 'limit=100', (page) => {
+        opened.clock.nowNs += 10n * S
+        // sent before the first page and stored after it; with a time of its own; and sent after it
+        for (const process of all.filter((_, i) => i % 7 === page % 7))
+          stored.push(...sent(process, 1), ...sent(process, 5, { sub: 7n }), ...sent(process, -5 * page))
+        stored.push(...sent(`new ${page}`, 2))
+      })
+      const found = names(pages.flat())
+      expect(found.toSorted()).toEqual([...new Set(found)].toSorted())
+      expect(found.filter((name) => !name.startsWith('new')).toSorted()).toEqual(all)
+    })
+
+    test.each(['groups', 'processes'] as const)(
+      '%s: continue behind the place where the shown ones are forgotten',
+      async (kind) => {
+        const stored = events()
+        const { next } = (await open(stored).ask(kind, 'limit=500')) as { next: string }
+        const page = await open(stored).ask(kind, `limit=1000&cursor=${next}`)
+        expect(names(items(page))).toEqual(all.slice(500))
+        expect((page as { next: unknown }).next).toBeNull()
+      },
+    )
+
+    test.each(['groups', 'processes'] as const)('%s: a cursor of another question is refused', async (kind) => {
+      const opened = open(events())
+      const { next } = (await opened.ask(kind, 'limit=10')) as { next: string }
+      for (const query of [`process=p&cursor=${next}`, 'cursor=x'])
+        await expectRefusal(opened.ask(kind, query), 'question_invalid', /parameters/)
+    })
+
+    test('all metas of a process are reachable, most recent first, and the list of processes says that there are more', async () => {
+      const metas = Array.from({ length: 150 }, (_, i) => `m${String(i).padStart(3, '0')}`)
+      const opened = open(metas.flatMap((meta, i) => sent('p', 10 + i, { meta })))
+      const [row] = items(await opened.ask('processes')) as { metas: string[]; more_metas: boolean }[]
+      expect(row!.metas).toEqual(metas.slice(0, 100))
+      expect(row!.more_metas).toBe(true)
+      const rows = (await walk(opened, 'processes', 'by=meta&process=p&limit=40')).flat()
+      expect(rows.map((found) => (found as { metas: string[] }).metas[0])).toEqual(metas)
+      expect(rows.every((found) => (found as { more_metas: boolean }).more_metas)).toBe(false)
+    })
+  })
 })
 
 test('a question about nothing has an empty answer', async () => {
@@ -166,8 +226,8 @@ test('a question about nothing has an empty answer', async () => {
   expect(await ask('metrics')).toEqual({ points: [], next: null })
   expect(await ask('metrics', 'every=1m')).toEqual({ rows: [] })
   expect(await ask('exceptions')).toEqual({ exceptions: [], next: null })
-  expect(await ask('groups')).toEqual({ groups: [] })
-  expect(await ask('processes')).toEqual({ processes: [] })
+  expect(await ask('groups')).toEqual({ groups: [], next: null })
+  expect(await ask('processes')).toEqual({ processes: [], next: null })
   expect(await ask('series')).toEqual({ used: 7, max: 10, warning: false })
 })
 

@@ -4,18 +4,21 @@ import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
 import { compare, comparePlaces } from '../../src/store/compare.ts'
 import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
-import type {
-  ExceptionRow,
-  ExceptionSelection,
-  ExceptionSource,
-  MarkSelection,
-  MetricPoint,
-  MetricSelection,
-  Page,
-  Place,
-  PointSource,
-  ProcessRow,
-  Selection,
+import {
+  type ExceptionRow,
+  type ExceptionSelection,
+  type ExceptionSource,
+  groupTie,
+  type MarkSelection,
+  type MetricPoint,
+  type MetricSelection,
+  type Page,
+  type Place,
+  type PointSource,
+  PROCESS_METAS,
+  type ProcessRow,
+  type ProcessSelection,
+  type Selection,
 } from '../../src/store/source.ts'
 import { bucketNs, summarizeTimings } from './summarize-timings.ts'
 
@@ -83,11 +86,11 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             },
           ],
     )
-  const processes = (q: Selection, kinds: readonly Event['kind'][]): ProcessRow[] =>
-    [...Map.groupBy(within(q, kinds), ({ process }) => process)]
-      .map(([process, same]) => ({
-        process,
-        metas: [...new Set(same.map(({ meta }) => meta))].sort().slice(0, 100),
+  const processes = (q: ProcessSelection, kinds: readonly Event['kind'][]): ProcessRow[] =>
+    [...Map.groupBy(within(q, kinds), ({ process, meta }) => (q.byMeta ? `${process}\0${meta}` : process)).values()]
+      .map((same) => ({
+        process: same[0]!.process,
+        metas: [...new Set(same.map(({ meta }) => meta))].sort().slice(0, PROCESS_METAS),
         lastNs: same
           .map(({ stamp }) => timeNs(stamp))
           .toSorted(compare)
@@ -187,25 +190,27 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           .slice(0, limit)
           .map(({ atNs, process, meta, uid }) => ({ atNs, process, meta, uid }))
       },
-      groupExceptions: async (q, limit) =>
-        [
-          ...Map.groupBy(
-            texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
-            (row) => JSON.stringify([row.fingerprint, row.process]),
-          ).values(),
-        ]
-          .map((same) => same.toSorted((a, b) => compare(a.atNs, b.atNs)))
-          .map((same) => ({
-            fingerprint: same[0]!.fingerprint,
-            process: same[0]!.process,
-            count: same.length,
-            firstNs: same[0]!.atNs,
-            lastNs: same.at(-1)!.atNs,
-            example: same.at(-1)!.exception,
-            ...(q.everyNs !== undefined && { counts: countBuckets(same, q.everyNs) }),
-          }))
-          .toSorted((a, b) => compare(b.lastNs, a.lastNs))
-          .slice(0, limit),
+      groupExceptions: async (q, page) =>
+        cut(
+          [
+            ...Map.groupBy(
+              texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
+              (row) => JSON.stringify([row.fingerprint, row.process]),
+            ).values(),
+          ]
+            .map((same) => same.toSorted((a, b) => compare(a.atNs, b.atNs)))
+            .map((same) => ({
+              fingerprint: same[0]!.fingerprint,
+              process: same[0]!.process,
+              count: same.length,
+              firstNs: same[0]!.atNs,
+              lastNs: same.at(-1)!.atNs,
+              example: same.at(-1)!.exception,
+              place: { ns: same.at(-1)!.atNs, tie: groupTie(same[0]!.process, same[0]!.fingerprint) },
+              ...(q.everyNs !== undefined && { counts: countBuckets(same, q.everyNs) }),
+            })),
+          page,
+        ),
       findExceptionProcesses: async (q) => processes(q, ['exception']),
       close: async () => {},
     },

@@ -3,6 +3,7 @@
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
+import { getPages } from '../kit/api.ts'
 import { fill, h, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
@@ -19,7 +20,6 @@ import { createLatestFeed, type Latest } from './latest-feed.ts'
 const LATEST_EVERY_MS = 5_000
 const DAY_EVERY_MS = 60_000
 const DAY = '-24h'
-const GROUPS_MAX = 1_000
 
 export function openHomePage(app: App): Page {
   const { api, nowMs } = app
@@ -54,9 +54,9 @@ export function openHomePage(app: App): Page {
   const dayPoll = createPoll<DayFigures>({
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
-      const [{ rows }, { groups }] = await Promise.all([
+      const [{ rows }, groups] = await Promise.all([
         api.get<{ rows: SummaryRow[] }>('api/timings/summary', { from: DAY }, signal),
-        api.get<{ groups: ExceptionGroup[] }>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
+        getPages<ExceptionGroup>(api, 'api/exceptions/groups', 'groups', { from: DAY }, signal),
       ])
       return { totals: rows, groups }
     },

@@ -30,6 +30,28 @@ export interface Api {
   aheadMs(): number
 }
 
+const PAGE_ROWS = 1_000
+const PAGES_MAX = 10
+
+/** The rows of a question in `list`, page by page, at most 10,000. Throws ApiError. */
+export async function getPages<T>(
+  api: Pick<Api, 'get'>,
+  path: string,
+  list: string,
+  query: Query,
+  signal?: AbortSignal,
+): Promise<T[]> {
+  const found: T[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const answer = await api.get<Record<string, unknown>>(path, { ...query, limit: PAGE_ROWS, cursor }, signal)
+    found.push(...(answer[list] as T[]))
+    if (typeof answer.next !== 'string') break
+    cursor = answer.next
+  }
+  return found
+}
+
 const AGREE_MS = 2_000
 
 /** `onSignedOut` is called when the session has ended; the ApiError is thrown as well. `wallMs` is this browser's clock. */

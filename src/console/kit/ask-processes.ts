@@ -1,9 +1,7 @@
 // Which processes and metas there are to choose from, for the filters. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from '../../wire/processes.ts'
-import type { Api } from './api.ts'
+import { type Api, getPages } from './api.ts'
 import type { Option } from './choice.ts'
-
-const ALL = 1_000
 
 const FRESH_MS = 60_000
 
@@ -15,9 +13,8 @@ export function createAskProcesses(api: Api, nowMs: () => number): AskProcesses 
   let heldAtMs = Number.NEGATIVE_INFINITY
   return async (signal) => {
     if (nowMs() - heldAtMs < FRESH_MS) return held
-    const query = { from: '-30d', limit: ALL }
-    const { processes } = await api.get<{ processes: ProcessEntry[] }>('api/processes', query, signal)
-    held = processes.toSorted((a, b) => a.process.localeCompare(b.process))
+    const found = await getPages<ProcessEntry>(api, 'api/processes', 'processes', { from: '-30d' }, signal)
+    held = found.toSorted((a, b) => a.process.localeCompare(b.process))
     if (held.length > 0) heldAtMs = nowMs() // the first process shows at once
     return held
   }

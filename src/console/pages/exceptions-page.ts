@@ -1,5 +1,5 @@
 // Exceptions grouped by fingerprint; or, when the address names a group, that group.
-import type { ExceptionGroup } from '../../wire/exceptions.ts'
+import type { ExceptionGroup, ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
@@ -24,6 +24,7 @@ const DEFAULT_RANGE = '-24h'
 
 interface Found {
   readonly groups: readonly ExceptionGroup[]
+  readonly hasMore: boolean
   readonly processes: readonly ProcessEntry[]
 }
 
@@ -97,13 +98,13 @@ export function openExceptionsPage(app: App): Page {
         every: chooseEvery(range, BARS_MAX),
         limit: GROUPS_MAX,
       }
-      const [{ groups }, processes] = await Promise.all([
-        api.get<{ groups: ExceptionGroup[] }>('api/exceptions/groups', query, signal),
+      const [{ groups, next }, processes] = await Promise.all([
+        api.get<ExceptionGroups>('api/exceptions/groups', query, signal),
         app.askProcesses(signal),
       ])
-      return { groups, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
+      return { groups, hasMore: next !== null, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
     },
-    show({ groups, processes }) {
+    show({ groups, hasMore, processes }) {
       process.show(processOptions(processes, params.get('process') || undefined), params.get('process') || undefined)
       meta.show(
         metaOptions(processes, params.get('process') || undefined, params.get('meta') ?? undefined),
@@ -111,7 +112,12 @@ export function openExceptionsPage(app: App): Page {
       )
       table.show(groups)
       const count = groups.reduce((sum, group) => sum + group.count, 0)
-      setText(total, groups.length === 0 ? '' : `${plural(count, 'exception')} in ${plural(groups.length, 'group')}`)
+      setText(
+        total,
+        groups.length === 0
+          ? ''
+          : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}${hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''}`,
+      )
       if (groups.length > 0) return region.ready(nowMs(), total, card)
       region.empty(
         nowMs(),

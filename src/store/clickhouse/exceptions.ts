@@ -1,15 +1,27 @@
 // Questions about exceptions.
-import type {
-  ExceptionGroup,
-  ExceptionMoment,
-  ExceptionRow,
-  ExceptionSelection,
-  ExceptionSource,
-  MomentsQuestion,
+import {
+  type ExceptionGroup,
+  type ExceptionMoment,
+  type ExceptionRow,
+  type ExceptionSelection,
+  type ExceptionSource,
+  groupTie,
+  type MomentsQuestion,
+  type Page,
 } from '../source.ts'
 import type { Select } from './bounded-select.ts'
 import type { Schema } from './schema.ts'
-import { type Ns, nsText, orderBy, selectionOf, type TieColumns, tieText, withEqual, withPlace } from './selection.ts'
+import {
+  type Ns,
+  nsText,
+  orderBy,
+  selectionOf,
+  type TieColumns,
+  tieText,
+  toInt64,
+  withEqual,
+  withPlace,
+} from './selection.ts'
 
 export type ExceptionQuestions = Pick<ExceptionSource, 'findExceptions' | 'findMoments' | 'groupExceptions'>
 
@@ -42,12 +54,13 @@ export const newestExceptionsSql = (exceptions: string, where: readonly string[]
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(TIE)} LIMIT ${limit}`
 
-/** One row per fingerprint and process, the most recent first; with `every` (ns) also counts per bucket. All are expressions. */
+/** One row per fingerprint and process, the most recent first; with `every` (ns) also counts per bucket; `behind` (over the row) leaves out others. All are expressions. */
 export function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
   limit: string,
   every?: string,
+  behind?: string,
 ): string {
   const bucket = every === undefined ? '0' : `toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % ${every}`
   const buckets = 'arraySort(groupArray((bucket, occurred)))'
@@ -64,7 +77,7 @@ FROM (
   WHERE ${where.join(' AND ')}
   GROUP BY fingerprint, process, bucket
 )
-GROUP BY fingerprint, process
+GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
 ORDER BY max(last) DESC, fingerprint, process LIMIT ${limit}`
 }
 
@@ -100,20 +113,23 @@ ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}
       return rows.map(({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))
     },
 
-    async groupExceptions({ everyNs, ...q }, limit) {
+    async groupExceptions({ everyNs, ...q }, { limit, after }) {
       const { where, params } = selectExceptions(q)
-      const limits = { ...params, limit }
-      const rows =
-        everyNs === undefined
-          ? await select<StoredGroup>(exceptionGroupsSql(exceptions, where, '{limit:UInt32}'), limits, q)
-          : await select<StoredGroup>(
-              exceptionGroupsSql(exceptions, where, '{limit:UInt32}', '{every:Int64}'),
-              { ...limits, every: String(everyNs) },
-              q,
-            )
-      return rows.map(fromGroup)
+      const every = everyNs === undefined ? undefined : '{every:Int64}'
+      const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', every, after && BEHIND)
+      const bound = { ...params, limit, ...(every && { every: String(everyNs) }), ...(after && bindBehind(after)) }
+      return (await select<StoredGroup>(sql, bound, q)).map(fromGroup)
     },
   }
+}
+
+const AFTER = "fromUnixTimestamp64Nano({after:Int64}, 'UTC')"
+const BEHIND = `max(last) <= ${AFTER} AND (max(last) < ${AFTER} OR process > {after_process:String}
+  OR (process = {after_process:String} AND fingerprint > {after_fingerprint:String}))`
+
+function bindBehind({ ns, tie }: NonNullable<Page['after']>) {
+  const [process = '', fingerprint = ''] = tie.split('\0')
+  return { after: toInt64(ns), after_process: process, after_fingerprint: fingerprint }
 }
 
 const fromExceptionRow = ({ ns, tie, ...row }: StoredException): ExceptionRow => ({
@@ -129,6 +145,7 @@ const fromGroup = (row: StoredGroup): ExceptionGroup => ({
   firstNs: BigInt(row.first_ns),
   lastNs: BigInt(row.last_ns),
   example: row.example,
+  place: { ns: BigInt(row.last_ns), tie: groupTie(row.process, row.fingerprint) },
   ...(row.buckets_ns !== undefined && {
     counts: row.buckets_ns.map((ns, i) => ({ atNs: BigInt(ns), count: Number(row.counts![i]) })),
   }),

@@ -1,11 +1,9 @@
 // Lists the processes of an account. Copies of an event change nothing in the answer, so the tables are read without FINAL.
-import type { ProcessRow, Selection } from '../source.ts'
+import { PROCESS_METAS, type ProcessRow, type ProcessSelection } from '../source.ts'
 import type { Select } from './bounded-select.ts'
 import type { Table } from './encode-events.ts'
 import type { Schema } from './schema.ts'
 import { limitOf, type Ns, nsText, selectionOf } from './selection.ts'
-
-const METAS_MAX = 100
 
 const KINDS: Readonly<Record<Table, ProcessRow['kinds'][number]>> = {
   marks: 'mark',
@@ -17,12 +15,12 @@ interface StoredProcess extends Omit<ProcessRow, 'lastNs'> {
   readonly last_ns: Ns
 }
 
-/** The processes with events in these tables, the most recent first. */
+/** The processes with events in these tables, or their processes and metas; the most recent first. */
 export async function findProcesses(
   select: Select,
   schema: Schema,
   tables: readonly Table[],
-  q: Selection,
+  q: ProcessSelection,
 ): Promise<ProcessRow[]> {
   const { where, params } = selectionOf(q)
   const selects = tables.map(
@@ -30,10 +28,10 @@ export async function findProcesses(
       `SELECT process, meta, max(at) AS last, '${KINDS[table]}' AS kind FROM ${schema.raw(table)} WHERE ${where.join(' AND ')} GROUP BY process, meta`,
   )
   const rows = await select<StoredProcess>(
-    `SELECT process, arraySlice(arraySort(groupUniqArray(meta)), 1, ${METAS_MAX}) AS metas,
+    `SELECT process, arraySlice(arraySort(groupUniqArray(meta)), 1, ${PROCESS_METAS}) AS metas,
   ${nsText('max(last)')} AS last_ns, arraySort(groupUniqArray(kind)) AS kinds
 FROM (${selects.join(' UNION ALL ')})
-GROUP BY process
+GROUP BY process${q.byMeta ? ', meta' : ''}
 ORDER BY max(last) DESC, process${limitOf(q)}`,
     params,
     q,

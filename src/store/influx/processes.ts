@@ -1,18 +1,17 @@
 // Lists the processes that have sent marks or metrics: the newest point of every series is pushed down, and the series of a process are put together here.
-import type { ProcessRow, Selection } from '../source.ts'
+import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
 
-const MAX_METAS = 100
-
-/** Most recent first. */
-export async function findProcesses(client: InfluxClient, bucket: string, q: Selection): Promise<ProcessRow[]> {
+/** Processes, or processes and metas; the most recent first. */
+export async function findProcesses(client: InfluxClient, bucket: string, q: ProcessSelection): Promise<ProcessRow[]> {
   const points = await collectRows(client, newestPointsFlux(bucket, q), toNewestPoint, q.signal)
-  const processes = [...Map.groupBy(points, ({ process }) => process)].map(([process, own]) => {
+  const keyOf = ({ process, meta }: (typeof points)[number]) => (q.byMeta ? `${process}\0${meta}` : process)
+  const processes = [...Map.groupBy(points, keyOf).values()].map((own) => {
     own.sort(newestFirst)
     return {
-      process,
-      metas: [...new Set(own.map(({ meta }) => meta))].sort().slice(0, MAX_METAS),
+      process: own[0]!.process,
+      metas: [...new Set(own.map(({ meta }) => meta))].sort().slice(0, PROCESS_METAS),
       lastNs: own[0]!.ns,
       kinds: [...new Set(own.map(({ kind }) => kind))].sort(),
     }

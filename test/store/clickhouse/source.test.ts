@@ -1,10 +1,12 @@
 // What the source answers about metrics, exceptions and processes, over HTTP and embedded. Timings: test/contract/pairing.property.test.ts.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import { contentOf, ownStamp } from '../../../src/event/identity.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
-import { type ExceptionRow, type Place, type Selection, StoreError } from '../../../src/store/source.ts'
+import { comparePlaces } from '../../../src/store/compare.ts'
+import { type ExceptionRow, type Place, PROCESS_METAS, type Selection, StoreError } from '../../../src/store/source.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote } from './subjects.ts'
 
@@ -200,26 +202,49 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       firstNs: NS + BigInt(firstUs) * 1000n,
       lastNs: NS + BigInt(lastUs) * 1000n,
       example: text,
+      place: { ns: NS + BigInt(lastUs) * 1000n, tie: `${process}\0${fingerprint(text)}` },
     })
     const expected = [
       group('p', 'same', 2, 0, 3_000_000),
       group('q', 'same', 1, 2_000_000, 2_000_000),
       group('p', 'other', 1, 1_000_000, 1_000_000),
     ]
-    expect(await store.source.groupExceptions(all('groups'), 10)).toEqual(expected)
-    expect(await store.source.groupExceptions(all('groups'), 2)).toEqual(expected.slice(0, 2))
+    expect(await store.source.groupExceptions(all('groups'), { limit: 10 })).toEqual(expected)
+    expect(await store.source.groupExceptions(all('groups'), { limit: 2 })).toEqual(expected.slice(0, 2))
+    for (const [i, { place }] of expected.entries())
+      expect(await store.source.groupExceptions(all('groups'), { limit: 10, after: place })).toEqual(
+        expected.slice(i + 1),
+      )
     const q = { ...all('groups'), fingerprint: fingerprint('same') }
-    expect(await store.source.groupExceptions(q, 10)).toEqual(expected.slice(0, 2))
+    expect(await store.source.groupExceptions(q, { limit: 10 })).toEqual(expected.slice(0, 2))
 
     const second = 1_000_000_000n
     const bucket = (s: bigint, count: number) => ({ atNs: NS + s * second, count })
-    const series = await store.source.groupExceptions({ ...q, everyNs: second }, 10)
+    const series = await store.source.groupExceptions({ ...q, everyNs: second }, { limit: 10 })
     expect(series).toEqual([
       { ...expected[0]!, counts: [bucket(0n, 1), bucket(3n, 1)] },
       { ...expected[1]!, counts: [bucket(2n, 1)] },
     ])
-    const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, 10)
+    const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, { limit: 10 })
     expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
+  })
+
+  test('groups of one time come by process and fingerprint, and a place parts them', async () => {
+    const texts = ['disk full', 'no route', 'bad token', 'out of memory']
+    await keep(
+      ['p', 'p x', 'p "', 'pé😀'].flatMap((process) =>
+        texts.map((text) => exception('ties', 0, text, { process, meta: text })),
+      ),
+    )
+    const whole = await store.source.groupExceptions(all('ties'), { limit: 100 })
+    expect(whole).toHaveLength(16)
+    expect(whole).toEqual(whole.toSorted((a, b) => comparePlaces(a.place, b.place)))
+    for (const [i, { place }] of whole.entries())
+      expect(await store.source.groupExceptions(all('ties'), { limit: 2, after: place })).toEqual(
+        whole.slice(i + 1, i + 3),
+      )
+    const strange = { ns: NS, tie: "'; DROP" }
+    expect(await store.source.groupExceptions(all('ties'), { limit: 100, after: strange })).toEqual(whole)
   })
 
   test('metrics come newest first and by name within a stamp, also where a page ends amid a stamp', async () => {
@@ -312,10 +337,10 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ])
   })
 
-  test('of a process with many metas the first hundred are listed', async () => {
+  test('of a process with many metas the first ones are listed', async () => {
     await keep(Array.from({ length: 150 }, (_, i) => start('metas', i, { meta: `m${String(i).padStart(3, '0')}` })))
     const [row] = await store.source.findPointProcesses(all('metas'))
-    expect(row!.metas).toEqual(Array.from({ length: 100 }, (_, i) => `m${String(i).padStart(3, '0')}`))
+    expect(row!.metas).toEqual(Array.from({ length: PROCESS_METAS }, (_, i) => `m${String(i).padStart(3, '0')}`))
   })
 
   test('only the account that asks is seen, whatever the values hold', async () => {
@@ -380,7 +405,7 @@ describe.skipIf(engineMissing !== undefined)('a question that fails', () => {
     const q = { ...all('a'), maxRunNs: 1n, nowNs: NS }
     await store.source.summarizeTimings({ ...q, byMeta: true, everyNs: MINUTE_NS })
     await store.source.aggregateMetrics({ ...q, everyNs: MINUTE_NS })
-    await store.source.groupExceptions(q, 1)
+    await store.source.groupExceptions(q, { limit: 1 })
     await store.source.findPointProcesses(q)
     const asked = statements.slice(before)
     expect(asked).toHaveLength(4)
