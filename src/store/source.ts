@@ -155,8 +155,8 @@ export interface ExceptionGroup {
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
-/** Orders groups of one time by process, then fingerprint: no name holds a NUL. */
-export const groupTie = (process: string, fingerprint: string): string => `${process}\0${fingerprint}`
+/** Orders groups of one time by fingerprint, then process. */
+export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`
 
 /** Of the metas of a process so many are read: one more than an answer names. */
 export const PROCESS_METAS = 101

@@ -124,11 +124,11 @@ ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}
 }
 
 const AFTER = "fromUnixTimestamp64Nano({after:Int64}, 'UTC')"
-const BEHIND = `max(last) <= ${AFTER} AND (max(last) < ${AFTER} OR process > {after_process:String}
-  OR (process = {after_process:String} AND fingerprint > {after_fingerprint:String}))`
+const BEHIND = `max(last) <= ${AFTER} AND (max(last) < ${AFTER} OR fingerprint > {after_fingerprint:String}
+  OR (fingerprint = {after_fingerprint:String} AND process > {after_process:String}))`
 
 function bindBehind({ ns, tie }: NonNullable<Page['after']>) {
-  const [process = '', fingerprint = ''] = tie.split('\0')
+  const [fingerprint = '', process = ''] = tie.split('\0')
   return { after: toInt64(ns), after_process: process, after_fingerprint: fingerprint }
 }
 

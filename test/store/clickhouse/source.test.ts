@@ -202,7 +202,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       firstNs: NS + BigInt(firstUs) * 1000n,
       lastNs: NS + BigInt(lastUs) * 1000n,
       example: text,
-      place: { ns: NS + BigInt(lastUs) * 1000n, tie: `${process}\0${fingerprint(text)}` },
+      place: { ns: NS + BigInt(lastUs) * 1000n, tie: `${fingerprint(text)}\0${process}` },
     })
     const expected = [
       group('p', 'same', 2, 0, 3_000_000),
@@ -229,7 +229,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
   })
 
-  test('groups of one time come by process and fingerprint, and a place parts them', async () => {
+  test('groups of one time come by fingerprint and process, and a place parts them', async () => {
     const texts = ['disk full', 'no route', 'bad token', 'out of memory']
     await keep(
       ['p', 'p x', 'p "', 'pé😀'].flatMap((process) =>
