@@ -28,8 +28,10 @@ export interface WatchParts {
 export function openWatchRoom({ config, clock, log, metrics, spools, stores }: WatchParts): Watches {
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
+    ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
     source: createWatchSource(stores.points, stores.exceptions),
     nowUs: clock.wallUs,
+    monotonicUs: clock.monotonicUs,
     accepts: () => {
       const refusal = spools.points.refusal()
       return refusal === undefined || refusal === 'busy'

@@ -1,25 +1,33 @@
-// The door to this room: builds watches, channels and alerts on watches.sqlite, evaluates and notifies.
-//   start: liveness first, because it measures how long Stint was down; then evaluation and delivery.
-//   stop:  evaluation → delivery (what is in flight ends) → liveness, whose last sign of life bounds the time that counts as down.
+// The door to this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from its start to its stop; with
+// PostgreSQL the node does that has the lease, and all others only manage.
+import { existsSync } from 'node:fs'
 import type { Logger } from '../log.ts'
+import { Problem } from '../problem.ts'
+import { openPostgres } from '../state/postgres.ts'
 import { createDeliver } from './delivery/deliver.ts'
 import { createMailer, type Mailer } from './delivery/mailer.ts'
-import { createOutbox, type OutboxMeter } from './delivery/outbox.ts'
+import type { OutboxMeter } from './delivery/outbox.ts'
 import type { Resolve } from './delivery/pinned-post.ts'
-import { createEvaluator, type EvaluatorOptions } from './evaluate/evaluator.ts'
-import { createLiveness } from './evaluate/liveness.ts'
+import type { EvaluatorOptions } from './evaluate/evaluator.ts'
 import type { WatchSource } from './evaluate/watch-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createManageAlerts, type ManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels, type ManageChannels } from './manage/manage-channels.ts'
 import { createManageWatches, type ManageWatches } from './manage/manage-watches.ts'
+import { createDuty, type DutyOptions } from './nodes/duty.ts'
+import { LeaseLost } from './nodes/node-table.ts'
+import { createOnlyNode, createSharedNode, type WatchNode } from './nodes/watch-node.ts'
+import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 
 export interface WatchesOptions {
-  /** Where watches.sqlite is or shall be. */
+  /** Where watches.sqlite is or shall be; unused with `shared`. */
   readonly path: string
+  /** Several nodes on one PostgreSQL. */
+  readonly shared?: { readonly url: string; readonly node: number }
   readonly source: WatchSource
   nowUs(): number
+  monotonicUs(): number
   /** Are events accepted now? */
   accepts(): boolean
   readonly oldestUnstoredUs: EvaluatorOptions['oldestUnstoredUs']
@@ -36,6 +44,7 @@ export interface WatchesOptions {
 }
 
 export interface WatchStats {
+  /** Of all accounts, `firing` and `outbox` are zero at a node that does not evaluate: their sum over the nodes is the truth. */
   readonly firing: number
   /** Accounts whose watches could not be judged lately. */
   readonly unknown: number
@@ -61,25 +70,35 @@ export interface Watches {
 
 /** Throws an Error that tells the operator the fault of the file. */
 export function openWatches(options: WatchesOptions): Watches {
-  const { path, log, nowUs, maxRunUs, publicUrl, smtp, meter } = options
-  const store = openSqliteWatchStore(path, log)
+  const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp, meter, accepts, oldestUnstoredUs } = options
+  const database = shared && openPostgres(shared.url, 'watches')
+  if (shared && existsSync(path))
+    log.warn({ path }, 'watches: this file is not used with DATABASE_URL; `stint accounts copy` copies it')
+  const store = database ? createWatchStore(database) : openSqliteWatchStore(path, log)
   const mailer = smtp && createMailer(smtp)
   const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
   const deliver = createDeliver({ post, nowUs, ...(mailer && { mailer }) })
-  const outbox = createOutbox({ store, deliver, nowUs, log, meter })
-  const liveness = createLiveness({ store, nowUs, accepts: options.accepts, log })
-  const evaluator = createEvaluator({
-    store,
+  const onFault = (err: unknown, message: string) => {
+    if (isExpected(err)) log.debug({ err }, message)
+    else log.error({ err }, message)
+  }
+  const same = {
     source: options.source,
-    liveness,
+    deliver,
     nowUs,
-    oldestUnstoredUs: options.oldestUnstoredUs,
     maxRunUs,
     publicUrl,
     log,
-    onChanged: () => void outbox.step().catch(() => {}), // the outbox tries again every second
+    meter,
+    onFault,
     onRound: meter.round,
-  })
+  }
+  const createOwnDuty = (parts: Pick<DutyOptions, 'store' | 'accepts' | 'oldestUnstoredUs'> & Partial<DutyOptions>) =>
+    createDuty({ ...same, ...parts })
+  const node: WatchNode =
+    shared && database
+      ? createSharedNode({ ...options, database, node: shared.node, createDuty: createOwnDuty })
+      : createOnlyNode(createOwnDuty({ store, accepts, oldestUnstoredUs }))
   const { heartbeatUrl } = options
   const heartbeat =
     heartbeatUrl === undefined
@@ -88,18 +107,13 @@ export function openWatches(options: WatchesOptions): Watches {
           url: heartbeatUrl,
           post: { ...post, allowPrivate: true }, // the operator chose it
           nowUs,
-          lastRoundUs: evaluator.lastRoundUs,
+          lastRoundUs: node.lastRoundUs,
           log,
         })
+  const isUnknown = (account: string) => node.unknown()?.includes(account) ?? true
 
   return {
-    watches: createManageWatches({
-      store,
-      nowUs,
-      maxRunUs,
-      isUnknown: (account) => evaluator.unknownSinceUs(account) !== undefined,
-      onChanged: evaluator.hurry,
-    }),
+    watches: createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChanged: node.hurry }),
     channels: createManageChannels({
       store,
       deliver,
@@ -111,30 +125,35 @@ export function openWatches(options: WatchesOptions): Watches {
     alerts: createManageAlerts({ store, nowUs }),
     mailer,
     async stats(account) {
-      const firing = await store.countFiring(account)
-      return {
-        firing: [...firing.values()].reduce((sum, n) => sum + n, 0),
-        unknown:
-          account === undefined ? evaluator.countUnknown() : Number(evaluator.unknownSinceUs(account) !== undefined),
-        outbox: await store.outbox(),
-        lastRoundUs: evaluator.lastRoundUs(),
+      const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown(account))
+      const state = { unknown, lastRoundUs: node.lastRoundUs() }
+      if (account === undefined && !node.isOnDuty()) return { firing: 0, outbox: { waiting: 0 }, ...state }
+      try {
+        const firing = await store.countFiring(account)
+        return { firing: [...firing.values()].reduce((sum, n) => sum + n, 0), outbox: await store.outbox(), ...state }
+      } catch (err) {
+        if (!isExpected(err)) throw err
+        return { firing: 0, outbox: { waiting: 0 }, ...state, unknown: 1 }
       }
     },
-    expectLate: evaluator.expectLate,
+    expectLate: node.expectLate,
     removeAccount: store.removeAccount,
     async start() {
-      await liveness.start()
-      evaluator.start()
-      outbox.start()
+      await node.start()
       heartbeat?.start()
     },
     async stop() {
       heartbeat?.stop()
-      await evaluator.stop()
-      await outbox.stop()
-      await liveness.stop()
+      await node.stop()
       mailer?.close()
     },
-    close: store.close,
+    async close() {
+      await node.leave()
+      await store.close()
+    },
   }
 }
+
+/** PostgreSQL is away, or another node took over: the presence of this node logs it, once. */
+const isExpected = (err: unknown): boolean =>
+  err instanceof LeaseLost || (err instanceof Problem && err.code === 'store_unavailable')

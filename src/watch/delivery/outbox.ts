@@ -36,7 +36,11 @@ export interface OutboxOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
   nowUs(): number
+  /** Asked before each message: false when another node may deliver now. Absent = always. */
+  mayDeliver?(): boolean
   readonly log: Logger
+  /** Called when the database failed. */
+  onFault?(err: unknown, message: string): void
   readonly meter: OutboxMeter
 }
 
@@ -48,7 +52,9 @@ export interface Outbox {
   stop(): Promise<void>
 }
 
-export function createOutbox({ store, deliver, nowUs, log, meter }: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { store, deliver, nowUs, log, meter } = options
+  const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const inFlight = new Map<string, Promise<void>>()
   const tokens = createTokens(nowUs)
   let timer: Timer | undefined
@@ -105,7 +111,8 @@ export function createOutbox({ store, deliver, nowUs, log, meter }: OutboxOption
     const old = rows.filter(({ createdUs }) => nowUs() - createdUs > GIVE_UP_AFTER_US)
     if (old.length > 0) await giveUp(channel, old)
     for (const message of toMessages(channel, rows.slice(old.length))) {
-      if (isStopping || !tokens.take(id, RATES[channel.kind]) || !mayEmail(channel)) return
+      if (isStopping || options.mayDeliver?.() === false || !tokens.take(id, RATES[channel.kind]) || !mayEmail(channel))
+        return
       if (!(await send(channel, message))) return // the others are as likely to fail: they wait for the next step
     }
   }
@@ -115,7 +122,7 @@ export function createOutbox({ store, deliver, nowUs, log, meter }: OutboxOption
     for (const [channel, own] of Map.groupBy(rows, (row) => row.channel)) {
       if (inFlight.has(channel) || inFlight.size >= CHANNELS_AT_ONCE) continue
       const delivery = deliverTo(channel, own)
-        .catch((err: unknown) => log.error({ err, channel }, 'notifications could not be delivered; retrying'))
+        .catch((err: unknown) => onFault(err, `notifications to ${channel} could not be delivered; retrying`))
         .finally(() => inFlight.delete(channel))
       inFlight.set(channel, delivery)
     }
@@ -123,7 +130,7 @@ export function createOutbox({ store, deliver, nowUs, log, meter }: OutboxOption
   }
 
   const safeStep = () =>
-    void step().catch((err: unknown) => log.error({ err }, 'the outbox of notifications could not be read; retrying'))
+    void step().catch((err: unknown) => onFault(err, 'the outbox of notifications could not be read; retrying'))
 
   return {
     step,

@@ -29,7 +29,7 @@ export async function evaluateAccount(
   judgeMetrics: MetricJudge,
   moment: Moment,
 ): Promise<Evaluation> {
-  const { nowUs } = moment
+  const { nowUs, silentNodes } = moment
   const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
   const faults: unknown[] = []
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
@@ -46,6 +46,8 @@ export async function evaluateAccount(
     ofMarks.length > 0 && (await attempt(() => history.readMarks(nowUs, processesOf(ofMarks), openRuns(ofMarks))))
   const asksExceptions = active.some(({ rules }) => rules.failed !== undefined)
   const hasExceptions = asksExceptions && (await attempt(() => history.readExceptions(nowUs)))
+  const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => rules.late !== undefined)
+  if (isLateUnknown) faults.push(new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
   const metrics = new Map<ReadyWatch, Instance[]>()
   for (const one of active.filter(({ rules }) => rules.metric))
     await attempt(async () => void metrics.set(one, await judgeMetrics(one, moment)))
@@ -54,8 +56,10 @@ export async function evaluateAccount(
     const judged = new Set<Condition>()
     const instances: Instance[] = []
     if (hasMarks) {
-      instances.push(...judgeByMarks(one, history, moment, hasExceptions))
-      for (const condition of ['late', 'long', 'slow'] as const) judged.add(condition)
+      const byMarks = judgeByMarks(one, history, moment, hasExceptions)
+      instances.push(...byMarks.filter(({ condition }) => condition !== 'late' || !isLateUnknown))
+      for (const condition of ['long', 'slow'] as const) judged.add(condition)
+      if (!isLateUnknown) judged.add('late')
       if (one.rules.failed?.exceptions !== true || hasExceptions) judged.add('failed')
     }
     if (metrics.has(one)) judged.add('metric')

@@ -1,4 +1,5 @@
-// Evaluates all watches every 15 seconds, those with short spans sooner, off the path of requests. All changes of one round are one transaction.
+// Evaluates all watches every 15 seconds, those with short spans sooner, off the path of requests. An alert and its
+// notifications are one transaction; how far the round came is stored after all of them, so the next one repeats what is missing.
 import type { Logger } from '../../log.ts'
 import type { AlertChange, WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
@@ -30,9 +31,13 @@ export interface EvaluatorOptions {
   nowUs(): number
   /** The oldest event that is not stored yet, by destination; undefined when all are. */
   oldestUnstoredUs(): { readonly points: number | undefined; readonly exceptions: number | undefined }
+  /** With several nodes: those that gave no sign of life lately. */
+  silentNodes?(): readonly number[]
   readonly maxRunUs: number
   publicUrl(): string
   readonly log: Logger
+  /** Called when the database failed a round. */
+  onFault?(err: unknown, message: string): void
   /** Called after alerts changed. */
   onChanged?(): void
   /** Called after a round, with its duration. */
@@ -46,9 +51,8 @@ export interface Evaluator {
   expectLate(account: string, atUs: number): void
   /** Evaluates an account in the next round. */
   hurry(account: string): void
-  /** Since when some conditions of the account could not be judged. */
-  unknownSinceUs(account: string): number | undefined
-  countUnknown(): number
+  /** Accounts of which some conditions could not be judged lately. */
+  unknown(): readonly string[]
   /** The end of the last round in which every store answered. */
   lastRoundUs(): number | undefined
   start(): void
@@ -66,6 +70,7 @@ interface AccountState {
 
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const { store, source, liveness, nowUs, log } = options
+  const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
   const rulesOf = createRulesCache()
   let judged: Map<string, number> | undefined
@@ -104,6 +109,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       maxRunUs: options.maxRunUs,
       judgedUs,
       publicUrl: options.publicUrl(),
+      silentNodes: options.silentNodes?.() ?? [],
     }
   }
 
@@ -154,7 +160,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       await store.prune(began - RESOLVED_KEPT_US)
       prunedUs = began
     }
-    if (countUnknown() === 0) lastRoundUs = nowUs()
+    if (unknown().length === 0) lastRoundUs = nowUs()
     options.onRound?.((nowUs() - began) / 1e6)
   }
 
@@ -168,7 +174,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   }
 
   const isUnknown = ({ goodUs }: AccountState) => nowUs() - goodUs > UNKNOWN_AFTER_US
-  const countUnknown = () => [...accounts.values()].filter(isUnknown).length
+  const unknown = () => [...accounts].filter(([, state]) => isUnknown(state)).map(([account]) => account)
 
   return {
     step,
@@ -178,15 +184,11 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       if (state) state.dueUs = 0
       nextUs = Number.NEGATIVE_INFINITY
     },
-    unknownSinceUs(account) {
-      const state = accounts.get(account)
-      return state !== undefined && isUnknown(state) ? state.goodUs : undefined
-    },
-    countUnknown,
+    unknown,
     lastRoundUs: () => lastRoundUs,
     start() {
       timer = setInterval(() => {
-        step().catch((err: unknown) => log.error({ err }, 'the watches could not be evaluated; trying again'))
+        step().catch((err: unknown) => onFault(err, 'the watches could not be evaluated; trying again'))
       }, TICK_MS)
     },
     async stop() {

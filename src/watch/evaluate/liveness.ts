@@ -22,18 +22,21 @@ export interface LivenessOptions {
   nowUs(): number
   /** Are events accepted now? */
   accepts(): boolean
+  /** With several nodes: since when at least one of them has accepted events at any time. Absent: this process alone does. */
+  coveredSinceUs?(): number
   readonly log: Logger
 }
 
-export function createLiveness({ store, nowUs, accepts, log }: LivenessOptions): Liveness {
+export function createLiveness({ store, nowUs, accepts, coveredSinceUs, log }: LivenessOptions): Liveness {
   let past: readonly Blind[] = []
   let aliveUs = Number.NaN
   let timer: Timer | undefined
 
-  async function note(isBlind: boolean): Promise<void> {
+  /** Events are accepted since `sinceUs`. */
+  async function note(sinceUs: number): Promise<void> {
     const now = nowUs()
-    const settlesUs = Math.round(Math.min(SETTLES_US, (now - aliveUs) / 2))
-    const blind = isBlind && now > aliveUs ? { fromUs: aliveUs, toUs: now + settlesUs } : undefined
+    const settlesUs = Math.round(Math.min(SETTLES_US, (sinceUs - aliveUs) / 2))
+    const blind = sinceUs > aliveUs ? { fromUs: aliveUs, toUs: sinceUs + settlesUs } : undefined
     await store.noteAlive({ aliveUs: now, ...(blind && { blind }) })
     if (blind) past = [...past, blind]
     aliveUs = now
@@ -47,7 +50,7 @@ export function createLiveness({ store, nowUs, accepts, log }: LivenessOptions):
     }
     const isBlind = wasRefusing || nowUs() - aliveUs > GAP_US
     wasRefusing = false
-    await note(isBlind)
+    await note(coveredSinceUs?.() ?? (isBlind ? nowUs() : aliveUs))
   }
 
   return {
@@ -57,7 +60,8 @@ export function createLiveness({ store, nowUs, accepts, log }: LivenessOptions):
       const known = await store.alive()
       past = known.blind
       aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
-      await note(known.aliveUs !== 0)
+      if (accepts()) await note(coveredSinceUs?.() ?? nowUs())
+      else wasRefusing = true
       timer = setInterval(() => {
         step().catch((err: unknown) =>
           log.warn({ err }, 'watches: the time of the last sign of life could not be saved'),

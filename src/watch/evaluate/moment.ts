@@ -19,4 +19,6 @@ export interface Moment {
   /** Of an earlier evaluation; events that became known since then may begin and end an alert at once. */
   readonly judgedUs: number | undefined
   readonly publicUrl: string
+  /** Nodes that may hold starts back: nobody can say what is late. */
+  readonly silentNodes: readonly number[]
 }

@@ -1,0 +1,255 @@
+// This node among the others: gives a sign of life every 2 s, holds the lease while it can, and knows what the others reported. Invariants:
+// * `isOnDuty` is false before the lease can have expired at PostgreSQL, also when this process stood still meanwhile.
+// * The duty has ended completely before the lease is asked for again.
+import type { Logger } from '../../log.ts'
+import type { SqlDatabase } from '../../state/database.ts'
+import { createToken } from '../random-id.ts'
+import { forgetNode, giveSignOfLife, LEASE_US, type NodeReport, releaseLease, SILENT_AFTER_US } from './node-table.ts'
+
+const EVERY_MS = 2_000
+/** The lease counts as lost so long before it expires. */
+const MARGIN_US = 3e6
+/** A longer gap between two signs of life means that the process stood still. */
+const STOOD_STILL_US = 10e6
+/** A node whose last sign of life is older is not counted on to accept events. */
+const ACCEPTS_WITHIN_US = 10e6
+/** Requests that were stamped and are not in the spool yet. */
+const IN_FLIGHT_US = 1e6
+/** A silent node holds events back if the oldest had waited for so long; younger ones were most likely stored. */
+const BACKLOG_US = 10e6
+/** What other nodes must hear of is repeated for so long, so that they do not miss it. */
+const REPEATED_FOR_US = 10e6
+const REPEATED_MAX = 1000
+
+export interface Unstored {
+  readonly points: number | undefined
+  readonly exceptions: number | undefined
+}
+
+export interface PresenceOptions {
+  readonly database: SqlDatabase
+  /** NODE_ID. */
+  readonly node: number
+  nowUs(): number
+  monotonicUs(): number
+  /** Does this node accept events now? */
+  accepts(): boolean
+  /** Of this node's spools. */
+  oldestUnstoredUs(): Unstored
+  /** Of the duty, while this node is on it. */
+  round(): NodeReport['round']
+  /** Starts evaluating and delivering with this token; resolves to what ends it. */
+  takeDuty(token: number): Promise<() => Promise<void>>
+  /** Called after each sign of life while on duty, with what the nodes reported. */
+  onReports(reports: readonly NodeReport[]): void
+  readonly log: Logger
+}
+
+interface KnownNode {
+  readonly node: number
+  readonly seenUs: number
+  readonly report: NodeReport
+}
+
+export interface Presence {
+  isOnDuty(): boolean
+  /** Nodes that are neither heard of nor forgotten. */
+  silentNodes(): number[]
+  /** Of all nodes: events before are stored. */
+  oldestUnstoredUs(): Unstored
+  /** Does any node accept events, and since when was there always one? */
+  accepts(): boolean
+  coveredSinceUs(): number
+  /** Of the node on duty; undefined when there is none. */
+  round(): NodeReport['round']
+  noteLate(account: string, fromUs: number): void
+  noteChanged(account: string): void
+  step(): Promise<void>
+  start(): Promise<void>
+  /** Ends the duty and hands the lease over. */
+  stop(): Promise<void>
+  /** Called when nothing is shipped any more: with empty spools this node will not be missed. */
+  leave(): Promise<void>
+}
+
+export function createPresence(options: PresenceOptions): Presence {
+  const { database, node, nowUs, monotonicUs, log } = options
+  const holder = createToken()
+  let nodes: readonly KnownNode[] = []
+  let duty: { token: number; end(): Promise<void> } | undefined
+  let ending: Promise<void> | undefined
+  let renewed = { wallUs: 0, monotonicUs: 0 }
+  let signed: { wallUs: number; monotonicUs: number } | undefined
+  let acceptingSinceUs: number | undefined
+  let timer: Timer | undefined
+  let running: Promise<void> | undefined
+  let isStopping = false
+  let isAway = false
+  const missing = new Set<number>()
+  const late = new Map<string, { fromUs: number; notedUs: number }>()
+  const changed = new Map<string, number>()
+
+  const moment = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
+  /** Neither a clock that is set back nor a machine that sleeps makes it smaller than it is. */
+  const since = (then: { wallUs: number; monotonicUs: number }) =>
+    Math.max(nowUs() - then.wallUs, monotonicUs() - then.monotonicUs)
+  const isOnDuty = () => duty !== undefined && ending === undefined && since(renewed) < LEASE_US - MARGIN_US
+
+  function noteAcceptance(): void {
+    const stoodStill = signed !== undefined && since(signed) > STOOD_STILL_US
+    if (!options.accepts()) acceptingSinceUs = undefined
+    else if (acceptingSinceUs === undefined || stoodStill) acceptingSinceUs = nowUs()
+    signed = moment()
+  }
+
+  function ownReport(): NodeReport {
+    const { points, exceptions } = options.oldestUnstoredUs()
+    const now = nowUs()
+    for (const [account, { notedUs }] of late) if (now - notedUs > REPEATED_FOR_US) late.delete(account)
+    for (const [account, notedUs] of changed) if (now - notedUs > REPEATED_FOR_US) changed.delete(account)
+    const round = isOnDuty() ? options.round() : undefined
+    return {
+      ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
+      ...(points !== undefined && { pointsUs: points }),
+      ...(exceptions !== undefined && { exceptionsUs: exceptions }),
+      late: [...late].map(([account, { fromUs }]) => [account, fromUs] as const),
+      changed: [...changed.keys()],
+      ...(round && { round }),
+    }
+  }
+
+  async function step(): Promise<void> {
+    noteAcceptance()
+    if (!isOnDuty()) endDuty()
+    const asked = moment()
+    const { token = -1 } = duty ?? {}
+    const mayHold = ending === undefined && !isStopping
+    const sign = { node, report: ownReport(), holder, token, mayHold }
+    const answer = await database.write(() => giveSignOfLife(sign))
+    const now = nowUs()
+    nodes = answer.nodes.map(({ ageUs, ...row }) => ({ ...row, seenUs: now - ageUs }))
+    logSilence(answer.forgotten)
+    if (answer.token !== undefined && answer.token === duty?.token) renewed = asked
+    else if (duty !== undefined) endDuty()
+    else if (answer.token !== undefined) await begin(answer.token, asked)
+    if (isOnDuty()) options.onReports(nodes.map(({ report }) => report))
+  }
+
+  async function begin(token: number, asked: typeof renewed): Promise<void> {
+    renewed = asked
+    duty = { token, end: async () => {} }
+    try {
+      duty = { token, end: await options.takeDuty(token) }
+      log.info({ node }, 'this node evaluates the watches')
+    } catch (err) {
+      duty = undefined
+      log.warn({ err }, 'the evaluation of the watches could not begin; trying again')
+    }
+  }
+
+  function endDuty(): void {
+    if (duty === undefined || ending !== undefined) return
+    const { end } = duty
+    log.warn({ node }, 'this node does not evaluate the watches any more')
+    ending = end()
+      .catch((err: unknown) => log.error({ err }, 'the evaluation of the watches did not end as it should'))
+      .finally(() => {
+        duty = undefined
+        ending = undefined
+      })
+  }
+
+  function logSilence(forgotten: readonly number[]): void {
+    for (const id of forgotten)
+      log.warn({ silent: id }, 'a node that was silent for an hour is forgotten; `late` is judged without it')
+    const silent = silentNodes()
+    for (const id of silent) {
+      if (!missing.has(id))
+        log.warn({ silent: id }, 'a node is silent: `late` is unknown until it returns, is drained, or for an hour')
+      missing.add(id)
+    }
+    for (const id of missing) if (!silent.includes(id)) missing.delete(id)
+  }
+
+  const others = () => nodes.filter((it) => it.node !== node)
+  const isSilent = ({ seenUs }: KnownNode) => nowUs() - seenUs > SILENT_AFTER_US
+  const silentNodes = () =>
+    others()
+      .filter(isSilent)
+      .map((it) => it.node)
+
+  function unstoredOf(name: 'points' | 'exceptions'): number | undefined {
+    const key = `${name}Us` as const
+    const known = others().map((it) => {
+      const oldestUs = it.report[key]
+      if (!isSilent(it)) return Math.min(oldestUs ?? Number.POSITIVE_INFINITY, it.seenUs - IN_FLIGHT_US)
+      return oldestUs !== undefined && it.seenUs - oldestUs > BACKLOG_US ? oldestUs : Number.POSITIVE_INFINITY
+    })
+    const oldest = Math.min(options.oldestUnstoredUs()[name] ?? Number.POSITIVE_INFINITY, ...known)
+    return Number.isFinite(oldest) ? oldest : undefined
+  }
+
+  /** Since when each node that can be counted on has accepted events. */
+  function acceptance(): number[] {
+    const now = nowUs()
+    const elsewhere = others().flatMap(({ seenUs, report: { acceptingForUs } }) =>
+      acceptingForUs === undefined || now - seenUs > ACCEPTS_WITHIN_US ? [] : [seenUs - acceptingForUs],
+    )
+    return options.accepts() ? [acceptingSinceUs ?? now, ...elsewhere] : elsewhere
+  }
+
+  async function safeStep(): Promise<void> {
+    try {
+      await step()
+      if (isAway) log.info('watches: PostgreSQL answers again')
+      isAway = false
+    } catch (err) {
+      if (!isAway) log.warn({ err }, 'watches: PostgreSQL does not answer; nothing is judged until it does')
+      isAway = true
+    }
+    if (!isOnDuty()) endDuty()
+    if (!isStopping) timer = setTimeout(run, EVERY_MS)
+  }
+  function run(): void {
+    running = safeStep()
+  }
+
+  return {
+    isOnDuty,
+    silentNodes,
+    oldestUnstoredUs: () => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
+    accepts: () => acceptance().length > 0,
+    coveredSinceUs: () => Math.min(nowUs(), ...acceptance()),
+    round: () =>
+      isOnDuty()
+        ? options.round()
+        : others().find((it) => !isSilent(it) && it.report.round !== undefined)?.report.round,
+    noteLate(account, fromUs) {
+      const known = late.get(account)
+      if (known === undefined && late.size >= REPEATED_MAX) return // the longer overlaps of reading find its events
+      late.set(account, { fromUs: Math.min(fromUs, known?.fromUs ?? fromUs), notedUs: nowUs() })
+    },
+    noteChanged(account) {
+      if (changed.size < REPEATED_MAX) changed.set(account, nowUs())
+    },
+    step,
+    async start() {
+      run()
+      await running
+    },
+    async stop() {
+      isStopping = true
+      clearTimeout(timer)
+      await running
+      const token = duty?.token
+      endDuty()
+      await ending
+      if (token !== undefined) await database.write(() => releaseLease(token)).catch(() => {}) // it expires
+    },
+    async leave() {
+      const { points, exceptions } = options.oldestUnstoredUs()
+      if (points !== undefined || exceptions !== undefined) return
+      await database.write(() => forgetNode(node)).catch(() => {}) // the others wait for it, then
+    },
+  }
+}

@@ -1,0 +1,85 @@
+// This node as the rest of the room sees it: on duty for good when it is the only one, or whenever it holds the lease.
+import type { SqlDatabase } from '../../state/database.ts'
+import { createWatchStore } from '../storage/create-watch-store.ts'
+import type { Duty, DutyOptions } from './duty.ts'
+import { fenced } from './node-table.ts'
+import { createPresence, type PresenceOptions } from './presence.ts'
+
+export interface WatchNode {
+  isOnDuty(): boolean
+  /** Accounts whose watches could not be judged lately; undefined when no node evaluates. */
+  unknown(): readonly string[] | undefined
+  /** The end of the last round in which every store answered, if this node is on duty. */
+  lastRoundUs(): number | undefined
+  /** The watches of an account changed here. */
+  hurry(account: string): void
+  /** An event of the past was accepted here. */
+  expectLate(account: string, atUs: number): void
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Called after the last event was shipped. */
+  leave(): Promise<void>
+}
+
+export const createOnlyNode = (duty: Duty): WatchNode => ({
+  ...duty,
+  isOnDuty: () => true,
+  leave: async () => {},
+})
+
+export interface SharedNodeOptions
+  extends Pick<PresenceOptions, 'node' | 'nowUs' | 'monotonicUs' | 'accepts' | 'oldestUnstoredUs' | 'log'> {
+  readonly database: SqlDatabase
+  createDuty(parts: Pick<DutyOptions, 'store' | 'accepts' | 'oldestUnstoredUs'> & Partial<DutyOptions>): Duty
+}
+
+export function createSharedNode({ createDuty, ...options }: SharedNodeOptions): WatchNode {
+  const { database } = options
+  let duty: Duty | undefined
+
+  const presence = createPresence({
+    ...options,
+    round() {
+      const lastUs = duty?.lastRoundUs()
+      return duty && { ...(lastUs !== undefined && { lastUs }), unknown: duty.unknown() }
+    },
+    async takeDuty(token) {
+      const { accepts, coveredSinceUs, oldestUnstoredUs, silentNodes, isOnDuty } = presence
+      const store = createWatchStore(fenced(database, token))
+      const mine = createDuty({
+        store,
+        accepts,
+        coveredSinceUs,
+        oldestUnstoredUs,
+        silentNodes,
+        mayDeliver: isOnDuty,
+      })
+      await mine.start()
+      duty = mine
+      return async () => {
+        duty = undefined
+        await mine.stop()
+      }
+    },
+    onReports(reports) {
+      for (const { late, changed } of reports) {
+        for (const [account, fromUs] of late) duty?.expectLate(account, fromUs)
+        for (const account of changed) duty?.hurry(account)
+      }
+    },
+  })
+
+  return {
+    isOnDuty: presence.isOnDuty,
+    unknown: () => presence.round()?.unknown,
+    lastRoundUs: () => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
+    hurry(account) {
+      duty?.hurry(account)
+      presence.noteChanged(account)
+    },
+    expectLate: presence.noteLate,
+    start: presence.start,
+    stop: presence.stop,
+    leave: presence.leave,
+  }
+}

@@ -1,0 +1,246 @@
+// Two nodes with their watches in PostgreSQL: real processes, killed, paused and cut off from PostgreSQL. A real receiver counts what arrives.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { engineMissing } from '../support/engine.ts'
+import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
+import { missing } from '../support/needs.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
+
+const WITHIN_MS = 90_000
+const TIMEOUT_MS = 240_000
+const BEGINS = 'this node evaluates the watches'
+
+interface Received {
+  readonly id: string
+  readonly type: string
+  readonly process: string
+  readonly condition: string
+}
+
+describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
+  'two nodes with their watches in PostgreSQL',
+  () => {
+    const dir = tempDir('shared-watches')
+    const received: Received[] = []
+    /** Answers wait for this. */
+    let gate: Promise<void> = Promise.resolve()
+    const receiver = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 250,
+      async fetch(request) {
+        const { type, data } = (await request.json()) as { type: string; data: { process: string; condition: string } }
+        const { process, condition } = data
+        received.push({ id: request.headers.get('webhook-id')!, type, process, condition })
+        await gate
+        return new Response('taken')
+      },
+    })
+    let postgres: PostgresServer
+    let clickhouse: FaultServer
+    let a: StintProcess
+    let b: StintProcess
+    let ada: Caller
+    let cookie = ''
+    let channel = ''
+
+    const ask = async ({ url }: StintProcess, method: string, path: string, body?: unknown) => {
+      const response = await fetch(url + path, {
+        method,
+        headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : undefined }
+    }
+    const watch = async (node: StintProcess, process: string, conditions: object) => {
+      const made = await ask(node, 'POST', '/api/watches', {
+        name: process,
+        process,
+        channels: [channel],
+        ...conditions,
+      })
+      expect(made.status).toBe(201)
+      return made.json.watch.id as string
+    }
+    const send = async (node: StintProcess, path: string, body: object) =>
+      expect((await callerOf(node.url, ada).post(`/v1/${path}`, body)).status).toBe(201)
+    const runOnce = async (node: StintProcess, process: string, failed: boolean) => {
+      await send(node, 'start', { process })
+      await send(node, 'end', { process, ...(failed && { failed }) })
+    }
+    const got = (type: string, process: string) => received.filter((it) => it.type === type && it.process === process)
+    const gets = (type: string, process: string) =>
+      until(`${type} of ${process}`, () => got(type, process).length > 0, WITHIN_MS)
+    const terms = (node: StintProcess) => node.log().split(BEGINS).length - 1
+    const stateOf = async (node: StintProcess, id: string) =>
+      (await ask(node, 'GET', `/api/watches/${id}`)).json.watch.state as string
+
+    beforeAll(async () => {
+      postgres = await startPostgres()
+      const port = freePort()
+      clickhouse = createFaultServer({
+        command: [
+          process.execPath,
+          join(import.meta.dir, '../support/fault-clickhouse-child.ts'),
+          join(dir, 'clickhouse'),
+          String(port),
+        ],
+        isHealthy: async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok,
+      })
+      await clickhouse.start()
+      const settings = {
+        DATABASE_URL: await postgres.createDatabase(),
+        CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
+        CLICKHOUSE_USER: 'stint',
+        CLICKHOUSE_PASSWORD: 'pass-word-that-must-never-be-printed',
+        CLICKHOUSE_DATABASE: 'shared_watches',
+        NOTIFY_PRIVATE: 'true',
+      }
+      a = createStintProcess({ ...settings, NODE_ID: '1' })
+      b = createStintProcess({ ...settings, NODE_ID: '2' })
+      await a.start()
+      await until('the first node evaluates', () => terms(a) === 1)
+      await b.start()
+      ada = await a.signUp('ada@example.com')
+      const signedIn = await fetch(`${a.url}/api/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+      })
+      cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
+      const hook = { name: 'hook', kind: 'webhook', url: `http://127.0.0.1:${receiver.port}/` }
+      channel = (await ask(b, 'POST', '/api/channels', hook)).json.channel.id
+      await until('the key is known at both', async () => (await callerOf(b.url, ada).get('/api/health')).ok)
+    }, TIMEOUT_MS)
+
+    afterAll(async () => {
+      await Promise.all([a?.close(), b?.close(), clickhouse?.kill(), receiver.stop(true)])
+      await postgres?.close()
+      rmSync(dir, { recursive: true, force: true })
+    })
+
+    test(
+      'a failed run that was sent to the one is notified once, by the other, and both show the alert',
+      async () => {
+        const id = await watch(b, 'job', { failed: {} })
+        await runOnce(b, 'job', true)
+        await gets('alert.firing', 'job')
+        for (const node of [a, b]) {
+          expect(await stateOf(node, id)).toBe('firing')
+          expect((await ask(node, 'GET', '/api/health')).json.watches.firing).toBe(1)
+        }
+        const firing = async ({ url }: StintProcess) =>
+          /^stint_alerts_firing (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
+        expect([await firing(a), await firing(b)]).toEqual(['1', '0'])
+        await Bun.sleep(3_000) // several steps of both outboxes
+        expect(received).toHaveLength(1)
+        expect([terms(a), terms(b)]).toEqual([1, 0])
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'a node that is killed is replaced within the lease, its open alert neither repeats nor is lost, and `late` waits for it',
+      async () => {
+        await a.kill()
+        await until('the other node evaluates', () => terms(b) === 1, WITHIN_MS)
+        const silent = () => b.log().includes('a node is silent')
+        await until('the killed node is silent', silent, WITHIN_MS)
+        const id = await watch(b, 'late job', { late: { every: '2s', grace: '1s' } })
+        await watch(b, 'other job', { failed: {} })
+        await runOnce(b, 'other job', true)
+        await runOnce(b, 'job', false)
+        await Promise.all([gets('alert.resolved', 'job'), gets('alert.firing', 'other job')])
+        expect(got('alert.firing', 'job')).toHaveLength(1)
+        await until('what is late is unknown', async () => (await stateOf(b, id)) === 'unknown', WITHIN_MS)
+        expect(got('alert.firing', 'late job')).toEqual([])
+        await a.start()
+        await gets('alert.firing', 'late job')
+        await ask(a, 'DELETE', `/api/watches/${id}`)
+        expect([terms(a), terms(b)]).toEqual([1, 1])
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'a node that stands still in the middle of a delivery delivers nothing after another took over',
+      async () => {
+        const open = Promise.withResolvers<void>()
+        gate = open.promise
+        const names = ['held 1', 'held 2', 'held 3']
+        for (const name of names) await watch(a, name, { failed: {} })
+        for (const name of names) await runOnce(a, name, true)
+        await until('all are in the outbox', async () => (await ask(a, 'GET', '/api/health')).json.watches.firing === 4)
+        await until('one is in flight', () => names.some((name) => got('alert.firing', name).length > 0), WITHIN_MS)
+        const inFlight = names.find((name) => got('alert.firing', name).length > 0)!
+        process.kill(b.pid(), 'SIGSTOP')
+        try {
+          await until('the other node evaluates', () => terms(a) === 2, WITHIN_MS)
+          open.resolve()
+          for (const name of names.filter((it) => it !== inFlight)) await gets('alert.firing', name)
+          await until('the one in flight again', () => got('alert.firing', inFlight).length === 2, WITHIN_MS)
+          await watch(a, 'standstill', { failed: {} })
+          await runOnce(a, 'standstill', true)
+          await gets('alert.firing', 'standstill')
+        } finally {
+          process.kill(b.pid(), 'SIGCONT')
+        }
+        await until('it knows that it does not evaluate', () => b.log().includes('does not evaluate'), WITHIN_MS)
+        await Bun.sleep(5_000) // what it had begun would be delivered by now
+        const firing = received.filter(({ type }) => type === 'alert.firing')
+        expect(names.map((name) => got('alert.firing', name).length).sort()).toEqual([1, 1, 2])
+        expect(new Set(got('alert.firing', inFlight).map(({ id }) => id)).size).toBe(1)
+        expect(got('alert.firing', 'standstill')).toHaveLength(1)
+        expect(firing.filter(({ condition }) => condition === 'late')).toHaveLength(1)
+        expect([terms(a), terms(b)]).toEqual([2, 1])
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'without PostgreSQL changes are answered 503, nothing is alerted, and what happened meanwhile is notified once afterwards',
+      async () => {
+        await watch(a, 'meanwhile', { failed: {} })
+        const before = received.length
+        await postgres.stop()
+        const refused = await ask(a, 'POST', '/api/watches', { name: 'x', process: 'x', failed: {} })
+        expect([refused.status, refused.json.code]).toEqual([503, 'store_unavailable'])
+        await runOnce(b, 'meanwhile', true)
+        await until('the duty ends', () => a.log().split('does not evaluate').length > 1, WITHIN_MS)
+        const health = (await (await callerOf(a.url, ada).get('/api/health')).json()) as { watches: object }
+        expect(health.watches).toEqual({ firing: 0, unknown: true, waiting: 0 })
+        for (const { url } of [a, b]) expect((await fetch(`${url}/metrics`)).status).toBe(200)
+        expect(received).toHaveLength(before)
+        await postgres.start()
+        await gets('alert.firing', 'meanwhile')
+        await Bun.sleep(3_000)
+        expect(received.slice(before)).toEqual([expect.objectContaining({ process: 'meanwhile', condition: 'failed' })])
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'a node that ends hands over at once and is not missed',
+      async () => {
+        const [onDuty, other] = terms(a) + terms(b) > 0 && (await isOnDuty(a)) ? [a, b] : [b, a]
+        const before = terms(other)
+        expect(await onDuty.terminate()).toBe(0)
+        await until('the other node evaluates', () => terms(other) === before + 1, WITHIN_MS)
+        const id = await watch(other, 'late again', { late: { every: '2s', grace: '1s' } })
+        await gets('alert.firing', 'late again')
+        expect(await stateOf(other, id)).toBe('firing')
+      },
+      TIMEOUT_MS,
+    )
+
+    /** The gauge of firing alerts is zero at every other node. */
+    async function isOnDuty({ url }: StintProcess): Promise<boolean> {
+      return /^stint_alerts_firing [1-9]/m.test(await (await fetch(`${url}/metrics`)).text())
+    }
+  },
+)
