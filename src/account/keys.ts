@@ -40,6 +40,8 @@ export interface IssuedKey extends Key {
 export interface Keys {
   /** Newest first, with those that ended in the last 30 days. */
   list(account: string): Promise<Key[]>
+  /** Of one key; none when the account has no such key. */
+  scopesOf(account: string, id: string): Promise<readonly Scope[]>
   /** For use inside a `write`; the key works once `admit` is called with the result. */
   insert(account: string, name: string, scopes: readonly Scope[]): Script<IssuedKey>
   admit(account: string, key: IssuedKey): void
@@ -143,6 +145,11 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
         ),
       )
       return rows.map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
+    },
+    async scopesOf(account, id) {
+      const find = 'SELECT * FROM api_key WHERE account = $1 AND id = $2'
+      const row = await database.read(() => get<Row>(find, account, id))
+      return row === undefined ? [] : toKey(row).scopes
     },
     insert,
     admit,

@@ -2,7 +2,7 @@
 // * One request is admitted whole or not at all; what is known always passes, also beyond a lowered limit.
 // * Kept as 53 bits of a salted SHA-256: a number in memory and on disk. The salt never leaves the file, so nobody can make two names collide.
 // * What was acknowledged is known after a kill, too: who begins a series waits for `noted`. The series of a moment are written together, in
-//   one transaction in the event loop (SQLite is synchronous), and only while series are new.
+//   one transaction, and only while series are new.
 // * A file that cannot be written holds nobody up for longer than one try: the series counts in memory and is written later.
 import type { Logger } from '../log.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
@@ -39,7 +39,7 @@ interface SeriesBudgetOptions {
 
 export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions): SeriesBudget {
   if (max === 0) return unlimited
-  const { db, write } = database
+  const { db, write, commit } = database
   const salt = db.query<{ salt: string }, []>('SELECT salt FROM series_salt').get()!.salt
   const known = new Map<string, Set<number>>()
   /** Whole requests whose series are all known: callers send the same names again and again, and one hash is cheaper than fifty. */
@@ -72,13 +72,8 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     timer ??= setTimeout(flushInPieces, FLUSH_AFTER_MS)
   }
 
-  function flushSome(count: number): void {
-    if (pending.size === 0) return
-    const rows = pending.values().take(count).toArray()
-    write(() => {
-      for (const [account, series] of rows) insert.run(series, account)
-    })
-    for (const row of rows) pending.delete(keyOf(...row))
+  const insertAll = (rows: readonly (readonly [account: string, series: number])[]) => () => {
+    for (const [account, series] of rows) insert.run(series, account)
   }
 
   function endWait(): void {
@@ -86,12 +81,13 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     noting = Promise.withResolvers()
   }
 
-  function flushInPieces(): void {
-    timer = undefined
+  async function flushInPieces(): Promise<void> {
+    const rows = pending.values().take(ROWS_PER_FLUSH).toArray()
     try {
-      flushSome(ROWS_PER_FLUSH)
-      if (pending.size > 0) timer = setTimeout(flushInPieces, FLUSH_AFTER_MS)
-      else endWait()
+      await commit(insertAll(rows))
+      for (const row of rows) pending.delete(keyOf(...row))
+      if (pending.size === 0) endWait()
+      timer = pending.size > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined
     } catch (err) {
       log.warn({ err, pending: pending.size }, 'accounts: the series in use could not be written, trying again')
       timer = setTimeout(flushInPieces, RETRY_AFTER_MS)
@@ -102,7 +98,9 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    flushSome(pending.size)
+    const rows = [...pending.values()]
+    if (rows.length > 0) write(insertAll(rows))
+    pending.clear()
     endWait()
   }
 

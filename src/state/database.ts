@@ -21,7 +21,8 @@ export interface SqlDatabase {
   read<T>(script: () => Script<T>): Promise<T>
   /**
    * One transaction; transactions never overlap, also not those of other nodes. Durable when it resolves; an error rolls everything back.
-   * Throws Problem `disk_low` or `disk_failed` (SQLite), `store_unavailable` (PostgreSQL; rarely, the change was made nevertheless).
+   * Throws Problem `disk_low` or `disk_failed` (SQLite), `store_unavailable` (PostgreSQL). After `disk_failed` and `store_unavailable` the change
+   * was rarely made nevertheless.
    */
   write<T>(script: () => Script<T>): Promise<T>
   close(): Promise<void>

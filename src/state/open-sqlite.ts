@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Logger } from '../log.ts'
+import { createQueuedCommits, type QueuedCommits } from './queued-commits.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -26,10 +27,11 @@ export interface SqliteOptions {
   readonly log: Logger
 }
 
-export interface SqliteFile {
+export interface SqliteFile extends Pick<QueuedCommits, 'commit' | 'settled'> {
   readonly db: Database
   /** Runs `change` in one immediate transaction; durable when it returns. An error thrown inside rolls everything back. */
   write<T>(change: () => T): T
+  /** Not before all is `settled`. */
   close(): void
 }
 
@@ -43,24 +45,34 @@ const WITHOUT_SHM = 'locking_mode = EXCLUSIVE'
 export function openSqlite(options: SqliteOptions): SqliteFile {
   const { path, what, shrinks, log } = options
   const db = openOrCreate(options)
+  const emptyWal = () => void db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  const warn = (err: unknown) =>
+    log.warn({ err, path }, `${what}: the WAL checkpoint failed; retrying with the next write`)
   const tidy = () => {
     try {
       if (shrinks) db.run(`PRAGMA incremental_vacuum(${FREED_PAGES})`)
-      db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      emptyWal()
     } catch (err) {
       // What was committed is durable in the WAL; the next write tries again.
-      log.warn({ err, path }, `${what}: the WAL checkpoint failed; retrying with the next write`)
+      warn(err)
     }
   }
   tidy()
+  const queued = createQueuedCommits({ db, path, emptyWal, warn })
   return {
     db,
+    commit: queued.commit,
+    settled: queued.settled,
     write(change) {
+      queued.yieldFile()
       const result = db.transaction(change).immediate()
       tidy()
       return result
     },
-    close: () => db.close(),
+    close() {
+      db.close()
+      queued.close()
+    },
   }
 }
 

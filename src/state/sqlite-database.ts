@@ -14,14 +14,21 @@ export const withDiskProblems = (file: SqliteFile): SqliteFile => ({
       throw diskProblem(cause) ?? cause
     }
   },
+  commit: (change) =>
+    file.commit(change).catch((cause) => {
+      throw diskProblem(cause) ?? cause
+    }),
 })
 
-/** Runs each script within the call, so that nothing comes between its statements. */
-export function createSqliteDatabase({ db, write, close }: SqliteFile): SqlDatabase {
+/** Runs each script without a pause, so that nothing comes between its statements. */
+export function createSqliteDatabase({ db, commit, settled, close }: SqliteFile): SqlDatabase {
   return {
     read: async (script) => runScript(db, script()),
-    write: async (script) => write(() => runScript(db, script())),
-    close: async () => close(),
+    write: (script) => commit(() => runScript(db, script())),
+    async close() {
+      await settled()
+      close()
+    },
   }
 }
 
@@ -46,5 +53,9 @@ function diskProblem(cause: unknown): Problem | undefined {
     })
   if (code?.startsWith('SQLITE_IOERR'))
     return new Problem('disk_failed', 'Writing to the disk failed; nothing was changed.', { cause })
+  if ((cause as NodeJS.ErrnoException).syscall === 'fdatasync')
+    return new Problem('disk_failed', 'Writing to the disk failed; the change may or may not have been made.', {
+      cause,
+    })
   return undefined
 }

@@ -289,7 +289,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
         await requireManager(request)
         const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
         const { account, has } = await requireManager(request)
-        refuseWiderScopes(has, (await keys.list(account)).find(({ id }) => id === params.id)?.scopes ?? [])
+        refuseWiderScopes(has, await keys.scopesOf(account, params.id))
         const key = await keys.rotate(account, params.id, overlap_seconds)
         audit(request, 'key_rotated', { account, key: key.id })
         return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)

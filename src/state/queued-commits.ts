@@ -1,0 +1,125 @@
+// Transactions whose syncs run on the runtime's thread pool: a slow disk then holds up those who wait for them, and not the event loop.
+// Transactions that arrive while others are synced come next, and share their syncs:
+//
+//   transactions ─▶ fdatasync(WAL): durable ─▶ copied into the file ─▶ fdatasync(file) ─▶ WAL emptied ─▶ resolve
+//
+// * SQLite itself syncs nothing in these steps. A next transaction would write over the WAL, so it waits until the file is synced.
+// * The descriptors close after the database: closing one gives up every lock that the process has on the file.
+import type { Database } from 'bun:sqlite'
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const sync = promisify(fdatasync)
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+export interface QueuedCommits {
+  /** Runs `change` in a transaction of its own, soon; durable when it resolves. Rejects with what `change` throws, which rolls it back, or with the error of a sync: then nobody knows. */
+  commit<T>(change: () => T): Promise<T>
+  /** Call it before a transaction that is not queued here. */
+  yieldFile(): void
+  /** Resolves when nothing is queued. */
+  settled(): Promise<void>
+  close(): void
+}
+
+interface Queued {
+  run(): void
+  settle(fault?: { readonly cause: unknown }): void
+}
+
+export interface QueuedCommitsOptions {
+  readonly db: Database
+  readonly path: string
+  /** Empties the WAL once the file holds what it held. */
+  emptyWal(): void
+  /** What was committed is durable in the WAL and was not copied: the next commit tries again. */
+  warn(error: unknown): void
+}
+
+export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsOptions): QueuedCommits {
+  let queue: Queued[] = []
+  let working: Promise<void> | undefined
+  let files: { readonly wal: number; readonly main: number } | undefined
+  /** What the WAL holds was copied into the file, which is not synced. */
+  let isCopied = false
+
+  const openFiles = () => {
+    files ??= { wal: openSync(`${path}-wal`, 'r'), main: openSync(path, 'r') }
+    return files
+  }
+
+  function unsynced(work: () => void): void {
+    db.run('PRAGMA synchronous = OFF')
+    try {
+      work()
+    } finally {
+      db.run('PRAGMA synchronous = FULL')
+    }
+  }
+
+  async function syncCopied(): Promise<void> {
+    if (!isCopied) return
+    await sync(openFiles().main)
+    isCopied = false
+  }
+
+  async function commitAll(round: readonly Queued[]): Promise<void> {
+    await syncCopied() // left over when the last sync failed
+    unsynced(() => {
+      for (const { run } of round) run()
+    })
+    await sync(openFiles().wal)
+    try {
+      isCopied = true
+      unsynced(() => db.run('PRAGMA wal_checkpoint(PASSIVE)'))
+      await syncCopied()
+      emptyWal()
+    } catch (error) {
+      warn(error)
+    }
+  }
+
+  async function work(): Promise<void> {
+    for (await nextTurn(); queue.length > 0; ) {
+      const round = queue
+      queue = []
+      try {
+        await commitAll(round)
+        for (const { settle } of round) settle()
+      } catch (cause) {
+        for (const { settle } of round) settle({ cause })
+      }
+    }
+    working = undefined
+  }
+
+  return {
+    commit<T>(change: () => T): Promise<T> {
+      const { promise, resolve, reject } = Promise.withResolvers<T>()
+      let outcome: (() => void) | undefined
+      queue.push({
+        run() {
+          try {
+            const result = db.transaction(change).immediate()
+            outcome = () => resolve(result)
+          } catch (error) {
+            outcome = () => reject(error)
+          }
+        },
+        settle: (fault) => (fault === undefined ? outcome!() : reject(fault.cause)),
+      })
+      working ??= work()
+      return promise
+    },
+    yieldFile() {
+      if (!isCopied) return
+      fdatasyncSync(openFiles().main)
+      isCopied = false
+    },
+    settled: async () => await working,
+    close() {
+      if (files !== undefined) for (const fd of Object.values(files)) closeSync(fd)
+      files = undefined
+    },
+  }
+}
