@@ -49,7 +49,7 @@ test.skipIf(missing('strace') !== undefined)(
       'pwrite64 -wal',
       'fdatasync -wal',
       'pwrite64 accounts.sqlite',
-    'ftruncate accounts.sqlite', // to the size that it has
+      'ftruncate accounts.sqlite', // to the size that it has
       'fdatasync accounts.sqlite',
       'ftruncate -wal',
       'answer',
