@@ -158,7 +158,7 @@ describe('the finder of imports', () => {
   })
 })
 
-describe('the powers are recognised', () => {
+describe('finds every use of', () => {
   test.each([
     ['the environment', ['process.env.PORT', 'const { env } = process', "process['env']", 'Bun.env.PORT']],
     ['the time', ['Date.now()', 'new Date()', 'new Date', 'Date()', 'performance.now()', 'Bun.nanoseconds()']],
@@ -197,7 +197,7 @@ describe('imports', () => {
     expect(computed).toEqual([])
   })
 
-  test('make no circle, however far round', () => {
+  test('form no cycle of any length', () => {
     const next = Map.groupBy(edges, ({ file }) => file)
     const seen = new Map<string, 'open' | 'done'>()
     const circles: string[] = []
@@ -251,7 +251,7 @@ describe('files', () => {
     expect(long).toEqual([])
   })
 
-  test('say at their top what they are for', () => {
+  test('begin with a comment on their purpose', () => {
     const silent = files.filter((file) => !/^(#!.*\n)?\/\/ \S/.test(textOf.get(file)!))
     expect(silent).toEqual([])
   })
@@ -261,12 +261,12 @@ describe('files', () => {
     expect(files.filter((file) => !/^[a-z0-9-]+\.ts$/.test(basename(file)) || vague.test(basename(file)))).toEqual([])
   })
 
-  test('are no barrels', () => {
+  test('are not barrel files', () => {
     const passesOn = /\bexport\s+(type\s+)?(\*|\{[^}]*\})\s*(as\s+\w+\s+)?from\s*['"]\./
     expect(files.filter((file) => passesOn.test(textOf.get(file)!))).toEqual([])
   })
 
-  test('at the top of the repository are only those that belong there', async () => {
+  test('the top of the repository holds only the listed files', async () => {
     const top = 'src test docker-compose.yml bunfig.toml package.json tsconfig.json README.md bun.lock LICENSE'.split(
       ' ',
     )

@@ -47,7 +47,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('of several first sign-ups at once one wins', async () => {
+    test('only one of several concurrent first sign-ups succeeds', async () => {
       const accounts = await open({ signup: 'first' })
       const tries = await Promise.allSettled(
         [1, 2, 3, 4].map((n) => accounts.create({ ...ADA, email: `n${n}@example.com` })),
@@ -57,7 +57,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('an address can be taken once, whatever its case, also by two at once', async () => {
+    test('an address can be registered only once, regardless of case, also by concurrent requests', async () => {
       const accounts = await open()
       const tries = await Promise.allSettled([
         accounts.create(ADA),
@@ -68,7 +68,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('names every fault of e-mail and password', async () => {
+    test('reports every error of e-mail and password', async () => {
       const accounts = await open()
       const problem = await problemOf(() => accounts.create({ ...ADA, email: 'nobody', password: 'short' }))
       expect(problem.code).toBe('fields_invalid')
@@ -76,7 +76,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('the first one needs the set-up code where one is required, later ones do not', async () => {
+    test('only the first account needs the set-up code', async () => {
       const accounts = await open({ setupCodeRequired: true })
       const code = accounts.setupCode()!
       expect(code).toMatch(/^(?:[2-9A-HJ-NP-Z]{4}-){4}[2-9A-HJ-NP-Z]{4}$/)
@@ -91,7 +91,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('a given set-up code is the one that counts', async () => {
+    test('a configured set-up code is the only valid one', async () => {
       const accounts = await open({ setupCodeRequired: true, setupCode: 'open sesame' })
       expect((await problemOf(() => accounts.create({ ...ADA, setupCode: 'open sesam' }))).code).toBe(
         'setup_code_invalid',
@@ -100,7 +100,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('is limited by address', async () => {
+    test('is rate-limited per address', async () => {
       const accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
       for (let i = 0; i < 60; i++) await problemOf(() => accounts.create(ADA))
       const problem = await problemOf(() => accounts.create(ADA))
@@ -112,7 +112,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
   })
 
   describe('sign-in', () => {
-    test('finds the account by the right password, in any case of the address', async () => {
+    test('accepts the right password with the address in any case', async () => {
       const accounts = await open()
       const { account } = await accounts.create(ADA)
       expect(await accounts.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(account)
@@ -131,14 +131,14 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('the same letters typed on another system are the same password', async () => {
+    test('a password is the same in every Unicode normalization form', async () => {
       const accounts = await open()
       await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
       await accounts.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
       await accounts.close()
     })
 
-    test('a password counts to its last character, beyond what bcrypt would take', async () => {
+    test('every character of a password counts, also beyond 72 bytes', async () => {
       const accounts = await open()
       const long = 'p'.repeat(1023)
       await accounts.create({ ...ADA, password: `${long}1` })
@@ -149,7 +149,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('ten failures lock an account, known or not, for that address alone; time helps', async () => {
+    test('ten failures lock a known or unknown account for that address only, for a limited time', async () => {
       const accounts = await open({ hashLimit: 2 })
       await accounts.create(ADA)
       for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
@@ -167,7 +167,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('a session is not locked out by the failures of others, and has failures of its own', async () => {
+    test('password failures count per session and do not lock out other sessions', async () => {
       const accounts = await open({ hashLimit: 2 })
       const { account } = await accounts.create(ADA)
       for (let i = 0; i < 10; i++) await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
@@ -180,7 +180,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('right passwords are limited too, as each costs a hash', async () => {
+    test('rate-limits correct passwords as well, since each costs a hash', async () => {
       const accounts = await open({ hashLimit: 2 })
       await accounts.create(ADA)
       const signIns = async (count: number) => {
@@ -193,14 +193,14 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     }, 60_000)
 
-    test('right passwords never use attempts up', async () => {
+    test('correct passwords do not use up attempts', async () => {
       const accounts = await open()
       await accounts.create(ADA)
       for (let i = 0; i < 12; i++) await accounts.signIn(ADA)
       await accounts.close()
     })
 
-    test('many accounts tried from one address are limited too', async () => {
+    test('rate-limits attempts at many accounts from one address', async () => {
       const accounts = await open()
       await accounts.create(ADA)
       const tryMany = (from: number) =>
@@ -216,7 +216,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('the addresses of one IPv6 network are one', async () => {
+    test('counts all addresses of one IPv6 network as one', async () => {
       const accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
       for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
       expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
@@ -261,7 +261,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('a reset needs no old one and ends all sessions', async () => {
+    test('a reset needs no old password and ends all sessions', async () => {
       const accounts = await open()
       const { account } = await accounts.create(ADA)
       const token = await accounts.sessions.create(account.id, '')
@@ -274,7 +274,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
   })
 
   describe('deleting an account', () => {
-    test('ends its keys and sessions at once, and names it until its data is gone', async () => {
+    test('revokes its keys and sessions immediately and lists the account until its data is erased', async () => {
       const accounts = await open()
       const { account, key } = await accounts.create(ADA)
       const bob = await accounts.create(BOB)
@@ -294,7 +294,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await again.close()
     })
 
-    test('the operator names its successor where others remain', async () => {
+    test('the operator must name a successor while other accounts exist', async () => {
       const accounts = await open()
       const [ada, bob] = [await accounts.create(ADA), await accounts.create(BOB)]
       expect((await problemOf(() => accounts.delete(ada.account.id))).code).toBe('operator_needed')
@@ -309,7 +309,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('the last one opens sign-up again, to whoever has the set-up code of the log', async () => {
+    test('deleting the last account reopens sign-up with the set-up code from the log', async () => {
       const lines: string[] = []
       const log = pino({}, { write: (line) => void lines.push(line) })
       const accounts = await open({ signup: 'first', setupCodeRequired: true, log })
@@ -322,7 +322,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.close()
     })
 
-    test('a sign-in under way meanwhile fails', async () => {
+    test('a concurrent sign-in fails', async () => {
       const accounts = await open({ hashCost: { memoryCost: 19_456, timeCost: 8 } }) // the sign-in outlasts the deletion
       const { account } = await accounts.create(ADA)
       const signIn = problemOf(() => accounts.signIn(ADA))

@@ -18,7 +18,7 @@ const create = (options: { limit?: number; windowS?: number; maxEntries?: number
   return { clock, limiter, wait }
 }
 
-test('as many attempts at once as the limit, then one each time its share of the window has passed', () => {
+test('allows a burst up to the limit, then one attempt per share of the window', () => {
   const { clock, wait } = create()
   expect([wait('a'), wait('a'), wait('a'), wait('a')]).toEqual([0, 0, 0, 10])
   clock.passS(4)
@@ -29,7 +29,7 @@ test('as many attempts at once as the limit, then one each time its share of the
   expect([wait('a'), wait('a'), wait('a'), wait('a')]).toEqual([0, 0, 0, 10])
 })
 
-test('whoever waits as long as told may try', () => {
+test('allows an attempt after the reported wait', () => {
   const { clock, wait } = create({ limit: 7, windowS: 10 })
   for (let i = 0; i < 7; i++) expect(wait('a')).toBe(0)
   for (let i = 0; i < 20; i++) {
@@ -46,12 +46,12 @@ test('refused attempts do not make the wait longer', () => {
   for (let i = 0; i < 100; i++) expect(wait('a')).toBe(10)
 })
 
-test('keys are apart', () => {
+test('counts each key separately', () => {
   const { wait } = create({ limit: 1 })
   expect([wait('a'), wait('b'), wait('a'), wait('b')]).toEqual([0, 0, 30, 30])
 })
 
-test('a forgiven attempt was none', () => {
+test('a forgiven attempt does not count', () => {
   const { limiter, wait } = create()
   for (let i = 0; i < 50; i++) {
     limiter.attempt('a')
@@ -60,7 +60,7 @@ test('a forgiven attempt was none', () => {
   expect([wait('a'), wait('a'), wait('a'), wait('a')]).toEqual([0, 0, 0, 10])
 })
 
-test('memory is bounded: whoever tried longest ago is forgotten first', () => {
+test('memory is bounded: the least recent key is forgotten first', () => {
   const { wait } = create({ limit: 1, maxEntries: 3 })
   for (const key of ['a', 'b', 'c', 'd']) wait(key)
   expect(wait('b')).toBe(30)
@@ -73,7 +73,7 @@ test('memory is bounded: whoever tried longest ago is forgotten first', () => {
   expect([other.wait('b'), other.wait('b'), other.wait('b')]).toEqual([0, 0, 15])
 })
 
-test('a million strangers take the memory of the bound', () => {
+test('a million keys take no more memory than the bound', () => {
   const { limiter } = create({ maxEntries: 1000 })
   Bun.gc(true)
   const before = process.memoryUsage().heapUsed

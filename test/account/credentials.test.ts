@@ -9,7 +9,7 @@ test.each([
   ['J\u00f6rg@b\u00fccher.example', 'j\u00f6rg@b\u00fccher.example'],
   ['Jo\u0308rg@example.com', 'j\u00f6rg@example.com'],
   [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
-])('%s is an address', (email, normal) => expect(normalizeEmail(email)).toBe(normal))
+])('accepts %s as an address', (email, normal) => expect(normalizeEmail(email)).toBe(normal))
 
 test.each([
   '',
@@ -39,7 +39,7 @@ test.each([
   `a@${'b.'.repeat(130)}com`,
 ])('rejects %j', (email) => expect(normalizeEmail(email)).toBeUndefined())
 
-test('a long hostile address is judged fast', () => {
+test('rejects a long hostile address quickly', () => {
   const start = performance.now()
   for (const part of ['a.', 'a', 'a-', '.', '\u0308']) {
     normalizeEmail(`${part.repeat(100_000)}@example.com`)

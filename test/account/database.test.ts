@@ -21,7 +21,7 @@ afterEach(() => void process.umask(oldMask))
 const pragma = (db: Database, name: string) =>
   Object.values(db.query(`PRAGMA ${name}`).get() as Record<string, unknown>)[0]
 
-test('a new file is ours alone, durable and strict', async () => {
+test('a new file is private, durable and strict', async () => {
   process.umask(0o000)
   const { db, path, write, close } = openFreshDatabase()
   expect(pragma(db, 'journal_mode')).toBe('wal')
@@ -38,7 +38,7 @@ test('a new file is ours alone, durable and strict', async () => {
   close()
 })
 
-test('a file that others could read is closed to them', async () => {
+test("removes other users' access to an existing file", async () => {
   const { path, close } = openFreshDatabase()
   close()
   Bun.spawnSync(['chmod', '644', path])
@@ -46,7 +46,7 @@ test('a file that others could read is closed to them', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a write that finds no room is a refusal to try again later, and changes nothing', async () => {
+test('a write on a full disk is refused with retry-after and changes nothing', async () => {
   const { db, write, close } = openFreshDatabase()
   const { page_count } = db.query<{ page_count: number }, []>('PRAGMA page_count').get()!
   db.run(`PRAGMA max_page_count = ${page_count}`)
@@ -60,7 +60,7 @@ test('a write that finds no room is a refusal to try again later, and changes no
   close()
 })
 
-test('every write is in the file itself when it returns, so that a damaged log can lose nothing', async () => {
+test('every write has reached the main file when it returns, so a damaged WAL loses nothing', async () => {
   const accounts = openFresh()
   const { account, key } = await accounts.create(ADA)
   const copy = join(freshDir(), 'accounts.sqlite')
@@ -72,7 +72,7 @@ test('every write is in the file itself when it returns, so that a damaged log c
   await accounts.close()
 })
 
-test('a write that throws leaves nothing behind', async () => {
+test('rolls back a write that throws', async () => {
   const { db, write, close } = openFreshDatabase()
   expect(() =>
     write(() => {
@@ -84,7 +84,7 @@ test('a write that throws leaves nothing behind', async () => {
   close()
 })
 
-test('a file restored in another journal mode is taken', async () => {
+test('opens a file that was restored in another journal mode', async () => {
   const { db, path, close } = openFreshDatabase()
   const copy = join(freshDir(), 'accounts.sqlite')
   db.run(`VACUUM INTO '${copy}'`)
@@ -97,7 +97,7 @@ test('a file restored in another journal mode is taken', async () => {
   expect(path).not.toBe(copy)
 })
 
-describe('what is not whole is refused, with the way to restore it', () => {
+describe('refuses a damaged file and reports how to restore it', () => {
   const fullFile = async (): Promise<string> => {
     const accounts = openFresh()
     const { account } = await accounts.create(ADA)
@@ -156,7 +156,7 @@ describe('what is not whole is refused, with the way to restore it', () => {
     expect(await refusal(path)).toMatch(RESTORE)
   })
 
-  test('a file of a newer Stint, with another advice', async () => {
+  test('refuses a file of a newer Stint and reports how to proceed', async () => {
     const path = await fullFile()
     const db = new Database(path)
     db.run('PRAGMA user_version = 999')
@@ -172,7 +172,7 @@ describe('what is not whole is refused, with the way to restore it', () => {
   })
 })
 
-test('what was written outlasts a kill -9', async () => {
+test('keeps what was written after kill -9', async () => {
   const dir = freshDir()
   const script = `
     import { openAccounts } from '${join(import.meta.dir, '../../src/account/open-accounts.ts')}'

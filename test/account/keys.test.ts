@@ -14,7 +14,7 @@ for (const { database, open } of databases()) {
   describe(`keys in ${database}`, () => {
     afterAll(() => accounts.close())
     describe('a key', () => {
-      test('is a prefix, more than 160 random bits beyond what is shown, and a checksum', async () => {
+      test('consists of a prefix, more than 160 hidden random bits, and a checksum', async () => {
         const { secret, prefix } = await keys.create(ada, 'shape', ['write'])
         expect(secret).toMatch(/^stint_[0-9A-Za-z]{42}$/)
         expect(secret.startsWith(prefix)).toBe(true)
@@ -22,7 +22,7 @@ for (const { database, open } of databases()) {
         expect(checksum(secret.slice(0, -6))).toBe(secret.slice(-6))
       })
 
-      test('carries its scopes and nothing more', async () => {
+      test('has exactly its scopes', async () => {
         const write = await keys.create(ada, 'w', ['write'])
         const read = await keys.create(ada, 'r', ['read'])
         expect(accounts.findKey(write.secret)).toMatchObject({
@@ -39,7 +39,7 @@ for (const { database, open } of databases()) {
         (secret) => expect(accounts.findKey(secret)).toBeUndefined(),
       )
 
-      test('is not found with another letter or another case', async () => {
+      test('is not found with a changed letter or case', async () => {
         const { secret } = await keys.create(ada, 'exact', ['write'])
         const swapped = secret.replace(/[a-z](?=[0-9A-Za-z]{5}$)|[A-Z](?=[0-9A-Za-z]{5}$)|\d(?=[0-9A-Za-z]{5}$)/, '_')
         for (const other of [swapped, `${secret} `, ` ${secret}`, secret.slice(0, -1), secret.toUpperCase()]) {
@@ -48,7 +48,7 @@ for (const { database, open } of databases()) {
         expect(accounts.findKey(secret)).toBeDefined()
       })
 
-      test('works over a restart, and its last use is kept to the ms', async () => {
+      test('works after a restart and keeps its last use to the ms', async () => {
         const first = await open({ clock })
         const { account, key } = await first.create(ADA)
         clock.passS(100)
@@ -65,7 +65,7 @@ for (const { database, open } of databases()) {
     })
 
     describe('a list', () => {
-      test('holds the own keys alone, the newest first, and no secret', async () => {
+      test("holds only the account's keys, newest first, without secrets", async () => {
         const first = await keys.create(bob, 'first', ['write'])
         const second = await keys.create(bob, 'second', ['read'])
         const list = await keys.list(bob)
@@ -85,7 +85,7 @@ for (const { database, open } of databases()) {
     })
 
     describe('revoking', () => {
-      test('ends a key at once, now and over a restart, and is still listed', async () => {
+      test('takes effect immediately and after a restart, and the key is still listed', async () => {
         const first = await open({ clock })
         const { account, key } = await first.create(ADA)
         await first.keys.revoke(account.id, key.id)
@@ -110,7 +110,7 @@ for (const { database, open } of databases()) {
     })
 
     describe('rotating', () => {
-      test('gives a new key of the same name and scopes; the old one lasts as long as asked and not longer', async () => {
+      test('creates a key with the same name and scopes; the old key is valid exactly for the overlap', async () => {
         const old = await keys.create(ada, 'rotated', ['read'])
         const fresh = await keys.rotate(ada, old.id, 60)
         expect(fresh).toMatchObject({ name: 'rotated', scopes: ['read'] })
@@ -122,13 +122,13 @@ for (const { database, open } of databases()) {
         expect(accounts.findKey(fresh.secret)).toBeDefined()
       })
 
-      test('without an overlap the old one ends at once', async () => {
+      test('without an overlap the old key is invalid immediately', async () => {
         const old = await keys.create(ada, 'at once', ['write'])
         await keys.rotate(ada, old.id, 0)
         expect(accounts.findKey(old.secret)).toBeUndefined()
       })
 
-      test('again, an old one never lasts longer than it was told before', async () => {
+      test('rotating again never extends the validity of an old key', async () => {
         const old = await keys.create(ada, 'twice', ['write'])
         await keys.rotate(ada, old.id, 60)
         await keys.rotate(ada, old.id, 3600)
@@ -137,7 +137,7 @@ for (const { database, open } of databases()) {
         expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
       })
 
-      test('a revoked key cannot be rotated back to life, and one in its overlap can be revoked', async () => {
+      test('a revoked key cannot be rotated, and a key in its overlap can be revoked', async () => {
         const old = await keys.create(ada, 'revoked', ['write'])
         await keys.rotate(ada, old.id, 60)
         await keys.revoke(ada, old.id)
@@ -145,7 +145,7 @@ for (const { database, open } of databases()) {
         expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
       })
 
-      test('the end of an overlap holds over a restart', async () => {
+      test('an overlap ends at the same time after a restart', async () => {
         const first = await open({ clock })
         const { account, key } = await first.create(ADA)
         await first.keys.rotate(account.id, key.id, 60)
@@ -159,7 +159,7 @@ for (const { database, open } of databases()) {
       })
     })
 
-    test('keys that ended more than 30 days ago are forgotten', async () => {
+    test('keys that ended more than 30 days ago are removed', async () => {
       const first = await open({ clock })
       const { account, key } = await first.create(ADA)
       const fresh = await first.keys.rotate(account.id, key.id, 0)
@@ -171,7 +171,7 @@ for (const { database, open } of databases()) {
       await again.close()
     })
 
-    test('a key that was met after its end stays ended when the clock is set back', async () => {
+    test('an expired key that was used stays expired when the clock is set back', async () => {
       const old = await keys.create(ada, 'ended', ['write'])
       await keys.rotate(ada, old.id, 60)
       clock.passS(60)
@@ -183,7 +183,7 @@ for (const { database, open } of databases()) {
   })
 }
 
-test('they are forgotten while Stint runs, and the flush that removes one keeps those that are still listed', async () => {
+test('removes ended keys while Stint runs and keeps those that are still listed', async () => {
   const clock = createManualClock()
   const file = openFreshDatabase()
   const { db, write, close } = file

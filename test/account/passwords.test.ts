@@ -5,7 +5,7 @@ import { createPasswords } from '../../src/account/passwords.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { problemOf } from './accounts-cast.ts'
 
-test('a hash is argon2id at the cost that was decided, with a salt of its own', async () => {
+test('hashes with argon2id at the documented cost, with a random salt', async () => {
   const passwords = createPasswords(2)
   const [one, other] = await Promise.all([passwords.hash('the same'), passwords.hash('the same')])
   expect(one).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
@@ -15,7 +15,7 @@ test('a hash is argon2id at the cost that was decided, with a salt of its own', 
   expect(await passwords.verify('the same\0', one)).toBe(false)
 })
 
-test('an account that does not exist costs as much as one that does', async () => {
+test('verifying takes as long for an unknown account as for a known one', async () => {
   const passwords = createPasswords(1)
   const hash = await passwords.hash('a password')
   const fastestMs = async (known: string | undefined) => {
@@ -32,7 +32,7 @@ test('an account that does not exist costs as much as one that does', async () =
   expect(ratio).toBeLessThan(3)
 })
 
-test('beyond a bounded queue it says to come back, and serves everyone who waited', async () => {
+test('refuses with retry-after when the queue is full, and serves everyone in the queue', async () => {
   const passwords = createPasswords(1)
   const hash = await passwords.hash('a password')
   const waiting = Array.from({ length: 17 }, () => passwords.verify('a password', hash))
@@ -42,7 +42,7 @@ test('beyond a bounded queue it says to come back, and serves everyone who waite
   expect(await passwords.verify('a password', hash)).toBe(true)
 })
 
-test('askers take turns: one that fills its queue delays no other', async () => {
+test('serves addresses in turn: one with a full queue does not delay the others', async () => {
   const passwords = createPasswords(1)
   const hash = await passwords.hash('a password')
   const order: string[] = []
@@ -55,7 +55,7 @@ test('askers take turns: one that fills its queue delays no other', async () => 
   passwords.close()
 })
 
-test('hashing leaves the thread pool to the disk', async () => {
+test('hashing does not block disk writes in the thread pool', async () => {
   const passwords = createPasswords(1)
   const hash = await passwords.hash('a password')
   let isDone = false
@@ -74,7 +74,7 @@ test('hashing leaves the thread pool to the disk', async () => {
   expect(syncs).toBeGreaterThan(32) // on the shared pool two per hash at most
 })
 
-test('a failure gives its place back', async () => {
+test('a failed hash frees its slot', async () => {
   const passwords = createPasswords(1)
   for (let i = 0; i < 3; i++) {
     expect(await passwords.verify('x', 'no hash at all').catch(() => 'failed')).toBe('failed')

@@ -42,7 +42,7 @@ describe('a budget', () => {
     expect(use('a').used).toBe(5)
   })
 
-  test('always passes what is known, and says no to the first beyond', () => {
+  test('always admits known series and refuses the first series beyond the limit', () => {
     const { admit } = open(2)
     expect(admit('a', 'p', '', undefined)).not.toBe('spent')
     expect(admit('a', 'p', '', ['x'])).not.toBe('spent')
@@ -54,7 +54,7 @@ describe('a budget', () => {
     expect(admit('b', 'q', '', undefined)).not.toBe('spent')
   })
 
-  test('keeps process, meta and name apart wherever the cut is', () => {
+  test('distinguishes process, meta and name wherever their boundary is', () => {
     const { admit, use } = open(100)
     admit('a', 'pm', '', undefined)
     admit('a', 'p', 'm', undefined)
@@ -73,7 +73,7 @@ describe('a budget', () => {
     expect(database.db.query('SELECT * FROM series').all()).toEqual([])
   })
 
-  test('holds over a restart, also lowered', () => {
+  test('persists across a restart, also with a lower limit', () => {
     const first = open(10)
     first.admit('a', 'p', '', ['1', '2', '3'])
     first.close()
@@ -86,7 +86,7 @@ describe('a budget', () => {
     again.database.close()
   })
 
-  test('is written by itself soon after', async () => {
+  test('is written in the background soon after a change', async () => {
     const { admit, database } = open(5000)
     for (let i = 0; i < 3000; i++) admit('a', `p${i}`, '', undefined)
     const rows = () => database.db.query<{ n: number }, []>('SELECT count(*) n FROM series').get()!.n
@@ -97,7 +97,7 @@ describe('a budget', () => {
     database.close()
   })
 
-  test('is freed with its account, and an unknown account is not written', () => {
+  test('is freed when its account is deleted; an unknown account is not written', () => {
     const { admit, dropAccount, use, flush, database } = open(10)
     admit('a', 'p', '', ['1', '2', '3'])
     admit('nobody', 'p', '', ['1'])
@@ -111,7 +111,7 @@ describe('a budget', () => {
     database.close()
   })
 
-  test('is in the file when what has begun is noted; until then it is no known one', async () => {
+  test('a series is known only once it is written to the file', async () => {
     const { admit, noted, database } = open(100)
     const rows = () => database.db.query<{ n: number }, []>('SELECT count(*) n FROM series').get()!.n
     expect(admit('a', 'p', '', undefined)).toBe('begun')
@@ -130,7 +130,7 @@ describe('a budget', () => {
     database.close()
   })
 
-  test('that cannot be written goes on, says so and is written later', async () => {
+  test('keeps working while it cannot be written, logs it, and is written later', async () => {
     const lines: string[] = []
     const log = pino({}, { write: (line) => void lines.push(line) })
     const database = openFreshDatabase()
@@ -153,7 +153,7 @@ describe('a budget', () => {
     database.close()
   })
 
-  test('is what a plain set of triples would be, for any requests', () => {
+  test('behaves like a plain set of triples for any requests', () => {
     const word = fc.constantFrom('', 'a', 'b', 'ab', 'ä', '\u{1f600}')
     const request = fc.record({
       account: fc.constantFrom('a', 'b'),

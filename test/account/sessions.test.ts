@@ -13,7 +13,7 @@ for (const { database, open } of databases()) {
 
   describe(`sessions in ${database}`, () => {
     afterAll(() => accounts.close())
-    test('a token finds its session; others find nothing', async () => {
+    test('a token finds its session; other tokens find none', async () => {
       const token = await sessions.create(ada, 'browser')
       expect(token).toMatch(/^[0-9A-Za-z]{43}$/)
       expect((await sessions.find(token))?.account).toBe(ada)
@@ -42,14 +42,14 @@ for (const { database, open } of databases()) {
       expect(await sessions.find(token)).toBeUndefined()
     })
 
-    test('signing in again ends the session before', async () => {
+    test('signing in again ends the previous session', async () => {
       const first = await sessions.create(ada, 'browser')
       const second = await sessions.create(ada, 'browser', first)
       expect(await sessions.find(first)).toBeUndefined()
       expect(await sessions.find(second)).toBeDefined()
     })
 
-    test('the list shows where somebody is signed in, the one last seen first', async () => {
+    test('lists the sessions of an account, most recently seen first', async () => {
       const first = await sessions.create(bob, 'phone')
       clock.passS(120)
       await sessions.create(bob, `desk\ud800${'x'.repeat(1000)}`)
@@ -65,7 +65,7 @@ for (const { database, open } of databases()) {
       expect(list[1]?.userAgent).toHaveLength(300)
     })
 
-    test('revoking ends a session at once, but only an own one', async () => {
+    test('revokes only sessions of the same account, immediately', async () => {
       const token = await sessions.create(ada, 'mine')
       const { id } = (await sessions.find(token))!
       expect((await problemOf(() => sessions.revoke(bob, id))).code).toBe('not_found')
@@ -74,7 +74,7 @@ for (const { database, open } of databases()) {
       expect((await problemOf(() => sessions.revoke(ada, id))).code).toBe('not_found')
     })
 
-    test('sessions outlast a restart', async () => {
+    test('sessions survive a restart', async () => {
       const first = await open({ clock })
       const { account } = await first.create(ADA)
       const token = await first.sessions.create(account.id, 'browser')
@@ -84,7 +84,7 @@ for (const { database, open } of databases()) {
       await again.close()
     })
 
-    test('an account has at most a hundred; the oldest give way', async () => {
+    test('an account has at most a hundred sessions; the oldest are removed', async () => {
       const tokens: string[] = []
       for (let i = 0; i < 101; i++) tokens.push(await sessions.create(ada, 'many'))
       expect(await sessions.find(tokens[0]!)).toBeUndefined()
@@ -94,7 +94,7 @@ for (const { database, open } of databases()) {
   })
 }
 
-test('a disk that takes no write ends no session; it is noted as seen when the disk does again', async () => {
+test('sessions stay valid while the disk is full; their last use is written afterwards', async () => {
   const clock = createManualClock()
   const file = openFreshDatabase()
   const { db, write, close } = file

@@ -38,7 +38,7 @@ describe('account create', () => {
     })
   })
 
-  test('signs in, and keeps the session for the user alone, by server', async () => {
+  test('signs in and stores the session per server, readable only by the user', async () => {
     await create()
     expect(statSync(person.sessionPath).mode & 0o777).toBe(0o600)
     expect(statSync(join(person.sessionPath, '..')).mode & 0o777).toBe(0o700)
@@ -52,7 +52,7 @@ describe('account create', () => {
     )
   })
 
-  test('asks twice on a terminal, and says when the two differ', async () => {
+  test('asks for the password twice on a terminal and reports a mismatch', async () => {
     const line = `account create --email ${email}`
     const differing = await person.run(line, { typed: [PASSWORD, 'another password'] })
     expect(differing).toMatchObject({ exitCode: 1, stdout: '' })
@@ -81,7 +81,7 @@ describe('account create', () => {
     guarded.stop()
   })
 
-  test('without a terminal and without --password-stdin is a wrong call', async () => {
+  test('is a usage error without a terminal and without --password-stdin', async () => {
     const { exitCode, stderr } = await person.run(`account create --email ${email}`)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('--password-stdin')
@@ -115,7 +115,7 @@ describe('account login and logout', () => {
     expect((await person.run('key list')).exitCode).toBe(0)
   })
 
-  test('a wrong password is refused and keeps nothing', async () => {
+  test('a wrong password is refused and no session is stored', async () => {
     await create()
     const elsewhere = createPerson(server.url)
     const login = await elsewhere.run(`account login --email ${email} --password-stdin`, { stdin: 'wrong\n' })
@@ -124,7 +124,7 @@ describe('account login and logout', () => {
     expect((await elsewhere.run('key list')).stderr).toContain('not signed in')
   })
 
-  test('too many attempts say when to come back', async () => {
+  test('too many attempts report when to retry', async () => {
     await create()
     let last = ''
     for (let i = 0; i < 11; i++) {
@@ -133,7 +133,7 @@ describe('account login and logout', () => {
     expect(last).toContain('Try again in 90 s.')
   })
 
-  test('a session that ended elsewhere says so, and logs out all the same', async () => {
+  test('logout works and says so when the session had already ended', async () => {
     await create()
     const { token } = JSON.parse(readFileSync(person.sessionPath, 'utf8'))[server.url]
     const { account, id } = (await server.accounts.sessions.find(token))!
@@ -150,7 +150,7 @@ describe('account login and logout', () => {
     await server.accounts.signIn({ email, password: '  spaces at both ends  ', address: '' })
   })
 
-  test('a session file that is broken is named', async () => {
+  test('reports the path of a damaged session file', async () => {
     await create()
     writeFileSync(person.sessionPath, '{')
     const { exitCode, stderr } = await person.run('key list')
@@ -159,8 +159,8 @@ describe('account login and logout', () => {
   })
 })
 
-describe('a server that is not there', () => {
-  test('differs from a server that refuses', async () => {
+describe('an unreachable server', () => {
+  test('is reported differently from a server that refuses', async () => {
     const { exitCode, stderr } = await createPerson('http://127.0.0.1:1').run(
       'account login --email a@b.cd --password-stdin',
       {
@@ -191,7 +191,7 @@ describe('a server that is not there', () => {
         ),
       'stint: \\x1b[31mNo. a\\rb\n  \\x1b]0;x\\x07 c\\nd\n',
     ],
-  ])('%s in its place is shown for what it is', async (_, answer, expected) => {
+  ])('%s that answers instead is recognised', async (_, answer, expected) => {
     using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
     const { exitCode, stderr } = await createPerson(`http://127.0.0.1:${other.port}`).run(
       'account login --email a@b.cd --password-stdin',

@@ -5,7 +5,7 @@ import { createPaint } from '../../src/cli/safe-text.ts'
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('寸法', '👩‍👩‍👧', 'é', '\u001b[31m', 'a\nb', ''))
 
-test('columns begin below each other, whatever is in them', () => {
+test('columns are aligned, whatever their content', () => {
   expect(
     formatTable(
       ['NAME', { title: 'N', align: 'right' }, 'X'],
@@ -28,7 +28,7 @@ test('each row is one line, and no line is longer than its cells need', () => {
   )
 })
 
-test('on a terminal no line is wider, as long as the columns that may be cut allow it', () => {
+test('lines fit the terminal as far as columns can be cut', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 6 }), fc.integer({ min: 30, max: 100 }), (rows, width) => {
       const columns = [{ title: 'A', cut: true }, { title: 'B', cut: true }, 'C']
@@ -43,7 +43,7 @@ test('on a terminal no line is wider, as long as the columns that may be cut all
   )
 })
 
-test('the widest column gives way first', () => {
+test('the widest column is cut first', () => {
   const columns = [
     { title: 'A', cut: true },
     { title: 'B', cut: true },
@@ -53,7 +53,7 @@ test('the widest column gives way first', () => {
   )
 })
 
-test('a cut text is as wide as it may be, and no character of it is cut in two', () => {
+test('a cut text fills its width and splits no character', () => {
   fc.assert(
     fc.property(
       fc.array(text).map((parts) => parts.join('')),
@@ -74,7 +74,7 @@ test('a cut text is as wide as it may be, and no character of it is cut in two',
   )
 })
 
-test('colour is for terminals, and for those who want it', () => {
+test('uses colour on terminals and on request', () => {
   const paintOn = (isTTY: boolean, env: Record<string, string>) =>
     createPaint({ stdout: { write() {}, isTTY }, env })('x', 'red')
   expect(paintOn(true, { TERM: 'xterm' })).toBe('\u001b[31mx\u001b[0m')
@@ -87,7 +87,7 @@ test('colour is for terminals, and for those who want it', () => {
     expect(paintOn(isTTY, env)).toBe('x')
 })
 
-test('colour takes no room', () => {
+test('colour codes take no width', () => {
   const paint = (painted: string) => `\u001b[1m${painted}\u001b[0m`
   const [, first, second] = formatTable(
     ['A', 'B'],
@@ -133,7 +133,7 @@ function parseCsv(text: string): string[][] {
   return records
 }
 
-test('every cell is read again as it was', () => {
+test('every CSV cell reads back unchanged', () => {
   const cell = fc.oneof(
     fc.string({ unit: anyCharacter }),
     fc.constantFrom('', '"', '""', ',', '\r\n', '\n', '=1+1', ' a ', 'a"b,c'),

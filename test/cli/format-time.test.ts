@@ -38,7 +38,7 @@ const parse = (text: string) => {
   return ms
 }
 
-test('what is shown is near what it was, and a longer time is never shown as a shorter one', () => {
+test('a formatted duration is close to the value and never changes the order', () => {
   const length = fc.double({ min: 0, max: 1e10, noNaN: true })
   fc.assert(
     fc.property(length, length, (a, b) => {
@@ -51,7 +51,7 @@ test('what is shown is near what it was, and a longer time is never shown as a s
   )
 })
 
-test('what is shown may be given back, and means the same to the ms, in whatever time zone', () => {
+test('a printed time can be used as input and means the same to the ms in any time zone', () => {
   fc.assert(
     fc.property(fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true }), (date) => {
       const shown = formatLocalTime(date.toISOString())
@@ -64,14 +64,14 @@ test('what is shown may be given back, and means the same to the ms, in whatever
   )
 })
 
-test('the zone is that of this machine', () => {
+test('uses the time zone of this machine', () => {
   const script = `import { formatLocalTime, parseLocalTime } from ${JSON.stringify(`${import.meta.dir}/../../src/cli/format-time.ts`)}
     console.log(formatLocalTime('2026-07-01T12:00:00.123456789Z'), parseLocalTime('2026-07-01 14:00'), parseLocalTime('2026-12-01'))`
   const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { env: { TZ: 'Europe/Berlin' } })
   expect(stdout.toString()).toBe('2026-07-01 14:00:00.123 2026-07-01T12:00:00Z 2026-11-30T23:00:00Z\n')
 })
 
-test('all digits of a second are kept', () => {
+test('keeps all digits of a second', () => {
   expect(parseLocalTime('2026-07-01 14:00:01.123456789')).toMatch(/:01\.123456789Z$/)
 })
 
@@ -81,7 +81,7 @@ test.each([
   '2026-11-20t21:52:42.5z',
   '2026-11-20T21:52:42+01:00',
   '2028-02-29T00:00:00Z',
-])('%j has no need of our zone', (text) => {
+])('%j does not depend on the time zone', (text) => {
   expect(parseLocalTime(text)).toBe(text)
 })
 
@@ -103,6 +103,6 @@ test.each([
   '1',
   '90m',
   '-90',
-])('%j is no time', (text) => {
+])('rejects %j as a time', (text) => {
   expect(parseLocalTime(text)).toBeUndefined()
 })

@@ -89,7 +89,7 @@ test('key revoke ends a key at once', async () => {
   expect(accounts.findKey(key.secret)).toBeUndefined()
 })
 
-test('a key that is not there, or whose id would be a path, is refused', async () => {
+test('refuses an unknown key and an id that would be a path', async () => {
   for (const id of ['key_none', '../account', '..', 'a/b?c#d']) {
     for (const line of [
       ['key', 'revoke', id],
@@ -103,7 +103,7 @@ test('a key that is not there, or whose id would be a path, is refused', async (
   expect(await accounts.get(account)).toBeDefined()
 })
 
-describe('a wrong call ends with 2 and says what is right', () => {
+describe('a usage error exits with 2 and prints the usage', () => {
   test.each<[string, string]>([
     ['', 'Usage: stint'],
     ['nope', "unknown command 'nope'"],
@@ -155,7 +155,7 @@ test.each([
   expect(stdout).toStartWith(`Usage: ${['stint', ...command].join(' ')}`)
 })
 
-test('a trailing slash of STINT_URL does not matter, and a path is kept', async () => {
+test('ignores a trailing slash of STINT_URL and keeps its path', async () => {
   expect((await person.run('key list', { env: { STINT_URL: `${server.url}/` } })).exitCode).toBe(0)
   const paths: string[] = []
   using other = Bun.serve({

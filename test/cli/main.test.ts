@@ -36,7 +36,7 @@ async function onTerminal(args: string[], dialog: [question: string, answer: str
   return { exitCode, screen }
 }
 
-test('a password that is typed is not shown, and may be corrected while it is typed', async () => {
+test('does not echo a typed password and allows corrections', async () => {
   const { exitCode, screen } = await onTerminal(
     ['account', 'create', '--email', ADA.email],
     [
@@ -50,7 +50,7 @@ test('a password that is typed is not shown, and may be corrected while it is ty
   await server.accounts.signIn({ ...ADA, password: 'correct hörse battery' })
 })
 
-test('Ctrl-C at the question ends the command', async () => {
+test('Ctrl-C at a prompt ends the command', async () => {
   const { exitCode, screen } = await onTerminal(
     ['account', 'login', '--email', ADA.email],
     [['Password: ', 'abc\u0003']],
@@ -59,7 +59,7 @@ test('Ctrl-C at the question ends the command', async () => {
   expect(screen).toContain('interrupted')
 })
 
-test('in a pipe the key is all that comes out', async () => {
+test('prints only the key in a pipe', async () => {
   const child = Bun.spawn(
     [process.execPath, MAIN, 'account', 'create', '--email', 'pipe@example.com', '--password-stdin'],
     {
@@ -74,7 +74,7 @@ test('in a pipe the key is all that comes out', async () => {
   expect(server.accounts.findKey(secret)).toBeDefined()
 })
 
-test('a reader who leaves early is no error', async () => {
+test('a closed output pipe is not an error', async () => {
   const child = Bun.spawn(['sh', '-c', '"$0" "$1" --help | head -1', process.execPath, MAIN], {
     env: env(),
     stderr: 'pipe',
@@ -85,7 +85,7 @@ test('a reader who leaves early is no error', async () => {
 
 const FULL = '/dev/full'
 test.skipIf(!existsSync(FULL)).each(['--help', 'account create --email full@example.com --password-stdin'])(
-  'an output that cannot be written is reported in one line: %s',
+  'reports an output that cannot be written in one line: %s',
   async (line) => {
     const child = Bun.spawn(['sh', '-c', `exec "$@" > ${FULL}`, 'sh', process.execPath, MAIN, ...line.split(' ')], {
       env: env(),

@@ -64,13 +64,13 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
       : []
   }
 
-  test('the settings file is enough for all others', async () => {
+  test('the settings file is sufficient for all others', async () => {
     const first = await run(['sh'], blockWith('stint.json'))
     expect(first).toMatchObject({ exitCode: 0, stderr: '' })
     expect(first.stdout).toMatch(/^EVENTS +STORE +STATE +WAITING\npoints +/)
   })
 
-  test('each does what it says, without a message', async () => {
+  test('each does what it says and prints nothing', async () => {
     expect(COMMANDS.length).toBe(4)
     for (const script of COMMANDS) {
       const { exitCode, stderr } = await run(['sh'], `set -e\n${script}`)
@@ -113,7 +113,7 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
       60_000,
     )
 
-    test.skipIf(Bun.which(shell[0]!) === null)('runs it all the same while Stint is away', async () => {
+    test.skipIf(Bun.which(shell[0]!) === null)('runs it even if Stint is unreachable', async () => {
       const away = await run(shell, call('sh -c "echo out; exit 4"'), {
         ...settings(),
         STINT_URL: 'http://127.0.0.1:1',

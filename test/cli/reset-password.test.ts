@@ -28,7 +28,7 @@ async function dirWithAda() {
   return { dir, key, token, reset }
 }
 
-test('the new password works, the old one and all sessions do not, and the keys go on', async () => {
+test('the new password works; the old one and all sessions are invalid; keys stay valid', async () => {
   const { dir, key, token, reset } = await dirWithAda()
   const { exitCode, stdout, stderr } = await reset('Ada@example.com', 'a new beginning\n')
   expect(stderr).toBe('Password of Ada@example.com changed; all its sessions are signed out.\n')
@@ -41,7 +41,7 @@ test('the new password works, the old one and all sessions do not, and the keys 
   await accounts.close()
 })
 
-test('what cannot be done is said, and nothing is made', async () => {
+test('reports why a reset is impossible and creates nothing', async () => {
   const { dir, reset } = await dirWithAda()
   const unknown = await reset('bob@example.com', 'a new beginning')
   expect(unknown).toEqual({ exitCode: 1, stdout: '', stderr: 'stint: No account has this e-mail address\n' })
@@ -60,7 +60,7 @@ test('what cannot be done is said, and nothing is made', async () => {
   expect(statSync(join(dir, 'accounts.sqlite')).mode & 0o777).toBe(0o600)
 })
 
-test('a directory in use is left alone, and is free again after each reset, done or refused', async () => {
+test('refuses a directory in use and releases it after each reset, successful or not', async () => {
   const { dir, reset } = await dirWithAda()
   const lock = lockDataDir(dir)
   const { exitCode, stderr } = await reset(ADA.email, 'a new beginning')
@@ -72,7 +72,7 @@ test('a directory in use is left alone, and is free again after each reset, done
   lockDataDir(dir).release()
 })
 
-test('from the first account to a forgotten password, with the real server', async () => {
+test('resets a forgotten password with the real server', async () => {
   const server = createStintProcess()
   const person = createPerson(server.url)
   const env = { DATA_DIR: server.dataDir }

@@ -18,7 +18,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''))
 
-test('nothing that moves the cursor or turns letters round is left of any text', () => {
+test('removes everything that moves the cursor or reverses text', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       expect(oneLine(text)).not.toMatch(HARMFUL)
@@ -30,7 +30,7 @@ test('nothing that moves the cursor or turns letters round is left of any text',
   )
 })
 
-test('what is printed stays as it is', () => {
+test('keeps printable text unchanged', () => {
   for (const text of ['nightly import', 'größe 寸法 👩‍👩‍👧 नमस्ते', "it's \\n {}", '']) {
     expect(oneLine(text)).toBe(text)
     expect(manyLines(text)).toBe(text)
@@ -49,11 +49,11 @@ test.each([
   expect(oneLine(text)).toBe(shown)
 })
 
-test('lines stay lines where there may be many', () => {
+test('keeps line breaks in multi-line texts', () => {
   expect(manyLines('a\r\n\tb\nc\rd')).toBe('a\n\tb\nc\\rd')
 })
 
-test('JSON says the same, whatever was escaped', () => {
+test('escaped JSON has the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), hostile, (value, text) => {
       const mixed = [value, text.toWellFormed(), { [text.toWellFormed()]: 1 }]

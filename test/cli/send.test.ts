@@ -19,7 +19,7 @@ const env = { STINT_API_KEY: KEY }
 const AT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 
 describe('one event', () => {
-  test('start prints the uid that it sends', async () => {
+  test('start prints the uid it sends', async () => {
     const stint = listen()
     const { exitCode, stdout, stderr } = await createPerson(stint.url).run(
       ['start', 'nightly import', '--meta', 'eu'],
@@ -56,7 +56,7 @@ describe('one event', () => {
     expect(stint.events).toEqual([{ path, key: KEY, body: { ...body, at: AT } as never }])
   })
 
-  test('an exception comes from standard input, of which the last 15,000 characters are sent', async () => {
+  test('sends the last 15,000 characters of standard input as an exception', async () => {
     const stint = listen()
     const stdin = `${'x'.repeat(20_000)}\nValueError: é`
     await createPerson(stint.url).run('exception p', { env, stdin })
@@ -74,7 +74,7 @@ describe('one event', () => {
     },
   )
 
-  test('a refused event ends with 1 and names the flag', async () => {
+  test('a refused event exits with 1 and names the flag', async () => {
     const errors = [{ pointer: '/uid', detail: 'may only hold a-z, 0-9, - and _' }]
     const stint = listen(() => Response.json({ title: 'The data is incorrect', errors }, { status: 422 }))
     const { exitCode, stderr } = await createPerson(stint.url).run('end p --uid A', { env })
@@ -85,7 +85,7 @@ describe('one event', () => {
   })
 })
 
-describe('while Stint is away', () => {
+describe('while Stint is unreachable', () => {
   test('events are kept without failing the script, and flush sends them in order', async () => {
     const away = deadUrl()
     const user = createUser(away)
@@ -112,7 +112,7 @@ describe('while Stint is away', () => {
     expect(user.pendingFiles()).toEqual([])
   })
 
-  test('a lost event ends with 1', async () => {
+  test('a lost event exits with 1', async () => {
     const user = createUser(deadUrl())
     cleanUps.push(user.remove)
     writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
@@ -153,7 +153,7 @@ describe('the settings file', () => {
   }
   const none = { STINT_URL: '', STINT_API_KEY: '' }
 
-  test('gives address, key and service to a command without any variable', async () => {
+  test('provides address, key and service without any variable', async () => {
     const stint = listen()
     const { person } = settle({ url: `${stint.url}/`, api_key: KEY })
     expect((await person.run('start p', { env: none })).exitCode).toBe(0)
@@ -163,14 +163,14 @@ describe('the settings file', () => {
     expect(stint.events[1]!.key).toBeNull() // it is in x-acme-api-key
   })
 
-  test('the environment comes first', async () => {
+  test('the environment takes precedence', async () => {
     const stint = listen()
     const { person } = settle({ url: deadUrl(), api_key: 'stint_other' })
     await person.run('start p', { env: { STINT_URL: stint.url, STINT_API_KEY: KEY } })
     expect(stint.events[0]!.key).toBe(KEY)
   })
 
-  test('its key goes to no other address than its own', async () => {
+  test('its key is sent only to its own address', async () => {
     const stint = listen()
     const { person } = settle({ url: deadUrl(), api_key: KEY })
     const { stderr } = await person.run('start p', { env: { STINT_URL: stint.url } })
@@ -194,7 +194,7 @@ describe('the settings file', () => {
     [{ api_key: 5 }, 'expected an object'],
     [{ api_key: `${KEY}\nx` }, 'expected one key and nothing else'],
     [{ url: 'nonsense' }, 'expected an address such as'],
-  ])('%j is refused, and its key never shown', async (settings, rule) => {
+  ])('refuses %j without printing its key', async (settings, rule) => {
     const { person, path } = settle(settings)
     const { exitCode, stderr } = await person.run('timings', { env: none })
     expect(exitCode).toBe(2)
@@ -203,7 +203,7 @@ describe('the settings file', () => {
     expect(stderr).not.toContain(KEY)
   })
 
-  test('that others can read does not keep a command from running, and its events are kept', async () => {
+  test('readable by others does not prevent a command from running; its events are kept', async () => {
     const user = createUser('')
     cleanUps.push(user.remove)
     const url = deadUrl()

@@ -41,7 +41,7 @@ async function crash(backlog: string, url: string, process: string, count: numbe
   await script.exited
 }
 
-test('the next process sends what a killed one left, and the directory is empty then', async () => {
+test('the next process sends what a killed one left and empties the directory', async () => {
   receiver = startReceiver()
   const backlog = join(tempDir('backlog'), 'made')
   await crash(backlog, receiver.url, 'killed', 300)
@@ -56,7 +56,7 @@ test('the next process sends what a killed one left, and the directory is empty 
   expect(receiver.events()).toContainEqual({ kind: 'end', process: 'killed', failed: true, at: expect.any(String) })
 })
 
-test('what is left is in the format of `stint exec`, whose reader understands it', async () => {
+test('writes files that `stint exec` can read', async () => {
   receiver = startReceiver()
   const backlog = tempDir('backlog')
   await crash(backlog, receiver.url, 'killed', 3)
@@ -74,7 +74,7 @@ test('what is left is in the format of `stint exec`, whose reader understands it
   ])
 })
 
-test('sends what `stint exec` has left for the same address', async () => {
+test('sends events that `stint exec` kept for the same address', async () => {
   receiver = startReceiver()
   const backlog = tempDir('backlog')
   const body = { process: 'of exec', at: '2026-11-20T00:00:00.000001Z' }
@@ -90,7 +90,7 @@ test('sends what `stint exec` has left for the same address', async () => {
   ).toHaveLength(1)
 })
 
-test('events beyond the memory wait on the disk and are sent later', async () => {
+test('events beyond the memory limit wait on disk and are sent later', async () => {
   let isAway = true
   receiver = startReceiver(() => (isAway ? away() : taken()))
   const backlog = tempDir('backlog')
@@ -152,13 +152,13 @@ describe('a file of another process', () => {
     expect(adopt(place(nameOf('deadbeef', 1), line(1), 61))).toEqual(['1'])
   })
 
-  test('is taken by one of two', () => {
+  test('is taken by only one of two processes', () => {
     const dir = place(nameOf('deadbeef', 1), line(1) + line(2), 61)
     const found = [adopt(dir), adopt(dir)]
     expect(found).toEqual([['1', '2'], undefined])
   })
 
-  test('keeps what is for another address with the same hash', () => {
+  test('keeps events for another address with the same hash', () => {
     const foreign = line(1).replace(url, 'http://another')
     const dir = place(nameOf('deadbeef', 1), foreign + line(2), 61)
     const backlog = openBacklog(dir, url, () => {})
@@ -169,14 +169,14 @@ describe('a file of another process', () => {
     expect(readdirSync(dir).map((file) => readFileSync(join(dir, file), 'utf8'))).toEqual([foreign + line(2)])
   })
 
-  test('is read up to where a crash has torn it', () => {
+  test('is read up to the point where a crash tore it', () => {
     const warnings: string[] = []
     expect(adopt(place(nameOf('deadbeef', 1), line(1) + line(2).slice(0, 30), 61), warnings)).toEqual(['1'])
     expect(warnings).toEqual(['1 unreadable lines in a backlog file'])
   })
 })
 
-test('names hold the hash that the command line makes', () => {
+test('file names use the same hash as the command line', () => {
   for (let length = 0; length < 70; length++) {
     const text = `http://${'ä'.repeat(length)}`
     expect(xxHash32(text)).toBe(Bun.hash.xxHash32(text))

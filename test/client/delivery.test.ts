@@ -69,7 +69,7 @@ describe('the same bytes are sent again after', () => {
   })
 })
 
-test('retry-after is waited for', async () => {
+test('waits for retry-after', async () => {
   receiver = startReceiver(replies(() => problem(503, { 'retry-after': '2' })))
   const stint = connect()
   stint.start('job')
@@ -78,7 +78,7 @@ test('retry-after is waited for', async () => {
   expect(performance.now() - began).toBeGreaterThan(1_900)
 })
 
-test.each([400, 401, 403, 404, 413, 422, 301])('%i drops the batch and says why', async (status) => {
+test.each([400, 401, 403, 404, 413, 422, 301])('%i drops the batch and reports why', async (status) => {
   receiver = startReceiver(replies(() => problem(status, { location: 'http://127.0.0.1:1/' })))
   const stint = connect()
   stint.start('job')
@@ -87,7 +87,7 @@ test.each([400, 401, 403, 404, 413, 422, 301])('%i drops the batch and says why'
   expect(receiver.batches).toHaveLength(1)
 })
 
-test('of a batch that was accepted in part each event goes its own way', async () => {
+test('handles each event of a partly accepted batch separately', async () => {
   receiver = startReceiver(
     replies(() =>
       Response.json(
@@ -111,7 +111,7 @@ test('of a batch that was accepted in part each event goes its own way', async (
   expect(drops).toEqual(['start b: the server answered 422: wrong; uid may not'])
 })
 
-test('of a batch that was refused whole each event has its own reason', async () => {
+test('reports a separate reason for each event of a refused batch', async () => {
   const errors = [0, 10].map((i) => ({ pointer: `/${i}/process`, detail: `bad ${i}` }))
   receiver = startReceiver(replies(() => Response.json({ detail: 'none', errors }, { status: 422 })))
   const stint = connect()
@@ -122,7 +122,7 @@ test('of a batch that was refused whole each event has its own reason', async ()
   expect(drops[10]).toBe('start job: the server answered 422: none; process bad 10')
 })
 
-test('the request is a gzipped batch of JSON with the key in its header and nowhere else', async () => {
+test('sends a gzipped JSON batch with the key only in its header', async () => {
   receiver = startReceiver()
   const stint = connect({ service: 'other' })
   stint.start('job')
@@ -160,7 +160,7 @@ test('memory is bounded while the server is away: the newest events are dropped 
   expect(drops.length + receiver.events().length).toBe(1001)
 })
 
-test('flush gives up at its deadline and the sending goes on', async () => {
+test('flush gives up at its deadline and delivery continues', async () => {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -175,7 +175,7 @@ test('flush gives up at its deadline and the sending goes on', async () => {
   expect(await stint.flush()).toBe(true)
 })
 
-test('what onDrop throws does not reach anybody', async () => {
+test('swallows errors thrown by onDrop', async () => {
   receiver = startReceiver(() => problem(422))
   const stint = connect({
     onDrop() {

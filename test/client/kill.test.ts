@@ -92,7 +92,7 @@ async function stored(who: Caller, process_: string): Promise<number[]> {
 }
 
 test(
-  `${KILLS} kills of callers lose nothing whose call had returned`,
+  `${KILLS} kills of callers lose no event whose call had returned`,
   async () => {
     await writeClient(dir)
     await Bun.write(join(dir, 'caller.mjs'), NODE)

@@ -45,7 +45,7 @@ describe('run', () => {
     expect(connect().run(nextProcess(), () => 'now')).toBe('now')
   })
 
-  test('passes on the very error and reports it with a failed end', async () => {
+  test('rethrows the same error and reports it with a failed end', async () => {
     const process = nextProcess()
     const stint = connect()
     const error = new TypeError('no such region', { cause: new Error('the cause') })
@@ -105,7 +105,7 @@ describe('run', () => {
     expect(short(await eventsOf('elsewhere'))).toEqual(['metrics  undefined', 'metrics  undefined'])
   })
 
-  test('reports an error once that the work has reported itself', async () => {
+  test('reports an error only once if the work reported it already', async () => {
     const process = nextProcess()
     const stint = connect()
     await stint
@@ -120,7 +120,7 @@ describe('run', () => {
   })
 })
 
-test('begin ends with its scope, once', async () => {
+test('begin ends once, with its scope', async () => {
   const process = nextProcess()
   const stint = connect()
   {
@@ -149,7 +149,7 @@ test('start and end carry exactly what they are given', async () => {
   ])
 })
 
-test('cuts what the server would refuse for its length', async () => {
+test('truncates values that are too long for the server', async () => {
   const process = `${nextProcess()} `.padEnd(800, '😀')
   const stint = connect()
   stint.exception(`\ud800${'x'.repeat(20_000)}`, { process, meta: 'm'.repeat(600) })
@@ -159,7 +159,7 @@ test('cuts what the server would refuse for its length', async () => {
   expect([...found!.process]).toHaveLength(250)
 })
 
-test('nothing a caller passes makes it throw', () => {
+test('never throws, whatever a caller passes', () => {
   const receiver = startReceiver()
   const drops: string[] = []
   const stint = createStint({ url: receiver.url, key: 'k', onDrop: (_, reason) => drops.push(reason) })

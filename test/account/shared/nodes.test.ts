@@ -33,7 +33,7 @@ async function openNode(url: string, options: Partial<OpenSharedAccountsOptions>
 describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', () => {
   const freshUrl = async () => (await sharedPostgres()).createDatabase()
 
-  test('that start at once on an empty database create its tables once', async () => {
+  test('nodes that start concurrently on an empty database create its tables once', async () => {
     const url = await freshUrl()
     const nodes = await Promise.all([openNode(url), openNode(url), openNode(url)])
     const made = await Promise.allSettled(nodes.map((node, i) => node.create({ ...ADA, address: `192.0.2.${i}` })))
@@ -43,7 +43,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
       await until('every node knows the account', () => node.isOperator(only!.value.account.id) && node.count() === 1)
   })
 
-  test('keys of a deleted account fail at every node, and each node has to erase it once', async () => {
+  test('keys of a deleted account fail on every node, and each node erases its data once', async () => {
     const url = await freshUrl()
     const [a, b] = await Promise.all([openNode(url), openNode(url)])
     const { account, key } = await a.create(ADA)
@@ -63,7 +63,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     expect(again.removals()).toEqual([])
   })
 
-  test('series of one node count at the others after a merge, also those that were admitted while PostgreSQL was away', async () => {
+  test('series of one node count on the others after a merge, including those admitted during a PostgreSQL outage', async () => {
     const server = await startPostgres()
     closes.push(() => server.close())
     const url = await server.createDatabase()
@@ -81,7 +81,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     expect(a.series.admit(account.id, 'p', '', ['6'])).toBe('spent')
   })
 
-  test('the copy of a node holds no password, e-mail address, session or key, and nobody else may read it', async () => {
+  test('the local copy of a node is private and holds no password, e-mail address, session or key', async () => {
     const node = await openNode(await freshUrl())
     const { account, key } = await node.create(ADA)
     const token = await node.sessions.create(account.id, 'agent')
@@ -102,7 +102,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
       expect(text.includes(secret)).toBe(false)
   })
 
-  test('a node follows a database that was restored from a backup, and another one', async () => {
+  test('a node follows a database that was restored from a backup or replaced', async () => {
     const [url, other] = [await freshUrl(), await freshUrl()]
     const node = await openNode(url)
     const { account, key } = await node.create(ADA)
@@ -119,7 +119,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     expect([moved.findKey(key.secret), moved.count()]).toEqual([undefined, 0])
   })
 
-  test('a first start without PostgreSQL, and one on the database of a newer Stint, are refused with the reason', async () => {
+  test('refuses a first start without PostgreSQL or on the database of a newer Stint, with the reason', async () => {
     await expect(openNode('postgres://stint:secret-word@127.0.0.1:1/stint')).rejects.toThrow(
       /^PostgreSQL cannot be used: (?!.*secret-word).*check DATABASE_URL$/,
     )
@@ -131,7 +131,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     await expect(openNode(url)).rejects.toThrow(/was written by a newer Stint .*start that version/)
   })
 
-  test('a write whose transaction is cut off changes nothing, and the next one works', async () => {
+  test('an interrupted transaction changes nothing, and the next one works', async () => {
     const url = await freshUrl()
     const node = await openNode(url)
     const { account } = await node.create(ADA)
@@ -156,7 +156,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     )
   })
 
-  test('a copy that cannot be written keeps no revoked key valid, and is written later', async () => {
+  test('a revoked key is invalid although the local copy cannot be written; the copy is written later', async () => {
     const url = await freshUrl()
     const node = await openNode(url)
     const { account, key } = await node.create(ADA)

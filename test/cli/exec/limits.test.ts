@@ -29,7 +29,7 @@ const isRunning = (pid: number) => {
 }
 
 describe('--timeout', () => {
-  test('stops the command and its children; the run failed, and the exception says so', async () => {
+  test('stops the command and its children and reports a failed run with an exception', async () => {
     const pidFile = join(user.home, 'pid')
     const script = `sleep 300 & echo $! > ${pidFile}; echo begun >&2; wait`
     const { exitCode, signal, stderr } = await user.run([
@@ -86,7 +86,7 @@ describe('--timeout', () => {
 })
 
 describe('--ok', () => {
-  test('an accepted exit code is passed on, and the run has not failed', async () => {
+  test('an accepted exit code is passed through and the run is not failed', async () => {
     expect(
       (await user.run(['exec', '--process', 'accepted', '--ok', '0,3', '--', 'sh', '-c', 'exit 3'])).exitCode,
     ).toBe(3)

@@ -44,7 +44,7 @@ const word = fc.constantFrom(
   '--meta=\n',
 )
 
-test('the plain form means what the parser of all arguments makes of it', async () => {
+test('the fast path parses the plain form like the full parser', async () => {
   let plain = 0
   await fc.assert(
     fc.asyncProperty(fc.array(word, { maxLength: 6 }), async (words) => {
@@ -58,7 +58,7 @@ test('the plain form means what the parser of all arguments makes of it', async 
   expect(plain).toBeGreaterThan(200)
 })
 
-test('what is not plain is left to that parser', () => {
+test('leaves any other form to the full parser', () => {
   for (const args of [
     [],
     ['exec'],
@@ -72,7 +72,7 @@ test('what is not plain is left to that parser', () => {
     expect(parseExecCall(args)).toBeUndefined()
 })
 
-test('what follows the command is the command’s', () => {
+test('passes arguments after the command to the command', () => {
   expect(parseExecCall(['exec', '--meta', 'eu', 'ls', '--process', 'x'])).toEqual({
     meta: 'eu',
     command: ['ls', '--process', 'x'],

@@ -32,12 +32,12 @@ describe('how it ends', () => {
     },
   )
 
-  test('by a signal that would leave a core of ours, told as a shell tells it', async () => {
+  test('by a signal that would dump core, reported as a shell reports it', async () => {
     expect(await user.exec(['sh', '-c', 'ulimit -c 0; kill -ABRT $$'])).toMatchObject({ exitCode: 134 })
   })
 })
 
-describe('a command that cannot be run ends as in a shell', () => {
+describe('a command that cannot be run gives the exit code of a shell', () => {
   test.each([
     ['one that is not there', () => 'no-such-command', 127, 'no-such-command: command not found'],
     ['a path that is not there', () => './no/such/path', 127, 'path: command not found'],
@@ -58,36 +58,36 @@ describe('a command that cannot be run ends as in a shell', () => {
     )
   })
 
-  test('and one of the PATH that is not executable is not one that is not there', async () => {
+  test('distinguishes a file in PATH that is not executable from a missing one', async () => {
     const dir = join(user.home, 'bin')
     mkdirSync(dir)
     writeFileSync(join(dir, 'tool'), 'x', { mode: 0o644 })
     expect((await user.exec(['tool'], { env: { PATH: dir } })).exitCode).toBe(126)
   })
 
-  test('a script without a first line that names its interpreter is one of sh', async () => {
+  test('runs a script without a shebang line with sh', async () => {
     const { exitCode, stdout } = await user.exec([program('bare', 'echo "$1"; exit 5\n'), 'a b'])
     expect([exitCode, stdout.toString()]).toEqual([5, 'a b\n'])
   })
 })
 
-describe('what goes in and comes out', () => {
-  test('is every byte of standard input and output', async () => {
+describe('input and output', () => {
+  test('every byte of standard input and output passes through', async () => {
     const data = inPieces(2 ** 20)
     expect((await user.exec(['cat'], { stdin: data })).stdout.equals(data)).toBe(true)
   })
 
-  test('is every byte of standard error, also what is not text', async () => {
+  test('every byte of standard error passes through, also binary data', async () => {
     const data = inPieces(2 ** 21)
     const { stderr } = await user.exec(['sh', '-c', 'cat >&2'], { stdin: data })
     expect(stderr.equals(data)).toBe(true)
   })
 
-  test('is standard error in a pipe that can be opened by its name', async () => {
+  test('standard error is a pipe that can be opened as /dev/stderr', async () => {
     expect((await user.exec(['sh', '-c', 'echo by name > /dev/stderr'])).stderr.toString()).toBe('by name\n')
   })
 
-  test('comes while the command runs, not when it ends', async () => {
+  test('output arrives while the command runs', async () => {
     const child = user.start(['exec', '--', 'sh', '-c', 'echo one >&2; exec sleep 60'])
     const { value } = await child.stderr.getReader().read()
     expect(Buffer.from(value!).toString()).toBe('one\n')
@@ -96,12 +96,12 @@ describe('what goes in and comes out', () => {
     await child.exited
   })
 
-  test('is not touched where the command does not', async () => {
+  test('the input is not consumed when the command does not read it', async () => {
     const { stdout } = await user.shell('"$0" "$1" exec -- true; cat', { stdin: Buffer.from('all of it') })
     expect(stdout.toString()).toBe('all of it')
   })
 
-  test('a reader of standard error who leaves ends the command, as without us', async () => {
+  test('a closed reader of standard error ends the command as it would without stint', async () => {
     const reader = '2>&1 >/dev/null | head -1; echo "$PIPESTATUS"'
     const without = await user.shell(`sh -c "exec yes >&2" ${reader}`)
     const { stdout } = await user.shell(`"$0" "$1" exec -- sh -c "exec yes >&2" ${reader}`)
@@ -109,7 +109,7 @@ describe('what goes in and comes out', () => {
     expect(stdout.toString()).toBe(without.stdout.toString()) // 141, or 1 where whoever started us ignores SIGPIPE
   })
 
-  test('what it left running keeps a standard error that works, and nobody waits for it', async () => {
+  test('background processes keep a working standard error, and stint does not wait for them', async () => {
     const gate = join(user.home, 'gate')
     await user.shell(`mkfifo ${gate}`)
     const child = user.start(['exec', '--', 'sh', '-c', `{ read go < ${gate}; echo late >&2; } & echo early >&2`])
@@ -119,46 +119,46 @@ describe('what goes in and comes out', () => {
     expect((await said).toString()).toBe('early\nlate\n')
   })
 
-  test('nothing is lost between us and whoever serves what is left running', async () => {
+  test('no output is lost when background processes are handed over', async () => {
     const count = 'i=0; while [ $i -lt 3000 ]; do echo $i >&2; i=$((i+1)); done'
     const { stderr } = await user.exec(['sh', '-c', `{ ${count}; } & exit 0`])
     expect(stderr.toString()).toBe(Array.from({ length: 3000 }, (_, i) => `${i}\n`).join(''))
   })
 
-  test('closed standard error is no reason not to run', async () => {
+  test('runs with standard error closed', async () => {
     const { exitCode, stdout } = await user.shell('"$0" "$1" exec -- sh -c "echo ran; exit 4" 2>&-')
     expect([exitCode, stdout.toString()]).toEqual([4, 'ran\n'])
   })
 })
 
-describe('its surroundings', () => {
-  test('are the environment as it was given, without what an .env file says', async () => {
+describe('the environment of the command', () => {
+  test('has the variables as given, without those of an .env file', async () => {
     writeFileSync(join(user.home, '.env'), `STINT_URL=${deadUrl()}\nFROM_FILE=1\n`)
     const { stdout } = await user.exec(['env'], { env: { GIVEN: 'a\nb' }, cwd: user.home })
     expect(stdout.toString()).toContain('GIVEN=a\nb\n')
     expect(stdout.toString()).not.toContain('FROM_FILE')
   })
 
-  test('are other open files too', async () => {
+  test('keeps other open files', async () => {
     const named = '"$0" "$1" exec -- diff <(echo same) <(echo same)'
     const numbered = '"$0" "$1" exec -- sh -c "cat <&7" 7< <(echo seven)'
     const { exitCode, stdout } = await user.shell(`${named} && ${numbered}`)
     expect([exitCode, stdout.toString()]).toEqual([0, 'seven\n'])
   })
 
-  test('are its arguments byte for byte, also those that are not UTF-8', async () => {
+  test('has its arguments byte for byte, also those that are not UTF-8', async () => {
     const { stdout } = await user.shell(`"$0" "$1" exec -- printf '%s|' $'caf\\xe9\\n' "it's" '' $'\\xff\\\\' '\ufffd'`)
     expect(stdout.toString('latin1')).toBe(`caf\xe9\n|it's||\xff\\|${Buffer.from('\ufffd').toString('latin1')}|`)
   })
 
-  test('are a command that ignores what was ignored, with such arguments too', async () => {
+  test('keeps ignored signals ignored, also with such arguments', async () => {
     const { stdout, exitCode } = await user.shell(
       `trap '' HUP; "$0" "$1" exec -- sh -c 'kill -HUP $$; printf %s "$1"; exit 3' sh $'\\xe9'`,
     )
     expect([stdout.toString('latin1'), exitCode]).toEqual(['\xe9', 3])
   })
 
-  test('are its arguments as they were written', async () => {
+  test('has its arguments as they were written', async () => {
     const words = ['', ' a  b ', '--process', '*', '$HOME', 'ünï😀', '--', "it's"]
     expect((await user.exec(['printf', '[%s]', ...words])).stdout.toString()).toBe(
       words.map((word) => `[${word}]`).join(''),

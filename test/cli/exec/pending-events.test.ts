@@ -22,7 +22,7 @@ beforeEach(() => {
   pending = openPendingEvents(dir, () => crypto.randomUUID())
 })
 
-test('what is added is read again, the oldest first', () => {
+test('reads back what was added, oldest first', () => {
   const second = pending.add([event('b'), event('c')], URL_A, 2_000).file
   const first = pending.add([event('a')], URL_A, 1_000).file
   expect(pending.list()).toEqual([first, second])
@@ -43,13 +43,13 @@ test('events for one Stint are not listed for another', () => {
   expect(pending.list()).toEqual([a, b])
 })
 
-test('only the user may look', () => {
+test('only the user may read the files', () => {
   const { file } = pending.add([event('a')], URL_A, 1)
   expect(statSync(dir).mode & 0o777).toBe(0o700)
   expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600)
 })
 
-test('a file that is gone is nothing, and may be removed again', () => {
+test('a missing file reads as empty and can be removed again', () => {
   const { file } = pending.add([event('a')], URL_A, 1)
   pending.remove(file)
   pending.remove(file)
@@ -57,12 +57,12 @@ test('a file that is gone is nothing, and may be removed again', () => {
   expect(pending.list()).toEqual([])
 })
 
-test('before anything was added there is nothing', () => {
+test('is empty before anything was added', () => {
   expect(pending.list()).toEqual([])
   expect(existsSync(dir)).toBe(false)
 })
 
-test('what is left of a file takes its place', () => {
+test('the remaining events of a file replace it', () => {
   const { file } = pending.add([event('a'), event('b')], URL_A, 1)
   const newer = pending.add([event('c')], URL_A, 2).file
   const left = pending.replace(file, [{ ...event('b'), url: URL_A }])
@@ -71,7 +71,7 @@ test('what is left of a file takes its place', () => {
   expect(readdirSync(dir).toSorted()).toEqual([left, newer])
 })
 
-test('damaged lines are counted, the others read', () => {
+test('counts damaged lines and reads the others', () => {
   const { file } = pending.add([event('a')], URL_A, 1)
   const good = readFileSync(join(dir, file), 'utf8')
   writeFileSync(
@@ -81,8 +81,8 @@ test('damaged lines are counted, the others read', () => {
   expect(pending.read(file, Date.now() * 1000)).toMatchObject({ events: [{ body: { process: 'a' } }], unreadable: 5 })
 })
 
-describe('the directory does not grow without bound', () => {
-  test('in files: the oldest go', () => {
+describe('limits the size of the directory', () => {
+  test('in files: the oldest are removed', () => {
     pending.add([event('a')], URL_A, 0)
     for (let i = 1; i < MAX_FILES; i++)
       writeFileSync(join(dir, `pending-${String(i).padStart(17, '0')}-00000000-1-${i}.jsonl`), '')
@@ -105,17 +105,17 @@ describe('the directory does not grow without bound', () => {
   })
 })
 
-describe('a file that is not there in full', () => {
+describe('an incomplete file', () => {
   const halve = (file: string) => truncateSync(join(dir, file), statSync(join(dir, file)).size / 2)
 
-  test('is still being written, and left alone', () => {
+  test('is left alone while it is being written', () => {
     const { file } = pending.add([event('a'), event('b')], URL_A, 1)
     halve(file)
     expect(pending.read(file, Date.now() * 1000)).toBeUndefined()
     expect(pending.list()).toEqual([file])
   })
 
-  test('for long was torn by a crash: its whole lines are read, and the torn one counted', () => {
+  test('was torn by a crash if it is old: its whole lines are read and the torn one is counted', () => {
     const { file } = pending.add([event('a'), event('b'), event('c')], URL_A, 1)
     halve(file)
     const found = pending.read(file, (Date.now() + 61_000) * 1000)!

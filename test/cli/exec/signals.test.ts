@@ -69,7 +69,7 @@ function onTerminal(command: readonly string[], program: readonly string[] = [pr
   }
 }
 
-describe('a signal to stint alone is passed on', () => {
+describe('passes a signal to stint alone on to the command', () => {
   test.each(OTHERS)('%s', async (signal) => {
     const { child, shows, type, heard } = onTerminal(LISTENER)
     await shows('ready')
@@ -112,7 +112,7 @@ describe('a signal to stint alone is passed on', () => {
     await child.exited
   })
 
-  test('and again, as often as it comes', async () => {
+  test('passes it on each time', async () => {
     const { child, shows, type, heard } = onTerminal(LISTENER)
     await shows('ready')
     for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGHUP'] as const) {
@@ -198,7 +198,7 @@ test.each(OTHERS)('%s to the whole group reaches the command', async (signal) =>
   expect(await child.exited).toBe(7)
 })
 
-test('Ctrl-C ends stint as it ends the command: a shell stops its script', async () => {
+test('Ctrl-C ends stint with the same signal as the command, so a shell stops its script', async () => {
   const { child, shows, type } = onTerminal(['sh', '-c', 'echo ready; exec sleep 60'])
   await shows('ready')
   type('\u0003')
@@ -206,14 +206,14 @@ test('Ctrl-C ends stint as it ends the command: a shell stops its script', async
   expect(child.signalCode).toBe('SIGINT')
 })
 
-test('what was ignored when stint was started is ignored by the command', async () => {
+test('signals ignored at the start of stint are ignored by the command', async () => {
   const { stdout, exitCode } = await user.shell(
     `trap '' HUP; "$0" "$1" exec -- sh -c 'kill -HUP $$; kill -HUP $PPID; echo "alive with $1"; exit 3' sh argument`,
   )
   expect([stdout.toString(), exitCode]).toEqual(['alive with argument\n', 3])
 })
 
-test('a missing command is reported as missing then, too', async () => {
+test('a missing command is reported as missing then as well', async () => {
   expect((await user.shell(`trap '' HUP; "$0" "$1" exec -- no-such-command`)).exitCode).toBe(127)
 })
 

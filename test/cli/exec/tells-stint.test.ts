@@ -25,7 +25,7 @@ const paths = (events: readonly Sent[]) => events.map(({ path }) => path)
 const RFC3339_US = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
 describe('of a command that succeeds', () => {
-  test('Stint hears its start and its end, by the clock of the job', async () => {
+  test('sends its start and end with the times of the job', async () => {
     const stint = listen()
     const before = Date.now()
     await userOf(stint.url).exec(['sleep', '0.3'])
@@ -43,7 +43,7 @@ describe('of a command that succeeds', () => {
     expect(heard.every(({ key }) => key === KEY)).toBe(true)
   })
 
-  test('the process is the name of the command, the uid a new one', async () => {
+  test('uses the name of the command as process and a new uid', async () => {
     const stint = listen()
     const user = userOf(stint.url)
     await user.exec(['/bin/true'])
@@ -56,7 +56,7 @@ describe('of a command that succeeds', () => {
     expect(bodies.some((body) => 'meta' in body)).toBe(false)
   })
 
-  test('what the flags say goes for both marks', async () => {
+  test('applies the flags to both marks', async () => {
     const stint = listen()
     await userOf(stint.url).run(['exec', '--process', 'night', '--meta', 'eu 1', '--uid', 'a-1', 'true'])
     for (const { body } of await stint.hears(2))
@@ -65,7 +65,7 @@ describe('of a command that succeeds', () => {
 })
 
 describe('of a command that fails', () => {
-  test('Stint hears an exception too: the exit code and the end of its stderr, not its arguments', async () => {
+  test('also sends an exception with the exit code and the end of its stderr, without its arguments', async () => {
     const stint = listen()
     const user = userOf(stint.url)
     await user.run(['exec', '--meta', 'eu', '--', 'sh', '-c', 'echo oh no >&2; exit 4', '--password=hunter2'])
@@ -94,7 +94,7 @@ describe('of a command that fails', () => {
     expect(paths(heard)).toContain('/v1/end')
   })
 
-  test('only so much of its stderr as an exception may hold', async () => {
+  test('truncates its stderr to the size of an exception', async () => {
     const stint = listen()
     const { stderr } = await userOf(stint.url).exec([
       'sh',
@@ -121,7 +121,7 @@ describe('the start is sent beside the command', () => {
     expect(paths(await stint.hears(3)).toSorted()).toEqual(['/v1/end', '/v1/exception', '/v1/start'])
   })
 
-  test('and nothing of it comes before the command', async () => {
+  test('and does not delay the command', async () => {
     const silence = listenInSilence()
     cleanUps.push(silence.stop)
     const user = userOf(silence.url)
@@ -133,8 +133,8 @@ describe('the start is sent beside the command', () => {
   })
 })
 
-describe('while Stint is away', () => {
-  test('the command runs, one line says so, and its events are kept for the user alone, without the key', async () => {
+describe('while Stint is unreachable', () => {
+  test('runs the command, prints one line, and keeps its events readable only by the user, without the key', async () => {
     const url = deadUrl()
     const user = userOf(url)
     const { exitCode, stdout, stderr } = await user.exec(['sh', '-c', 'echo out; echo err >&2; sleep 0.3; exit 3'])
@@ -149,7 +149,7 @@ describe('while Stint is away', () => {
     }
   })
 
-  test('and is back, the next job brings what was kept, the oldest first, and as it was', async () => {
+  test('and reachable again, the next job sends the kept events unchanged, oldest first', async () => {
     const user = userOf(deadUrl())
     for (const name of ['a', 'b', 'c']) await user.run(['exec', '--process', name, 'true'])
     const kept = user.pending().map(({ kind, body }) => ({ path: `/v1/${kind}`, body }))
@@ -162,7 +162,7 @@ describe('while Stint is away', () => {
     expect(user.pendingFiles()).toEqual([])
   })
 
-  test('what a later job sends are the events for the same Stint, also when that job is short', async () => {
+  test('a later job, however short, sends the events kept for the same Stint', async () => {
     let isUp = false
     const stint = listen(() => (isUp ? undefined : new Response(null, { status: 503 })))
     const user = userOf(stint.url)
@@ -207,7 +207,7 @@ describe('while Stint is away', () => {
     expect(user.pending()).toHaveLength(2)
   })
 
-  test('what Stint refuses for good is not kept, and one line says why, in the words of the flags', async () => {
+  test('drops events that Stint refuses permanently, and one line names the flag and the reason', async () => {
     const stint = listen(() =>
       Response.json(
         { title: 'The data is incorrect', errors: [{ pointer: '/uid', detail: 'must be of a-z, 0-9, - and _' }] },
@@ -223,7 +223,7 @@ describe('while Stint is away', () => {
     await until('nothing is kept', () => user.pendingFiles().length === 0)
   })
 
-  test('and what was kept and is refused later is dropped with a line, the rest is sent', async () => {
+  test('drops kept events that are refused later with one line and sends the rest', async () => {
     const user = userOf(deadUrl())
     await user.run(['exec', '--process', 'old', 'true'])
     await user.run(['exec', '--process', 'new', 'true'])
@@ -243,7 +243,7 @@ describe('while Stint is away', () => {
     expect(user.pendingFiles()).toEqual([])
   })
 
-  test('flush says what is left and why', async () => {
+  test('flush prints what is left and why', async () => {
     const url = deadUrl()
     const user = userOf(url)
     await user.exec(['true'])
@@ -254,7 +254,7 @@ describe('while Stint is away', () => {
     ])
   })
 
-  test('nowhere to keep them is no reason not to run', async () => {
+  test('runs the command even if events cannot be kept', async () => {
     const user = userOf(deadUrl())
     writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
     const { exitCode, stderr } = await user.exec(['sh', '-c', 'exit 5'])
@@ -297,7 +297,7 @@ describe('while Stint is away', () => {
 })
 
 describe('many at once', () => {
-  test('ten jobs while Stint is away keep every event, and none is lost or made two on the way', async () => {
+  test('ten concurrent jobs keep every event during an outage; none is lost or duplicated', async () => {
     const user = userOf(deadUrl())
     await Promise.all(
       Array.from({ length: 10 }, (_, i) => user.run(['exec', '--process', `p${i}`, 'sh', '-c', 'sleep 0.05; exit 1'])),
@@ -310,7 +310,7 @@ describe('many at once', () => {
     expect(user.pendingFiles()).toEqual([])
   })
 
-  test('ten jobs while what was kept is sent', async () => {
+  test('ten concurrent jobs while kept events are sent', async () => {
     let isUp = false
     const stint = listen(() => (isUp ? undefined : new Response(null, { status: 503 })))
     const user = userOf(stint.url)
@@ -322,7 +322,7 @@ describe('many at once', () => {
     expect(new Set(stint.events.map(({ path, body }) => `${path} ${body.process}`)).size).toBe(30)
   })
 
-  test('kill -9 amid the sending: what was sent is sent again as it was, nothing is lost', async () => {
+  test('after kill -9 during sending, events are sent again unchanged and none is lost', async () => {
     const user = userOf(deadUrl())
     for (const name of ['a', 'b', 'c']) await user.run(['exec', '--process', name, 'false'])
     const kept = user.pending().map(({ kind, body }) => ({ path: `/v1/${kind}`, body }))
@@ -344,7 +344,7 @@ describe('many at once', () => {
     expect(unique).toEqual(new Set(kept.map((event) => JSON.stringify(event))))
   })
 
-  test('kill -9 of stint itself: the start that was not answered is kept', async () => {
+  test('after kill -9 of stint itself, an unacknowledged start is kept', async () => {
     const silence = listenInSilence()
     cleanUps.push(silence.stop)
     const user = userOf(silence.url)
@@ -356,8 +356,8 @@ describe('many at once', () => {
   })
 })
 
-describe('a Stint that is slow', () => {
-  test('hears of a job that has long ended, from another process', async () => {
+describe('a slow Stint', () => {
+  test('receives the events of a finished job from a background process', async () => {
     const stint = listen(async () => {
       await Bun.sleep(200)
       return undefined
@@ -369,7 +369,7 @@ describe('a Stint that is slow', () => {
     expect(new Set(paths(stint.events))).toEqual(new Set(['/v1/start', '/v1/end']))
   })
 
-  test('or is not there, or never answers, adds next to nothing to a job', async () => {
+  test('that is unreachable or never answers adds almost no time to a job', async () => {
     const silence = listenInSilence()
     cleanUps.push(silence.stop)
     const users = { answering: userOf(listen().url), away: userOf(deadUrl()), silent: userOf(silence.url) }
@@ -393,7 +393,7 @@ describe('a Stint that is slow', () => {
   }, 60_000)
 })
 
-test('a directory of events that others may have touched is left as it is, but for its own', async () => {
+test('leaves foreign files in the directory of events unchanged', async () => {
   const stint = listen()
   const user = userOf(stint.url)
   mkdirSync(user.stateDir, { recursive: true })

@@ -4,7 +4,7 @@ import { createTextTail } from '../../../src/cli/exec/text-tail.ts'
 
 const lastCodePoints = (text: string, max: number) => [...text].slice(-max).join('')
 
-test('the end of a text is kept, whatever the pieces it came in', () => {
+test('keeps the end of a text, whatever its chunks', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme-composite', maxLength: 40 }),
     fc.constantFrom('\ufeff', 'é', '😀', '\n'),
@@ -28,7 +28,7 @@ test('the end of a text is kept, whatever the pieces it came in', () => {
   )
 })
 
-test('bytes that are no text do no harm and stay few', () => {
+test('bytes that are not text are harmless and stay few', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 })), (chunks) => {
       const tail = createTextTail(10)
@@ -39,7 +39,7 @@ test('bytes that are no text do no harm and stay few', () => {
   )
 })
 
-test('what is handed in may be used again by whoever handed it in', () => {
+test('copies its input, so the caller may reuse the buffer', () => {
   const tail = createTextTail(100)
   const chunk = new TextEncoder().encode('first')
   tail.push(chunk)

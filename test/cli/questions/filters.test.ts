@@ -8,7 +8,7 @@ test.each([
   ['--from', '2026-02-30 06:00'],
   ['--from', '2026-11-31'],
   ['--to', 'yesterday'],
-])('%s %s is refused with all the forms that are right', async (flag, time) => {
+])('refuses %s %s and lists all valid forms', async (flag, time) => {
   const { exitCode, stdout, stderr } = await person.run(['timings', flag, time])
   expect([exitCode, stdout]).toEqual([2, ''])
   expect(stderr).toStartWith(`stint: option '${flag} <time>' argument '${time}' is invalid.`)
