@@ -531,6 +531,27 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
+      test('counts a run across midnight once: on the day it ended, with and without a series', async () => {
+        const { store, start, end, failed, summary } = cast()
+        const midnight = 12n * HOUR
+        await store([
+          ...[start(midnight - HOUR, { uid: 'a' }), end(midnight + HOUR, { uid: 'a' })],
+          ...[start(midnight - 2n * HOUR, { uid: 'b' }), failed(midnight, { uid: 'b' })],
+          start(midnight - 3n * HOUR, { uid: 'c' }),
+        ])
+        const days = async (q: { everyNs?: bigint }, from = -12n * HOUR, to = 36n * HOUR) =>
+          (await summary({ ...q, fromNs: T + from, toNs: T + to, nowNs: T + midnight + 2n * HOUR })).map(
+            ({ atNs, count, failed, running }) => [atNs === undefined ? undefined : atNs - T, count, failed, running],
+          )
+        expect(await days({}, -12n * HOUR, midnight)).toEqual([[undefined, 0, 0, 1]])
+        expect(await days({}, midnight, 36n * HOUR)).toEqual([[undefined, 1, 1, 0]])
+        expect(await days({})).toEqual([[undefined, 1, 1, 1]])
+        expect(await days({ everyNs: DAY })).toEqual([
+          [-12n * HOUR, 0, 0, 1],
+          [midnight, 1, 1, 0],
+        ])
+      })
+
       test('as a series has buckets from the epoch on, and only what the range holds', async () => {
         const { store, start, end, summary } = cast()
         await store([start(0n), end(61n * S), start(62n * S), end(63n * S), start(64n * S), end(125n * S)])

@@ -13,9 +13,9 @@ export interface SummaryQuestion extends PairingQuestion {
  * One row per process (with `byMeta` per process and meta) that has a timing in the range. `count` and the figures are of completed timings: failed ones are
  * often short and would flatter them. A row without completed timings has a count of 0 and figures of null.
  *
- * With `everyNs` also one row per bucket, aligned to the epoch, in which something was settled: a timing counts in the bucket of the mark that
- * settled it (the end of a completed or failed one, any other's only mark), and only when that mark itself lies in [fromNs, toNs). So the figures of a bucket
- * do not depend on the range (except where the range cuts a bucket), and neighbouring ranges count nothing twice.
+ * A timing counts where it was settled: at the end of a completed or failed one, at any other's only mark, and only when that mark itself lies in
+ * [fromNs, toNs). So neighbouring ranges count nothing twice. With `everyNs` also one row per bucket, aligned to the epoch, in which something was settled:
+ * its figures do not depend on the range (except where the range cuts a bucket), and the counts of all buckets add up to those without.
  *
  * Ordered by bucket, then process, then meta, by code units.
  */
@@ -23,7 +23,7 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
   const { byMeta, everyNs, fromNs, toNs } = question
   const timings = pairMarks(marks, question).filter((timing) => {
     const settled = settledNs(timing)
-    return everyNs === undefined || (settled >= fromNs && settled < toNs)
+    return settled >= fromNs && settled < toNs
   })
   const keyOf = (timing: Timing) =>
     JSON.stringify([

@@ -125,7 +125,8 @@ export function summarySql(input: SummaryInput): string {
   ${others.join(', ')}
 FROM (
   ${indent(timingsSql(input), 2)}
-)${every === undefined ? '' : `\nWHERE settled >= ${from} AND settled < ${to}`}
+)
+WHERE settled >= ${from} AND settled < ${to}
 GROUP BY ${keys.join(', ')}`
 }
 

@@ -1,5 +1,5 @@
 // The summary of timings (test/support/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
-import { boundsInUs, isWithin } from '../pair-marks.ts'
+import { boundsInUs } from '../pair-marks.ts'
 import type { PointSource, TimingState, TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
 import { createPace } from './pace.ts'
@@ -24,11 +24,7 @@ export async function summarizeTimings(reader: MarkReader, q: SummaryQuestion): 
 
   await streamTimings(reader, q, ({ state, subject, mark, start }: Settled) => {
     const settledUs = mark.at
-    const isIn =
-      everyUs === undefined
-        ? isWithin(state, (start ?? mark).at, settledUs, bounds)
-        : settledUs >= bounds.from && settledUs < bounds.to
-    if (!isIn) return undefined
+    if (settledUs < bounds.from || settledUs >= bounds.to) return undefined
     const row = rowOf(subject, everyUs === undefined ? 0 : settledUs - (settledUs % everyUs))
     if (state === 'completed') row.durations.add(mark.at - start!.at)
     else row.counts[state]++

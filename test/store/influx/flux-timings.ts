@@ -114,7 +114,7 @@ export async function summarizeTimings(
 
 function summarizeTimingsFlux(bucket: string, q: SummaryQuestion): FluxText {
   const [from, to] = [fluxNs(q.fromNs), fluxNs(q.toNs)]
-  const selected = q.everyNs === undefined ? overlapsRange(from, to, q.nowNs >= q.fromNs) : settledInRange(from, to)
+  const selected = settledInRange(from, to)
   const key = ['process', ...(q.byMeta ? ['meta'] : []), ...(q.everyNs === undefined ? [] : ['bucket']), 'state']
   const quantile = (name: string, of: FluxText) => flux`
 timings |> quantile(column: "ms", q: ${of}, method: "exact_mean") |> yield(name: ${name})`
