@@ -2,7 +2,8 @@
 import type { Logger } from '../log.ts'
 import { type PostOptions, pinnedPost } from './delivery/pinned-post.ts'
 
-const EVERY_MS = 60_000
+const TICK_MS = 5000
+const EVERY_US = 60e6
 const FRESH_US = 90e6
 
 export interface HeartbeatOptions {
@@ -16,16 +17,18 @@ export interface HeartbeatOptions {
 
 export function createHeartbeat({ url, post, nowUs, lastRoundUs, log }: HeartbeatOptions) {
   let timer: Timer | undefined
+  let sentUs = Number.NEGATIVE_INFINITY
   async function step(): Promise<void> {
     const last = lastRoundUs()
-    if (last === undefined || nowUs() - last > FRESH_US) return
+    const now = nowUs()
+    if (last === undefined || now - last > FRESH_US || now - sentUs < EVERY_US) return
+    sentUs = now
     await pinnedPost(url, {}, '', post).catch((err: unknown) => log.warn({ err }, 'the heartbeat was not delivered'))
   }
   return {
     step,
     start() {
-      timer = setInterval(() => void step(), EVERY_MS)
-      void step()
+      timer = setInterval(() => void step(), TICK_MS)
     },
     stop: () => clearInterval(timer),
   }

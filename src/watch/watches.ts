@@ -8,7 +8,7 @@ import { createDeliver } from './delivery/deliver.ts'
 import { createMailer, type Mailer } from './delivery/mailer.ts'
 import type { OutboxMeter } from './delivery/outbox.ts'
 import type { Resolve } from './delivery/pinned-post.ts'
-import type { EvaluatorOptions } from './evaluate/evaluator.ts'
+import type { EvaluatorOptions, LateEvent } from './evaluate/evaluator.ts'
 import type { WatchSource } from './evaluate/watch-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createManageAlerts, type ManageAlerts } from './manage/manage-alerts.ts'
@@ -60,8 +60,8 @@ export interface Watches {
   readonly mailer: Mailer | undefined
   /** Of an account, or of all. */
   stats(account?: string): Promise<WatchStats>
-  /** An event of the past was accepted. */
-  expectLate(account: string, atUs: number): void
+  /** An event of the past is being accepted. */
+  expectLate(event: LateEvent): void
   removeAccount(account: string): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>

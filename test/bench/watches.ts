@@ -22,5 +22,5 @@ const figures = {
   p99S: quantile(0.99),
 }
 process.stdout.write(
-  `${JSON.stringify(figures, null, 2)}\n${[...falseAlerts.slice(0, 10), ...missed.slice(0, 10)].join('\n')}\n`,
+  `${JSON.stringify(figures, null, 2)}\n${[...falseAlerts.slice(0, 40), ...missed.slice(0, 40)].join('\n')}\n`,
 )

@@ -10,6 +10,7 @@ import { turnOf } from '../../event/stamp-clock.ts'
 import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
 import { SpoolError } from '../../spool/spool-interface.ts'
+import type { LateEvent } from '../../watch/evaluate/evaluator.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps extends OwnTimes {
@@ -22,7 +23,7 @@ export interface IntakeDeps extends OwnTimes {
   /** `arrivedUs`, of a request with a single event: the stamp clock at its arrival. */
   countAccepted(kind: EventKind, events: number, arrivedUs?: number): void
   /** An event of the past is on its way to its store. */
-  expectLate?(account: string, atUs: number): void
+  expectLate?(event: LateEvent): void
 }
 
 /** Reports older own times to the watches, which otherwise read only the newest stretch. */
@@ -44,7 +45,13 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
   const series = admitSeries(arrived, deps)
   if (series === 'spent') return seriesBudgetSpent()
   if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
-  if (arrival.us - draft.atUs > LATE_US) deps.expectLate?.(account, draft.atUs)
+  if (arrival.us - draft.atUs > LATE_US && arrived.kind !== 'metrics')
+    deps.expectLate?.({
+      account,
+      process: arrived.process,
+      isException: arrived.kind === 'exception',
+      atUs: draft.atUs,
+    })
   const { stamp, kept } = deps.ownStamps.claim(arrived, draft.atUs)
   const event = { ...arrived, stamp }
   const commit = () => append(event, arrival, series, deps)

@@ -1,6 +1,7 @@
-// Reads an account's history in step with time: everything once at the beginning, then only the newest stretch, with an overlap for events that
-// arrive late; now and then a longer overlap. All reads are bounded.
+// Reads an account's history in step with time: everything once at the beginning, then only the newest stretch with an overlap, now and then a longer
+// one, and what is known to have arrived late. All reads are bounded.
 
+import type { LateEvents } from './late-events.ts'
 import { createMemory, type Memory } from './memory.ts'
 import type { WatchSource } from './watch-source.ts'
 
@@ -8,7 +9,7 @@ const MINUTE_US = 60e6
 const HOUR_US = 60 * MINUTE_US
 const DAY_US = 24 * HOUR_US
 
-const LOADED_BACK_US = 8 * DAY_US
+export const LOADED_BACK_US = 8 * DAY_US
 const LOADED_PER_SERIES = 100
 const NEWEST_START_BACK_US = 400 * DAY_US
 const FORGOTTEN_AFTER_US = 400 * DAY_US
@@ -18,6 +19,9 @@ const MAX_EXCEPTIONS = 1000
 const AHEAD_US = 5 * MINUTE_US
 /** Asked for by name up to this many processes, else all of the account's. */
 const MAX_NAMED = 200
+
+/** A spool that is so far behind holds events of before. */
+const BEHIND_US = 5e6
 
 /** Every so often, so much of the past is read again. */
 const OVERLAPS = [
@@ -33,29 +37,37 @@ export interface OpenRun {
   readonly startedUs: number
 }
 
+/** `nowUs`, and everything before `knownUs` is stored. */
+export interface Reach {
+  readonly nowUs: number
+  readonly knownUs: number
+}
+
 export interface AccountHistory {
   readonly memory: Memory
   /** Of these processes; undefined = all. Rejects when the store does not answer; what was known stays. */
-  readMarks(nowUs: number, processes: ReadonlySet<string> | undefined, openRuns: readonly OpenRun[]): Promise<void>
-  readExceptions(nowUs: number): Promise<void>
-  /** Events as old as this are on their way: reads go back to there for some minutes. */
-  expect(fromUs: number, nowUs: number): void
+  readMarks(reach: Reach, processes: ReadonlySet<string> | undefined, openRuns: readonly OpenRun[]): Promise<void>
+  readExceptions(reach: Reach): Promise<void>
 }
 
-/** So long after events were expected they may still wait in the spool, or be sent again. */
-const EXPECTED_FOR_US = 5 * MINUTE_US
+export interface LateOnes {
+  readonly marks: LateEvents
+  readonly exceptions: LateEvents
+}
 
 /** `judgedUs`: how far an earlier process came; undefined at the very first time. */
 export function createAccountHistory(
   source: WatchSource,
   account: string,
   judgedUs: number | undefined,
+  late: LateOnes,
 ): AccountHistory {
   const memory = createMemory()
   let readUs: number | undefined
   let exceptionsUs: number | undefined
   let loaded: ReadonlySet<string> | 'all' = new Set()
-  let expected = { fromUs: Number.POSITIVE_INFINITY, untilUs: Number.NEGATIVE_INFINITY }
+  /** An earlier process left events in the spool, as old as they may be: everything is loaded again once they are stored. */
+  let reloadUs: number | undefined
   const overlapped: number[] = OVERLAPS.map(() => Number.NEGATIVE_INFINITY)
 
   function backFrom(nowUs: number): number {
@@ -83,7 +95,12 @@ export function createAccountHistory(
 
   return {
     memory,
-    async readMarks(nowUs, processes, openRuns) {
+    async readMarks({ nowUs, knownUs }, processes, openRuns) {
+      if (readUs === undefined && nowUs - knownUs > BEHIND_US) reloadUs = nowUs
+      if (reloadUs !== undefined && knownUs >= reloadUs) {
+        loaded = new Set()
+        reloadUs = undefined
+      }
       const missing = missingFrom(loaded, processes)
       if (missing === 'all' || missing.size > 0) {
         await load(nowUs, missing === 'all' ? undefined : missing)
@@ -91,26 +108,28 @@ export function createAccountHistory(
         memory.addMarks(openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start', atUs: startedUs })))
       }
       const untilUs = readUs ?? judgedUs ?? nowUs
-      const backUs = Math.min(untilUs, nowUs) - backFrom(nowUs)
-      const fromUs = expected.untilUs > nowUs ? Math.min(backUs, expected.fromUs) : backUs
+      const fromUs = Math.min(untilUs, nowUs) - backFrom(nowUs)
       const range = { account, fromUs, toUs: nowUs + AHEAD_US, ...namesOf(processes) }
       const marks = await source.findMarks({ ...range, maxRows: MAX_ROWS })
       memory.addMarks(marks)
       if (marks.length >= MAX_ROWS) memory.noteCompleteFrom(marks.at(-1)!.atUs)
-      readUs = nowUs
+      readUs = Math.min(nowUs, knownUs)
+      const old = late.marks.stored(knownUs)
+      if (old === undefined) return
+      const wanted = old.processes?.filter((process) => processes?.has(process) ?? true)
+      if (wanted?.length !== 0)
+        memory.addMarks(await source.findMarks({ account, ...old, processes: wanted, maxRows: MAX_ROWS }))
+      late.marks.settle()
     },
-    async readExceptions(nowUs) {
+    async readExceptions({ nowUs, knownUs }) {
       const fromUs = (exceptionsUs ?? judgedUs ?? nowUs) - OVERLAPS[0].backUs
       const range = { account, fromUs, toUs: nowUs + AHEAD_US, maxRows: MAX_EXCEPTIONS }
       memory.addExceptions(await source.findExceptions(range))
-      exceptionsUs = nowUs
-    },
-    expect(fromUs, nowUs) {
-      const isFresh = expected.untilUs <= nowUs
-      expected = {
-        fromUs: isFresh ? fromUs : Math.min(fromUs, expected.fromUs),
-        untilUs: nowUs + EXPECTED_FOR_US,
-      }
+      exceptionsUs = Math.min(nowUs, knownUs)
+      const old = late.exceptions.stored(knownUs)
+      if (old === undefined) return
+      memory.addExceptions(await source.findExceptions({ ...range, fromUs: old.fromUs, toUs: old.toUs }))
+      late.exceptions.settle()
     },
   }
 }

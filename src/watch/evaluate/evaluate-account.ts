@@ -12,10 +12,13 @@ import { type Instance, judgeMarks } from './judge-watch.ts'
 import type { Series } from './memory.ts'
 import type { MetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
+import { judgeUnlessQuiet, type Quiet } from './quiet.ts'
 import { reconcile } from './reconcile.ts'
 
 /** Events may arrive so much later than they happened and still be reported, although they are over. */
 const LATE_EVENTS_US = 10 * 60e6
+/** A failure that arrives later than that is reported, too: a job that runs once a night may be cut off for a day. Alerts are compared for longer. */
+const LATE_FAILURES_US = 7 * 86_400e6
 
 export interface Evaluation {
   readonly changes: readonly AlertChange[]
@@ -27,9 +30,10 @@ export async function evaluateAccount(
   watches: readonly ReadyWatch[],
   history: AccountHistory,
   judgeMetrics: MetricJudge,
+  quiet: Quiet,
   moment: Moment,
 ): Promise<Evaluation> {
-  const { nowUs, silentNodes } = moment
+  const { nowUs, pointsKnownUs, exceptionsKnownUs, silentNodes } = moment
   const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
   const faults: unknown[] = []
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
@@ -43,9 +47,11 @@ export async function evaluateAccount(
   }
   const ofMarks = active.filter(({ rules: { late, longUs, failed, slow } }) => late || longUs || failed || slow)
   const hasMarks =
-    ofMarks.length > 0 && (await attempt(() => history.readMarks(nowUs, processesOf(ofMarks), openRuns(ofMarks))))
+    ofMarks.length > 0 &&
+    (await attempt(() => history.readMarks({ nowUs, knownUs: pointsKnownUs }, processesOf(ofMarks), openRuns(ofMarks))))
   const asksExceptions = active.some(({ rules }) => rules.failed !== undefined)
-  const hasExceptions = asksExceptions && (await attempt(() => history.readExceptions(nowUs)))
+  const hasExceptions =
+    asksExceptions && (await attempt(() => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs })))
   const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => rules.late !== undefined)
   if (isLateUnknown) faults.push(new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
   const metrics = new Map<ReadyWatch, Instance[]>()
@@ -53,18 +59,12 @@ export async function evaluateAccount(
     await attempt(async () => void metrics.set(one, await judgeMetrics(one, moment)))
 
   const changes = active.flatMap((one) => {
-    const judged = new Set<Condition>()
-    const instances: Instance[] = []
-    if (hasMarks) {
-      const byMarks = judgeByMarks(one, history, moment, hasExceptions)
-      instances.push(...byMarks.filter(({ condition }) => condition !== 'late' || !isLateUnknown))
-      for (const condition of ['long', 'slow'] as const) judged.add(condition)
-      if (!isLateUnknown) judged.add('late')
-      if (one.rules.failed?.exceptions !== true || hasExceptions) judged.add('failed')
-    }
-    if (metrics.has(one)) judged.add('metric')
-    instances.push(...(metrics.get(one) ?? []))
-    return [...toChanges(one, instances, judged, history, moment), ...toReminders(one, history, moment)]
+    const byMetrics = metrics.get(one)
+    return [
+      ...(hasMarks ? changesByMarks(one, history, moment, hasExceptions, quiet) : []),
+      ...(byMetrics === undefined ? [] : toChanges(one, byMetrics, new Set(['metric']), history, moment)),
+      ...toReminders(one, history, moment),
+    ]
   })
   history.memory.trim(forgetBeforeUs(nowUs))
   return { changes, faults }
@@ -95,6 +95,27 @@ export const sinceOf = ({ watch, rules }: ReadyWatch): number => Math.max(watch.
 /** What was over by then is past. */
 const floorOf = (one: ReadyWatch, { judgedUs }: Moment): number => (judgedUs ?? sinceOf(one)) - LATE_EVENTS_US
 
+function changesByMarks(
+  one: ReadyWatch,
+  history: AccountHistory,
+  moment: Moment,
+  hasExceptions: boolean,
+  quiet: Quiet,
+): AlertChange[] {
+  const isLateUnknown = one.rules.late !== undefined && moment.silentNodes.length > 0
+  const isFailedUnknown = one.rules.failed?.exceptions === true && !hasExceptions
+  const judge = (at: Moment) => judgeByMarks(one, history, at, hasExceptions)
+  const judged = judgeUnlessQuiet(quiet, one, history.memory, moment, judge)
+  if (judged === undefined) return []
+  const conditions = new Set<Condition>(['long', 'slow'])
+  if (!isLateUnknown) conditions.add('late')
+  if (!isFailedUnknown) conditions.add('failed')
+  const instances = judged.instances.filter(({ condition }) => conditions.has(condition))
+  const changes = toChanges(one, instances, conditions, history, moment)
+  if (changes.length === 0 && !isLateUnknown && !isFailedUnknown) judged.settle()
+  return changes
+}
+
 function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Moment, hasExceptions: boolean): Instance[] {
   const { watch, rules } = one
   const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
@@ -118,16 +139,22 @@ function toChanges(
 ): AlertChange[] {
   const { watch, rules, alerts } = one
   const { nowUs, pointsKnownUs } = moment
-  const known = { floorUs: floorOf(one, moment), knownUs: pointsKnownUs }
+  const floorUs = floorOf(one, moment)
+  const knownFor = (condition: Condition) => ({
+    floorUs: condition === 'failed' ? Math.min(floorUs, nowUs - LATE_FAILURES_US) : floorUs,
+    knownUs: pointsKnownUs,
+  })
   const byKey = new Map(instances.map((instance) => [instance.key, instance]))
   const alertsByKey = Map.groupBy(alerts, ({ instance }) => instance)
   const changes: AlertChange[] = []
   for (const [key, own] of alertsByKey) {
     if (byKey.has(key) || !judged.has(own[0]!.condition)) continue
-    for (const { alert, untilUs, episode } of reconcile(own, [], known).ended) resolve(alert, untilUs, episode)
+    for (const { alert, untilUs, episode } of reconcile(own, [], knownFor(own[0]!.condition)).ended)
+      resolve(alert, untilUs, episode)
   }
   for (const instance of instances) {
-    const { begun, ended } = reconcile(alertsByKey.get(instance.key) ?? [], instance.episodes, known)
+    const own = alertsByKey.get(instance.key) ?? []
+    const { begun, ended } = reconcile(own, instance.episodes, knownFor(instance.condition))
     for (const { alert, untilUs, episode } of ended) resolve(alert, untilUs, episode)
     for (const episode of begun) open(instance, episode)
   }

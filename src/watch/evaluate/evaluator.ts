@@ -3,11 +3,13 @@
 import type { Logger } from '../../log.ts'
 import type { AlertChange, WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
-import { type AccountHistory, createAccountHistory } from './account-history.ts'
+import { type AccountHistory, createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
 import { evaluateAccount } from './evaluate-account.ts'
+import { createLateEvents } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
 import { createMetricJudge, type MetricStates } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
+import type { Quiet } from './quiet.ts'
 import type { WatchSource } from './watch-source.ts'
 
 const TICK_MS = 500
@@ -19,8 +21,6 @@ const IN_FLIGHT_US = 1e6
 const RESOLVED_SEEN_US = 8 * 86_400e6
 const PRUNE_EVERY_US = 3600e6
 const RESOLVED_KEPT_US = 90 * 86_400e6
-/** Callers send what they could not send before. */
-const AFTER_BLIND_US = 300e6
 /** A condition that was not judged for so long is reported as unknown. */
 const UNKNOWN_AFTER_US = 60e6
 
@@ -44,11 +44,20 @@ export interface EvaluatorOptions {
   onRound?(seconds: number): void
 }
 
+export interface LateEvent {
+  readonly account: string
+  /** Absent: any, at that time or later. */
+  readonly process?: string
+  /** Absent: it may be one. */
+  readonly isException?: boolean
+  readonly atUs: number
+}
+
 export interface Evaluator {
   /** One round over the accounts that are due. */
   step(): Promise<void>
-  /** An event with an own time in the past was accepted: it is looked for as soon as it is stored. */
-  expectLate(account: string, atUs: number): void
+  /** An event with an own time in the past is being accepted: it is looked for as soon as it is stored. */
+  expectLate(event: LateEvent): void
   /** Evaluates an account in the next round. */
   hurry(account: string): void
   /** Accounts of which some conditions could not be judged lately. */
@@ -62,16 +71,21 @@ export interface Evaluator {
 interface AccountState {
   readonly history: AccountHistory
   readonly metrics: MetricStates
+  readonly quiet: Quiet
   dueUs: number
   judgedUs: number | undefined
   /** Of the last evaluation without a fault. */
   goodUs: number
+  /** The last evaluation had no fault. */
+  isGood: boolean
 }
 
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const { store, source, liveness, nowUs, log } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
+  /** Of accounts that have watches or sent something late since the last round. */
+  const late = new Map<string, LateOnes>()
   const rulesOf = createRulesCache()
   let judged: Map<string, number> | undefined
   let round: Promise<void> | undefined
@@ -82,16 +96,26 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   /** No account is due before. */
   let nextUs = Number.NEGATIVE_INFINITY
 
+  function lateOf(account: string): LateOnes {
+    const known = late.get(account)
+    if (known !== undefined) return known
+    const fresh = { marks: createLateEvents(), exceptions: createLateEvents() }
+    late.set(account, fresh)
+    return fresh
+  }
+
   function stateOf(account: string): AccountState {
     const known = accounts.get(account)
     if (known !== undefined) return known
     const judgedUs = judged?.get(account)
-    const fresh = {
-      history: createAccountHistory(source, account, judgedUs),
+    const fresh: AccountState = {
+      history: createAccountHistory(source, account, judgedUs, lateOf(account)),
       metrics: new Map(),
+      quiet: new WeakMap(),
       dueUs: 0,
       judgedUs,
       goodUs: nowUs(),
+      isGood: false,
     }
     accounts.set(account, fresh)
     return fresh
@@ -116,15 +140,13 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   async function evaluate(account: string, watches: readonly ReadyWatch[]): Promise<readonly AlertChange[]> {
     const state = stateOf(account)
     const moment = momentOf(state)
-    const lastBlind = moment.blind.at(-1)
-    if (lastBlind !== undefined && moment.nowUs - lastBlind.toUs < AFTER_BLIND_US)
-      state.history.expect(lastBlind.fromUs, moment.nowUs)
     const ofMetrics = watches.filter(({ rules }) => rules.metric !== undefined)
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
     nextUs = Math.min(nextUs, moment.nowUs + intervalOf(watches))
     state.dueUs = moment.nowUs + intervalOf(watches)
-    const { changes, faults } = await evaluateAccount(watches, state.history, judgeMetrics, moment)
-    if (faults.length === 0) {
+    const { changes, faults } = await evaluateAccount(watches, state.history, judgeMetrics, state.quiet, moment)
+    state.isGood = faults.length === 0
+    if (state.isGood) {
       state.goodUs = moment.nowUs
       state.judgedUs = moment.pointsKnownUs
     } else if (nowUs() - state.goodUs > UNKNOWN_AFTER_US) {
@@ -139,7 +161,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     const [all, alerts] = await Promise.all([store.watches(), store.recentAlerts(began - RESOLVED_SEEN_US)])
     const alertsOf = Map.groupBy(alerts, ({ watch }) => watch)
     const byAccount = Map.groupBy(all, ({ account }) => account)
-    for (const account of accounts.keys()) if (!byAccount.has(account)) accounts.delete(account)
+    for (const map of [accounts, late])
+      for (const account of map.keys()) if (!byAccount.has(account)) map.delete(account)
     nextUs = began + INTERVAL_US
     const changes: AlertChange[] = []
     const progress = new Map<string, number>()
@@ -160,7 +183,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       await store.prune(began - RESOLVED_KEPT_US)
       prunedUs = began
     }
-    if (unknown().length === 0) lastRoundUs = nowUs()
+    if ([...accounts.values()].every(({ isGood }) => isGood)) lastRoundUs = nowUs()
     options.onRound?.((nowUs() - began) / 1e6)
   }
 
@@ -178,7 +201,15 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 
   return {
     step,
-    expectLate: (account, atUs) => accounts.get(account)?.history.expect(atUs, nowUs()),
+    expectLate({ account, process, isException, atUs }) {
+      const { marks, exceptions } = lateOf(account)
+      const now = nowUs()
+      const oldestUs = now - LOADED_BACK_US
+      if (process !== undefined && atUs < oldestUs) return
+      const fromUs = Math.max(atUs, oldestUs)
+      if (isException !== true) marks.note(process, fromUs, now)
+      if (isException !== false) exceptions.note(process, fromUs, now)
+    },
     hurry(account) {
       const state = accounts.get(account)
       if (state) state.dueUs = 0

@@ -34,12 +34,18 @@ export interface Memory {
   noteCompleteFrom(us: number): void
   series(): Iterable<Series>
   seriesOf(process: string): readonly Series[]
+  /** Another number after each event that is new, of one process or of any. */
+  versionOf(process: string | undefined): number
   /** Forgets what no rule needs. Called after an evaluation, so that it sees every mark once. */
   trim(forgetBeforeUs: number): void
 }
 
 export function createMemory(): Memory {
   const byProcess = new Map<string, Series[]>()
+  const versions = new Map<string | undefined, number>()
+  const touch = (process: string) => {
+    for (const key of [process, undefined]) versions.set(key, (versions.get(key) ?? 0) + 1)
+  }
   const all = () => [...byProcess.values()].flat()
 
   function at(process: string, meta: string): Series {
@@ -62,18 +68,22 @@ export function createMemory(): Memory {
 
   return {
     addMarks(marks) {
-      for (const { process, meta, ...mark } of marks) {
+      const bySeries = new Map<Series, WatchMark[]>()
+      for (const { process, meta, uid, mark, atUs } of marks) {
         const series = at(process, meta)
-        series.lastUs = Math.max(series.lastUs, mark.atUs)
-        if (mark.mark === 'start') series.newestStartUs = Math.max(series.newestStartUs, mark.atUs)
-        insert(series.marks, mark, compareMarks)
+        series.lastUs = Math.max(series.lastUs, atUs)
+        if (mark === 'start') series.newestStartUs = Math.max(series.newestStartUs, atUs)
+        const own = bySeries.get(series)
+        if (own === undefined) bySeries.set(series, [{ uid, mark, atUs }])
+        else own.push({ uid, mark, atUs })
       }
+      for (const [series, own] of bySeries) if (merge(series.marks, own)) touch(series.process)
     },
     addExceptions(exceptions) {
       for (const { process, meta, ...exception } of exceptions) {
         const series = at(process, meta)
         series.lastUs = Math.max(series.lastUs, exception.atUs)
-        insert(series.exceptions, exception, compareExceptions)
+        if (insert(series.exceptions, exception, compareExceptions)) touch(process)
       }
     },
     addNewestStarts(starts) {
@@ -81,6 +91,7 @@ export function createMemory(): Memory {
         const series = at(process, meta)
         series.newestStartUs = Math.max(series.newestStartUs, atUs)
         series.lastUs = Math.max(series.lastUs, atUs)
+        touch(process)
       }
     },
     noteCompleteFrom(us) {
@@ -88,11 +99,14 @@ export function createMemory(): Memory {
     },
     series: all,
     seriesOf: (process) => byProcess.get(process) ?? [],
+    versionOf: (process) => versions.get(process) ?? 0,
     trim(forgetBeforeUs) {
       for (const [process, list] of byProcess) {
         const kept = list.filter(({ lastUs }) => lastUs >= forgetBeforeUs)
-        if (kept.length === 0) byProcess.delete(process)
-        else if (kept.length < list.length) byProcess.set(process, kept)
+        if (kept.length === 0) {
+          byProcess.delete(process)
+          versions.delete(process)
+        } else if (kept.length < list.length) byProcess.set(process, kept)
         for (const series of kept) {
           trimMarks(series)
           series.exceptions.splice(0, series.exceptions.length - EXCEPTIONS_KEPT)
@@ -102,18 +116,36 @@ export function createMemory(): Memory {
   }
 }
 
-/** Into a sorted list; one that is there already stays alone. Most events are newer than all others. */
-function insert<T>(list: T[], item: T, compare: (a: T, b: T) => number): void {
+const FEW = 16
+
+/** Into the sorted marks of a series; false when all are there already. */
+function merge(list: WatchMark[], marks: readonly WatchMark[]): boolean {
+  const before = list.length
+  if (marks.length <= FEW) for (const mark of marks) insert(list, mark, compareMarks)
+  else {
+    const sorted = [...list, ...marks].sort(compareMarks)
+    list.length = 0
+    for (const mark of sorted) {
+      const last = list.at(-1)
+      if (last === undefined || compareMarks(last, mark) !== 0) list.push(mark)
+    }
+  }
+  return list.length > before
+}
+
+/** Into a sorted list; false when it is there already. */
+function insert<T>(list: T[], item: T, compare: (a: T, b: T) => number): boolean {
   let low = 0
   let high = list.length
   while (low < high) {
     const middle = (low + high) >> 1
     const order = compare(list[middle]!, item)
-    if (order === 0) return
+    if (order === 0) return false
     if (order < 0) low = middle + 1
     else high = middle
   }
   list.splice(low, 0, item)
+  return true
 }
 
 const compareExceptions = (a: KeptException, b: KeptException): number =>

@@ -46,7 +46,11 @@ export interface Range {
 export interface WatchSource {
   /** Newest first, at most `maxRows`. `processes`: only these; `perSeries`: at most so many of each process and meta. */
   findMarks(
-    q: Range & { readonly processes?: readonly string[]; readonly perSeries?: number; readonly maxRows: number },
+    q: Range & {
+      readonly processes?: readonly string[] | undefined
+      readonly perSeries?: number
+      readonly maxRows: number
+    },
   ): Promise<KnownMark[]>
   /** The newest start of each process and meta. */
   findNewestStarts(q: Range & { readonly processes?: readonly string[] }): Promise<NewestStart[]>

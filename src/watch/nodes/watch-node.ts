@@ -1,5 +1,6 @@
 // This node as the rest of the room sees it: on duty for good when it is the only one, or whenever it holds the lease.
 import type { SqlDatabase } from '../../state/database.ts'
+import type { LateEvent } from '../evaluate/evaluator.ts'
 import { createWatchStore } from '../storage/create-watch-store.ts'
 import type { Duty, DutyOptions } from './duty.ts'
 import { fenced } from './node-table.ts'
@@ -14,7 +15,7 @@ export interface WatchNode {
   /** The watches of an account changed here. */
   hurry(account: string): void
   /** An event of the past was accepted here. */
-  expectLate(account: string, atUs: number): void
+  expectLate(event: LateEvent): void
   start(): Promise<void>
   stop(): Promise<void>
   /** Called after the last event was shipped. */
@@ -63,7 +64,7 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     },
     onReports(reports) {
       for (const { late, changed } of reports) {
-        for (const [account, fromUs] of late) duty?.expectLate(account, fromUs)
+        for (const [account, fromUs] of late) duty?.expectLate({ account, atUs: fromUs })
         for (const account of changed) duty?.hurry(account)
       }
     },
@@ -77,7 +78,7 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
       duty?.hurry(account)
       presence.noteChanged(account)
     },
-    expectLate: presence.noteLate,
+    expectLate: ({ account, atUs }) => presence.noteLate(account, atUs),
     start: presence.start,
     stop: presence.stop,
     leave: presence.leave,

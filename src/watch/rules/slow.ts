@@ -2,6 +2,7 @@
 // with fewer than 5 of them, or less than a second of difference, no run is slow.
 import { reachUs } from './blind.ts'
 import type { Episode, Judgement } from './episode.ts'
+import { createLostEnds } from './lost-end.ts'
 import type { Run } from './runs.ts'
 
 const COMPARED_WITH = 20
@@ -19,11 +20,15 @@ export function judgeSlow(factor: number, runs: readonly Run[], { knownUs, since
   const completed = runs
     .filter((run) => run.state === 'completed')
     .sort((a, b) => a.settledUs - b.settledUs || a.startedUs - b.startedUs)
+  const withLostEnd = createLostEnds(runs, blind)
   const slow: Slow[] = []
   const calm: number[] = []
   for (const run of runs) {
     const limitUs = limitOf(factor, completed, run.startedUs)
-    const exceededUs = limitUs === undefined ? Number.POSITIVE_INFINITY : reachUs(blind, run.startedUs, limitUs)
+    const exceededUs =
+      limitUs === undefined
+        ? Number.POSITIVE_INFINITY
+        : withLostEnd(run, limitUs, reachUs(blind, run.startedUs, limitUs))
     if (limitUs !== undefined && exceededUs < Math.min(run.settledUs, knownUs)) slow.push({ run, exceededUs, limitUs })
     else if (run.state === 'completed' && run.settledUs <= knownUs) calm.push(run.settledUs)
   }

@@ -8,7 +8,7 @@ import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
 import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
 import type { WatchStore } from '../../../src/watch/storage/watch-store.ts'
-import { channelOf, silent, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, channelOf, silent, watchOf } from '../watch-cast.ts'
 
 const MINUTE = 60e6
 const HOUR = 60 * MINUTE
@@ -49,6 +49,18 @@ export interface WorldReport {
   readonly delaysS: readonly number[]
   /** CPU time of all rounds (s). */
   readonly cpuS: number
+}
+
+/** Where a mark of that time belongs. */
+function placeOf(list: readonly Arrival[], atUs: number): number {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (list[middle]!.atUs < atUs) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Numbers in [0, 1) that are the same for a seed. */
@@ -141,20 +153,35 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
   }
 
   let now = beginUs
-  const byArrival = marks.toSorted((a, b) => a.arrivedUs - b.arrivedUs)
+  const bySpooling = marks.toSorted((a, b) => a.spooledUs - b.spooledUs)
   let next = 0
-  const stored: Arrival[] = []
-  const advance = () => {
-    while (next < byArrival.length && byArrival[next]!.arrivedUs <= now) stored.push(byArrival[next++]!)
-  }
   /** In the spool, not yet stored. */
-  const waiting = () => byArrival.slice(next, next + 40 * jobs).filter(({ spooledUs }) => spooledUs <= now)
+  const waiting = new Set<Arrival>()
+  /** By own time. */
+  const stored: Arrival[] = []
+  const advance = (accept: (mark: Arrival) => void) => {
+    while (next < bySpooling.length && bySpooling[next]!.spooledUs <= now) {
+      accept(bySpooling[next]!)
+      waiting.add(bySpooling[next++]!)
+    }
+    for (const mark of waiting) {
+      if (mark.arrivedUs > now) continue
+      waiting.delete(mark)
+      stored.splice(placeOf(stored, mark.atUs), 0, mark)
+    }
+  }
   const source: WatchSource = {
-    async findMarks({ fromUs, toUs, processes }) {
+    async findMarks({ fromUs, toUs, processes, perSeries = Number.POSITIVE_INFINITY, maxRows }) {
       if (isIn(storeDown, now)) throw new Error('the store is away')
       const names = processes && new Set(processes)
-      const from = Math.max(0, stored.length - 20 * jobs * 6) // late ones are at most hours old
-      return stored.slice(from).filter((it) => it.atUs >= fromUs && it.atUs < toUs && (names?.has(it.process) ?? true))
+      const counts = new Map<string, number>()
+      const isWanted = ({ process }: Arrival) => {
+        if (names?.has(process) === false) return false
+        counts.set(process, (counts.get(process) ?? 0) + 1)
+        return counts.get(process)! <= perSeries
+      }
+      const within = stored.slice(placeOf(stored, fromUs), placeOf(stored, toUs))
+      return within.reverse().filter(isWanted).slice(0, maxRows)
     },
     findNewestStarts: async () => [],
     findExceptions: async () => [],
@@ -166,11 +193,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
   for (const watch of watches) await store.addWatch(watch, jobs)
   const received: { process: string; condition: string; type: string; atUs: number; sinceUs: number }[] = []
   const create = () => {
-    const oldest = () => {
-      let oldestUs: number | undefined
-      for (const { spooledUs } of waiting()) oldestUs = Math.min(oldestUs ?? spooledUs, spooledUs)
-      return oldestUs
-    }
+    const oldest = () => waiting.values().next().value?.spooledUs
     const liveness = createLiveness({ store, nowUs: () => now, accepts: () => true, log: silent })
     const outbox = createOutbox({
       store,
@@ -207,7 +230,10 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
   let rounds = 0
   const cpu = process.cpuUsage()
   for (; now < endUs; now += stepUs) {
-    advance()
+    advance(({ process, atUs, spooledUs }) => {
+      if (spooledUs - atUs > MINUTE)
+        running?.evaluator.expectLate({ account: ACCOUNT, process, atUs, isException: false })
+    })
     if (isIn(stintDown, now)) {
       running?.liveness.blind(now)
       await running?.liveness.stop()

@@ -46,9 +46,35 @@ test('overlapping runs are episodes of their own', () => {
   ])
 })
 
+/** Five runs of 4 s every 10 s, then one that starts at 50 and does not end; it is long after 8 s. */
+const steady = [0, 10, 20, 30, 40].flatMap((at): SecondMark[] => [
+  { mark: 'start', uid: '', at },
+  { mark: 'end', uid: '', at: at + 4 },
+])
+const longAt = (atS: number, [fromS, toS]: readonly [number, number], more: readonly SecondMark[] = []) => {
+  const marks = toMarks([...steady, { mark: 'start', uid: '', at: 50 }, ...more])
+  const blind = [{ fromUs: fromS * S, toUs: toS * S }]
+  return judgeLong(8 * S, findRuns(marks, atS * S, MAX_RUN_S * S), judgementAt(atS, 0, blind)).map(
+    (it) => it.sinceUs / S,
+  )
+}
+
 test('time in which Stint was down does not count', () => {
-  const runs = findRuns(toMarks([{ mark: 'start', uid: 'a', at: 0 }]), 35 * S, MAX_RUN_S * S)
-  const blind = [{ fromUs: 5 * S, toUs: 30 * S }]
-  expect(judgeLong(10 * S, runs, judgementAt(35, 0, blind))).toEqual([])
-  expect(judgeLong(10 * S, runs, judgementAt(36, 0, blind))).toHaveLength(1)
+  expect(longAt(58, [50.5, 51])).toEqual([])
+  expect(longAt(60, [50.5, 51])).toEqual([58.5])
+})
+
+test('a run whose end was probably lost is long only when the next run is overdue', () => {
+  expect(longAt(68, [53, 54])).toEqual([])
+  expect(longAt(70, [53, 54])).toEqual([69])
+  const next: SecondMark[] = [
+    { mark: 'start', uid: 'b', at: 60 },
+    { mark: 'end', uid: 'b', at: 64 },
+  ]
+  expect(longAt(80, [53, 54], next)).toEqual([])
+  expect(longAt(80, [53, 54], [{ mark: 'end', uid: '', at: 75 }])).toEqual([59])
+})
+
+test('downtime after an alert began does not end it', () => {
+  expect(longAt(62, [59, 61])).toEqual([58])
 })

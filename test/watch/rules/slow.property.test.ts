@@ -76,6 +76,19 @@ test('slow fires from the moment a run exceeds its limit until a run that does n
   )
 })
 
+test('a run whose end was probably lost in downtime is not slow', () => {
+  const marks = toSecondMarks(Array.from({ length: 5 }, (_, i) => ({ at: i * 10, took: 4 })))
+  const open = toMarks([...marks, { mark: 'start', uid: 'last', at: 50 }])
+  const judge = (fromS: number) =>
+    judgeSlow(
+      2,
+      findRuns(open, 65 * S, MAX_RUN * S),
+      judgementAt(65, -1, [{ fromUs: fromS * S, toUs: (fromS + 1) * S }]),
+    )
+  expect(judge(53)).toEqual([])
+  expect(judge(50.5)).toHaveLength(1)
+})
+
 test('needs five runs and a second of difference', () => {
   const short = (took: number, n: number): Plan[] => Array.from({ length: n }, (_, i) => ({ at: i * 10, took }))
   const judge = (list: Plan[]) =>

@@ -1,0 +1,84 @@
+// Events of the past that were accepted and may not be stored yet. They are older than what the evaluation reads each time, so it looks for each of
+// them once, by its process and time, as soon as everything that was accepted before it is stored. A backlog is read when no more of it comes: half of
+// it would show runs without their ends.
+
+export interface LateRange {
+  /** undefined = all. */
+  readonly processes: readonly string[] | undefined
+  /** [fromUs, toUs). */
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+export interface LateEvents {
+  /** Without a process: events of any, at that time or later. */
+  note(process: string | undefined, atUs: number, nowUs: number): void
+  /** The range that holds all late events that are stored by now; `knownUs`: everything accepted before is stored. */
+  stored(knownUs: number): LateRange | undefined
+  /** The range that `stored` returned last was read. */
+  settle(): void
+}
+
+const MAX_PROCESSES = 200
+/** A request that was noted needs a moment until it is in the spool, and the next one of its backlog until it is noted. */
+const SETTLES_US = 5e6
+/** A stream of late events that never ends is read this often. */
+const STREAM_US = 60e6
+/** Takes the place of all processes when they are too many; the name of no process. */
+const ALL = ''
+
+interface Late {
+  readonly fromUs: number
+  readonly toUs: number
+  readonly firstUs: number
+  readonly acceptedUs: number
+}
+
+export function createLateEvents(): LateEvents {
+  const late = new Map<string, Late>()
+  let taken: readonly (readonly [string, Late])[] = []
+  let takenUs = 0
+  const isSettled = ({ acceptedUs }: Late, knownUs: number) => acceptedUs + SETTLES_US <= knownUs
+
+  const join = (a: Late | undefined, b: Late): Late =>
+    a === undefined
+      ? b
+      : {
+          fromUs: Math.min(a.fromUs, b.fromUs),
+          toUs: Math.max(a.toUs, b.toUs),
+          firstUs: Math.min(a.firstUs, b.firstUs),
+          acceptedUs: Math.max(a.acceptedUs, b.acceptedUs),
+        }
+
+  return {
+    note(process, atUs, nowUs) {
+      const isNamed = process !== undefined && !late.has(ALL) && (late.size < MAX_PROCESSES || late.has(process))
+      const name = isNamed ? process : ALL
+      const toUs = process === undefined ? nowUs : atUs + 1
+      const one = { fromUs: atUs, toUs, firstUs: nowUs, acceptedUs: nowUs }
+      const range = join(late.get(name), one)
+      if (name !== ALL || late.has(ALL)) return void late.set(name, range)
+      const whole = [...late.values()].reduce(join, range)
+      late.clear()
+      late.set(ALL, whole)
+    },
+    stored(knownUs) {
+      taken = [...late].filter(([, it]) => isSettled(it, knownUs) || it.firstUs + STREAM_US <= knownUs)
+      takenUs = knownUs
+      if (taken.length === 0) return undefined
+      return {
+        processes: taken.some(([name]) => name === ALL) ? undefined : taken.map(([name]) => name),
+        fromUs: Math.min(...taken.map(([, { fromUs }]) => fromUs)),
+        toUs: Math.max(...taken.map(([, { toUs }]) => toUs)),
+      }
+    },
+    settle() {
+      for (const [name, range] of taken) {
+        if (late.get(name) !== range) continue
+        if (isSettled(range, takenUs)) late.delete(name)
+        else late.set(name, { ...range, firstUs: range.acceptedUs })
+      }
+      taken = []
+    },
+  }
+}

@@ -1,0 +1,188 @@
+// Watches of the real process over each kind of store, from the request to the webhook: metrics, exceptions, what arrives late, and the heartbeat.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { influxd, influxdMissing } from '../support/influxd.ts'
+import { missing } from '../support/needs.ts'
+import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+const DAY_MS = 86_400_000
+
+interface Body {
+  readonly type: string
+  readonly data: { readonly condition: string; readonly process: string; readonly uid: string | null }
+}
+
+/** A receiver of webhooks and heartbeats. */
+function createReceiver() {
+  const bodies: Body[] = []
+  const beats: number[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      if (new URL(request.url).pathname === '/beat') beats.push(Date.now())
+      else bodies.push(await request.json())
+      return new Response('ok')
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}`, bodies, beats, close: () => server.stop(true) }
+}
+
+interface Session {
+  /** With the session, or with a key below /v1. */
+  post(path: string, body: unknown): Promise<Response>
+}
+
+async function signUp(url: string): Promise<Session> {
+  const send = (path: string, body: unknown, headers: Record<string, string>) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const made = await send('/api/accounts', { email: 'ada@example.com', password: 'a long enough password' }, {})
+  const cookie = made.headers.get('set-cookie')!.split(';')[0]!
+  const { secret } = (await made.json()).key
+  return {
+    post: (path, body) => send(path, body, path.startsWith('/v1/') ? { 'x-stint-api-key': secret } : { cookie }),
+  }
+}
+
+const influxEnv = async (): Promise<Env> => {
+  const { url, token, org, bucket } = await (await influxd()).freshBucket()
+  return { INFLUX_URL: url, INFLUX_TOKEN: token, INFLUX_ORG: org, INFLUX_BUCKET: bucket }
+}
+
+const STORES = [
+  { name: 'the embedded engine', env: async (): Promise<Env> => ({}), reason: missing('chdb') },
+  { name: 'InfluxDB', env: influxEnv, reason: missing('chdb') ?? influxdMissing },
+]
+
+for (const { name, env, reason } of STORES) {
+  describe.skipIf(reason !== undefined)(`watches over ${name}`, () => {
+    const receiver = createReceiver()
+    let stint: StintProcess
+    let caller: Session
+    let channel = ''
+
+    const watch = async (process: string, conditions: object) => {
+      const made = await caller.post('/api/watches', { name: process, process, channels: [channel], ...conditions })
+      expect(made.status).toBe(201)
+    }
+    const send = async (kind: string, body: object) => {
+      expect((await caller.post(`/v1/${kind}`, body)).status).toBe(201)
+    }
+    const got = (type: string, process: string) =>
+      receiver.bodies.filter((body) => body.type === `alert.${type}` && body.data.process === process)
+    const gets = (type: string, process: string) =>
+      until(`${type} of ${process}`, () => got(type, process).length > 0, 50_000)
+
+    beforeAll(async () => {
+      stint = createStintProcess({
+        NOTIFY_PRIVATE: 'true',
+        STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
+        ...(await env()),
+      })
+      await stint.start()
+      caller = await signUp(stint.url)
+      const made = await caller.post('/api/channels', { name: 'hook', kind: 'webhook', url: receiver.url })
+      channel = (await made.json()).channel.id
+    }, 90_000)
+    afterAll(async () => {
+      await stint?.close()
+      await receiver.close()
+    })
+
+    test('a metric below its number fires, and resolves when it is back', async () => {
+      await watch('workers', { metric: { name: 'alive', window: '20s', of: 'last', below: 2 } })
+      await send('metrics', { process: 'workers', items: { alive: 1, other: 5 } })
+      await gets('firing', 'workers')
+      expect(got('firing', 'workers')[0]!.data).toMatchObject({ condition: 'metric' })
+      await send('metrics', { process: 'workers', items: { alive: 3 } })
+      await gets('resolved', 'workers')
+    }, 120_000)
+
+    test('an exception fires, the run that raised it does not resolve it, the next one does', async () => {
+      await watch('importer', { failed: { exceptions: true }, long: '4s' })
+      await send('start', { process: 'importer', uid: 'a' })
+      await send('exception', { process: 'importer', uid: 'a', exception: 'ValueError: no rows' })
+      await send('end', { process: 'importer', uid: 'a' })
+      await gets('firing', 'importer')
+      expect(got('firing', 'importer')[0]!.data).toMatchObject({ condition: 'failed', uid: 'a' })
+      expect(got('resolved', 'importer')).toEqual([])
+      await send('start', { process: 'importer', uid: 'b' })
+      await send('end', { process: 'importer', uid: 'b' })
+      await gets('resolved', 'importer')
+    }, 120_000)
+
+    test('the heartbeat is requested', async () => {
+      await until('a heartbeat', () => receiver.beats.length > 0, 40_000)
+    }, 60_000)
+
+    test('a failure of last night that arrives now is notified once, also after a kill; one from before the watch is not', async () => {
+      await watch('nightly', { failed: {}, long: '5h' })
+      await watch('killed', { failed: {}, long: '5h' })
+      await stint.terminate()
+      const db = new Database(join(stint.dataDir, 'watches.sqlite'))
+      db.run('UPDATE watch SET since_us = since_us - ?', [DAY_MS * 1000]) // the watches are a day old
+      db.close()
+      await stint.start()
+      await gets('firing', 'importer') // evaluation works again
+      const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+      const backlog = async (process: string) => {
+        await send('start', { process, uid: 'old', at: at(3 * DAY_MS) })
+        await send('end', { process, uid: 'old', at: at(3 * DAY_MS - 60_000), failed: true })
+        await send('start', { process, uid: 'night', at: at(0.5 * DAY_MS) })
+        await send('end', { process, uid: 'night', at: at(0.5 * DAY_MS - 60_000), failed: true })
+        await send('start', { process, uid: 'morning', at: at(0.2 * DAY_MS) })
+        await send('end', { process, uid: 'morning', at: at(0.2 * DAY_MS - 60_000) })
+      }
+      await backlog('nightly')
+      await gets('resolved', 'nightly')
+      await backlog('killed')
+      await stint.kill()
+      await stint.start()
+      await gets('resolved', 'killed')
+      await backlog('nightly') // sent again
+      await watch('last', { failed: {} })
+      await send('start', { process: 'last' })
+      await send('end', { process: 'last', failed: true })
+      await gets('firing', 'last')
+      for (const process of ['nightly', 'killed'])
+        expect(got('firing', process).map(({ data }) => data.uid)).toEqual(['night'])
+    }, 180_000)
+  })
+}
+
+test.skipIf(missing('chdb') !== undefined)(
+  'without evaluation there is no heartbeat',
+  async () => {
+    const receiver = createReceiver()
+    const stint = createStintProcess({
+      STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
+      INFLUX_URL: 'http://127.0.0.1:9',
+      INFLUX_TOKEN: 'none',
+      INFLUX_ORG: 'none',
+      INFLUX_BUCKET: 'none',
+    })
+    try {
+      await stint.start()
+      const caller = await signUp(stint.url)
+      const made = await caller.post('/api/watches', { name: 'a', process: 'a', failed: {}, channels: [] })
+      expect(made.status).toBe(201)
+      await stint.terminate()
+      receiver.beats.length = 0 // there was nothing to evaluate
+      await stint.start()
+      const startedAt = Date.now()
+      await until('the first evaluations failed', () => Date.now() - startedAt > 30_000, 40_000)
+      expect(receiver.beats).toEqual([])
+      expect((await fetch(`${stint.url}/readyz`)).status).toBe(200)
+    } finally {
+      await stint.close()
+      await receiver.close()
+    }
+  },
+  120_000,
+)
