@@ -27,6 +27,7 @@ export interface ClickHouseConfig {
   readonly user: string
   readonly password: string
   readonly database: string
+  readonly cluster?: string
 }
 
 export interface Config {
@@ -227,6 +228,7 @@ export function readConfig(env: Env = process.env): Config {
             user: raw('CLICKHOUSE_USER') ?? 'default',
             password: secret('CLICKHOUSE_PASSWORD') ?? '',
             database: databaseName('default'),
+            ...(raw('CLICKHOUSE_CLUSTER') !== undefined && { cluster: clusterName() }),
           },
   }
 
@@ -240,6 +242,15 @@ export function readConfig(env: Env = process.env): Config {
       fallback,
       (text) => (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text) ? text : undefined),
       'letters, digits and _',
+    )
+  }
+
+  function clusterName(): string {
+    return read(
+      'CLICKHOUSE_CLUSTER',
+      '',
+      (text) => (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(text) ? text : undefined),
+      'the name of a cluster: letters, digits, _ and -',
     )
   }
 
@@ -264,7 +275,13 @@ const MIN_SPOOL_BYTES = 2 ** 20
 /** Settings that have no effect without their URL; setting one means that the URL was forgotten. */
 const NEEDS_URL = {
   INFLUX_URL: ['INFLUX_TOKEN', 'INFLUX_TOKEN_FILE', 'INFLUX_ORG', 'INFLUX_BUCKET'],
-  CLICKHOUSE_URL: ['CLICKHOUSE_USER', 'CLICKHOUSE_PASSWORD', 'CLICKHOUSE_PASSWORD_FILE', 'CLICKHOUSE_DATABASE'],
+  CLICKHOUSE_URL: [
+    'CLICKHOUSE_USER',
+    'CLICKHOUSE_PASSWORD',
+    'CLICKHOUSE_PASSWORD_FILE',
+    'CLICKHOUSE_DATABASE',
+    'CLICKHOUSE_CLUSTER',
+  ],
 }
 
 /** A pipe can be read only once, so it is left to its user. */

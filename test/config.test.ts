@@ -33,11 +33,22 @@ test('settings of a store without its address are a problem each', () => {
     'CLICKHOUSE_PASSWORD_FILE: is set, but CLICKHOUSE_URL is not',
     'CLICKHOUSE_DATABASE: is set, but CLICKHOUSE_URL is not',
   ])
+  expect(problemsOf({ CLICKHOUSE_CLUSTER: 'c' })).toEqual(['CLICKHOUSE_CLUSTER: is set, but CLICKHOUSE_URL is not'])
   expect(problemsOf({ CLICKHOUSE_PASSWORD: 'p', INFLUX_ORG: 'o' })).toEqual([
     'INFLUX_ORG: is set, but INFLUX_URL is not',
     'CLICKHOUSE_PASSWORD: is set, but CLICKHOUSE_URL is not',
   ])
   expect(problemsOf({ ...password, CLICKHOUSE_URL: 'http://clickhouse:8123' })).toEqual([])
+})
+
+test('the name of a cluster is one that needs no escaping', () => {
+  const CLICKHOUSE_URL = 'http://clickhouse:8123'
+  expect(readConfig({ CLICKHOUSE_URL, CLICKHOUSE_CLUSTER: 'two-shards_1' }).clickhouse?.cluster).toBe('two-shards_1')
+  expect(readConfig({ CLICKHOUSE_URL }).clickhouse).not.toHaveProperty('cluster')
+  for (const CLICKHOUSE_CLUSTER of ["o'clock", '{cluster}', '1st', 'a`b', ' c'])
+    expect(problemsOf({ CLICKHOUSE_URL, CLICKHOUSE_CLUSTER })).toEqual([
+      expect.stringMatching(/^CLICKHOUSE_CLUSTER=.*: must be the name of a cluster: letters, digits, _ and -$/),
+    ])
 })
 
 test('an invalid store address is the only problem reported', () => {

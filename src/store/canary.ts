@@ -6,14 +6,16 @@ import type { Sink } from './sink.ts'
 /** No account has this name. */
 export const CHECK_ACCOUNT = '_check'
 
-/** A sink's `check` by its `write`. `stampOf` keeps the canary in the shard or partition of the event. */
-export const checkByCanary =
-  (write: Sink['write'], stampOf: (stamp: Stamp) => Stamp): Sink['check'] =>
-  (like) =>
-    write([canaryOf(like, stampOf(like.stamp))])
+const CHECK_PROCESS = 'check'
 
-function canaryOf(like: Event, stamp: Stamp): Event {
-  const common = { account: CHECK_ACCOUNT, process: 'check', meta: '', stamp }
+/** A sink's `check` by its `write`. `stampOf` and `process` keep the canary in the partition and shard of the event. */
+export const checkByCanary =
+  (write: Sink['write'], stampOf: (stamp: Stamp) => Stamp, process = CHECK_PROCESS): Sink['check'] =>
+  (like) =>
+    write([canaryOf(like, stampOf(like.stamp), process)])
+
+function canaryOf(like: Event, stamp: Stamp, process: string): Event {
+  const common = { account: CHECK_ACCOUNT, process, meta: '', stamp }
   if (like.kind === 'start' || like.kind === 'end')
     return { kind: like.kind, ...common, uid: '', ...(like.failed && { failed: true }) }
   const own = typeof ownValue(like) === 'string' ? 'check' : [['check', 0]]

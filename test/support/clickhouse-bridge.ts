@@ -1,5 +1,6 @@
 // ClickHouse's HTTP interface in front of the embedded engine, so that @clickhouse/client meets the real engine over a real socket where no server can be
 // had. What it does not know (a setting in the URL, a path) it refuses: a client that begins to rely on more fails here instead of passing by luck.
+import { writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { enginePath, freshDatabase } from './engine.ts'
 
@@ -45,12 +46,19 @@ export interface BridgeOptions {
   readonly path?: string
   /** Any free one when absent. */
   readonly port?: number
+  /**
+   * The engine is every one of so many shards of the cluster `CLUSTER`, in a process that has not opened it yet. Its Distributed tables are real; a question that
+   * asks two shards sees every row twice. DDL queues and replication need Keeper and other hosts: see `withoutKeeper`.
+   */
+  readonly shards?: number
 }
 
 /** Only to be called where `engineMissing` is undefined. */
 export async function startClickHouseBridge(options: BridgeOptions = {}): Promise<ClickHouseBridge> {
   const { createChdbConnection } = await import('chdb/connection')
-  const connection = createChdbConnection({ path: options.path ?? enginePath() })
+  const path = options.path ?? enginePath()
+  const session = options.shards === undefined ? undefined : await openCluster(path, options.shards)
+  const connection = createChdbConnection({ path })
   const statements: string[] = []
   const refusals = new Map<string, { pattern: RegExp; code: number; type: string; message: string }>()
   let last: Promise<unknown> = Promise.resolve()
@@ -92,7 +100,7 @@ export async function startClickHouseBridge(options: BridgeOptions = {}): Promis
     }
     const answer = await inTurn(async () => {
       await connection.command({ query: `USE \`${database.replaceAll('`', '')}\`` })
-      return connection.exec({ query: sql, query_params: params })
+      return connection.exec({ query: session === undefined ? sql : withoutKeeper(sql), query_params: params })
     })
     const id = crypto.randomUUID()
     return new Response(Readable.toWeb(answer.stream) as unknown as ReadableStream, {
@@ -135,9 +143,30 @@ export async function startClickHouseBridge(options: BridgeOptions = {}): Promis
       await server.stop(true)
       await last
       await connection.close()
+      session?.close()
     },
   }
 }
+
+export const CLUSTER = 'all_shards'
+
+async function openCluster(path: string, shards: number): Promise<{ close(): void }> {
+  const { Session } = await import('chdb')
+  const shard =
+    '<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host></replica></shard>'
+  const config = `${path}.cluster.xml`
+  writeFileSync(
+    config,
+    `<clickhouse><tcp_port>9000</tcp_port><remote_servers><${CLUSTER}>${shard.repeat(shards)}</${CLUSTER}></remote_servers></clickhouse>`,
+  )
+  return new Session(path, { connectionArgs: [`--config-file=${config}`] })
+}
+
+/** What an engine without Keeper can run of a statement: DDL on this host alone, tables without replicas. */
+const withoutKeeper = (sql: string): string =>
+  sql
+    .replace(` ON CLUSTER \`${CLUSTER}\``, '')
+    .replace(/ReplicatedReplacingMergeTree\('[^']*', '[^']*'\)/, 'ReplacingMergeTree')
 
 function authenticate(request: Request, url: URL): void {
   const basic = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]

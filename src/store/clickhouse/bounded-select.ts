@@ -9,10 +9,12 @@ const SETTINGS = 'max_execution_time = 30, max_memory_usage = 3000000000, output
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
 export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
 
-export function createBoundedSelect(client: ClickHouseClient): Select {
+/** `settings` are added to those of every question. */
+export function createBoundedSelect(client: ClickHouseClient, settings?: string): Select {
+  const all = settings === undefined ? SETTINGS : `${SETTINGS}, ${settings}`
   return async <Row>(sql: string, params: Params, asker: Asker) => {
     try {
-      return await client.select<Row>(`${sql}\nSETTINGS ${SETTINGS}`, params, asker)
+      return await client.select<Row>(`${sql}\nSETTINGS ${all}`, params, asker)
     } catch (error) {
       if (!(error instanceof ClickHouseFault)) throw error
       throw new StoreError(`ClickHouse: ${error.message}`, { cause: error })

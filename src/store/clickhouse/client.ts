@@ -12,6 +12,8 @@ export interface ServerAddress {
   readonly user: string
   readonly password: string
   readonly database: string
+  /** The servers are shards and replicas of this cluster; absent: one server. */
+  readonly cluster?: string
 }
 
 /** The embedded engine. A process can hold one directory only, and a directory one process. */

@@ -1,6 +1,7 @@
 // The tables as numbered steps. Each statement may be run again (a kill can come between any two), and no step is ever edited once it was released:
 // a change of the tables is a new step at the end.
 import type { Destination } from '../../event/event.ts'
+import { createOnCluster } from './cluster.ts'
 import { COLUMNS, type Table } from './encode-events.ts'
 import type { Schema } from './schema.ts'
 
@@ -63,16 +64,19 @@ const DURABLE = [
 ]
 
 function createTable({ schema, retentionDays, embedded }: TableOptions, table: Table): string[] {
-  const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`)
-  const clauses = [
-    `CREATE TABLE IF NOT EXISTS ${schema.raw(table)} (${columns.join(', ')})`,
-    'ENGINE = ReplacingMergeTree',
+  const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
+  const storage = [
     'PARTITION BY toYYYYMM(at)', // by day a backlog would span more partitions than one INSERT may
     `ORDER BY (${SORTING_KEYS[table].join(', ')})`,
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
     ...(embedded ? [`SETTINGS ${DURABLE.join(', ')}`] : []),
-  ]
+  ].join(' ')
   // an event's month follows from its key, so equal keys never lie in two partitions
-  const view = `CREATE VIEW IF NOT EXISTS ${schema.view(table)} AS SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${schema.raw(table)} FINAL SETTINGS do_not_merge_across_partitions_select_final = 1`
-  return [clauses.join(' '), view]
+  const select = (from: string) =>
+    `SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${from} FINAL SETTINGS do_not_merge_across_partitions_select_final = 1`
+  if (schema.cluster !== undefined) return createOnCluster(schema.cluster, table, { columns, storage, select })
+  return [
+    `CREATE TABLE IF NOT EXISTS ${schema.raw(table)} (${columns}) ENGINE = ReplacingMergeTree ${storage}`,
+    `CREATE VIEW IF NOT EXISTS ${schema.view(table)} AS ${select(schema.raw(table))}`,
+  ]
 }

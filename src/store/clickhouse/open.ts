@@ -53,7 +53,7 @@ export interface ClickHouseStore {
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStore> {
   const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS } = options
   const { database = EMBEDDED_DATABASE } = address
-  const schema = createSchema(database)
+  const schema = createSchema(database, isEmbedded(address) ? undefined : address.cluster)
   const tables = holds.flatMap((held) => TABLES[held])
   const writer = await openClickHouseClient(address, timeoutMs)
   const reader = await openClickHouseClient(address, timeoutMs, QUESTIONS_AT_ONCE)

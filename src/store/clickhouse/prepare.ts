@@ -4,6 +4,7 @@ import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
+import { CLUSTER_INSERT_SETTINGS } from './cluster.ts'
 import { COLUMNS, type Table } from './encode-events.ts'
 import { ClickHouseFault } from './fault.ts'
 import { judgeFailure } from './judge-failure.ts'
@@ -26,6 +27,10 @@ export async function prepareTables(client: ClickHouseClient, options: PrepareOp
     const done = await readDone(client, options)
     const foreign = foreignForm(done, options)
     if (foreign !== undefined) return { kind: 'wait', reason: foreign }
+    if (options.schema.cluster !== undefined) {
+      const other = otherPlacement(await readEngines(client, options), options)
+      if (other !== undefined) return other
+    }
     await migrate(client, options, done)
   } catch (error) {
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
@@ -34,7 +39,10 @@ export async function prepareTables(client: ClickHouseClient, options: PrepareOp
     options.log.info('ClickHouse: the user may not create tables; the existing tables are used')
   }
   try {
-    await reportRetention(client, options)
+    const engines = await readEngines(client, options)
+    const other = otherPlacement(engines, options)
+    if (other !== undefined) return other
+    reportRetention(engines, options)
   } catch (error) {
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
   }
@@ -59,11 +67,12 @@ function foreignForm(done: ReadonlySet<number>, { database, embedded }: PrepareO
 
 async function migrate(client: ClickHouseClient, options: PrepareOptions, done: ReadonlySet<number>): Promise<void> {
   const { schema, holds, log } = options
+  const settings = `async_insert = 0, insert_deduplicate = 0${schema.cluster ? `, ${CLUSTER_INSERT_SETTINGS}` : ''}`
   for (const { number, holds: held, statements } of MIGRATIONS) {
     if (!holds.includes(held) || done.has(number)) continue
     for (const statement of statements(options)) await client.run(statement)
     await client.run(
-      `INSERT INTO ${schema.migrations} (number, done_at) SETTINGS async_insert = 0, insert_deduplicate = 0 SELECT ${number}, now('UTC')`,
+      `INSERT INTO ${schema.migrations} (number, done_at) SETTINGS ${settings} SELECT ${number}, now('UTC')`,
       {},
       1,
     )
@@ -80,9 +89,21 @@ async function readDone(client: ClickHouseClient, { schema }: PrepareOptions): P
     return await read()
   } catch (error) {
     if (!isFault(error, UNKNOWN_TABLE, UNKNOWN_DATABASE)) throw error
-    if (isFault(error, UNKNOWN_DATABASE)) await client.run(`CREATE DATABASE IF NOT EXISTS ${schema.database}`)
+    const { cluster } = schema
+    const isMissing = isFault(error, UNKNOWN_DATABASE)
+    // of a cluster this host may have the database while others lack it
+    if (isMissing || cluster !== undefined)
+      await client
+        .run(`CREATE DATABASE IF NOT EXISTS ${schema.database}${cluster?.onCluster ?? ''}`)
+        .catch((denied: unknown) => {
+          if (isMissing || !isFault(denied, ACCESS_DENIED)) throw denied
+        })
+    // each host of a cluster has all of it, whatever its shard
+    const engine = cluster
+      ? `ReplicatedReplacingMergeTree('${cluster.path}/stint_migrations', '{shard}-{replica}')`
+      : 'ReplacingMergeTree'
     await client.run(
-      `CREATE TABLE IF NOT EXISTS ${schema.migrations} (number UInt32, done_at DateTime('UTC')) ENGINE = ReplacingMergeTree ORDER BY number`,
+      `CREATE TABLE IF NOT EXISTS ${schema.migrations}${cluster?.onCluster ?? ''} (number UInt32, done_at DateTime('UTC')) ENGINE = ${engine} ORDER BY number`,
     )
     return await read() // another process may have been faster
   }
@@ -105,13 +126,34 @@ async function findUnusable(
   return undefined
 }
 
-async function reportRetention(client: ClickHouseClient, options: PrepareOptions): Promise<void> {
-  const { database, tables, retentionDays, log } = options
-  const found = await client.select<{ name: string; engine: string }>(
+interface StoredTable {
+  readonly name: string
+  readonly engine: string
+}
+
+const readEngines = (client: ClickHouseClient, { database, tables, schema }: PrepareOptions): Promise<StoredTable[]> =>
+  client.select<StoredTable>(
     "SELECT name, engine_full AS engine FROM system.tables WHERE database = {database:String} AND has(splitByChar(',', {tables:String}), name)",
-    { database, tables: tables.map((table) => `${table}_raw`).join(',') },
+    {
+      database,
+      tables: tables.flatMap((table) => [`${table}_raw`, ...(schema.cluster ? [`${table}_shard`] : [])]).join(','),
+    },
   )
+
+/** Tables of a cluster where one server is configured, or the other way round: inserts would not be where questions look, or be acknowledged too early. */
+function otherPlacement(found: readonly StoredTable[], { schema, database }: PrepareOptions): WriteResult | undefined {
+  const isCluster = schema.cluster !== undefined
+  const raw = found.filter(({ name }) => name.endsWith('_raw'))
+  if (raw.every(({ engine }) => engine.startsWith('Distributed') === isCluster)) return undefined
+  const reason = isCluster
+    ? `the tables of database ${database} are those of a single server: set CLICKHOUSE_DATABASE to another database and copy the events with stint copy`
+    : `the tables of database ${database} belong to a cluster: set CLICKHOUSE_CLUSTER`
+  return { kind: 'wait', reason }
+}
+
+function reportRetention(found: readonly StoredTable[], { retentionDays, log }: PrepareOptions): void {
   for (const { name, engine } of found) {
+    if (engine.startsWith('Distributed')) continue
     const ttl = / TTL (.*?)(?: SETTINGS |$)/s.exec(engine)?.[1]
     const actualDays = ttl === undefined ? 0 : Number(/^toDateTime\(at\) \+ toIntervalDay\((\d+)\)$/.exec(ttl)?.[1])
     if (actualDays === retentionDays) continue

@@ -1,5 +1,9 @@
 // The names in ClickHouse, quoted. The database's name comes from the configuration: it is the only identifier that is not written in this folder.
+import { type Cluster, createCluster, shardTable } from './cluster.ts'
 import type { Table } from './encode-events.ts'
+
+/** Goes into a quoted identifier and into a string. */
+const CLUSTER = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
@@ -9,19 +13,30 @@ export interface Schema {
   raw(table: Table): string
   /** What is read: FINAL, so that an event that was sent twice is there once. */
   view(table: Table): string
+  /** Where rows lie: `raw`, or the table that each host of the cluster has. */
+  stored(table: Table): string
   readonly migrations: string
+  /** Absent: one server, or the embedded engine. */
+  readonly cluster: Cluster | undefined
 }
 
-/** Throws when the name would need escaping. */
-export function createSchema(database: string): Schema {
+/** Throws when a name would need escaping. */
+export function createSchema(database: string, clusterName?: string): Schema {
   if (!IDENTIFIER.test(database)) {
     throw new Error('CLICKHOUSE_DATABASE: must be letters, digits and underscores, and not begin with a digit')
   }
+  if (clusterName !== undefined && !CLUSTER.test(clusterName)) {
+    throw new Error('CLICKHOUSE_CLUSTER: must be letters, digits, _ and -, and begin with a letter or _')
+  }
   const qualify = (name: string) => `\`${database}\`.\`${name}\``
+  const cluster = clusterName === undefined ? undefined : createCluster(clusterName, database)
+  const raw = (table: Table) => qualify(`${table}_raw`)
   return {
     database: `\`${database}\``,
-    raw: (table) => qualify(`${table}_raw`),
+    raw,
     view: (table) => qualify(table),
+    stored: cluster === undefined ? raw : (table) => shardTable(cluster, table),
     migrations: qualify('stint_migrations'),
+    cluster,
   }
 }

@@ -5,6 +5,7 @@ import type { Stamp } from '../../event/stamp.ts'
 import { checkByCanary } from '../canary.ts'
 import { attempt, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
+import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
 import { COLUMNS, type Table, toRows } from './encode-events.ts'
 import { ClickHouseFault } from './fault.ts'
 import { judgeFailure } from './judge-failure.ts'
@@ -30,9 +31,11 @@ const UNKNOWN_TABLE = 60
 const UNKNOWN_DATABASE = 81
 
 export function createClickHouseSink({ writer, keeper, schema, tables, prepare }: ClickHouseSinkOptions): Sink {
+  const { cluster } = schema
+  const settings = cluster === undefined ? SETTINGS : `${SETTINGS}, ${CLUSTER_INSERT_SETTINGS}`
   const insert = (table: Table, lines: readonly string[]) =>
     writer.run(
-      `INSERT INTO ${schema.raw(table)} (${COLUMNS[table].join(', ')}) SETTINGS ${SETTINGS} FORMAT JSONCompactEachRow\n${lines.join('\n')}`,
+      `INSERT INTO ${schema.raw(table)} (${COLUMNS[table].join(', ')}) SETTINGS ${settings} FORMAT JSONCompactEachRow\n${lines.join('\n')}`,
       {},
       lines.length,
     )
@@ -46,13 +49,23 @@ export function createClickHouseSink({ writer, keeper, schema, tables, prepare }
     store: 'clickhouse',
     prepare,
     write,
-    check: checkByCanary(write, startOfDay),
+    /** One canary for each shard: a shard that fails must not make good events look bad. */
+    async check(like) {
+      if (cluster === undefined) return checkByCanary(write, startOfDay)(like)
+      let process: string | undefined
+      const found = await attempt(judgeFailure, async () => {
+        process = await findCanaryProcess(keeper, cluster, like)
+      })
+      return found.kind === 'stored' ? checkByCanary(write, startOfDay, process)(like) : found
+    },
 
     erase: (account) =>
       attempt(judgeFailure, async () => {
         for (const table of ALL_TABLES) {
           // a mutation, not a lightweight delete: the rows shall leave the disk too
-          const sql = `ALTER TABLE ${schema.raw(table)} DELETE WHERE account = {account:String} SETTINGS mutations_sync = 2`
+          const where = `WHERE account = {account:String} SETTINGS mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
+          const on = cluster?.onCluster ?? ''
+          const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
           await keeper.run(sql, { account }).catch((error: unknown) => {
             if (tables.includes(table) || !isMissing(error)) throw error
           })

@@ -2,6 +2,7 @@
 import type { ExceptionSource, PointSource } from '../source.ts'
 import { createBoundedSelect } from './bounded-select.ts'
 import type { ClickHouseClient } from './client.ts'
+import { CLUSTER_SELECT_SETTINGS } from './cluster.ts'
 import { createExceptionQuestions } from './exceptions.ts'
 import { createMarkQuestions } from './marks.ts'
 import { createMetricQuestions } from './metrics.ts'
@@ -11,7 +12,7 @@ import { createTimingQuestions } from './timings.ts'
 
 /** `client` belongs to the store, which closes it. */
 export function createClickHouseSource(client: ClickHouseClient, schema: Schema): PointSource & ExceptionSource {
-  const select = createBoundedSelect(client)
+  const select = createBoundedSelect(client, schema.cluster && CLUSTER_SELECT_SETTINGS)
   return {
     ...createTimingQuestions(select, schema),
     ...createMarkQuestions(select, schema),

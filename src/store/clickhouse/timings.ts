@@ -3,6 +3,7 @@ import { marksWindow } from '../marks-window.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import type { Select } from './bounded-select.ts'
 import type { Params } from './client.ts'
+import { onShards } from './cluster.ts'
 import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
@@ -73,7 +74,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('t
     const rows = await select<StoredTiming>(
       `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns, toString(run) AS run_text, ${tieText(TIE)}
 FROM (
-  ${timingsSql(input)}
+  ${pairOnShards(schema, q, timingsSql(input), tail)}
 )
 ${tail}`,
       { ...params, ...more },
@@ -110,10 +111,9 @@ ${tail}`,
 
     async summarizeTimings({ everyNs, ...q }) {
       const { input, params } = bindPairing(schema, q, q.byMeta)
-      const sql =
-        everyNs === undefined
-          ? summarySql(input)
-          : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summarySql({ ...input, every: '{every:Int64}' })})`
+      const rowsSql = summarySql({ ...input, ...(everyNs !== undefined && { every: '{every:Int64}' }) })
+      const summary = pairOnShards(schema, q, rowsSql)
+      const sql = everyNs === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
       const rows = await select<StoredSummary>(
         sql + limitOf(q),
         { ...params, ...(everyNs !== undefined && { every: String(everyNs) }) },
@@ -137,7 +137,7 @@ function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { inp
   const read = marksWindow(q)
   return {
     input: {
-      marks: schema.raw('marks'),
+      marks: schema.stored('marks'),
       where,
       from: '{from:Int64}',
       to: '{to:Int64}',
@@ -160,6 +160,12 @@ function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { inp
     },
   }
 }
+
+/** Pairing belongs on the shards, and so does what makes its rows few: their order and limit. */
+const pairOnShards = ({ cluster }: Schema, { process }: TimingSelection, sql: string, tail?: string): string =>
+  cluster === undefined
+    ? sql
+    : onShards(cluster, tail === undefined ? sql : `SELECT * FROM (${sql})\n${tail}`, process !== undefined)
 
 const fromTiming = ({ state, first_ns, settled_ns, tie }: StoredTiming, name: StoredName): Timing => ({
   ...name,

@@ -1,7 +1,7 @@
 // The contracts of sinks and sources, against ClickHouse over HTTP and embedded.
 import { sinkContract } from '../../contract/sink.ts'
 import { pointSourceContract } from '../../contract/source.ts'
-import { sinkSubjects, sourceSubjects } from './subjects.ts'
+import { PLACES, sinkSubjects, toSourceSubject } from './subjects.ts'
 
 for (const subject of sinkSubjects) sinkContract(subject)
-for (const subject of sourceSubjects) pointSourceContract(subject)
+for (const place of PLACES) pointSourceContract(toSourceSubject(place))

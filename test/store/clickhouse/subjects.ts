@@ -10,6 +10,7 @@ import { openClickHouse } from '../../../src/store/clickhouse/open.ts'
 import type { SinkSubject, SinkTrial, StoredRow } from '../../contract/sink.ts'
 import type { SourceSubject, SourceTrial } from '../../contract/source.ts'
 import { startClickHouseBridge } from '../../support/clickhouse-bridge.ts'
+import { startShard } from '../../support/clickhouse-shards.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
 
 export const silent: Logger = createLog({ level: 'silent', pretty: false })
@@ -34,10 +35,18 @@ export const PLACES: readonly { readonly name: string; readonly place: () => Pro
   { name: 'ClickHouse embedded', place: placeEmbedded },
 ]
 
+/** With real Distributed tables over the one shard of a cluster. */
+export const placeCluster = async (): Promise<Place> => {
+  const { address, server } = await startShard()
+  return { address, leave: () => server.kill() }
+}
+
 export const openStore = (address: ClickHouseAddress, log: Logger = silent, retentionDays = 0) =>
   openClickHouse({ address, holds: ['points', 'exceptions'], retentionDays, log, timeoutMs: TIMEOUT_MS })
 
-export const sinkSubjects: readonly SinkSubject[] = PLACES.map(({ name, place }) => ({
+type NamedPlace = (typeof PLACES)[number]
+
+export const toSinkSubject = ({ name, place }: NamedPlace): SinkSubject => ({
   name,
   kinds: KINDS,
   skip: engineMissing,
@@ -75,9 +84,11 @@ export const sinkSubjects: readonly SinkSubject[] = PLACES.map(({ name, place })
       },
     }
   },
-}))
+})
 
-export const sourceSubjects: readonly SourceSubject[] = PLACES.map(({ name, place }) => ({
+export const sinkSubjects = PLACES.map(toSinkSubject)
+
+export const toSourceSubject = ({ name, place }: NamedPlace): SourceSubject => ({
   name,
   skip: engineMissing,
   async open(): Promise<SourceTrial> {
@@ -94,7 +105,7 @@ export const sourceSubjects: readonly SourceSubject[] = PLACES.map(({ name, plac
       },
     }
   },
-}))
+})
 
 /** All that the views show of an account. */
 export async function readRows(client: ClickHouseClient, database: string, account: string): Promise<StoredRow[]> {

@@ -1,0 +1,92 @@
+// A cluster (CLICKHOUSE_CLUSTER): which tables its hosts have, and what statements must add to reach them. For each table of events, `marks` for example:
+//
+//     marks_shard   on each host, replicated within its shard: the rows     ◀─ erasure, ON CLUSTER
+//     marks_final   on each host, a view: marks_shard FINAL
+//     marks_raw     Distributed over marks_shard                            ◀─ inserts, copies
+//     marks         Distributed over marks_final                            ◀─ questions, Grafana
+//
+// Rows are sharded by (account, process). So all copies of an event and all marks of a run lie on one shard: FINAL and pairing on each shard give the answer of
+// the whole. The list of shards must not change, because a repeated insert that went to another shard could not be merged; another list is a copy.
+import { CHECK_ACCOUNT } from '../canary.ts'
+import type { ClickHouseClient } from './client.ts'
+import type { Table } from './encode-events.ts'
+
+export interface Cluster {
+  readonly name: string
+  readonly database: string
+  /** Follows the name in DDL, so that every host gets it. */
+  readonly onCluster: string
+  /** Begins the path of replicated tables in Keeper. */
+  readonly path: string
+}
+
+const SHARDING_KEY = 'cityHash64(account, process)'
+
+/**
+ * An insert is answered when each shard has the rows on a majority of its replicas. The limit of 30 s lets ClickHouse answer before our own timeout; an unknown
+ * outcome is a retry. Without `distributed_foreground_insert` the answer would come before the rows left the first host.
+ */
+export const CLUSTER_INSERT_SETTINGS =
+  "distributed_foreground_insert = 1, insert_quorum = 'auto', insert_quorum_timeout = 30000"
+
+/** For questions: the conditions on account and process choose the shard. */
+export const CLUSTER_SELECT_SETTINGS = 'optimize_skip_unused_shards = 1'
+
+/** For DDL that hosts carry out; a host that is down makes it a retry. */
+export const CLUSTER_DDL_SETTINGS = 'distributed_ddl_task_timeout = 30'
+
+export const createCluster = (name: string, database: string): Cluster => ({
+  name,
+  database,
+  onCluster: ` ON CLUSTER \`${name}\``,
+  // not {uuid}: a CREATE that reached some hosts is repeated, and the others must then join the same replicas
+  path: `/clickhouse/tables/${name}/${database}`,
+})
+
+/** The rows of a table, on each host. */
+export const shardTable = ({ database }: Cluster, table: Table): string => `\`${database}\`.\`${table}_shard\``
+
+/** The statements that create a table of events; `storage` follows its engine, `select` is what questions read of a table. */
+export function createOnCluster(
+  cluster: Cluster,
+  table: Table,
+  { columns, storage, select }: { readonly columns: string; readonly storage: string; select(from: string): string },
+): string[] {
+  const { name, database, onCluster, path } = cluster
+  const named = (suffix: string) => `\`${database}\`.\`${table}${suffix}\``
+  const distributed = (suffix: string, over: string) =>
+    `CREATE TABLE IF NOT EXISTS ${named(suffix)}${onCluster} AS ${named(over)} ENGINE = Distributed('${name}', '${database}', '${table}${over}', ${SHARDING_KEY})`
+  return [
+    `CREATE TABLE IF NOT EXISTS ${named('_shard')}${onCluster} (${columns}) ENGINE = ReplicatedReplacingMergeTree('${path}/${table}/{shard}', '{replica}') ${storage}`,
+    `CREATE VIEW IF NOT EXISTS ${named('_final')}${onCluster} AS ${select(named('_shard'))}`,
+    distributed('_raw', '_shard'),
+    distributed('', '_final'),
+  ]
+}
+
+/**
+ * Has each shard run a SELECT over its own rows; yields the rows of all. Over a Distributed table only the innermost SELECT would run on the shards, and every mark
+ * would travel to the host that was asked. The SELECT must have no column `account`, and its rows must each come from one process; what it orders or limits must be
+ * ordered and limited again. When a process is chosen only its shard is asked: the outer conditions name the columns of the sharding key.
+ */
+export function onShards({ name }: Cluster, select: string, hasProcess: boolean): string {
+  const chosen = hasProcess ? ' WHERE account = {account:String} AND process = {process:String}' : ''
+  return `SELECT * EXCEPT account FROM cluster('${name}', view(SELECT {account:String} AS account, * FROM (${select})), ${SHARDING_KEY})${chosen}`
+}
+
+/** A process with which the account of checks lies on the shard of this event. Throws ClickHouseFault. */
+export async function findCanaryProcess(
+  client: ClickHouseClient,
+  { name }: Cluster,
+  { account, process }: { readonly account: string; readonly process: string },
+): Promise<string> {
+  // a Distributed table takes the key modulo the sum of the weights
+  const slots =
+    '(SELECT sum(shard_weight) FROM (SELECT DISTINCT shard_num, shard_weight FROM system.clusters WHERE cluster = {cluster:String}))'
+  const key = (values: string) => `${SHARDING_KEY.replace('account, process', values)} % ${slots}`
+  const [row] = await client.select<{ canary: string }>(
+    `SELECT concat('check-', toString(number)) AS canary FROM numbers(100000) WHERE ${key(`'${CHECK_ACCOUNT}', canary`)} = ${key('{account:String}, {process:String}')} LIMIT 1`,
+    { cluster: name, account, process },
+  )
+  return row?.canary ?? 'check'
+}
