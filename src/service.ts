@@ -1,6 +1,6 @@
 // The composition root. Rooms are opened in src/service/open-rooms.ts, handed to HTTP in src/service/create-http.ts, and started and
 // stopped here. A new room: add it to `Rooms`, open it in `openRooms`, give it a line in `start` and `stop` below if it has work of its own.
-//   start: lock (no other process may touch the files) → files → stores → shippers → socket, so that the first request meets a
+//   start: lock (no other process may touch the files) → files → stores → no other DATA_DIR with this NODE_ID before them → shippers → socket, so that the first request meets a
 //          complete service → watches, which count the time without a socket as down. A store that is away delays the start by at most 1.5 s.
 //   stop:  socket (requests in flight finish, no new ones) → watches → shippers (the write in hand finishes) → stores → files → lock.
 import type { Clock } from './clock.ts'
@@ -42,7 +42,13 @@ export async function startService(
   let isStopping = false
   const app = createHttp(rooms, { peerOf: (request) => listener?.peerOf(request), isStopping: () => isStopping })
 
+  await rooms.nodeLease.check().catch(async (error: unknown) => {
+    await stopWork(rooms)
+    await closeFiles(rooms)
+    throw error
+  })
   await prepareStores(rooms)
+  rooms.nodeLease.start()
   rooms.shippers.points.start()
   rooms.shippers.exceptions.start()
   rooms.eraseAccounts.start()
@@ -89,6 +95,7 @@ const stopWork = (rooms: Rooms): Promise<void> =>
     () => rooms.watches.stop(),
     () => rooms.eraseAccounts.stop(),
     () => Promise.all([rooms.shippers.points.stop(), rooms.shippers.exceptions.stop()]),
+    () => rooms.nodeLease.stop(),
     () => rooms.stores.close(),
   ])
 

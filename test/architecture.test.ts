@@ -84,7 +84,16 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'unguessable chance',
     /\bgetRandomValues\b|\brandom(Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b/,
-    ['watch/random-id.ts', 'account/', 'cli/exec/', 'cli/send.ts', 'client/', 'demo/', 'deploy/'],
+    [
+      'watch/random-id.ts',
+      'state/data-dir-lock.ts',
+      'account/',
+      'cli/exec/',
+      'cli/send.ts',
+      'client/',
+      'demo/',
+      'deploy/',
+    ],
   ],
 ]
 

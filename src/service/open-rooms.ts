@@ -17,9 +17,10 @@ import { openFormerStores } from '../ship/former-stores.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
-import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir, readDataDirId } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
+import { createNodeLease, type NodeLease } from '../store/node-lease.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
 import { openWatchRoom } from './open-watch-room.ts'
@@ -43,6 +44,7 @@ export interface Rooms {
   readonly ownStamps: OwnStamps
   readonly stampClock: StampClock
   readonly stores: Stores
+  readonly nodeLease: NodeLease
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
   readonly questions: Questions
@@ -78,6 +80,12 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const opened = { ...base, ...files, lock, stampClock, ownStamps, stores }
   return {
     ...opened,
+    nodeLease: createNodeLease({
+      leases: stores.leases,
+      nodeId: config.nodeId,
+      dataDirId: readDataDirId(config.dataDir),
+      log,
+    }),
     shippers: bothOf((destination) => createShipperTo(destination, opened)),
     eraseAccounts: createEraseAccounts({
       removals: files.accounts.removals,

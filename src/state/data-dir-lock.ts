@@ -103,6 +103,16 @@ export function checkNodeId(dir: string, nodeId: number): void {
   )
 }
 
+/** Who this DATA_DIR is, wherever it is moved; a new one gets an id of its own. Under the lock. Throws an Error whose message is for the operator. */
+export function readDataDirId(dir: string): string {
+  const path = join(dir, 'id')
+  const known = readIfThere(path)?.trim()
+  if (known) return known
+  const id = crypto.randomUUID()
+  attempt(dir, () => unlessFull(() => writeDurably(dir, path, `${id}\n`)))
+  return id
+}
+
 function holder(dir: string): string {
   try {
     const pid = readFileSync(join(dir, 'lock.pid'), 'utf8').trim()

@@ -5,6 +5,7 @@ import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { CLICKHOUSE_FACTS, openClickHouse } from './clickhouse/open.ts'
 import { INFLUX_FACTS, openInflux } from './influx/open.ts'
+import type { Leases } from './node-lease.ts'
 import type { Sink } from './sink.ts'
 import type { ExceptionSource, PointSource, PointStoreFacts } from './source.ts'
 
@@ -21,6 +22,8 @@ export interface Stores {
   readonly sinks: Readonly<Record<Destination, Sink>>
   readonly points: PointSource
   readonly exceptions: ExceptionSource
+  /** Of each remote store. */
+  readonly leases: readonly Leases[]
   close(): Promise<void>
 }
 
@@ -44,6 +47,7 @@ export async function openStores({
       sinks: { points: engine.createSink(), exceptions: exceptionSink },
       points: engine.source,
       exceptions: engine.source,
+      leases: engine.leases,
       close: () => engine.close(),
     }
   }
@@ -52,6 +56,7 @@ export async function openStores({
     sinks: { points: points.createSink(), exceptions: exceptionSink },
     points: points.source,
     exceptions: engine.source,
+    leases: [points.leases, ...engine.leases],
     async close() {
       await Promise.all([points.close(), engine.close()])
     },

@@ -153,6 +153,7 @@ const waitingSink: Sink = {
 const waitingStores: Stores = {
   ...createMemorySource([]),
   sinks: { points: waitingSink, exceptions: waitingSink },
+  leases: [],
   close: async () => {},
 }
 

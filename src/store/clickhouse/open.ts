@@ -2,11 +2,13 @@
 // question nor the rewriting of parts delays a write, there are some for each.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
+import type { Leases } from '../node-lease.ts'
 import type { Scan } from '../scan.ts'
 import type { Sink, WriteResult } from '../sink.ts'
 import type { ExceptionSource, PointSource, PointStoreFacts } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
 import type { Table } from './encode-events.ts'
+import { createClickHouseLeases } from './leases.ts'
 import { prepareTables } from './prepare.ts'
 import { createClickHouseScan } from './scan.ts'
 import { createSchema } from './schema.ts'
@@ -45,6 +47,8 @@ export interface ClickHouseStore {
   /** One for each destination it holds; they share a connection. */
   createSink(): Sink
   readonly source: PointSource & ExceptionSource
+  /** None in the embedded engine: one process has it. */
+  readonly leases: readonly Leases[]
   /** Closes sinks and source with it. */
   close(): Promise<void>
 }
@@ -78,6 +82,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   return {
     createSink: () => createClickHouseSink({ writer, keeper, schema, tables, prepare }),
     source: createClickHouseSource(reader, schema),
+    leases: isEmbedded(address) ? [] : [createClickHouseLeases(keeper, schema)],
     async close() {
       await Promise.all([reader.close(), keeper.close(), writer.close()])
     },

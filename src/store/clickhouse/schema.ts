@@ -18,6 +18,8 @@ export interface Schema {
   readonly migrations: string
   /** Absent: one server, or the embedded engine. */
   readonly cluster: Cluster | undefined
+  /** Leases of NODE_IDs. */
+  readonly nodes: string
 }
 
 /** Throws when a name would need escaping. */
@@ -38,5 +40,6 @@ export function createSchema(database: string, clusterName?: string): Schema {
     stored: cluster === undefined ? raw : (table) => shardTable(cluster, table),
     migrations: qualify('stint_migrations'),
     cluster,
+    nodes: qualify('stint_nodes'),
   }
 }

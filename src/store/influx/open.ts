@@ -1,8 +1,10 @@
 // One store of InfluxDB: its sink and its source, and the facts about it that others need.
 import type { Logger } from '../../log.ts'
+import type { Leases } from '../node-lease.ts'
 import type { Sink } from '../sink.ts'
 import type { PointSource, PointStoreFacts } from '../source.ts'
 import type { InfluxAddress } from './client.ts'
+import { createInfluxLeases } from './leases.ts'
 import { createInfluxSink } from './sink.ts'
 import { createInfluxSource } from './source.ts'
 
@@ -12,6 +14,7 @@ export const INFLUX_FACTS: PointStoreFacts = { maxMarks: 10_000_000, seriesCost:
 export interface InfluxStore {
   createSink(): Sink
   readonly source: PointSource
+  readonly leases: Leases
   /** Closes sinks and source with it. */
   close(): Promise<void>
 }
@@ -25,6 +28,7 @@ export interface InfluxOptions extends InfluxAddress {
 /** Opens no connection. */
 export function openInflux({ retentionDays, log, ...address }: InfluxOptions): InfluxStore {
   const source = createInfluxSource(address)
+  const leases = createInfluxLeases(address)
   const sinks: Sink[] = []
   return {
     createSink() {
@@ -33,7 +37,9 @@ export function openInflux({ retentionDays, log, ...address }: InfluxOptions): I
       return sink
     },
     source,
+    leases,
     async close() {
+      leases.close()
       await Promise.all([source, ...sinks].map((part) => part.close()))
     },
   }
