@@ -108,6 +108,7 @@ async function run(attack: Attack, settings: Env) {
     const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
     return await compare(stint, attack, { ...attacker, url: stint.url, cookie }, neighbour)
   } finally {
+    await stint.terminate() // gives its NODE_ID back
     await stint.close()
   }
 }
