@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkNodeId, lockDataDir } from '../../src/state/data-dir-lock.ts'
+import { checkNodeId, lockDataDir, readDataDirId } from '../../src/state/data-dir-lock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const made: string[] = []
@@ -95,4 +95,13 @@ test('a DATA_DIR keeps its NODE_ID: another one is refused with what to do', () 
   rmSync(join(dir, 'node-id'))
   checkNodeId(dir, 4)
   rmSync(dir, { recursive: true })
+})
+
+test('a DATA_DIR has an id of its own, which it keeps', () => {
+  const dir = freshDir()
+  const id = readDataDirId(dir)
+  expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  expect(readDataDirId(dir)).toBe(id)
+  rmSync(join(dir, 'id'))
+  expect(readDataDirId(dir)).not.toBe(id)
 })
