@@ -1,4 +1,4 @@
-// kill -9 of Stint, of its stores and of the answers between them, at random moments under load.
+// kill -9 of Stint, of its stores and of the answers between them, at random moments under load; and backups that are restored as src/deploy/README.md says.
 import { afterEach, expect, test } from 'bun:test'
 import { createChance } from '../support/fault-chance.ts'
 import { lacks } from '../support/fault-trial.ts'
@@ -11,6 +11,7 @@ import {
   KILL_IN_START,
   KILL_INFLUXD,
   openRig,
+  RESTORE,
   type Rig,
   type RigName,
   type RoundFault,
@@ -57,6 +58,16 @@ test.skipIf(lacks('chdb', 'influxd'))(
   'Stint, InfluxDB and ClickHouse, each killed while poison is searched for and 30 % of the answers to writes are lost',
   async () => {
     await survive('remote', [KILL, KILL_INFLUXD, KILL, KILL_CLICKHOUSE, UNTIL_HARD, KILL])
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(lacks('chdb', 'influxd')).each(['embedded', 'remote'] as const)(
+  '%s: a backup made under load and restored holds all that it had acknowledged, what is sent again is there once, and nothing in the stores is overwritten',
+  async (name) => {
+    const { counts } = await survive(name, [RESTORE, KILL, RESTORE])
+    expect(counts.beyondBackups).toBeGreaterThan(0)
+    if (name === 'remote') expect(counts.elsewhere).toBeGreaterThan(0)
   },
   TIMEOUT_MS,
 )

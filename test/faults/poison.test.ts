@@ -39,7 +39,12 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
    * Puts starts into the spool as a Stint would that let pass what this one strips: a process that ends in a backslash, which is no line protocol.
    * It is stopped meanwhile.
    */
-  async function spool(caller: Caller, count: number, isPoison: (i: number) => boolean): Promise<void> {
+  async function spool(
+    caller: Caller,
+    count: number,
+    isPoison: (i: number) => boolean,
+    records: readonly string[] = [],
+  ): Promise<void> {
     expect(await stint.terminate()).toBe(0)
     const us = Date.now() * 1000 - count
     await writeBacklog(stint.dataDir, 'points', count, (i) => ({
@@ -50,6 +55,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
       uid: `u-${i}`,
       stamp: { us: us + i, sub: 0 },
     }))
+    await writeBacklog(stint.dataDir, 'points', records.length, (i) => records[i]!)
     await stint.start()
   }
 
@@ -107,6 +113,47 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
       expect(await run('drop', '--all', '--yes')).toMatchObject({ exitCode: 0 })
       expect(await readDead(caller)).toEqual([])
       expect(await readTimings(caller)).toHaveLength(8)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'of another account and of an unknown kind are listed, replayed and removed by the operator, over HTTP and from the command line',
+    async () => {
+      const caller = await stint.signUp('other@example.com')
+      await spool(caller, 4, (i) => i < 2, ['["of a later version",1]'])
+      await untilShipped(stint.url, WITHIN_MS)
+      const ask = (path: string, method = 'GET', by = operator) =>
+        fetch(stint.url + path, { method, headers: { 'x-stint-api-key': by.secret } })
+      const list = async () => {
+        const letters = await readAll<Dead & { account: string }>(operator, '/api/dead?all=true', 'dead')
+        return letters.filter(({ account }) => account === caller.account || account === '')
+      }
+      const run = (...words: string[]) =>
+        createPerson(stint.url).run(['dead', ...words, '--all-accounts'], { env: { STINT_API_KEY: operator.secret } })
+
+      expect((await ask('/api/dead?all=true', 'GET', caller)).status).toBe(403)
+      const letters = await list()
+      expect(letters.map(({ account, reason }) => (account === '' ? reason : account)).sort()).toEqual(
+        [caller.account, caller.account, 'unreadable record'].sort(),
+      )
+      const [one, other] = letters.filter(({ account }) => account !== '').map(({ id }) => id)
+      const unknown = letters.find(({ account }) => account === '')!.id
+      const listed = await run('list', '--all')
+      for (const { id } of letters) expect(listed.stdout).toMatch(new RegExp(`^\\S*\\s+${id} `, 'm'))
+      expect((await run('show', unknown)).stdout).toContain('unreadable record')
+
+      expect((await ask(`/api/dead/${unknown}`, 'DELETE')).status).toBe(404) // not the operator's own
+      expect((await ask(`/api/dead/${unknown}?all=true`, 'DELETE')).status).toBe(204)
+      expect(await run('replay', one!)).toMatchObject({ exitCode: 0 })
+      expect((await ask(`/api/dead/${other}/replay?all=true`, 'POST')).status).toBe(204)
+      await until('both are refused again', async () => {
+        const ids = (await list()).map(({ id }) => id)
+        return ids.length === 2 && !ids.includes(one!) && !ids.includes(other!)
+      })
+      expect(await run('drop', ...(await list()).map(({ id }) => id), '--yes')).toMatchObject({ exitCode: 0 })
+      expect(await list()).toEqual([])
+      expect(await readTimings(caller)).toHaveLength(2)
     },
     TIMEOUT_MS,
   )
@@ -178,6 +225,37 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
       expect(await read(callers[1])).toEqual(today)
       expect(await figure(stint, 'stint_dead_letters')).toBe(deadBefore!)
       await until('no longer parked', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 0)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'what is held back is buried by the operator from the command line, and arrives once when it is replayed after the repair',
+    async () => {
+      const caller = await stint.signUp('buried@example.com')
+      const run = (...words: string[]) =>
+        createPerson(stint.url).run(['dead', ...words], { env: { STINT_API_KEY: operator.secret } })
+      const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 12 * HOUR_MS)
+      const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
+      await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
+      const at = new Date(hour.getTime() + 60_000).toISOString()
+      for (const n of [1, 2])
+        expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, at })).status).toBe(201)
+      await until('held back', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1, WITHIN_MS)
+      const buried = await run('bury-held', '--reason', 'the shard is not ours', '--yes')
+      expect(buried).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The metrics that were held back') })
+      await until('buried', async () => (await readDead(caller)).length === 2, WITHIN_MS)
+      const dead = await readDead(caller)
+      expect(dead.map(({ reason }) => reason)).toEqual(Array(2).fill('the shard is not ours'))
+      await untilShipped(stint.url, WITHIN_MS)
+
+      await emptyShard(hour)
+      const replayed = await run('replay', ...dead.map(({ id }) => id), '--all-accounts')
+      expect(replayed).toMatchObject({ exitCode: 0 })
+      await untilShipped(stint.url, WITHIN_MS)
+      const points = await readAll<Point>(caller, '/api/metrics?from=-24h', 'points')
+      expect(points.map(({ value }) => value).sort()).toEqual([1, 2])
+      expect(await readDead(caller)).toEqual([])
     },
     TIMEOUT_MS,
   )

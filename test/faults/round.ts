@@ -57,6 +57,7 @@ export interface Rig {
 
 interface Trial {
   readonly rig: Rig
+  readonly caller: Caller
   readonly email: string
   readonly oracle: Oracle
   readonly chance: Chance
@@ -124,7 +125,7 @@ export async function runRound(
   const { stint, stores } = rig
   const caller = await stint.signUp(email)
   const oracle = createOracle({ poisonEvery: stores ? poisonEvery : 0 })
-  const trial: Trial = { rig, email, oracle, chance }
+  const trial: Trial = { rig, caller, email, oracle, chance }
   const load = startLoad(oracle, manyOf(caller, clients))
   try {
     for (const { name, run } of faults) {
@@ -173,14 +174,15 @@ async function freeze(stint: StintProcess, work: () => void): Promise<void> {
 
 /** As src/deploy/README.md says: frozen while its data is copied; after more load it dies, and the copy takes the place of the data. */
 async function restoreBackup(trial: Trial): Promise<void> {
-  const { rig, oracle } = trial
+  const { rig, caller, oracle } = trial
   const { dataDir } = rig.stint
   const backup = join(tempDir('backup'), 'data')
   const snapshot = oracle.snapshot()
   await freeze(rig.stint, () => cpSync(dataDir, backup, { recursive: true, preserveTimestamps: true }))
   await underLoad(trial)
+  const { dead: _, ...seen } = await readStored(caller) // dead letters are part of the data
   await kill(trial)
-  rig.counts.beyondBackups += oracle.restored(snapshot)
+  rig.counts.beyondBackups += oracle.restored(snapshot, rig.stores && { ...seen, dead: [] })
   rmSync(dataDir, { recursive: true })
   cpSync(backup, dataDir, { recursive: true, preserveTimestamps: true })
   rmSync(join(backup, '..'), { recursive: true })

@@ -12,14 +12,15 @@ export async function writeBacklog(
   dataDir: string,
   destination: 'points' | 'exceptions',
   count: number,
-  eventOf: (i: number) => Event,
+  /** Or a whole record. */
+  eventOf: (i: number) => Event | string,
 ): Promise<void> {
   const log = createLog({ level: 'silent', pretty: false })
   const spool = await openSpool({ dir: join(dataDir, 'spool', destination), maxBytes: MAX_BYTES, minFreeBytes: 0, log })
   for (let from = 0; from < count; from += AT_ONCE) {
     const appended = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => {
       const event = eventOf(from + i)
-      return spool.append(toRecord(event), event.stamp.us)
+      return typeof event === 'string' ? spool.append(event, 0) : spool.append(toRecord(event), event.stamp.us)
     })
     await Promise.all(appended)
   }

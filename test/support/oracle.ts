@@ -80,8 +80,11 @@ export interface Oracle {
   retry(caller: Caller, also?: (id: number) => boolean): Promise<void>
   /** A moment to which a restore may go back. */
   snapshot(): Snapshot
-  /** A copy of the data from that moment is in place: what was acknowledged after it may be lost. Returns how many events that is. */
-  restored(snapshot: Snapshot): number
+  /**
+   * A copy of the data from that moment is in place: what was acknowledged after it may be lost, but for what was `seen` in stores that are not part of
+   * the copy. Returns how many events may be lost.
+   */
+  restored(snapshot: Snapshot, seen?: Stored): number
   sent(): number
   /** Events sent again with their own time and answered with the same time. */
   sentAgain(): number
@@ -252,8 +255,11 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       }
     },
     snapshot: () => new Set(sent.filter(({ at, inDoubt }) => at !== undefined && !inDoubt)),
-    restored(snapshot) {
-      const after = sent.filter((one) => one.at !== undefined && !one.inDoubt && !snapshot.has(one))
+    restored(snapshot, seen) {
+      const books = openBooks(sent)
+      if (seen) auditAll(seen, books)
+      const isSafe = (one: Sent) => snapshot.has(one) || books.has(one.kind, one.id)
+      const after = sent.filter((one) => one.at !== undefined && !one.inDoubt && !isSafe(one))
       for (const one of after) one.inDoubt = true
       return after.length
     },
@@ -270,16 +276,22 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
     withoutRetryAfter: () => counts.withoutRetryAfter,
     audit(stored) {
       const books = openBooks(sent)
-      auditTimings(stored.timings, books)
-      auditMetrics(stored.points, books)
-      auditExceptions(stored.exceptions, books)
-      auditDead(stored.dead, books)
+      auditAll(stored, books)
       return books.close()
     },
   }
 }
 
+function auditAll(stored: Stored, books: Books): void {
+  auditTimings(stored.timings, books)
+  auditMetrics(stored.points, books)
+  auditExceptions(stored.exceptions, books)
+  auditDead(stored.dead, books)
+}
+
 interface Books {
+  /** Its row was entered. */
+  has(kind: Kind, id: number): boolean
   /** The row of an event: it is there, once, with this stamp. */
   enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean, isPoison?: boolean): void
   foreign(row: object): void
@@ -296,6 +308,7 @@ function openBooks(sent: readonly Sent[]): Books {
     if (found[what]++ === 0 || examples.length < EXAMPLES_MAX) examples.push(`${what}: ${JSON.stringify(about)}`)
   }
   return {
+    has: (kind, id) => entered.has(`${kind} ${id}`),
     enter(kind, id, at, row, isAsSent, isPoison = false) {
       const key = `${kind} ${id}`
       const one = byKey.get(key)
