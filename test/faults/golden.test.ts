@@ -1,6 +1,6 @@
 // A DATA_DIR as an earlier Stint left it, kept in golden/: it opens, its accounts and keys are known, and what it had accepted is delivered.
 import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks } from '../support/fault-trial.ts'
 import { type Dead, type Point, readStored, untilShipped } from '../support/oracle.ts'
@@ -21,8 +21,18 @@ interface Facts {
   readonly sent: readonly { readonly path: string; readonly uid?: string; readonly at: string }[]
 }
 
-const dir = tempDir('golden')
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+const dirs: string[] = []
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true })
+})
+
+function extract(name: string): string {
+  const dir = tempDir('golden')
+  dirs.push(dir)
+  const extracted = Bun.spawnSync(['tar', '-xzf', join(GOLDEN, `${name}.tar.gz`), '-C', dir])
+  expect(extracted.success).toBe(true)
+  return dir
+}
 
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(data-dir-\d+)\.json$/.exec(name)?.[1] ?? [])
 
@@ -36,9 +46,7 @@ test.skipIf(lacks('chdb')).each(VERSIONS)(
   '%s opens and delivers all that it had accepted',
   async (version) => {
     const facts = JSON.parse(readFileSync(join(GOLDEN, `${version}.json`), 'utf8')) as Facts
-    const extracted = Bun.spawnSync(['tar', '-xzf', join(GOLDEN, `${version}.tar.gz`), '-C', dir])
-    expect(extracted.success).toBe(true)
-    const stint = createStintProcess({}, { dataDir: dir })
+    const stint = createStintProcess({}, { dataDir: extract(version) })
     try {
       await stint.start()
       const caller = callerOf(stint.url, facts)
@@ -77,6 +85,40 @@ test.skipIf(lacks('chdb')).each(VERSIONS)(
       })
       expect(session.ok).toBe(true)
       expect((await caller.post('/v1/start', { process: 'new' })).status).toBe(201)
+    } finally {
+      await stint.close()
+    }
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(lacks('chdb'))(
+  'a DATA_DIR in the second turn of its clock: delivered, and the clock continues beside the hour that was too far ahead',
+  async () => {
+    const facts = JSON.parse(readFileSync(join(GOLDEN, 'second-turn.json'), 'utf8')) as Facts & { wallUs: number }
+    const dataDir = extract('second-turn')
+    const clockFile = join(dataDir, 'clock')
+    const startedUs = facts.wallUs + 1_000_000
+    writeFileSync(clockFile, JSON.stringify({ stepUs: startedUs - Date.now() * 1000, passUs: 0 }))
+    const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
+    const stint = createStintProcess({ CLOCK_FILE: clockFile }, { entry, dataDir })
+    try {
+      await stint.start()
+      const caller = callerOf(stint.url, facts)
+      const answers: { uid?: string; at: string }[] = [...facts.sent]
+      for (let i = 0; i < 20; i++) {
+        const answer = await caller.post('/v1/start', { process: 'turns', uid: `new-${i}` })
+        const { at } = (await answer.json()) as { at: string }
+        expect(Date.parse(at) * 1000 - startedUs).toBeLessThan(60_000_000) // not from the hour ahead
+        expect(at > facts.sent.at(-1)!.at).toBe(true)
+        answers.push({ uid: `new-${i}`, at })
+      }
+      await untilShipped(stint.url, WITHIN_MS)
+      const { timings } = await readStored(caller, SINCE)
+      const byUid = (a: { uid?: string | null }, b: { uid?: string | null }) => (a.uid! < b.uid! ? -1 : 1)
+      expect(timings.map(({ uid, started_at }) => ({ uid, at: started_at })).sort(byUid)).toEqual(
+        answers.sort(byUid) as [],
+      )
     } finally {
       await stint.close()
     }

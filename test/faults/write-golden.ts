@@ -1,5 +1,6 @@
-// Wrote golden/data-dir-1.tar.gz and what is in it, once: `bun test/faults/write-golden.ts`. Run it again only for a new version of the data, into new files.
-import { rmSync } from 'node:fs'
+// Wrote golden/data-dir-1.tar.gz and what is in it, once: `bun test/faults/write-golden.ts`. Run it again only for a new version of the data, into new files. With
+// `--turn` it wrote golden/second-turn.tar.gz: the wall clock was an hour ahead for a moment, so the stamp clock is in its second turn.
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
 import { createLog } from '../../src/log.ts'
@@ -23,6 +24,44 @@ const EVENTS = [
 ] as const
 
 const golden = join(import.meta.dir, 'golden')
+
+function pack(dataDir: string, name: string, facts: object): void {
+  for (const file of ['lock', 'lock.pid']) rmSync(join(dataDir, file))
+  const archive = join(golden, `${name}.tar.gz`)
+  Bun.spawnSync(['tar', '--numeric-owner', '--owner=0', '--group=0', '-czf', archive, '-C', dataDir, '.'])
+  writeFileSync(join(golden, `${name}.json`), `${JSON.stringify(facts, null, 2)}\n`)
+}
+
+async function writeSecondTurn(): Promise<void> {
+  const clockFile = `${golden}.clock`
+  const setClock = (stepUs: number) => writeFileSync(clockFile, JSON.stringify({ stepUs, passUs: 0 }))
+  const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
+  const stint = createStintProcess({ ...AWAY, SPOOL_MAX_BYTES: '1MiB', CLOCK_FILE: clockFile }, { entry })
+  setClock(0)
+  await stint.start()
+  const { account, keyId, secret, post } = await stint.signUp('golden@example.com')
+  const sent: object[] = []
+  const send = async (uid: string) => {
+    const answer = await post('/v1/start', { process: 'turns', uid })
+    sent.push({ uid, at: ((await answer.json()) as { at: string }).at })
+  }
+  await send('before')
+  setClock(3_600_000_000)
+  await send('ahead')
+  setClock(0)
+  await send('after')
+  const wallUs = systemClock.wallUs()
+  await stint.terminate()
+  pack(stint.dataDir, 'second-turn', { account, keyId, secret, wallUs, sent })
+  rmSync(clockFile)
+  await stint.close()
+}
+
+if (process.argv.includes('--turn')) {
+  await writeSecondTurn()
+  process.exit()
+}
+
 const stint = createStintProcess({ ...AWAY, SPOOL_MAX_BYTES: '1MiB' })
 await stint.start()
 const email = 'golden@example.com'
@@ -42,9 +81,11 @@ const record = JSON.stringify(['m', us, 0, caller.account, 'buried', '', [['valu
 dead.bury([{ destination: 'points', account: caller.account, reason: 'field type conflict', record }])
 dead.close()
 
-for (const name of ['lock', 'lock.pid']) rmSync(join(stint.dataDir, name))
-const archive = join(golden, `data-dir-${VERSION}.tar.gz`)
-Bun.spawnSync(['tar', '--numeric-owner', '--owner=0', '--group=0', '-czf', archive, '-C', stint.dataDir, '.'])
-const facts = { email, account: caller.account, keyId: caller.keyId, secret: caller.secret, sent }
-await Bun.write(join(golden, `data-dir-${VERSION}.json`), `${JSON.stringify(facts, null, 2)}\n`)
+pack(stint.dataDir, `data-dir-${VERSION}`, {
+  email,
+  account: caller.account,
+  keyId: caller.keyId,
+  secret: caller.secret,
+  sent,
+})
 await stint.close()
