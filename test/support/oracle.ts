@@ -117,6 +117,7 @@ export const WIDE = 'from=-3h&to=2100-01-01T00:00:00Z'
 type ItemAnswer = { readonly at: string } | { readonly at?: undefined; readonly status: number }
 
 const AWAY_MS = 50
+const RETRIES_AT_ONCE = 16
 const SECOND_NAME = 'läng e=1,2'
 const LONG_EXCEPTION = 14_000
 const EXAMPLES_MAX = 5
@@ -249,10 +250,15 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
     },
     send: (caller, kind) => sendOne(caller, begin(kind, nextId++)),
     async retry(caller, also = () => false) {
-      for (const one of sent) {
-        if (one.own === undefined || !(one.inDoubt || (one.at !== undefined && also(one.id)))) continue
-        while ((await sendOne(caller, one)) !== 201) await Bun.sleep(AWAY_MS)
+      const again = sent.filter(
+        (one) => one.own !== undefined && (one.inDoubt || (one.at !== undefined && also(one.id))),
+      )
+      const sendNext = async () => {
+        for (let one = again.pop(); one !== undefined; one = again.pop()) {
+          while ((await sendOne(caller, one)) !== 201) await Bun.sleep(AWAY_MS)
+        }
       }
+      await Promise.all(Array.from({ length: RETRIES_AT_ONCE }, sendNext))
     },
     snapshot: () => new Set(sent.filter(({ at, inDoubt }) => at !== undefined && !inDoubt)),
     restored(snapshot, seen) {
