@@ -44,15 +44,6 @@ const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 process.on('uncaughtException', (err) => log.error({ err }, 'uncaught exception'))
 process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'))
 
-let service: Service
-try {
-  service = await startService(config, systemClock, log)
-} catch (error) {
-  log.fatal(error instanceof Error ? error.message : String(error))
-  log.debug({ err: error }, 'the start failed')
-  process.exit(1)
-}
-
 let stoppingSinceUs: number | undefined
 async function stop(signal: string) {
   const nowUs = systemClock.monotonicUs()
@@ -67,6 +58,7 @@ async function stop(signal: string) {
     log.warn('stopping took too long: exiting now; events that are not stored yet stay in the spools')
     process.exit(0)
   }, STOP_WITHIN_MS)
+  const service = await starting // it may listen already
   await service.stop()
   clearTimeout(late)
   log.info('stopped')
@@ -74,3 +66,12 @@ async function stop(signal: string) {
 }
 process.on('SIGTERM', () => void stop('SIGTERM'))
 process.on('SIGINT', () => void stop('SIGINT'))
+
+const starting: Promise<Service> = startService(config, systemClock, log)
+try {
+  await starting
+} catch (error) {
+  log.fatal(error instanceof Error ? error.message : String(error))
+  log.debug({ err: error }, 'the start failed')
+  process.exit(1)
+}
