@@ -21,6 +21,9 @@ export function toRecord(event: Event): string {
   return JSON.stringify(members)
 }
 
+/** The account of a record, by its first 200 characters; undefined when `toRecord` cannot have written them. */
+export const accountOfRecord = (head: string): string | undefined => /^\["[a-z]",\d+,\d+,"([^"\\]+)"/.exec(head)?.[1]
+
 /** Throws when no `toRecord` can have written the record. */
 export function fromRecord(record: string): Event {
   const members: unknown = JSON.parse(record)

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import type { Destination } from '../event/event.ts'
 import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
+import { accountOfRecord } from '../event/record.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
@@ -138,6 +139,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       maxBytes: Math.floor(config.spoolMaxBytes / 2),
       minFreeBytes: MIN_FREE_BYTES,
       isShared: () => accounts.count() > 1,
+      ownerOf: accountOfRecord,
       log: log.child({ destination }),
       onCommit: (_, ms) => commitSeconds.observe(ms / 1000),
       ...(disk && { disk }),

@@ -10,7 +10,7 @@ export interface EraseAccountsOptions {
   removals(): readonly string[]
   /** Everything of the account is gone. */
   removed(account: string): void
-  readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered'>[]
+  readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered' | 'release'>[]
   /** Of every store that ever held events of this Stint. */
   readonly sinks: readonly Pick<Sink, 'store' | 'erase'>[]
   readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
@@ -53,7 +53,10 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
   }
 
   function progressOf(account: string): Progress {
-    const progress = underWay.get(account) ?? { seenUs: nowUs(), done: new Set(), told: new Set() }
+    const known = underWay.get(account)
+    if (known !== undefined) return known
+    for (const spool of spools) spool.release(account)
+    const progress: Progress = { seenUs: nowUs(), done: new Set(), told: new Set() }
     underWay.set(account, progress)
     return progress
   }
@@ -79,6 +82,15 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
     log.info({ account }, 'the data of a deleted account is erased')
   }
 
+  /** At once, whatever a running step waits for: what a closed account has in the spools leaves room for the others. Never throws. */
+  function noteClosed(): void {
+    try {
+      for (const account of removals()) progressOf(account)
+    } catch {
+      // `eraseAll` reads them too, and reports why it cannot.
+    }
+  }
+
   /** Never throws. */
   async function eraseAll(): Promise<void> {
     try {
@@ -100,6 +112,7 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
 
   async function step(): Promise<void> {
     if (isStopped) return
+    noteClosed()
     running ??= eraseAll().finally(() => {
       running = undefined
     })
@@ -109,6 +122,7 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
   return {
     step,
     start() {
+      noteClosed()
       timer = setInterval(() => void step(), EVERY_MS)
     },
     async stop() {

@@ -1,5 +1,9 @@
 // How much of the spool each owner (an account) holds, so that one cannot fill it for all. Kept in memory by runs of records: a run is released
-// when all of it has been delivered. What was in the spool at the start has no owner here: it is older than all others and leaves first.
+// when all of it has been delivered. What was in the spool at the start is counted in the background (count-backlog.ts). The records of an owner
+// who was released, because its account is deleted, stay in the log until they are passed, but count for nobody.
+
+/** Of the bytes that a spool may hold, as soon as it is shared. */
+const OWNER_SHARE = 0.5
 
 interface Run {
   /** Its records are below this sequence. */
@@ -8,20 +12,46 @@ interface Run {
   readonly byOwner: Map<string, number>
 }
 
-export class Shares {
-  readonly #held = new Map<string, number>()
-  readonly #runs: Run[] = []
+export interface SharesOptions {
+  readonly runBytes: number
+  /** What the spool may hold. */
+  readonly maxBytes: number
+  /** Is there more than one owner? */
+  isShared(): boolean
+}
 
-  constructor(readonly runBytes: number) {}
+export class Shares {
+  readonly #options: SharesOptions
+  readonly #held = new Map<string, number>()
+  /** By rising sequence. */
+  readonly #runs: Run[] = []
+  readonly #released = new Set<string>()
+  #releasedBytes = 0
+  #passedSeq = 0
+
+  constructor(options: SharesOptions) {
+    this.#options = options
+  }
 
   held(owner: string): number {
     return this.#held.get(owner) ?? 0
   }
 
+  /** `waitingBytes`: what of this owner waits for the disk. */
+  isOver(owner: string, waitingBytes: number): boolean {
+    const { maxBytes, isShared } = this.#options
+    return this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE && isShared()
+  }
+
+  /** Bytes that are held and count for nobody: never more than the spool may hold, so that the disk holds twice as much at most. */
+  get uncountedBytes(): number {
+    return Math.min(this.#releasedBytes, this.#options.maxBytes)
+  }
+
   /** `endSeq`: the sequence after the last of these records. */
   commit(byOwner: ReadonlyMap<string, number>, endSeq: number): void {
     let run = this.#runs.at(-1)
-    if (run === undefined || run.bytes >= this.runBytes) {
+    if (run === undefined || run.bytes >= this.#options.runBytes) {
       run = { endSeq, bytes: 0, byOwner: new Map() }
       this.#runs.push(run)
     }
@@ -29,18 +59,37 @@ export class Shares {
     for (const [owner, bytes] of byOwner) {
       run.bytes += bytes
       add(run.byOwner, owner, bytes)
-      add(this.#held, owner, bytes)
+      this.#change(owner, bytes)
     }
+  }
+
+  /** A run that was found in the log. */
+  find(byOwner: ReadonlyMap<string, number>, endSeq: number): void {
+    if (endSeq <= this.#passedSeq) return
+    const at = this.#runs.findIndex((run) => run.endSeq > endSeq)
+    const run = { endSeq, bytes: this.#options.runBytes, byOwner: new Map(byOwner) }
+    this.#runs.splice(at < 0 ? this.#runs.length : at, 0, run)
+    for (const [owner, bytes] of byOwner) this.#change(owner, bytes)
+  }
+
+  /** Nothing that this owner holds or brings counts any more. */
+  release(owner: string): void {
+    if (this.#released.has(owner)) return
+    this.#released.add(owner)
+    this.#releasedBytes += this.held(owner)
   }
 
   /** Everything below `seq` has been delivered. */
   pass(seq: number): void {
-    while (this.#runs.length > 0 && this.#runs[0]!.endSeq <= seq) {
-      for (const [owner, bytes] of this.#runs.shift()!.byOwner) {
-        add(this.#held, owner, -bytes)
-        if (this.#held.get(owner) === 0) this.#held.delete(owner)
-      }
-    }
+    this.#passedSeq = seq
+    while (this.#runs.length > 0 && this.#runs[0]!.endSeq <= seq)
+      for (const [owner, bytes] of this.#runs.shift()!.byOwner) this.#change(owner, -bytes)
+  }
+
+  #change(owner: string, bytes: number): void {
+    add(this.#held, owner, bytes)
+    if (this.#held.get(owner) === 0) this.#held.delete(owner)
+    if (this.#released.has(owner)) this.#releasedBytes += bytes
   }
 }
 

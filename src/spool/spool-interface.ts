@@ -8,12 +8,17 @@ import type { Position } from './segment.ts'
 
 export interface SpoolOptions {
   readonly dir: string
-  /** Bound for the records held. On disk up to two segments come on top: one made ready, one partly delivered. */
+  /**
+   * Bound for the records held. On disk up to two segments come on top, one made ready, one partly delivered, and once as much again of
+   * owners that were released.
+   */
   readonly maxBytes: number
   /** Below this much free space on the disk appends are refused. */
   readonly minFreeBytes: number
   /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
   isShared?(): boolean
+  /** Whose share a record takes, by its first 200 bytes: for what is in the spool at the start. Default: nobody's. */
+  ownerOf?(head: string): string | undefined
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
   readonly segmentBytes?: number
   readonly log: Logger
@@ -44,6 +49,8 @@ export interface Spool {
   isGone(): boolean
   /** Why an append would be refused right now. Synchronous and free; clears by itself. */
   refusal(owner?: string): SpoolRefusal | undefined
+  /** This owner is gone: its records are still delivered, but count for nobody from now on. */
+  release(owner: string): void
   /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
   backpressure(): Promise<void> | undefined
   /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */

@@ -9,6 +9,7 @@
 import { basename } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import { countBacklog } from './count-backlog.ts'
 import { DamageShelf } from './damage-shelf.ts'
 import { type Disk, systemDisk } from './disk.ts'
 import type { Floors, Turn } from './frame.ts'
@@ -23,8 +24,6 @@ import { Writer } from './writer.ts'
 
 export type { Batch, Position, Spool, SpoolOptions, SpoolRefusal }
 
-/** Of the bytes held, as soon as the spool is shared. */
-const OWNER_SHARE = 0.5
 const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
@@ -46,7 +45,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
   const watch = await watchDisk(disk, dir, options.minFreeBytes, log)
   const spool = new LogSpool({ ...options, disk }, { chain, position, nextIndex, positionFile, watch })
-  await spool.begin()
+  await spool.begin({ ...options, disk })
   return spool
 }
 
@@ -70,7 +69,7 @@ class LogSpool implements Spool {
   readonly #passed: PassedSegments
   readonly #waiting = new Set<() => void>()
   readonly #shares: Shares
-  readonly #isShared: () => boolean
+  #counting: { stop(): Promise<void> } | undefined
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
@@ -87,8 +86,7 @@ class LogSpool implements Spool {
     this.#passed = new PassedSegments(disk, dir, log)
     this.#log = log
     this.#maxBytes = maxBytes
-    this.#shares = new Shares(share)
-    this.#isShared = options.isShared ?? (() => false)
+    this.#shares = new Shares({ runBytes: share, maxBytes, isShared: options.isShared ?? (() => false) })
     this.#chain = parts.chain
     this.#position = parts.position
     this.#positionFile = parts.positionFile
@@ -114,7 +112,9 @@ class LogSpool implements Spool {
   }
 
   /** The first record's arrival, and a position file from the first moment on: one that is missing later has been lost. */
-  async begin(): Promise<void> {
+  async begin({ disk, ownerOf }: SpoolOptions & { readonly disk: Disk }): Promise<void> {
+    const parts = { dir: this.#dir, chain: this.#chain, position: this.#position, shares: this.#shares }
+    if (ownerOf !== undefined) this.#counting = countBacklog({ ...parts, disk, ownerOf })
     this.#measure()
     this.#watch.onNames((names) => this.#noteNames(names))
     try {
@@ -138,19 +138,19 @@ class LogSpool implements Spool {
 
   refusal(owner?: string): SpoolRefusal | undefined {
     const waiting = this.#writer.waitingBytes
-    if (this.#heldBytes + waiting >= this.#maxBytes) return 'spool_full'
+    if (this.#heldBytes - this.#shares.uncountedBytes + waiting >= this.#maxBytes) return 'spool_full'
     if (this.#watch.isLow()) return 'disk_low'
     if (waiting >= MOST_WAITING_BYTES) return 'busy'
-    return owner !== undefined && this.#isOverShare(owner) ? 'share_full' : undefined
+    const isOver = owner !== undefined && this.#shares.isOver(owner, this.#writer.waitingBytesOf(owner))
+    return isOver ? 'share_full' : undefined
   }
 
   isGone(): boolean {
     return this.#isGone
   }
 
-  #isOverShare(owner: string): boolean {
-    const bytes = this.#shares.held(owner) + this.#writer.waitingBytesOf(owner)
-    return bytes >= this.#maxBytes * OWNER_SHARE && this.#isShared()
+  release(owner: string): void {
+    this.#shares.release(owner)
   }
 
   backpressure(): Promise<void> | undefined {
@@ -199,6 +199,7 @@ class LogSpool implements Spool {
   }
 
   async close(): Promise<void> {
+    await this.#counting?.stop()
     await this.#writer.close()
     this.#watch.close()
     this.#wake()

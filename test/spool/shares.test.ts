@@ -1,6 +1,7 @@
 // One owner cannot fill the spool for all others.
 import { describe, expect, test } from 'bun:test'
 import { Shares } from '../../src/spool/shares.ts'
+import { until } from '../support/until.ts'
 import { FakeDisk } from './fake-disk.ts'
 import { drain, openOn } from './spool-trial.ts'
 
@@ -33,6 +34,46 @@ describe('a shared spool', () => {
     expect(taken).toBe(50)
   })
 
+  test('an owner who is released leaves the room to the others at once', async () => {
+    const spool = await open(() => true)
+    for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 0, 'mallory')
+    for (let i = 0; i < 49; i++) await spool.append(TEXT, 60 + i, 0, 'ada')
+    await spool.append(TEXT, 200)
+    expect(spool.refusal('bob')).toBe('spool_full')
+    spool.release('mallory')
+    for (let i = 0; i < 49; i++) await spool.append(TEXT, 300 + i, 0, 'bob')
+    expect(spool.refusal('bob')).toBeUndefined()
+    await spool.append(TEXT, 400)
+    expect(spool.refusal('bob')).toBe('spool_full')
+    expect(await drain(spool, 1000)).toHaveLength(150)
+    expect(spool.refusal('bob')).toBeUndefined()
+  })
+
+  test('the backlog has its owners again after a restart', async () => {
+    const disk = new FakeDisk()
+    const ownerOf = (head: string) => head.split(' ', 1)[0]
+    const reopen = () => openOn(disk, { maxBytes: 100_000, segmentBytes: 8192, isShared: () => true, ownerOf })
+    const recordOf = (owner: string) => `${owner} ${TEXT}`.slice(0, 976)
+    let spool = await reopen()
+    for (let i = 0; i < 60; i++) await spool.append(recordOf(i < 10 ? 'ada' : 'mallory'), i + 1)
+    await spool.advance((await spool.read(5, 1e6)).next)
+    await spool.close()
+    spool = await reopen()
+    await until('the backlog is counted', () => spool.refusal('mallory') === 'share_full')
+    expect(spool.refusal('ada')).toBeUndefined()
+    for (let i = 0; i < 44; i++) await spool.append(recordOf('ada'), 100 + i, 0, 'ada')
+    expect(spool.refusal('ada')).toBeUndefined()
+    await spool.advance((await spool.read(12, 1e6)).next) // 43 of mallory's are left
+    await spool.close()
+    spool = await reopen()
+    for (let i = 0; i < 7; i++) await spool.append(recordOf('mallory'), 200 + i, 0, 'mallory')
+    await until('the backlog is counted', () => spool.refusal('mallory') === 'share_full')
+    expect(spool.refusal('ada')).toBeUndefined()
+    expect(await drain(spool, 1000)).toHaveLength(94)
+    expect([spool.refusal('ada'), spool.refusal('mallory')]).toEqual([undefined, undefined])
+    await spool.close()
+  })
+
   test('an owner alone may fill all of it', async () => {
     let owners = 1
     const spool = await open(() => owners > 1)
@@ -44,7 +85,7 @@ describe('a shared spool', () => {
 })
 
 test('a share is released run by run, never below what is held', () => {
-  const shares = new Shares(100)
+  const shares = new Shares({ runBytes: 100, maxBytes: 1e6, isShared: () => true })
   shares.commit(
     new Map([
       ['a', 80],
