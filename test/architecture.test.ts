@@ -39,8 +39,8 @@ const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/reset-password.ts': ['account', 'state'],
   'cli/copy.ts': ['copy'],
   'cli/transfer.ts': ['copy', 'account'],
-  'cli/drain.ts': ['copy'],
-  'cli/accounts-copy.ts': ['account', 'state'],
+  'cli/drain.ts': ['copy', 'state', 'watch'],
+  'cli/accounts-copy.ts': ['account', 'state', 'watch'],
 }
 
 /** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */
@@ -52,7 +52,7 @@ const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^prom-client$/, ['metrics.ts', 'cheap-histogram.ts', 'http/ops-routes.ts']],
   [/^commander$/, ['cli']],
   [/^uplot(\/|$)/, ['console', 'http']],
-  [/^bun:sqlite$/, ['account', 'state', 'watch']],
+  [/^bun:sqlite$/, ['account', 'state']],
   [/^@influxdata\//, ['store/influx']],
   [/^@clickhouse\/|^chdb(\/|$)/, ['store/clickhouse']],
 ]

@@ -7,7 +7,7 @@ import { safeJson } from './safe-text.ts'
 
 const HELP = `
 DIR is the DATA_DIR of the node, whose server must not run. Settings are those of a server: INFLUX_URL and CLICKHOUSE_URL name the stores. The spools keep what is not
-delivered yet, so the command can be interrupted and repeated.`
+delivered yet, so the command can be interrupted and repeated. With DATABASE_URL the other nodes do not wait for this one any more.`
 
 export function register(program: Program, io: Io): void {
   program
@@ -24,6 +24,7 @@ export function register(program: Program, io: Io): void {
       await withServerParts(io, async (parts) => {
         const config = readConfig(io.env)
         const summary = await drainSpools(resolve(dir), { ...config, dataDir: resolve(config.dataDir) }, parts)
+        if (config.databaseUrl !== undefined) await forgetNodeOf(resolve(dir), config.databaseUrl)
         const { delivered, expired, buried, damaged } = summary
         if (json) io.stdout.write(`${safeJson(summary)}\n`)
         else
@@ -34,4 +35,24 @@ export function register(program: Program, io: Io): void {
           throw new CliError(`${buried} events are in ${dir}/dead.sqlite, ${damaged} records were damaged`)
       })
     })
+}
+
+/** Its spools are empty: the node is not silent any more, but gone. */
+async function forgetNodeOf(dir: string, databaseUrl: string): Promise<void> {
+  const [{ readNodeId }, { openPostgres }, { forgetNode }] = await Promise.all([
+    import('../state/data-dir-lock.ts'),
+    import('../state/postgres.ts'),
+    import('../watch/nodes/node-table.ts'),
+  ])
+  const node = readNodeId(dir)
+  if (node === undefined) return
+  const postgres = openPostgres(databaseUrl, 'watches')
+  try {
+    await postgres.write(() => forgetNode(Number(node)))
+  } catch (cause) {
+    const reason = 'the node could not be removed from PostgreSQL, so `late` is unknown until an hour after its end'
+    throw new CliError(`the spools are empty, but ${reason}: ${(cause as Error).message}`, undefined, { cause })
+  } finally {
+    await postgres.close()
+  }
 }

@@ -91,7 +91,7 @@ const writePid = (dir: string) => unlessFull(() => writeFileSync(join(dir, 'lock
  */
 export function checkNodeId(dir: string, nodeId: number): void {
   const path = join(dir, 'node-id')
-  const text = readIfThere(path)?.trim()
+  const text = readNodeId(dir)
   if (text === undefined) {
     attempt(dir, () => unlessFull(() => writeDurably(dir, path, `${nodeId}\n`)))
     return
@@ -112,6 +112,9 @@ export function readDataDirId(dir: string): string {
   attempt(dir, () => unlessFull(() => writeDurably(dir, path, `${id}\n`)))
   return id
 }
+
+/** Undefined in a DATA_DIR that no server has started on. */
+export const readNodeId = (dir: string): string | undefined => readIfThere(join(dir, 'node-id'))?.trim()
 
 function holder(dir: string): string {
   try {

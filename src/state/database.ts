@@ -40,3 +40,14 @@ export function* get<Row>(sql: string, ...values: Value[]): Script<Row | undefin
 export function* run(sql: string, ...values: Value[]): Script<number> {
   return (yield { sql, values }).changes
 }
+
+/** A row that is there already stays as it is. */
+export function* insertRows(
+  table: string,
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, Value>>[],
+): Script<void> {
+  const places = columns.map((_, i) => `$${i + 1}`)
+  const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`
+  for (const row of rows) yield* run(insert, ...columns.map((column) => row[column] ?? null))
+}

@@ -1,8 +1,12 @@
 // `stint drain`: a real node that is killed while its stores are away, and what it accepted is delivered by the command.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { all, run } from '../../src/state/database.ts'
+import { openPostgres } from '../../src/state/postgres.ts'
 import { engineMissing } from '../support/engine.ts'
+import { missing } from '../support/needs.ts'
+import { sharedPostgres } from '../support/postgres.ts'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { runStint } from './run-stint.ts'
@@ -51,6 +55,25 @@ describe.skipIf(engineMissing !== undefined)('the spools of a node that is gone'
     expect(lines.length).toBe(EVENTS)
     expect(new Set(lines.map(({ kind, process }) => `${kind} ${process}`)).size).toBe(EVENTS)
   }, 120_000)
+
+  test.skipIf(missing('postgresql') !== undefined)(
+    'keep the other nodes waiting no longer, once they are empty',
+    async () => {
+      const url = await (await sharedPostgres()).createDatabase()
+      const postgres = openPostgres(url, 'watches')
+      const nodes = () => postgres.read(() => all<{ node: number }>('SELECT node FROM node ORDER BY node'))
+      for (const gone of [6, 7]) await postgres.write(() => run("INSERT INTO node VALUES ($1, 0, '{}')", gone))
+      const dir = tempDir('gone')
+      mkdirSync(join(dir, 'spool'))
+      writeFileSync(join(dir, 'node-id'), '7\n')
+      expect(await runStint(['drain', dir], { DATA_DIR, DATABASE_URL: url })).toMatchObject({ exitCode: 0, stderr: '' })
+      expect(await nodes()).toEqual([{ node: 6 }])
+      await postgres.close()
+      const away = await runStint(['drain', dir], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/stint' })
+      expect([away.exitCode, away.stderr]).toEqual([1, expect.stringContaining('the spools are empty, but the node')])
+    },
+    60_000,
+  )
 
   test('are not created by a drain', async () => {
     const dir = tempDir('empty')

@@ -1,6 +1,6 @@
 // Copies accounts.sqlite into PostgreSQL: in small transactions that can be repeated, so an interrupted copy is simply run again.
 
-import { all, get, run, type Script, type Value } from '../../state/database.ts'
+import { all, get, insertRows, run, type Script, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 import type { Postgres } from '../../state/postgres.ts'
 import { insertSeries, SERIES_AT_ONCE } from './merge-series.ts'
@@ -38,7 +38,7 @@ export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Prom
 
   async function copyTable(table: Table, rows: readonly Record<string, Value>[]): Promise<number> {
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-      await postgres.write(() => insertRows(table, rows.slice(from, from + ROWS_AT_ONCE)))
+      await postgres.write(() => insertRows(table, TABLES[table], rows.slice(from, from + ROWS_AT_ONCE)))
     return rows.length
   }
   const removals = db.query<Record<string, Value>, []>('SELECT * FROM removal').all()
@@ -63,12 +63,4 @@ function* begin(ours: ReadonlySet<string>, salt: string): Script<void> {
     )
   const inUse = yield* get('SELECT 1 FROM series')
   if (inUse === undefined) yield* run('UPDATE series_salt SET salt = $1', salt)
-}
-
-/** A row that is there already stays as it is. */
-function* insertRows(table: Table, rows: readonly Record<string, Value>[]): Script<void> {
-  const columns = TABLES[table]
-  const places = columns.map((_, i) => `$${i + 1}`)
-  const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`
-  for (const row of rows) yield* run(insert, ...columns.map((column) => row[column] ?? null))
 }

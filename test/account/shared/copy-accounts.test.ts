@@ -3,9 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSharedAccounts } from '../../../src/account/shared/open-shared-accounts.ts'
+import { openPostgres } from '../../../src/state/postgres.ts'
+import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { createPerson } from '../../cli/cli-cast.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
+import { alertOf, channelOf, notificationOf, opened, openStore, watchOf } from '../../watch/watch-cast.ts'
 import { ADA, BOB, createManualClock, freshDir, openFresh, silentLog } from '../accounts-cast.ts'
 
 describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () => {
@@ -61,6 +64,51 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     await copied.signIn({ ...ADA, password: 'a new beginning' })
     expect(await copied.sessions.find(token)).toBeUndefined()
     await copied.close()
+  })
+
+  test('copies watches, channels with their secrets, alerts and what waits to be delivered; also of a node whose accounts were copied before', async () => {
+    const { dir } = await makeSource()
+    const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
+    const { id: account } = await accounts.signIn(BOB)
+    await accounts.close()
+    const other = freshDir()
+    mkdirSync(other, { recursive: true })
+    const url = await (await sharedPostgres()).createDatabase()
+    const fill = async (path: string, n: number) => {
+      const store = openStore(path)
+      const [watch, channel] = [
+        watchOf(`wat_${n}`, { channels: [`cha_${n}`] }, { account }),
+        channelOf(`cha_${n}`, { account }),
+      ]
+      await store.addWatch(watch, 10)
+      await store.addChannel(channel, 10)
+      await store.addWatch(watchOf(`wat_orphan_${n}`, {}, { account: 'acc_gone' }), 10)
+      const alerts = [0, 1].map((i) => alertOf(`ale_${n}_${i}`, watch.id, { account }))
+      const opens = alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, channel.id, alert.id)]))
+      await store.commit(opens, new Map([[account, 7]]), 5)
+      await store.noteAlive({ aliveUs: 9, blind: { fromUs: 1, toUs: 2 } })
+      const all = { watches: [watch], channels: [channel], alerts: alerts.toReversed(), due: await store.due(9, 10) }
+      await store.close()
+      return all
+    }
+    const first = await fill(dir, 1)
+    const second = await fill(other, 2)
+    for (let i = 0; i < 2; i++) {
+      const { exitCode, stderr } = await copy(dir, url)
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Copied 1 watches, 1 channels and 2 alerts.\n')])
+    }
+    expect((await copy(other, url)).stderr).toBe('Copied 1 watches, 1 channels and 2 alerts.\n')
+    const store = createWatchStore(openPostgres(url, 'watches'))
+    expect(await store.watches()).toEqual([...first.watches, ...second.watches])
+    expect(await store.channels(account)).toEqual([...first.channels, ...second.channels])
+    expect(await store.alerts(account, { limit: 10 })).toEqual([...second.alerts, ...first.alerts])
+    const withoutSeq = (rows: readonly object[]) => rows.map((row) => ({ ...row, seq: 0 }))
+    expect(withoutSeq(await store.due(9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
+    expect(await store.alive()).toEqual({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
+    expect(await store.judged()).toEqual(new Map([[account, 7]]))
+    await store.commit([opened(alertOf('ale_new', 'wat_1', { account }), [])], new Map(), 9) // the numbers go on
+    expect((await store.alerts(account, { limit: 1 }))[0]?.id).toBe('ale_new')
+    await store.close()
   })
 
   test('refuses a database with accounts of its own, a directory without accounts, and no DATABASE_URL', async () => {

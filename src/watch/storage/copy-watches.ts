@@ -1,0 +1,53 @@
+// Copies watches.sqlite into PostgreSQL: watches, channels with their secrets, alerts, what waits in the outbox, and how far the watches were
+// judged. In small transactions that can be repeated; a row that is there already stays as it is.
+import { all, insertRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
+import type { SqliteFile } from '../../state/open-sqlite.ts'
+
+/** Rows of one transaction. */
+const ROWS_AT_ONCE = 200
+
+const COLUMNS = {
+  channel: ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'last', 'created_us'],
+  watch: ['id', 'account', 'spec', 'created_us', 'since_us', 'badge'],
+  alert: [
+    ...['id', 'account', 'watch', 'instance', 'condition', 'process', 'meta', 'uid', 'started_us', 'since_us'],
+    ...['resolved_us', 'notified_us', 'remind_us', 'dismissed', 'summary'],
+  ],
+  outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts'],
+  progress: ['account', 'judged_us'],
+  blind: ['from_us', 'to_us'],
+} as const
+
+type Table = keyof typeof COLUMNS
+type Row = Record<string, Value>
+
+/** How many rows of the file PostgreSQL has now. */
+export type CopiedWatches = Readonly<Record<'watch' | 'channel' | 'alert', number>>
+
+/** What belongs to accounts that PostgreSQL does not have is left out. The nodes must be stopped. Throws Problem `store_unavailable`. */
+export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Promise<CopiedWatches> {
+  const known = await postgres.read(() => all<{ id: string }>('SELECT id FROM account'))
+  const accounts = new Set<Value>(known.map(({ id }) => id))
+  const rowsOf = (table: Table, order: string) => db.query<Row, []>(`SELECT * FROM ${table} ORDER BY ${order}`).all()
+  const ofAccounts = (rows: readonly Row[]) => rows.filter(({ account }) => accounts.has(account!))
+
+  async function copyTable(table: Table, rows: readonly Row[]): Promise<number> {
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+      await postgres.write(() => insertRows(table, COLUMNS[table], rows.slice(from, from + ROWS_AT_ONCE)))
+    return rows.length
+  }
+  const copied = {
+    channel: await copyTable('channel', ofAccounts(rowsOf('channel', 'id'))),
+    watch: await copyTable('watch', ofAccounts(rowsOf('watch', 'id'))),
+    alert: await copyTable('alert', ofAccounts(rowsOf('alert', 'seq'))),
+  }
+  await copyTable('outbox', ofAccounts(rowsOf('outbox', 'seq')))
+  await copyTable('progress', ofAccounts(rowsOf('progress', 'account')))
+  await copyTable('blind', rowsOf('blind', 'from_us'))
+  const alive = db.query<{ alive_us: number }, []>('SELECT alive_us FROM alive').get()
+  if (alive !== null)
+    await postgres.write(function* () {
+      if ((yield* all('SELECT 1 FROM alive')).length === 0) yield* run('INSERT INTO alive VALUES ($1)', alive.alive_us)
+    })
+  return copied
+}

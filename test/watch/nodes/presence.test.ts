@@ -1,0 +1,161 @@
+// Nodes on a real PostgreSQL, in one process: who is on duty, who is silent, and what the fence keeps out. Only the nodes' clocks are the test's.
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
+import { fenced, LeaseLost, type NodeReport } from '../../../src/watch/nodes/node-table.ts'
+import { createPresence, type PresenceOptions } from '../../../src/watch/nodes/presence.ts'
+import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
+import { missing } from '../../support/needs.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
+import { silent } from '../watch-cast.ts'
+
+describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches in PostgreSQL', () => {
+  const databases: Postgres[] = []
+  let sql: SQL
+  let url: string
+  afterAll(() => Promise.all(databases.map((database) => database.close())))
+  beforeEach(async () => {
+    url = await (await sharedPostgres()).createDatabase()
+    sql = new SQL(url, { max: 1 })
+  })
+
+  function nodeOf(node: number, over: Partial<PresenceOptions> = {}) {
+    const database = openPostgres(url, 'watches')
+    databases.push(database)
+    let passedUs = 0
+    const tokens: number[] = []
+    const heard: NodeReport[][] = []
+    let ended = 0
+    const presence = createPresence({
+      database,
+      node,
+      nowUs: () => Date.now() * 1000 + passedUs,
+      monotonicUs: () => performance.now() * 1000,
+      accepts: () => true,
+      oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
+      round: () => ({ unknown: ['acc_1'] }),
+      async takeDuty(token) {
+        tokens.push(token)
+        return async () => {
+          ended++
+        }
+      },
+      onReports: (reports) => heard.push([...reports]),
+      log: silent,
+      ...over,
+    })
+    return {
+      ...presence,
+      database,
+      tokens,
+      heard,
+      ended: () => ended,
+      standStill: (s: number) => (passedUs += s * 1e6),
+    }
+  }
+  /** PostgreSQL's clock cannot be moved, so its rows are. */
+  const age = (node: number, s: number) =>
+    sql.unsafe('UPDATE node SET seen_us = seen_us - $1 WHERE node = $2', [s * 1e6, node])
+  const expire = () => sql.unsafe('UPDATE watch_lease SET until_us = 0')
+
+  test('one is on duty; another takes over only when the lease has expired, with a greater token', async () => {
+    const [a, b] = [nodeOf(1), nodeOf(2)]
+    await Promise.all([a.step(), b.step()])
+    const [first, second] = a.isOnDuty() ? [a, b] : [b, a]
+    for (let i = 0; i < 3; i++) await Promise.all([a.step(), b.step()])
+    expect([first.tokens.length, second.tokens.length, second.isOnDuty()]).toEqual([1, 0, false])
+    await expire()
+    await second.step()
+    expect(second.tokens).toEqual([first.tokens[0]! + 1])
+    expect(first.isOnDuty()).toBe(true) // it cannot know yet …
+    const store = createWatchStore(fenced(first.database, first.tokens[0]!))
+    expect(store.noteAlive({ aliveUs: 1 })).rejects.toBeInstanceOf(LeaseLost) // … but it can write nothing
+    await first.step()
+    expect([first.isOnDuty(), first.ended(), second.isOnDuty()]).toEqual([false, 1, true])
+    expect((await store.alive()).aliveUs).toBe(0)
+    await createWatchStore(fenced(second.database, second.tokens[0]!)).noteAlive({ aliveUs: 2 })
+    expect((await store.alive()).aliveUs).toBe(2)
+  })
+
+  test('one that stood still knows before it asks that it may deliver nothing, and covers no time', async () => {
+    const a = nodeOf(1)
+    await a.step()
+    const coveredSinceUs = a.coveredSinceUs()
+    await a.step()
+    expect([a.isOnDuty(), a.coveredSinceUs()]).toEqual([true, coveredSinceUs])
+    a.standStill(60)
+    expect(a.isOnDuty()).toBe(false)
+    await a.step()
+    expect(a.ended()).toBe(1)
+    expect(a.coveredSinceUs()).toBeGreaterThan(coveredSinceUs + 59e6)
+  })
+
+  test('what another node has not stored holds back, a silent one only by its backlog, until it is forgotten', async () => {
+    const now = Date.now() * 1000
+    const a = nodeOf(1)
+    const backlog = nodeOf(2, { oldestUnstoredUs: () => ({ points: now - 60e6, exceptions: undefined }) })
+    const fresh = nodeOf(3, {
+      oldestUnstoredUs: () => ({ points: now - 1e6, exceptions: now - 1e6 }),
+      accepts: () => false,
+    })
+    await backlog.step()
+    await fresh.step()
+    await a.step()
+    expect(a.oldestUnstoredUs().points).toBe(now - 60e6)
+    expect(a.oldestUnstoredUs().exceptions).toBeLessThanOrEqual(now - 1e6)
+    expect(a.silentNodes()).toEqual([])
+    for (const node of [2, 3]) await age(node, 31)
+    await a.step()
+    expect(a.silentNodes()).toEqual([2, 3])
+    expect(a.oldestUnstoredUs()).toEqual({ points: now - 60e6, exceptions: undefined })
+    for (const node of [2, 3]) await age(node, 3600)
+    await a.step()
+    expect([a.silentNodes(), a.oldestUnstoredUs()]).toEqual([[], { points: undefined, exceptions: undefined }])
+  })
+
+  test('a node with empty spools leaves, one with events in them is missed', async () => {
+    const a = nodeOf(1)
+    const full = nodeOf(2, { oldestUnstoredUs: () => ({ points: Date.now() * 1000, exceptions: undefined }) })
+    const empty = nodeOf(3)
+    for (const node of [a, full, empty]) await node.step()
+    for (const node of [full, empty]) {
+      await node.stop()
+      await node.leave()
+      await age(2, 31)
+      await age(3, 31)
+    }
+    await a.step()
+    expect(a.silentNodes()).toEqual([2])
+  })
+
+  test('the node on duty hears of late events and changes at others, and they of its rounds', async () => {
+    const [a, b] = [nodeOf(1), nodeOf(2)]
+    await a.step()
+    b.noteLate('acc_2', 7)
+    b.noteLate('acc_2', 5)
+    b.noteChanged('acc_3')
+    await b.step()
+    await a.step()
+    await b.step()
+    expect(a.heard.at(-1)![1]).toMatchObject({ late: [['acc_2', 5]], changed: ['acc_3'] })
+    expect(b.round()).toEqual({ unknown: ['acc_1'] })
+    await age(1, 31)
+    await b.step()
+    expect(b.round()).toBeUndefined()
+  })
+
+  test('time is covered while at least one node accepts events', async () => {
+    const refusing = nodeOf(1, { accepts: () => false })
+    await refusing.step()
+    expect(refusing.accepts()).toBe(false)
+    const accepting = nodeOf(2)
+    await accepting.step()
+    const sinceUs = accepting.coveredSinceUs()
+    await refusing.step()
+    expect(refusing.accepts()).toBe(true)
+    expect(Math.abs(refusing.coveredSinceUs() - sinceUs)).toBeLessThan(5e6)
+    await age(2, 11)
+    await refusing.step()
+    expect(refusing.accepts()).toBe(false)
+  })
+})
