@@ -12,7 +12,7 @@ interface Stretch {
   readonly untilUs: number
 }
 
-/** By the rules of a watch, which are made anew when it changes. */
+/** By the rules of a watch, which are built again when it changes. */
 export type Quiet = WeakMap<WatchRules, Stretch>
 
 const AHEAD_US = 3600e6

@@ -3,6 +3,7 @@
 // * The token grows with every new holder. A writer on duty names its token in the transaction of the write, so one that was paused and has lost
 //   the lease meanwhile changes nothing.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { LateEvent } from '../evaluate/evaluator.ts'
 
 export const LEASE_US = 15e6
 /** A node that gave no sign of life for so long counts as silent, and is forgotten after an hour. */
@@ -16,12 +17,17 @@ export interface NodeReport {
   /** The oldest event that is not stored yet, by destination; absent = all are. */
   readonly pointsUs?: number
   readonly exceptionsUs?: number
-  /** Accounts of which it accepted events with own times lately, and the oldest of these times. */
-  readonly late: readonly (readonly [account: string, fromUs: number])[]
+  /** Events of the past that it accepted lately, by account and process. */
+  readonly late: readonly LateReport[]
   /** Accounts whose watches were changed at it lately. */
   readonly changed: readonly string[]
   /** Of the node on duty: the end of its last good round, and accounts whose watches it could not judge. */
   readonly round?: { readonly lastUs?: number; readonly unknown: readonly string[] }
+}
+
+export interface LateReport extends Omit<LateEvent, 'atUs'> {
+  readonly fromUs: number
+  readonly toUs: number
 }
 
 export interface NodeRow {

@@ -3,8 +3,17 @@
 // * The duty has ended completely before the lease is asked for again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
+import type { LateEvent } from '../evaluate/evaluator.ts'
 import { createToken } from '../random-id.ts'
-import { forgetNode, giveSignOfLife, LEASE_US, type NodeReport, releaseLease, SILENT_AFTER_US } from './node-table.ts'
+import {
+  forgetNode,
+  giveSignOfLife,
+  type LateReport,
+  LEASE_US,
+  type NodeReport,
+  releaseLease,
+  SILENT_AFTER_US,
+} from './node-table.ts'
 
 const EVERY_MS = 2_000
 /** The lease counts as lost so long before it expires. */
@@ -17,9 +26,10 @@ const ACCEPTS_WITHIN_US = 10e6
 const IN_FLIGHT_US = 1e6
 /** A silent node holds events back if the oldest had waited for so long; younger ones were most likely stored. */
 const BACKLOG_US = 10e6
-/** What other nodes must hear of is repeated for so long, so that they do not miss it. */
-const REPEATED_FOR_US = 10e6
-const REPEATED_MAX = 1000
+/** What the node on duty must hear of is part of so many signs of life, so that it does not miss it. */
+const REPORTED_TIMES = 3
+/** More than that is dropped: the evaluation reads the last day again from time to time. */
+const REPORTED_MAX = 1000
 
 export interface Unstored {
   readonly points: number | undefined
@@ -60,9 +70,9 @@ export interface Presence {
   /** Does any node accept events, and since when was there always one? */
   accepts(): boolean
   coveredSinceUs(): number
-  /** Of the node on duty; undefined when there is none. */
+  /** Of the node on duty; undefined when no node is. */
   round(): NodeReport['round']
-  noteLate(account: string, fromUs: number): void
+  noteLate(event: LateEvent): void
   noteChanged(account: string): void
   step(): Promise<void>
   start(): Promise<void>
@@ -86,8 +96,8 @@ export function createPresence(options: PresenceOptions): Presence {
   let isStopping = false
   let isAway = false
   const missing = new Set<number>()
-  const late = new Map<string, { fromUs: number; notedUs: number }>()
-  const changed = new Map<string, number>()
+  const late = new Map<string, { range: LateReport; times: number }>()
+  const changed = new Map<string, { times: number }>()
 
   const moment = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
   /** Neither a clock that is set back nor a machine that sleeps makes it smaller than it is. */
@@ -105,14 +115,12 @@ export function createPresence(options: PresenceOptions): Presence {
   function ownReport(): NodeReport {
     const { points, exceptions } = options.oldestUnstoredUs()
     const now = nowUs()
-    for (const [account, { notedUs }] of late) if (now - notedUs > REPEATED_FOR_US) late.delete(account)
-    for (const [account, notedUs] of changed) if (now - notedUs > REPEATED_FOR_US) changed.delete(account)
     const round = isOnDuty() ? options.round() : undefined
     return {
       ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
       ...(points !== undefined && { pointsUs: points }),
       ...(exceptions !== undefined && { exceptionsUs: exceptions }),
-      late: [...late].map(([account, { fromUs }]) => [account, fromUs] as const),
+      late: [...late.values()].map(({ range }) => range),
       changed: [...changed.keys()],
       ...(round && { round }),
     }
@@ -126,6 +134,8 @@ export function createPresence(options: PresenceOptions): Presence {
     const mayHold = ending === undefined && !isStopping
     const sign = { node, report: ownReport(), holder, token, mayHold }
     const answer = await database.write(() => giveSignOfLife(sign))
+    for (const noted of [late, changed])
+      for (const [key, one] of noted) if (++one.times >= REPORTED_TIMES) noted.delete(key)
     const now = nowUs()
     nodes = answer.nodes.map(({ ageUs, ...row }) => ({ ...row, seenUs: now - ageUs }))
     logSilence(answer.forgotten)
@@ -224,13 +234,15 @@ export function createPresence(options: PresenceOptions): Presence {
       isOnDuty()
         ? options.round()
         : others().find((it) => !isSilent(it) && it.report.round !== undefined)?.report.round,
-    noteLate(account, fromUs) {
-      const known = late.get(account)
-      if (known === undefined && late.size >= REPEATED_MAX) return // the longer overlaps of reading find its events
-      late.set(account, { fromUs: Math.min(fromUs, known?.fromUs ?? fromUs), notedUs: nowUs() })
+    noteLate({ atUs, ...subject }) {
+      const key = JSON.stringify(subject)
+      const known = late.get(key)?.range
+      if (known === undefined && late.size >= REPORTED_MAX) return
+      const [fromUs, toUs] = [Math.min(atUs, known?.fromUs ?? atUs), Math.max(atUs, known?.toUs ?? atUs)]
+      late.set(key, { range: { ...subject, fromUs, toUs }, times: 0 })
     },
     noteChanged(account) {
-      if (changed.size < REPEATED_MAX) changed.set(account, nowUs())
+      if (changed.size < REPORTED_MAX) changed.set(account, { times: 0 })
     },
     step,
     async start() {

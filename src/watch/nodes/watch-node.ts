@@ -64,7 +64,8 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     },
     onReports(reports) {
       for (const { late, changed } of reports) {
-        for (const [account, fromUs] of late) duty?.expectLate({ account, atUs: fromUs })
+        for (const { fromUs, toUs, ...subject } of late)
+          for (const atUs of [fromUs, toUs]) duty?.expectLate({ ...subject, atUs })
         for (const account of changed) duty?.hurry(account)
       }
     },
@@ -74,11 +75,8 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     isOnDuty: presence.isOnDuty,
     unknown: () => presence.round()?.unknown,
     lastRoundUs: () => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
-    hurry(account) {
-      duty?.hurry(account)
-      presence.noteChanged(account)
-    },
-    expectLate: ({ account, atUs }) => presence.noteLate(account, atUs),
+    hurry: (account) => (duty === undefined ? presence.noteChanged(account) : duty.hurry(account)),
+    expectLate: (event) => (duty === undefined ? presence.noteLate(event) : duty.expectLate(event)),
     start: presence.start,
     stop: presence.stop,
     leave: presence.leave,
