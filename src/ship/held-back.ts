@@ -4,6 +4,7 @@ import { type Event, type Family, familyOf } from '../event/event.ts'
 import type { Batch } from './load-batch.ts'
 
 const HOUR_US = 3.6e9
+const CHECKS_PER_ROUND = 8
 
 export const hourOf = ({ stamp }: Event): number => Math.floor(stamp.us / HOUR_US)
 
@@ -32,7 +33,10 @@ export interface HeldBack {
   has(event: Event): boolean
   /** For people: what is held back, and why; '' when nothing is. */
   describe(): string
-  /** An event of the stretch to check next, each once per round; undefined when the round has ended, and then the next call begins another. */
+  /**
+   * An event of the stretch to check next; undefined when the round has ended, and then the next call begins another. A round is a few stretches, by
+   * turns, or all of them once one was released: what broke them is repaired.
+   */
   next(): Event | undefined
   release(like: Event): void
   /** The operator gives up what is held back now; `mark` is the spool's. Returns the families; none when nothing is held back. */
@@ -47,7 +51,8 @@ export interface HeldBack {
 export function createHeldBack(): HeldBack {
   const stretches = new Map<string, Stretch>()
   const verdicts = new Map<string, { readonly reason: string; readonly mark: number }>()
-  let round: Event[] | undefined
+  let round: Stretch[] | undefined
+  let left = 0
 
   return {
     get size() {
@@ -69,12 +74,22 @@ export function createHeldBack(): HeldBack {
         .join('; ')
     },
     next() {
-      round ??= [...stretches.values()].map(({ like }) => like)
-      const like = round.pop()
-      if (like === undefined) round = undefined
-      return like
+      if (round === undefined) left = CHECKS_PER_ROUND
+      round ??= [...stretches.values()]
+      const stretch = left-- > 0 ? round.shift() : undefined
+      if (stretch === undefined) {
+        round = undefined
+        return undefined
+      }
+      const key = stretchOf(stretch.like)
+      stretches.delete(key)
+      stretches.set(key, stretch) // last in the next round
+      return stretch.like
     },
-    release: (like) => void stretches.delete(stretchOf(like)),
+    release(like) {
+      stretches.delete(stretchOf(like))
+      left = Number.POSITIVE_INFINITY
+    },
     condemn(reason, mark) {
       for (const stretch of stretches.keys()) verdicts.set(stretch, { reason, mark })
       return [...new Set([...stretches.values()].map(({ like }) => familyOf(like.kind)))]

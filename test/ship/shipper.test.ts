@@ -458,6 +458,30 @@ describe('a measurement that someone else broke', () => {
     expect(trial.store.events()).toHaveLength(31)
   })
 
+  test('for many hours is checked a few hours at a time, and all are delivered together after the repair', async () => {
+    const hourly = (i: number): Event => ({ ...metric(i), stamp: { us: NOW_US - i * 3.6e9, sub: 0 } })
+    trial.store.faults = { isPoison: isMetric, next: ({ kind }) => (kind === 'check' ? REFUSED : undefined) }
+    await trial.append(Array.from({ length: 30 }, (_, i) => hourly(i)))
+    const shipper = trial.shipper()
+    await stepUntilHeld(shipper)
+    const hours = new Set<number>()
+    for (let round = 0; round < 5; round++) {
+      const from = trial.store.requests.length
+      await stepUntilHeld(shipper)
+      const asked = trial.store.requests.slice(from)
+      expect(asked.length).toBeLessThanOrEqual(8)
+      for (const request of asked) if (request.kind === 'check') hours.add(request.like.stamp.us)
+    }
+    expect(hours.size).toBe(30)
+
+    trial.store.faults = {}
+    const from = trial.store.requests.length
+    await drain(shipper)
+    const kinds = trial.store.requests.slice(from).map(({ kind }) => kind)
+    expect(kinds).toEqual([...Array(30).fill('check'), 'write'])
+    expect(trial.store.events()).toHaveLength(30)
+  })
+
   test('is delivered after a restart as well', async () => {
     trial.store.faults = { isPoison: isMetric, next: ({ kind }) => (kind === 'check' ? REFUSED : undefined) }
     await trial.append([metric(0), ...marks(5), metric(1)])
