@@ -26,7 +26,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('settings of a store without its address are a problem each', () => {
+test('reports each setting of a store that has no address', () => {
   const password = { CLICKHOUSE_PASSWORD_FILE: there, CLICKHOUSE_DATABASE: 'd', CLICKHOUSE_USER: 'u' }
   expect(problemsOf(password)).toEqual([
     'CLICKHOUSE_USER: is set, but CLICKHOUSE_URL is not',
@@ -57,7 +57,7 @@ test('an invalid store address is the only problem reported', () => {
   ])
 })
 
-test('an invalid address hides no problem of its other settings', () => {
+test('an invalid address does not hide problems of other settings', () => {
   expect(problemsOf({ INFLUX_URL: 'influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' })).toEqual([
     expect.stringMatching(/^INFLUX_URL: /),
     'INFLUX_TOKEN: required together with INFLUX_URL',
@@ -72,7 +72,7 @@ test.each([
   'http://user:sekret@[host',
   'http://host?password=sekret',
   'http://host#sekret',
-])('%s is no address of a store, and is not told', (address) => {
+])('rejects the store address %s without printing it', (address) => {
   const influx = { INFLUX_TOKEN: 't', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
   const problems = problemsOf({ ...influx, INFLUX_URL: address, CLICKHOUSE_URL: address })
   expect(problems).toEqual([
@@ -82,7 +82,7 @@ test.each([
   expect(problems.join()).not.toContain('sekret')
 })
 
-test('an address of a store may have a path, and loses its last slash', () => {
+test('accepts a store address with a path and drops its trailing slash', () => {
   expect(readConfig({ CLICKHOUSE_URL: 'https://proxy:8443/clickhouse/' }).clickhouse?.url).toBe(
     'https://proxy:8443/clickhouse',
   )
@@ -114,15 +114,15 @@ test.each([
   ['a file of more than 64 KiB', () => fileOf('x'.repeat(65_537)), 'is larger than 64 KiB'],
   ['a directory', () => dir, 'cannot be read'],
   ['an empty file', () => fileOf('\n'), 'is empty'],
-])('a secret is not read from %s', (_, path, fault) => {
+])('does not read a secret from %s', (_, path, fault) => {
   expect(problemsOf({ SETUP_CODE_FILE: path() })).toEqual([`SETUP_CODE_FILE: the file ${fault}`])
 })
 
-test('a secret may take 64 KiB', () => {
+test('accepts a secret of 64 KiB', () => {
   expect(readConfig({ SETUP_CODE_FILE: fileOf('x'.repeat(65_536)) }).setupCode).toHaveLength(65_536)
 })
 
-test('a secret may come from a pipe', () => {
+test('reads a secret from a pipe', () => {
   const read = `console.log((await import('${join(import.meta.dir, '../src/config.ts')}')).readConfig().setupCode)`
   const shell = 'SETUP_CODE_FILE=<(echo first; echo second) exec "$0" -e "$1"'
   const { stdout } = Bun.spawnSync(['bash', '-c', shell, process.execPath, read], {
@@ -131,14 +131,14 @@ test('a secret may come from a pipe', () => {
   expect(stdout.toString()).toBe('first\nsecond\n')
 })
 
-test('a secret whose file cannot be read is one problem', () => {
+test('reports an unreadable secret file as one problem', () => {
   const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
   expect(problemsOf({ ...influx, INFLUX_TOKEN_FILE: gone })).toEqual(['INFLUX_TOKEN_FILE: the file cannot be read'])
   expect(problemsOf(influx)).toEqual(['INFLUX_TOKEN: required together with INFLUX_URL'])
 })
 
 test.each(['sek\nret', 'sek\rret', 'sek\u0000ret', 'sek\u007fret', 'sekrét', 'sek€ret'])(
-  'a token that no header can carry is refused and not told: %j',
+  'rejects a token that is not valid in a header, without printing it: %j',
   (token) => {
     const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
     const refused = [expect.stringMatching(/^INFLUX_TOKEN: must be .* ASCII/)]
@@ -151,7 +151,7 @@ test.each(['sek\nret', 'sek\rret', 'sek\u0000ret', 'sek\u007fret', 'sekrét', 's
   },
 )
 
-test('a token in a file may end in a line break', () => {
+test('ignores a trailing line break in a token file', () => {
   const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
   expect(readConfig({ ...influx, INFLUX_TOKEN_FILE: fileOf('a-token==\r\n') }).influx?.token).toBe('a-token==')
 })
@@ -161,7 +161,7 @@ test.each([
   ['SPOOL_MAX_BYTES', ['8192TiB', '9007199254740992', '0'], '8191TiB', 'more than 0 and less than 8192TiB'],
   ['SERIES_MAX', ['9007199254740991'], '999999999999999', 'from 0 to 999999999999999'],
   ['TRUST_PROXY', ['100'], '99', 'at most 99'],
-] as const)('a value out of range for %s is reported with the bounds', (name, tooMuch, most, bounds) => {
+] as const)('reports a value out of range for %s with the bounds', (name, tooMuch, most, bounds) => {
   for (const text of tooMuch) expect(problemsOf({ [name]: text })).toEqual([expect.stringContaining(bounds)])
   expect(problemsOf({ [name]: most })).toEqual([])
 })
@@ -172,11 +172,11 @@ test.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1', 'localhost', 'stint',
 )
 
 test.each(['http://localhost', 'localhost:7070', '[::1]', 'a b', '999.0.0.1', '1.2.3', '-a', 'a..b', '::g'])(
-  'HOST=%s is neither address nor name',
+  'rejects HOST=%s',
   (host) => expect(problemsOf({ HOST: host })).toEqual([expect.stringMatching(/^HOST=".*": must be an address/)]),
 )
 
-test('a retention shorter than the oldest time that is accepted would drop accepted events, so it is refused', () => {
+test('rejects a retention shorter than MAX_AGE, which would drop accepted events', () => {
   const problems = (env: Record<string, string>) => {
     try {
       readConfig(env)

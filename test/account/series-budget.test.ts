@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import pino from 'pino'
 import { createSeriesBudget } from '../../src/account/series-budget.ts'
 import type { SqliteFile } from '../../src/state/open-sqlite.ts'
+import { until } from '../support/until.ts'
 import { openFreshDatabase, silentLog } from './accounts-cast.ts'
 
 function addAccounts({ db, write }: SqliteFile, ...ids: string[]): void {
@@ -139,17 +140,12 @@ describe('a budget', () => {
     database.db.run('ALTER TABLE series RENAME TO elsewhere')
     database.db.run('CREATE VIEW series AS SELECT * FROM elsewhere')
     expect(budget.admit('a', 'p', '', undefined)).not.toBe('spent')
-    const until = async (condition: () => boolean) => {
-      const deadline = Date.now() + 5000
-      while (!condition() && Date.now() < deadline) await Bun.sleep(20)
-      expect(condition()).toBe(true)
-    }
     await budget.noted()
     expect(lines.some((line) => line.includes('could not be written'))).toBe(true)
     expect(budget.admit('a', 'p', '', undefined)).toBe('begun')
     database.db.run('DROP VIEW series')
     database.db.run('ALTER TABLE elsewhere RENAME TO series')
-    await until(() => database.db.query('SELECT * FROM series').all().length === 1)
+    await until('the series is written', () => database.db.query('SELECT * FROM series').all().length === 1)
     database.close()
   })
 

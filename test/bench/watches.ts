@@ -1,7 +1,9 @@
 // Watches: a simulated month of 200 jobs with incidents and outages of the store, Stint and the receiver.
 //   bun test/bench/watches.ts [days] [jobs] [step in seconds]
+
+import { inMemoryDir } from '../support/temp-dir.ts'
 import { runWorld } from '../watch/evaluate/simulation.ts'
-import { inMemoryDir, openStore } from '../watch/watch-cast.ts'
+import { openStore } from '../watch/watch-cast.ts'
 
 const [days = 30, jobs = 200, stepS = 60] = process.argv.slice(2).map(Number)
 

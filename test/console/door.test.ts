@@ -30,7 +30,7 @@ describe.skipIf(cannotRun)('the console', () => {
   }
   const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 
-  test('first visit: sign-up, the key once, and requests that work when pasted, seen arriving', async () => {
+  test('first visit: sign-up, the key shown once, and example requests that work', async () => {
     const visit = await stint.visit({ ...LIGHT, permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visit
     await page.goto(stint.stint.url)
@@ -98,7 +98,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.close()
   })
 
-  test('faults of a form stand beside their fields', async () => {
+  test('shows form errors beside their fields', async () => {
     const visit = await stint.visit()
     await visit.page.goto(stint.stint.url)
     await visit.page.getByLabel('E-mail').fill('nobody')
@@ -111,7 +111,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.close()
   })
 
-  test('the password is changed, and other sessions end with it; one session is ended alone', async () => {
+  test('changes the password, which ends other sessions; ends a single session', async () => {
     const { cookie } = await stint.signUp('grace@example.com')
     const visit = await stint.visit(LIGHT, cookie)
     const other = await stint.visit()
@@ -146,7 +146,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await other.close()
   }, 30_000)
 
-  test('a key is made, rotated with overlap, and revoked; each is asked for and each works', async () => {
+  test('creates, rotates and revokes a key, each after confirmation', async () => {
     const { cookie } = await stint.signUp('mary@example.com')
     const visit = await stint.visit(LIGHT, cookie)
     const { page } = visit
@@ -225,7 +225,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.close()
   })
 
-  test('an account is deleted only by who types its password', async () => {
+  test('deletes an account only after its password is entered', async () => {
     const { cookie, secret } = await stint.signUp('gone@example.com')
     const visit = await stint.visit(LIGHT, cookie)
     await visit.go('account')
@@ -245,8 +245,8 @@ describe.skipIf(cannotRun)('the console', () => {
   })
 })
 
-describe.skipIf(cannotRun)('a Stint whose sign-up is closed', () => {
-  test('shows signing in alone, and says why', async () => {
+describe.skipIf(cannotRun)('with sign-up closed', () => {
+  test('shows only sign-in and explains why', async () => {
     const stint = await startConsole({ SIGNUP: 'first' })
     await stint.signUp('ada@example.com')
     const visit = await stint.visit()

@@ -27,7 +27,7 @@ const EVENTS = [
   { kind: 'exception', process: LONG, meta: LONG, exception: LONG_TEXT },
 ]
 
-describe.skipIf(cannotRun)('at the ends of what is taken', () => {
+describe.skipIf(cannotRun)('with values at the limits', () => {
   let stint: ConsoleStint
   let cookie: string
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     return wrong
   }
 
-  test('every column of every table is in sight at 1280 px, and nobody is kept out', async () => {
+  test('every column of every table is visible at 1280 px, and axe-core finds no barrier', async () => {
     const visit = await stint.visit(LIGHT, cookie)
     const look = async (page: Page) => [...(await findHidden(page)), ...(await findBarriers(page))]
     expect(await inspect(visit, look)).toEqual([])
@@ -105,14 +105,14 @@ describe.skipIf(cannotRun)('at the ends of what is taken', () => {
     })
     afterAll(() => visit.close())
 
-    test('a long name of emoji is cut between two of them', async () => {
+    test('truncates a long name of emoji between two of them', async () => {
       await visit.go('runs')
       await visit.page.getByRole('button', { name: 'Run of report' }).waitFor()
       await until('the name is cut', async () => (await readCanvases(visit.page)).some((text) => /^😀+…$/u.test(text)))
       expect((await readCanvases(visit.page)).filter((text) => !text.isWellFormed())).toEqual([])
     })
 
-    test('the count of an exception that came once is on an axis of whole numbers, each of them once', async () => {
+    test('the axis for an exception that occurred once has distinct whole numbers', async () => {
       await visit.go('exceptions')
       await visit.page.getByRole('link', { name: 'TypeError' }).click()
       await visit.page.getByText('1 exception, in ').waitFor()

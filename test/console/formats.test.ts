@@ -21,7 +21,7 @@ test.each([
   [3_599_600, '1 h 00 m'],
   [7_500_000, '2 h 05 m'],
   [273_600_000, '3 d 4 h'],
-])('%p ms reads %p', (ms, text) => {
+])('formats %p ms as %p', (ms, text) => {
   expect(formatDuration(ms)).toBe(text)
 })
 
@@ -35,7 +35,7 @@ test.each([
   [1e308, '1E308'],
   [9.99e-7, '9.99E-7'],
   [5e-324, '5E-324'],
-])('a value of %p reads %p', (value, text) => {
+])('formats the value %p as %p', (value, text) => {
   expect(formatValue(value)).toBe(text)
 })
 
@@ -44,7 +44,7 @@ test.each([
   [-9e14, '-900T'],
   [1e15, '1E15'],
   [-1.797e308, '-1.8E308'],
-])('%p on an axis reads %p', (value, text) => {
+])('formats %p on an axis as %p', (value, text) => {
   expect(formatCompact(value)).toBe(text)
 })
 
@@ -53,7 +53,7 @@ test.each([
   [1023, '1023 B'],
   [1536, '1.5 KiB'],
   [12 * 2 ** 20, '12 MiB'],
-])('%p bytes read %p', (bytes, text) => {
+])('formats %p bytes as %p', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text)
 })
 
@@ -64,7 +64,7 @@ test.each([
   [3 * 3_600_000, '3 h ago'],
   [12 * 86_400_000, '12 d ago'],
   [-60_000, 'in 1 min'],
-])('%p ms before reads %p', (ms, text) => {
+])('formats %p ms ago as %p', (ms, text) => {
   expect(formatAgo(1e12 - ms, 1e12)).toBe(text)
 })
 
@@ -74,11 +74,11 @@ test.each([
   ['😀😀', 4, '😀😀'],
   ['😀😀', 3, '😀'],
   ['😀😀', 1, ''],
-])('%p cut at %p is %p', (text, length, cut) => {
+])('truncates %p at %p to %p', (text, length, cut) => {
   expect(cutText(text, length)).toBe(cut)
 })
 
-test('one is one, and others are many', () => {
+test('uses singular for one and plural otherwise', () => {
   expect([plural(1, 'run'), plural(2, 'run'), plural(0, 'process', 'processes')]).toEqual([
     '1 run',
     '2 runs',
@@ -96,7 +96,7 @@ test.each([
 })
 
 describe('the address', () => {
-  test('gives back what it was given, whatever that holds', () => {
+  test('reads back any parameters', () => {
     const params = { process: 'a&b=c#d ?%2F', meta: '', from: '-6h', none: undefined }
     const { page, params: back } = parseRoute(formatRoute('runs', params))
     expect([page, Object.fromEntries(back)]).toEqual(['runs', { process: 'a&b=c#d ?%2F', meta: '', from: '-6h' }])
@@ -110,7 +110,7 @@ describe('the address', () => {
   ])('%p is the page %p', (hash, page) => {
     expect(parseRoute(hash).page).toBe(page)
   })
-  test('changes what is changed and keeps the rest', () => {
+  test('replaces changed parameters and keeps the rest', () => {
     expect(changeParams(new URLSearchParams('a=1&b=2'), { a: undefined, c: '3' }).toString()).toBe('b=2&c=3')
   })
 })
@@ -139,7 +139,7 @@ describe('a range', () => {
     const { from, to } = fixRange(now, now)
     expect(Date.parse(to) - Date.parse(from)).toBe(1)
   })
-  test('has at most so many buckets, aligned as the server aligns them', () => {
+  test("has a limited number of buckets, aligned like the server's", () => {
     for (const from of ['-15m', '-1h', '-6h', '-24h', '-7d']) {
       const range = read(`from=${from}`)
       const every = chooseEvery(range, 60)
@@ -147,7 +147,7 @@ describe('a range', () => {
       expect(bucketsOf(range, every).every((ms) => ms % everyMs(every) === 0)).toBe(true)
     }
   })
-  test('with gaps where a bucket has nothing', () => {
+  test('has gaps for empty buckets', () => {
     const rows = [{ at: '2026-11-20T21:10:00.000000000Z', n: 7 }]
     const atMs = bucketsOf(read('from=-1h'), '10m')
     expect(toLine('x', rows, atMs, ({ n }) => n).values).toEqual([null, 7, null, null, null, null])

@@ -51,7 +51,7 @@ describe('a process', () => {
     expect(judgeProcess(runs, NOW).verdict).toBe(verdict)
   })
 
-  test('is compared with the runs of the same meta, without itself', () => {
+  test('is compared with the other runs of the same meta', () => {
     const runs = [
       run(MINUTE, 9_000, { meta: 'eu' }),
       ...[1, 2, 3, 4, 5].map((i) => run(i * 10 * MINUTE, 3_000, { meta: 'eu' })),
@@ -60,7 +60,7 @@ describe('a process', () => {
     expect(judgeProcess(runs, NOW).usualMs).toBe(3_000)
   })
 
-  test('counts in one sentence with all others', () => {
+  test('is counted in one sentence with all others', () => {
     const of = (...verdicts: Verdict[]) => describeAll(verdicts.map((verdict) => ({ verdict })))
     expect(of('fine', 'failed', 'overdue', 'failed', 'running', 'quiet')).toBe('2 failed, 1 overdue, 3 fine.')
     expect(of('fine', 'running')).toBe('All 2 processes fine.')
@@ -68,14 +68,14 @@ describe('a process', () => {
   })
 })
 
-describe('what is usual', () => {
-  test('is the median of the last twenty completed runs, from five on', () => {
+describe('the usual duration', () => {
+  test('is the median of the last twenty completed runs if there are five', () => {
     expect(usualMs(completed(4))).toBeUndefined()
     expect(usualMs([run(1, 1, { state: 'failed' }), ...completed(5, 7)])).toBe(7)
     expect(usualMs([...completed(20, 10), ...completed(50, 1)])).toBe(10)
   })
 
-  test('twice as long is overdue, but not by less than a second', () => {
+  test('a run of twice the usual duration is overdue, unless the difference is below a second', () => {
     expect(isOverdue(run(2 * MINUTE + 1, null), MINUTE, NOW)).toBe(true)
     expect(isOverdue(run(2 * MINUTE, null), MINUTE, NOW)).toBe(false)
     expect(isOverdue(run(900, null), 1, NOW)).toBe(false)
@@ -94,7 +94,7 @@ describe('what is usual', () => {
     expect(describeRatio(ms, usual)).toBe(text)
   })
 
-  test('a week earlier is compared by medians, or said to be missing', () => {
+  test('compares with a week earlier by medians, or reports it missing', () => {
     const row = (p50_ms: number | null) => ({
       ...{ process: 'p', count: 1, mean_ms: null, p50_ms, p95_ms: null, p99_ms: null, max_ms: null },
       ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
@@ -111,20 +111,20 @@ describe('an exception', () => {
   const second = run(9 * MINUTE, 5 * MINUTE, { uid: 'b' })
   const at = (agoMs: number, uid: string | null) => ({ atMs: NOW - agoMs, process: 'p', meta: null, uid })
 
-  test('with a uid belongs to that run alone, also when it comes after the end', () => {
+  test('with a uid belongs to that run only, also after its end', () => {
     expect([first, second].map((one) => belongsTo(at(8 * MINUTE, 'b'), one))).toEqual([false, true])
     expect(belongsTo(at(5 * MINUTE - LATE_MS, 'a'), first)).toBe(true)
     expect(belongsTo(at(5 * MINUTE - LATE_MS - 1, 'a'), first)).toBe(false)
   })
 
-  test('without a uid belongs to each run that was open then', () => {
+  test('without a uid belongs to each run open at that time', () => {
     expect([first, second].map((one) => belongsTo(at(8 * MINUTE, null), one))).toEqual([true, true])
     expect([first, second].map((one) => belongsTo(at(9.5 * MINUTE, null), one))).toEqual([true, false])
     expect(belongsTo({ ...at(8 * MINUTE, null), meta: 'eu' }, first)).toBe(false)
   })
 })
 
-test('two runs that start together have two identities, which the address gives back', () => {
+test('two runs with one start time have distinct identities in the URL', () => {
   const one = run(MINUTE, 1, { process: 'a/b %', meta: 'x', uid: 'u' })
   const two = run(MINUTE, 1, { process: 'a/b %', meta: 'x', uid: 'v' })
   expect(one.id).not.toBe(two.id)
@@ -138,7 +138,7 @@ test('two runs that start together have two identities, which the address gives 
   ])
 })
 
-test('arrow keys lead along the runs of a process and to the nearest of the next', () => {
+test('arrow keys move along the runs of a process and to the nearest run of the next one', () => {
   const runs = [run(30, 1), run(20, 1), run(10, 1), run(19, 1, { process: 'q' }), run(5, 1, { process: 'q' })]
   const layout = placeBands(layRuns(runs.toSorted(byNewest), () => 0))
   const [oldest, middle, newest, q] = runs
@@ -150,7 +150,7 @@ test('arrow keys lead along the runs of a process and to the nearest of the next
   expect(stepRun(layout, oldest, 'End')).toBe(newest!)
 })
 
-test('a process with many runs at once is a density strip', () => {
+test('draws a process with many concurrent runs as a density strip', () => {
   const many = Array.from({ length: 30 }, (_, i) => run(30 - i, 1_000))
   const layout = placeBands(
     layRuns([...many, run(5, 1, { process: 'q' })], () => 0),
@@ -170,7 +170,7 @@ test('a live range keeps its width, as a preset where there is one', () => {
   ])
 })
 
-test('CSV quotes what it must and starts no formula', () => {
+test('CSV quotes cells where necessary and contains no formula', () => {
   expect(
     toCsv([
       { a: 'x,"y"', b: null },

@@ -36,7 +36,7 @@ const runs = fc.array(
 )
 
 describe('lanes', () => {
-  test('hold every run once, in order, and no two that overlap', () => {
+  test('contain every run once, in order, without overlaps', () => {
     fc.assert(
       fc.property(runs, (given) => {
         const bands = layRuns(given, () => 0)
@@ -51,7 +51,7 @@ describe('lanes', () => {
     )
   })
 
-  test('are as many as run at once, and not more', () => {
+  test('are as many as there are concurrent runs', () => {
     fc.assert(
       fc.property(runs, (given) => {
         for (const { process, lanes } of layRuns(given, () => 0)) {
@@ -65,7 +65,7 @@ describe('lanes', () => {
     )
   })
 
-  test('leave room for what has no length', () => {
+  test('leave room for runs without duration', () => {
     const [band] = layRuns([run(0, 0), run(5, 0), run(20, 0)], () => 10)
     expect(band?.lanes.map((lane) => lane.map(({ startMs }) => startMs))).toEqual([[0, 20], [5]])
   })
@@ -77,14 +77,14 @@ describe('a point of the picture', () => {
   const scale = { fromMs: 0, toMs: 1000, leftPx: 0, widthPx: 1000 }
   const [p, q] = layout.bands
 
-  test('is on the run that is drawn there', () => {
+  test('maps to the run drawn there', () => {
     expect(findRunAt(layout, scale, 150, p!.lanesPx + 1)).toBe(given[0]!)
     expect(findRunAt(layout, scale, 500, p!.lanesPx + 1)).toBe(given[1]!)
     expect(findRunAt(layout, scale, 990, p!.lanesPx + layout.lanePx + 1)).toBe(given[2]!)
     expect(findRunAt(layout, scale, 320, q!.lanesPx + 1)).toBe(given[3]!)
   })
 
-  test('is near enough within a finger’s breadth, and on nothing beyond that', () => {
+  test('maps to a run within a finger’s breadth and to none beyond', () => {
     expect(findRunAt(layout, scale, 97, p!.lanesPx + 1)).toBe(given[0]!)
     expect(findRunAt(layout, scale, 203, p!.lanesPx + 1)).toBe(given[0]!)
     for (const [x, y] of [
@@ -97,14 +97,14 @@ describe('a point of the picture', () => {
       expect(findRunAt(layout, scale, x, y)).toBeUndefined()
   })
 
-  test('is a moment, and back', () => {
+  test('converts to a time and back', () => {
     const zoomed = { fromMs: 1_000, toMs: 3_000, leftPx: 100, widthPx: 500 }
     expect(toMs(zoomed, 300)).toBe(2_000)
     expect(toPx(zoomed, toMs(zoomed, 123))).toBeCloseTo(123)
   })
 })
 
-test('what ends before the left edge is passed over', () => {
+test('skips runs that end before the left edge', () => {
   const lane = [run(0, 10), run(10, 10), run(30, 10), run(50, null)]
   expect([0, 10, 11, 41, 10_000].map((ms) => firstVisible(lane, ms))).toEqual([0, 0, 1, 3, 3])
 })

@@ -15,7 +15,7 @@ import { LIGHT, PASSWORD, visit } from './console-visit.ts'
 
 setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
-describe('the console is served', () => {
+describe('the console', () => {
   let app: TestApp
   beforeAll(async () => {
     app = await startApp({ serviceName: 'acme' })
@@ -25,7 +25,7 @@ describe('the console is served', () => {
   const assetsOf = async () =>
     [...(await app.fetch('/')).text.matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map((match) => `/${match[1]}`)
 
-  test('under a policy that lets nothing in or out, and no script or style inside the page', async () => {
+  test('has a content policy that allows no other origin and no inline script or style', async () => {
     const { status, headers, text } = await app.fetch('/')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -38,7 +38,7 @@ describe('the console is served', () => {
     expect(text).toContain('content="x-acme-api-key"')
   })
 
-  test('with addresses of its own alone, relative to the page', async () => {
+  test('uses only its own, relative URLs', async () => {
     const assets = await assetsOf()
     expect(assets.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH')).sort()).toEqual([
       '/console/stint-HASH.css',
@@ -50,7 +50,7 @@ describe('the console is served', () => {
     }
   })
 
-  test('a cache keeps assets for ever, and asks after the page', async () => {
+  test('assets are cached forever, the page is revalidated', async () => {
     const [style = '', script = ''] = await assetsOf()
     for (const [path, type] of [
       [style, 'text/css; charset=utf-8'],
@@ -70,7 +70,7 @@ describe('the console is served', () => {
     expect((await app.fetch('/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 
-  test('the style brings one font, which a cache keeps for ever', async () => {
+  test('the style sheet loads one font, which is cached forever', async () => {
     const [style = ''] = await assetsOf()
     const [, font = ''] = /src:url\("?([^")]+)"?\)/.exec((await app.fetch(style)).text) ?? []
     const { status, headers } = await app.fetch(`/console/${font}`)
@@ -79,7 +79,7 @@ describe('the console is served', () => {
     expect(headers.get('content-encoding')).toBeNull()
   })
 
-  test('no other file is there', async () => {
+  test('serves no other file', async () => {
     for (const path of [
       '/console/stint-0000000000000000.js',
       '/console/main.ts',
@@ -90,7 +90,7 @@ describe('the console is served', () => {
       expect((await app.fetch(path)).status).toBe(404)
   })
 
-  test('what another site causes is refused', async () => {
+  test('refuses cross-site requests', async () => {
     const cross = {
       'content-type': 'application/json',
       'sec-fetch-site': 'cross-site',
@@ -114,7 +114,7 @@ describe('the console is served', () => {
   })
 })
 
-test('a console that cannot be bundled is a 500 of its own, is logged, and is tried again', async () => {
+test('a failed bundle is answered with 500, logged, and retried', async () => {
   const good = createConsole('x-stint-api-key')
   let isBroken = true
   const lines: string[] = []

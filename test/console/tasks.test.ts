@@ -59,7 +59,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     expect((await rows.allTextContents()).slice(1).every((text) => text.includes('Failed'))).toBe(true)
   })
 
-  test('two clicks tell whether the import is slower than last week, and how much', async () => {
+  test('two clicks show whether the import is slower than last week, and by how much', async () => {
     const { page } = visit
     await visit.go('home')
     await page.getByRole('link', { name: 'import', exact: true }).click()
@@ -87,7 +87,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     expect(visit.view()).toContain('process=job+171')
   })
 
-  test('the timeline is walked with the keyboard, and closing a run returns there', async () => {
+  test('the keyboard moves along the timeline, and closing a run returns there', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&process=import')
     await page
@@ -105,7 +105,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('application')
   })
 
-  test('a part of a long answer never passes for the whole', async () => {
+  test('a partly loaded answer is labelled as such', async () => {
     const { page } = visit
     let release = () => {}
     const held = new Promise<void>((done) => {
@@ -128,7 +128,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     await page.unroute('**/api/timings?*cursor=*')
   })
 
-  test('a range between two moments is entered in the chosen zone, and never reaches into the future', async () => {
+  test('a custom range is entered in the chosen time zone and ends now at the latest', async () => {
     const { page, go, view, close } = await stint.visit({ ...LIGHT, timezoneId: 'America/New_York' }, cookie)
     await go('runs?from=-24h&process=import')
     await page.getByRole('button', { name: 'Custom' }).click()
@@ -150,7 +150,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     await close()
   })
 
-  test('timeline and durations lie over each other, and share one crosshair', async () => {
+  test('timeline and durations are aligned and share one crosshair', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&process=import')
     await page.locator('.u-over').waitFor()
@@ -168,7 +168,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     )
   })
 
-  test('all runs that are loaded are exported as CSV', async () => {
+  test('exports all loaded runs as CSV', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&state=failed')
     await page.getByText(`of ${FAILED_LAST_NIGHT}`).waitFor()
@@ -181,7 +181,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     expect(lines.length).toBe(FAILED_LAST_NIGHT + 1)
   })
 
-  test('of three runs at once the one that failed shows its exception, and the others do not borrow it', async () => {
+  test('of three concurrent runs only the failed one shows its exception', async () => {
     const grace = await stint.signUp('grace@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     const mark = (uid: string, agoMs: number, more: object) => ({ process: 'overlap', uid, at: at(agoMs), ...more })

@@ -59,7 +59,7 @@ describe.skipIf(cannotRun)('the console', () => {
   const rows = () => visit.page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
   const firstRun = () => visit.page.getByRole('button', { name: /^Run of/ }).first()
 
-  test('runs: the states are counted, filters go into the address, and the address gives the view back', async () => {
+  test('runs: counts states, keeps filters in the URL, and restores the view from it', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')
     await page.getByRole('button', { name: 'Completed 80' }).waitFor()
@@ -86,7 +86,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('runs: the table has pages, and durations are shown as a sentence and as a table', async () => {
+  test('runs: pages through the table and shows durations as a sentence and as a table', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')
     await page.getByText('1–25 of 83').waitFor()
@@ -101,7 +101,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('runs: dragging across zooms in, and the way back is live', async () => {
+  test('runs: dragging zooms in, and the range can be made live again', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')
     await firstRun().waitFor()
@@ -125,7 +125,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('a run on the timeline is clicked: its marks, neighbours, metrics and exceptions; Escape closes it', async () => {
+  test('runs: a click on a run shows its marks, neighbours, metrics and exceptions; Escape closes it', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h&process=nightly+import&meta=region+eu&state=completed')
     await page.getByText('1–20 of 20').waitFor()
@@ -157,7 +157,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('a run that starts and ends while one looks on appears, grows and is completed', async () => {
+  test('runs: a run appears, grows and is completed live', async () => {
     const { page } = visit
     await visit.go('runs?from=-15m&process=live')
     await page.getByText('No runs here').waitFor()
@@ -174,7 +174,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('metrics: names are chosen and metas compared', async () => {
+  test('metrics: selects names and compares metas', async () => {
     const { page } = visit
     await visit.go('metrics')
     await page.getByRole('heading', { name: 'bytes read' }).waitFor()
@@ -191,7 +191,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('exceptions: a group shows what was normalised and its newest texts', async () => {
+  test('exceptions: a group shows its normalised text and its newest texts', async () => {
     const { page } = visit
     await visit.go('exceptions')
     await page.getByText('7 exceptions in 2 groups').waitFor()
@@ -207,7 +207,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('home: each process with its state, its last runs and the way to them', async () => {
+  test('home: lists each process with its state, its last runs and a link to them', async () => {
     const { page } = visit
     await visit.go('home')
     await page.getByText(/^1 never finished, .*\d fine\.$/).waitFor()
@@ -220,7 +220,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test.each(['nonsense', 'constructor'])('%p is no page: the address becomes that of the first', async (name) => {
+  test.each(['nonsense', 'constructor'])('redirects the unknown page %p to the first page', async (name) => {
     await visit.go(name)
     await visit.page.reload()
     await visit.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
@@ -228,7 +228,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('health: a dead letter is replayed into its store, another one dropped', async () => {
+  test('health: replays one dead letter and drops another', async () => {
     const { page } = visit
     await visit.go('health')
     await page.getByText('2 rejected events. All accounts: 2.').waitFor()
@@ -250,7 +250,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('somebody else sees nothing of it, and no totals', async () => {
+  test('another account sees neither events nor totals', async () => {
     const other = await stint.visit(LIGHT, (await stint.signUp('mallory@example.com')).cookie)
     await other.go('home')
     await other.page.getByText('No processes yet').waitFor()
@@ -264,7 +264,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await other.close()
   })
 
-  test('hostile texts are shown as the texts they are', async () => {
+  test('shows hostile texts as plain text', async () => {
     const other = await stint.visit(LIGHT, eve.cookie)
     const { page } = other
     await other.go('runs?from=-1h')
@@ -346,7 +346,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(await inspect(PHONE, widest)).toEqual([])
   }, 60_000)
 
-  test('with the keyboard alone: past the navigation, along it, through a dialog and back to where it was opened', async () => {
+  test('the keyboard alone reaches the content, the navigation, and a dialog, which returns the focus', async () => {
     const { page } = visit
     await visit.go('keys')
     await page.reload()
@@ -368,7 +368,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
-  test('when Stint is away what is shown stays, is marked as out of date, and is renewed when it is back', async () => {
+  test('while Stint is unreachable the view stays, marked as out of date, and is refreshed afterwards', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')
     await firstRun().waitFor()

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
 import { type ConsoleStint, findBarriers, startConsole } from './console-visit.ts'
 
-describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the page of watches', () => {
+describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the watches page', () => {
   let console: ConsoleStint
   beforeAll(async () => {
     console = await startConsole({ NOTIFY_PRIVATE: 'true' })
   }, 60_000)
   afterAll(() => console.close())
 
-  test('a channel and a watch are created, the alert is shown, dismissed, and everything deleted', async () => {
+  test('creates a channel and a watch, shows and dismisses an alert, deletes everything', async () => {
     const { cookie } = await console.signUp('watch@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
     await go('watches')

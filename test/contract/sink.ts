@@ -200,30 +200,30 @@ export function sinkContract(subject: SinkSubject): void {
       expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
     })
 
-  describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a sink:`, () => {
-    test('what was stored is read back as it was', () => roundTrip(someOf(0)))
+  describe.skipIf(subject.skip !== undefined)(`${subject.name} fulfils the contract of a sink:`, () => {
+    test('reads back what was stored', () => roundTrip(someOf(0)))
 
-    test('an empty batch is stored', () =>
+    test('stores an empty batch', () =>
       withTrial(async ({ sink, read }) => {
         expect(await sink.write([])).toEqual(STORED)
         expect(await read(ACCOUNT)).toEqual([])
       }))
 
-    test('the same batch twice is stored once', () =>
+    test('stores a repeated batch once', () =>
       withTrial(async ({ sink, another, read }) => {
         const events = someOf(0)
         for (const each of [sink, sink, another()]) expect(await each.write(events)).toEqual(STORED)
         expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
       }))
 
-    test('an event twice in one batch is stored once', () =>
+    test('stores an event repeated in one batch once', () =>
       withTrial(async ({ sink, read }) => {
         const events = someOf(0)
         expect(await sink.write([...events, ...events])).toEqual(STORED)
         expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
       }))
 
-    test('batches that overlap are stored once', () =>
+    test('stores the events of overlapping batches once', () =>
       withTrial(async ({ sink, read }) => {
         const events = [...someOf(0), ...someOf(10), ...someOf(20)]
         expect(await sink.write(events.slice(0, -2))).toEqual(STORED)
@@ -231,7 +231,7 @@ export function sinkContract(subject: SinkSubject): void {
         expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
       }))
 
-    test('accounts are kept apart', () =>
+    test('separates accounts', () =>
       withTrial(async ({ sink, read }) => {
         const [own, foreign] = [someOf(0), someOf(0, { account: 'account-2' })]
         expect(await sink.write([...own, ...foreign])).toEqual(STORED)
@@ -246,10 +246,10 @@ export function sinkContract(subject: SinkSubject): void {
         ),
       ))
 
-    test('events of one series that are a nanosecond apart stay two', () =>
+    test('events of one series a nanosecond apart stay distinct', () =>
       roundTrip([0, 1, 2].flatMap((sub) => someOf(0).map((event) => ({ ...event, stamp: { ...event.stamp, sub } })))))
 
-    test('different events with one time of their own stay two, and the same one is one', () => {
+    test('different events with the same own time stay distinct, equal ones are one', () => {
       const own = (event: Event, atUs: number): Event => ({ ...event, stamp: ownStamp(atUs, contentOf(event)) })
       const different = ['import', 'export'].flatMap((process) => someOf(0).map((event) => ({ ...event, process })))
       const at = [NOW_US - (NOW_US % 1_000_000), NOW_US - (NOW_US % 1_000_000) + 7]
@@ -269,7 +269,7 @@ export function sinkContract(subject: SinkSubject): void {
         expect(await read(ACCOUNT)).toEqual([])
       }))
 
-    test('stamps far apart in one batch are all stored', () => {
+    test('stores stamps far apart in one batch', () => {
       const DAY_US = 86_400_000_000
       return roundTrip(
         [0, 1, 31, 62].flatMap((days) =>
@@ -290,7 +290,7 @@ export function sinkContract(subject: SinkSubject): void {
         ),
       ))
 
-    test('without meta is not the same series as with one', () =>
+    test('distinguishes series with and without meta', () =>
       roundTrip(withOwnStamps([...someOf(0).map((event) => ({ ...event, meta: '' })), ...someOf(0)])))
 
     if (takes('start'))
@@ -307,7 +307,7 @@ export function sinkContract(subject: SinkSubject): void {
             mark(4, { kind: 'end', failed: true, uid: '' }),
           ]))
 
-        test('an end and a failed end of one time are two', () =>
+        test('an end and a failed end of one time stay distinct', () =>
           roundTrip(
             [mark(0, { kind: 'end' }), mark(0, { kind: 'end', failed: true })].map((event) => ({
               ...event,
@@ -330,7 +330,7 @@ export function sinkContract(subject: SinkSubject): void {
         test('names keep every character', () =>
           roundTrip(HOSTILE_TEXTS.map((name, i) => metrics(i, { items: [[name, i]] }))))
 
-        test('names that mean something to a store', () => {
+        test('names with a meaning in the store', () => {
           const names = [
             'time',
             '_time',
@@ -357,12 +357,12 @@ export function sinkContract(subject: SinkSubject): void {
           roundTrip(HOSTILE_EXCEPTIONS.map((text, i) => exception(i, { exception: text }))))
       })
 
-    test('a large batch is stored whole', () => {
+    test('stores a large batch completely', () => {
       const one = someOf(0)
       return roundTrip(Array.from({ length: 2_000 }, (_, i) => ({ ...one[i % one.length]!, stamp: at(i) })))
     })
 
-    test('poison in the middle is refused, whatever it stands next to, and the others can be written', () =>
+    test('refuses poison anywhere in a batch, and the other events can be written', () =>
       withTrial(async ({ sink, read, poison }) => {
         const events = [...someOf(0), ...someOf(10)]
         const bad = poison(ACCOUNT, at(5))
@@ -374,7 +374,7 @@ export function sinkContract(subject: SinkSubject): void {
         expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
       }))
 
-    test('a reason is short and repeats nothing of what was sent', () =>
+    test('reasons are short and contain nothing that was sent', () =>
       withTrial(async ({ sink, poison }) => {
         const bad = poison(ACCOUNT, at(5))
         const secret = 'what-the-caller-sent'
@@ -385,14 +385,14 @@ export function sinkContract(subject: SinkSubject): void {
         expect(result.reason).not.toContain(secret)
       }))
 
-    test('a well-formed event of the kind can be stored while poison is refused, and no account sees the check', () =>
+    test('stores a check event of the same kind while poison is refused; no account sees it', () =>
       withTrial(async ({ sink, read, poison }) => {
         expect(await sink.write([poison(ACCOUNT, at(5))])).toMatchObject({ kind: 'refused' })
         for (const like of someOf(0)) expect(await sink.check(like)).toEqual(STORED)
         expect(await read(ACCOUNT)).toEqual([])
       }))
 
-    test('preparing again, and by two at once, changes nothing', () =>
+    test('preparing again, also concurrently, changes nothing', () =>
       withTrial(async ({ sink, another, read }) => {
         const first = await Promise.all([sink.prepare(), another().prepare()])
         expect(first).toEqual([STORED, STORED])
@@ -402,7 +402,7 @@ export function sinkContract(subject: SinkSubject): void {
         expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
       }, false))
 
-    test('writes that run at the same time are all stored', () =>
+    test('stores concurrent writes', () =>
       withTrial(async ({ sink, another, read }) => {
         const batches = Array.from({ length: 6 }, (_, i) => someOf(i * 10))
         const other = another()
@@ -411,7 +411,7 @@ export function sinkContract(subject: SinkSubject): void {
         expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(batches.flat())))
       }))
 
-    test('an erased account is gone, once and for all, and no other is', () =>
+    test('erases one account permanently and no other', () =>
       withTrial(async ({ sink, read }) => {
         const [own, foreign] = [someOf(0), someOf(0, { account: 'account-2' })]
         expect(await sink.write([...own, ...foreign])).toEqual(STORED)
@@ -420,7 +420,7 @@ export function sinkContract(subject: SinkSubject): void {
         expect(sorted(await read('account-2'))).toEqual(sorted(rowsOf(foreign)))
       }))
 
-    test('a store that is away is tried again, whatever it was asked', async () => {
+    test('retries every operation of an unreachable store', async () => {
       const trial = await subject.open()
       const sink = trial.away?.()
       try {
@@ -434,7 +434,7 @@ export function sinkContract(subject: SinkSubject): void {
       }
     })
 
-    test('credentials that the store does not know wait for the operator, whatever was asked', () =>
+    test('waits for the operator when the store rejects the credentials, in every operation', () =>
       withTrial(async ({ stranger, read }) => {
         const sink = stranger?.()
         if (sink === undefined) return

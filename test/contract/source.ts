@@ -45,7 +45,7 @@ const T = 1_795_176_000n * S
 const HOSTILE = 'a, b=c\\d $' + '{x} 😀 “é”; DROP'
 
 export function pointSourceContract(subject: SourceSubject): void {
-  describe.skipIf(subject.skip !== undefined)(`${subject.name} keeps the contract of a source of points:`, () => {
+  describe.skipIf(subject.skip !== undefined)(`${subject.name} fulfils the contract of a source of points:`, () => {
     let trial: SourceTrial
     let source: PointSource
     let accounts = 0
@@ -116,7 +116,7 @@ export function pointSourceContract(subject: SourceSubject): void {
       const text = (rows: Awaited<ReturnType<PointSource['findMarks']>>) =>
         rows.map(({ process, meta, uid, mark, ns }) => `${process}|${meta}|${uid}| ${mark} ${ns - T}`)
 
-      test('come newest first with their own times, of the range and the processes that are asked for', async () => {
+      test('come newest first with their own times, filtered by range and processes', async () => {
         const { account, store, start, end, failed, ownStart } = cast()
         await store([
           start(1n, { uid: 'a', meta: HOSTILE }),
@@ -139,7 +139,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await source.findMarks({ ...q, account: 'stranger' })).toEqual([])
       })
 
-      test('come with the newest of each process and meta when they are limited', async () => {
+      test('a limit keeps the newest of each process and meta', async () => {
         const { account, store, start } = cast()
         await store([
           ...Array.from({ length: 20 }, (_, i) => start(BigInt(i) * S)),
@@ -173,7 +173,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await timings()).toEqual([])
       })
 
-      test('of every state, newest first by first mark', async () => {
+      test('have every state and come newest first by first mark', async () => {
         const { store, start, end, timings } = cast()
         await store([end(1n), start(2n), start(3n), end(400_000_005n), end(400_000_006n), start(500_000_000n)])
         expect(await timings()).toEqual([
@@ -191,7 +191,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await timings()).toEqual(['import||a| completed 2→1003', 'import||| completed 1→3000000002'])
       })
 
-      test('of one process that overlap are separated by uid, and marks without a uid are a group of their own', async () => {
+      test('overlapping runs are separated by uid; marks without a uid form their own group', async () => {
         const { store, start, end, timings } = cast()
         await store([
           start(1n, { uid: 'a' }),
@@ -208,7 +208,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('of one uid in two processes or metas are not mixed', async () => {
+      test('one uid in two processes or metas stays separate', async () => {
         const { store, start, end, timings } = cast()
         const uid = 'same'
         await store([
@@ -227,7 +227,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('that took more than MAX_RUN are an abandoned start and an orphan', async () => {
+      test('a run longer than MAX_RUN is an abandoned start and an orphan', async () => {
         const { store, start, end, timings } = cast()
         await store([start(0n, { uid: 'a' }), end(S, { uid: 'a' }), start(2n, { uid: 'b' }), end(S + 3n, { uid: 'b' })])
         expect(await timings({ maxRunNs: S })).toEqual([
@@ -237,7 +237,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('still running are abandoned once they are older than MAX_RUN', async () => {
+      test('running ones are abandoned once they are older than MAX_RUN', async () => {
         const { store, start, timings } = cast()
         await store([start(0n, { uid: 'a' }), start(1n, { uid: 'b' })])
         expect(await timings({ maxRunNs: HOUR, nowNs: T + HOUR + 1n })).toEqual([
@@ -246,7 +246,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('are in a range that they overlap, however little of it', async () => {
+      test('are in every range that they overlap', async () => {
         const { store, start, end, timings } = cast()
         await store([start(10n), end(20n), end(30n, { uid: 'o' }), start(40n, { uid: 'r' })])
         const between = (from: bigint, to: bigint) => timings({ fromNs: T + from, toNs: T + to, nowNs: T + 50n })
@@ -260,7 +260,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await between(51n, 60n)).toEqual([])
       })
 
-      test('do not depend on the range that asks for them', async () => {
+      test('do not depend on the range of the question', async () => {
         const { store, start, end, timings } = cast()
         await store([start(-20n * HOUR), end(2n), start(3n), end(23n * HOUR)])
         expect(await timings({ fromNs: T, toNs: T + 10n, nowNs: T + DAY })).toEqual([
@@ -296,7 +296,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('are asked for with any text, and nothing of it is taken for a query', async () => {
+      test('filters take any text without query injection', async () => {
         const { store, start, timings } = cast()
         await store([start(1n, { process: HOSTILE, meta: HOSTILE }), start(2n)])
         expect(await timings({ process: HOSTILE, meta: HOSTILE })).toEqual([`${HOSTILE}|${HOSTILE}|| running 1→`])
@@ -304,7 +304,7 @@ export function pointSourceContract(subject: SourceSubject): void {
           for (const q of [{ process: text }, { meta: text }, { uid: text }]) expect(await timings(q)).toEqual([])
       })
 
-      test('of another account are never seen', async () => {
+      test('of another account are invisible', async () => {
         const [own, foreign] = [cast(), cast()]
         await own.store([own.start(1n, { uid: 'a' })])
         await foreign.store([foreign.end(2n, { uid: 'a' }), foreign.start(3n)])
@@ -313,7 +313,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await foreign.timings()).toEqual(['import||| running 3→', 'import||a| orphan →2'])
       })
 
-      test('come in pages that skip and repeat nothing, whatever their size', async () => {
+      test('pages of any size skip and repeat nothing', async () => {
         const { store, start, end, question } = cast()
         const metas = ['', 'm', 'n']
         await store(
@@ -329,7 +329,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         for (const limit of [1, 5, 12]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
       })
 
-      test('that failed differ from completed ones, in answers and in summaries', async () => {
+      test('failed ones differ from completed ones, in answers and in summaries', async () => {
         const { store, start, end, failed, timings, summary } = cast()
         await store([start(1n, { uid: 'a' }), start(2n, { uid: 'b' }), failed(3n, { uid: 'a' }), end(9n, { uid: 'b' })])
         await store([failed(20n)])
@@ -345,7 +345,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('with times of their own keep them: whole seconds, equal ones, a start and its end in one', async () => {
+      test('own times are kept: whole seconds, equal times, a start and an end of one time', async () => {
         const { store, ownStart, ownEnd, timings } = cast()
         await store([
           ...['a', 'b'].flatMap((uid) => [ownStart(0n, { uid }), ownEnd(2n * S, { uid })]),
@@ -359,7 +359,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(inRange.filter((row) => !row.includes(`0→${2n * S}`))).toEqual([`import||c| completed ${MS}→${MS}`])
       })
 
-      test('of one time have each its own process, meta and uid, and pages that skip and repeat none', async () => {
+      test('timings of one time keep their process, meta and uid, and pages skip and repeat none', async () => {
         const { store, ownStart, ownFailed, question } = cast()
         const names = Array.from({ length: 24 }, (_, i) => ({
           process: `p${i}`, // within one series InfluxDB needs different stamps: intake sees to that
@@ -384,21 +384,21 @@ export function pointSourceContract(subject: SourceSubject): void {
         for (const limit of [5, 7, 48]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
       }, 60_000)
 
-      test('of a later page leave out what arrived after the first one, but for marks that brought their own time', async () => {
+      test('later pages omit marks that arrived after the first page, except those with own times', async () => {
         const { store, start, end, ownEnd, timings } = cast()
         await store([start(0n), end(4n), start(2n, { uid: 'a' }), ownEnd(5n, { uid: 'a' }), start(6n, { uid: 'b' })])
         expect(await timings({ asOfNs: T + 3n })).toEqual(['import||a| completed 2→5', 'import||| running 0→'])
         expect(await timings({ asOfNs: T + 4n })).toEqual(['import||a| completed 2→5', 'import||| completed 0→4'])
       })
 
-      test('of an empty range are an empty list', async () => {
+      test('an empty range gives an empty list', async () => {
         const { store, start, timings } = cast()
         await store([start(0n)])
         expect(await timings({ fromNs: T, toNs: T })).toEqual([])
       })
     })
 
-    test('the latest timings are the newest of each process, over its metas, and no more than asked for', async () => {
+    test('the latest timings are the newest of each process over its metas, up to a limit', async () => {
       const { store, start, end, question } = cast()
       await store([
         ...Array.from({ length: 8 }, (_, i) => [
@@ -426,7 +426,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     })
 
     describe('a summary of timings', () => {
-      test('of no marks has no rows', async () => {
+      test('has no rows without marks', async () => {
         const { summary } = cast()
         expect(await summary()).toEqual([])
         expect(await summary({ byMeta: true, everyNs: MINUTE })).toEqual([])
@@ -458,7 +458,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(row!.maxMs).toBe(10)
       })
 
-      test('has figures of null where nothing was completed', async () => {
+      test('has null figures where nothing was completed', async () => {
         const { store, start, summary } = cast()
         await store([start(0n)])
         expect(await summary()).toEqual([
@@ -479,7 +479,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('puts the metas of a process together or splits by them', async () => {
+      test('merges the metas of a process or splits by them', async () => {
         const { store, start, end, summary } = cast()
         await store([
           ...[start(0n), end(2n * MS)],
@@ -552,7 +552,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('as a series has buckets from the epoch on, and only what the range holds', async () => {
+      test('as a series has buckets aligned to the epoch, limited to the range', async () => {
         const { store, start, end, summary } = cast()
         await store([start(0n), end(61n * S), start(62n * S), end(63n * S), start(64n * S), end(125n * S)])
         const every = 7n * S
@@ -562,7 +562,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     })
 
     describe('a count of marks', () => {
-      test('is of the range, the process and the meta', async () => {
+      test('is filtered by range, process and meta', async () => {
         const { store, start, end, metric, range } = cast()
         const count = (q: Partial<TimingSelection> = {}) => source.countMarks({ ...range, ...q })
         expect(await count()).toBe(0)
@@ -584,7 +584,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     })
 
     describe('metrics', () => {
-      test('come newest first and within a stamp by name', async () => {
+      test('come newest first, and by name within a stamp', async () => {
         const { store, metric, points } = cast()
         await store([
           metric(1n, [
@@ -624,7 +624,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
-      test('are selected by range, process, meta and name, and by account always', async () => {
+      test('are filtered by range, process, meta and name, and always by account', async () => {
         const [{ store, metric, points }, stranger] = [cast(), cast()]
         await stranger.store([stranger.metric(0n, [['a', 99]])])
         await store([
@@ -646,7 +646,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         for (const name of ['" or true or "', "' OR 1=1 --", '\\', 'nobody']) expect(await values({ name })).toEqual([])
       })
 
-      test('come in pages that skip and repeat nothing, in the middle of a stamp and over long gaps too', async () => {
+      test('pages skip and repeat nothing, also within a stamp and across long gaps', async () => {
         const { store, metric, range } = cast()
         const names = Array.from({ length: 20 }, (_, i): [string, number] => [`name ${i}`, i])
         const metas = ['', 'm']
@@ -664,7 +664,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     })
 
     describe('metrics with times of their own', () => {
-      test('come by time, whatever their stamps, and the edges of a range are judged by time', async () => {
+      test('are ordered and filtered by time, not by stamp', async () => {
         const { store, metric, points, rows } = cast()
         const own = (offset: bigint, name: string, value: number, fields = {}) =>
           withOwnTime(metric(offset, [[name, value]], fields))
@@ -694,7 +694,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await names(T - 1n, T + S + 1n)).toHaveLength(5)
       })
 
-      test('of one time come in pages that skip and repeat none, however many there are', async () => {
+      test('pages of metrics with one time skip and repeat none', async () => {
         const { store, metric, range } = cast()
         await store(
           Array.from({ length: 300 }, (_, i) =>
@@ -708,7 +708,7 @@ export function pointSourceContract(subject: SourceSubject): void {
       })
     })
 
-    test('metrics are selected by uid, and those without one too', async () => {
+    test('metrics are filtered by uid, also by its absence', async () => {
       const { store, metric, points, rows } = cast()
       const of = (uid: string | undefined, event: Metrics): Metrics => ({ ...event, ...(uid !== undefined && { uid }) })
       await store([
@@ -767,7 +767,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect((await rows({ meta: '', name: 'a', process: 'import' })).map(({ sum }) => sum)).toEqual([3.5, 9])
       })
 
-      test('lie from the epoch on, and the range cuts them', async () => {
+      test('are aligned to the epoch and limited to the range', async () => {
         const { store, metric, rows } = cast()
         await store([0n, 10n, 20n, 30n, 40n].map((s) => metric(s * S, [['a', Number(s)]])))
         const every = 7n * S
@@ -788,7 +788,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     })
 
     describe('processes', () => {
-      test('are named with their metas, kinds and last time, the most recent first', async () => {
+      test('have their metas, kinds and last time, most recent first', async () => {
         const [{ store, start, end, metric, processes }, stranger] = [cast(), cast()]
         await stranger.store([stranger.start(9n, { process: 'foreign' })])
         expect(await processes()).toEqual([])
@@ -837,7 +837,7 @@ export function pointSourceContract(subject: SourceSubject): void {
       })
     })
 
-    test('an answer without pages has no more rows than its caller can use', async () => {
+    test('an answer without pages is limited to maxRows', async () => {
       const { store, start, metric, summary, rows, processes } = cast()
       await store(
         Array.from({ length: 20 }, (_, i) => [

@@ -47,7 +47,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     await child.exited
   }
 
-  test('into InfluxDB that is killed three times gives the same answers', async () => {
+  test('into InfluxDB, killed three times, gives the same answers', async () => {
     const env = { DATA_DIR: source, ...settingsOf(bucket) }
     for (let kill = 0; kill < KILLS; kill++) await copyAndKill(env, source)
     const { exitCode, stdout, stderr } = await runStint(['copy', '--from', 'embedded', '--json'], env)
@@ -63,7 +63,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     expectSame(await runScript('ask-questions.ts', [QUESTIONS], env), expected)
   }, 240_000)
 
-  test('back into another embedded engine gives the same answers, and so does a repetition', async () => {
+  test('back into another embedded engine gives the same answers, also when repeated', async () => {
     const env = { DATA_DIR: tempDir('copy-back'), ...settingsOf(bucket, 'FROM_') }
     for (let repetition = 0; repetition < 2; repetition++) {
       const { exitCode, stderr } = await runStint(['copy', '--from', 'influxdb'], env)
@@ -72,7 +72,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     }
   }, 240_000)
 
-  test('through a file gives the same answers, those about exceptions too', async () => {
+  test('through a file gives the same answers, including exceptions', async () => {
     const file = join(tempDir('copy-file'), 'history.ndjson.gz')
     const env = { DATA_DIR: tempDir('copy-of-file') }
     expect(await runStint(['copy', '--from', 'embedded', '--to', file], { DATA_DIR: source })).toMatchObject({

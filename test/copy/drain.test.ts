@@ -14,7 +14,7 @@ import { runStint } from './run-stint.ts'
 const AWAY = 'http://127.0.0.1:9'
 const EVENTS = 300
 
-describe.skipIf(engineMissing !== undefined)('the spools of a node that is gone', () => {
+describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => {
   const node = createStintProcess({
     CLICKHOUSE_URL: AWAY,
     INFLUX_URL: AWAY,
@@ -75,7 +75,7 @@ describe.skipIf(engineMissing !== undefined)('the spools of a node that is gone'
     60_000,
   )
 
-  test('are not created by a drain', async () => {
+  test('are not created by draining an empty directory', async () => {
     const dir = tempDir('empty')
     writeFileSync(join(dir, 'note'), '')
     expect(await runStint(['drain', dir], { DATA_DIR })).toEqual({

@@ -3,14 +3,14 @@ import { expect, test } from 'bun:test'
 import { fromLine, toLine } from '../../src/copy/event-line.ts'
 import { someHistory } from './some-history.ts'
 
-test('every event is read as it was written', () => {
+test('every event reads back as written', () => {
   for (const event of someHistory(2_000)) {
     expect(fromLine(toLine(event, true))).toEqual(event)
     expect(fromLine(toLine(event, false), 'acc_other')).toEqual({ ...event, account: 'acc_other' })
   }
 })
 
-test('the content of a row is kept', () => {
+test('keeps the content of a row', () => {
   const event = {
     kind: 'start',
     account: 'a',

@@ -21,7 +21,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
     await runScript('fill-embedded.ts', [from, String(EVENTS)])
   }, 60_000)
 
-  test('is exported without the others', async () => {
+  test('is exported without other accounts', async () => {
     expect(await runStint(['export', '--account', 'acc_two', file], { DATA_DIR: from })).toMatchObject({ exitCode: 0 })
     const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
     expect(lines.join()).not.toContain('acc_')
@@ -32,7 +32,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
     )
   }, 60_000)
 
-  test('is imported for another account, as often as one likes', async () => {
+  test('can be imported repeatedly into another account', async () => {
     const accounts = openFresh({ path: join(to, 'accounts.sqlite') })
     const { account } = await accounts.create(ADA)
     accounts.close()
@@ -50,7 +50,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
     expect(sorted(readFileSync(out, 'utf8'))).toEqual(sorted(gunzipSync(readFileSync(file)).toString()))
   }, 60_000)
 
-  test('must exist, and Parquet is refused', async () => {
+  test('reports an unknown account, and refuses Parquet', async () => {
     const unknown = await runStint(['import', '--account', 'bob@example.com', file], { DATA_DIR: to })
     expect(unknown).toMatchObject({
       exitCode: 1,

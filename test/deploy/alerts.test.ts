@@ -134,13 +134,13 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('al
       )
     }
 
-    test('a run that hangs fires beyond MAX_RUN, and until it ends', async () => {
+    test('a hanging run fires from MAX_RUN until its end', async () => {
       const found = await firing('stint-run-too-long')
       expect(found).toEqual({ 'acc_ada hangs': expect.any(Number) })
       expect(Math.abs(found['acc_ada hangs']! - 25 * HOUR_S)).toBeLessThan(120)
     })
 
-    test('silence is judged per process and meta against its own usual gap', async () => {
+    test('silence is judged per process and meta by the usual gap', async () => {
       const found = await firing('stint-process-silent')
       expect(Object.keys(found).sort()).toEqual([
         'acc_ada daily late',
@@ -158,11 +158,11 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('al
       expect(await firing('stint-run-failed')).toEqual({ 'acc_ada failing': 1, 'acc_ada flapping': 1 })
     })
 
-    test('exceptions fire, also of a process that sends nothing else', async () => {
+    test('exceptions fire, also for a process that sends nothing else', async () => {
       expect(await firing('stint-exceptions')).toEqual({ 'acc_ada talker': 2 })
     })
 
-    test('each resolves with the end, the event or the run it waited for', async () => {
+    test('each alert resolves with the expected end, event or run', async () => {
       await write(name, LATER)
       expect(await firing('stint-run-too-long')).toEqual({})
       expect(Object.keys(await firing('stint-process-silent'))).not.toContain('acc_ada daily late')
@@ -170,7 +170,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('al
       expect(await firing('stint-run-failed')).toEqual({ 'acc_ada flapping': 1 })
     })
 
-    test('1,200 processes in trouble are the 100 worst, not an error', async () => {
+    test('with 1,200 failing processes the 100 worst are reported', async () => {
       await write(name, CROWD)
       expect(Object.keys(await firing('stint-run-too-long'))).toHaveLength(ALERT_SERIES)
       expect(Object.keys(await firing('stint-run-failed'))).toHaveLength(ALERT_SERIES)

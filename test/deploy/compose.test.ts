@@ -83,13 +83,13 @@ describe('versions', () => {
 
 describe('order', () => {
   const runsOn = ([, { restart }]: [string, Service]) => restart !== undefined
-  test('every service that runs on has a health check: its own or its image’s', () => {
+  test('every long-running service has a health check, its own or that of its image', () => {
     expect(dockerfile).toMatch(/^HEALTHCHECK .*check-ready\.ts/m)
     for (const [name, { healthcheck, image }] of services.filter(runsOn))
       expect([name, image === 'stint:local' || healthcheck?.test !== undefined]).toEqual([name, true])
   })
 
-  test('each waits until what it needs is healthy, or done', () => {
+  test('each service waits until its dependencies are healthy or completed', () => {
     const ends = new Set(services.filter((service) => !runsOn(service)).map(([name]) => name))
     for (const [, { depends_on = {} }] of services)
       for (const [name, { condition }] of Object.entries(depends_on))
@@ -115,7 +115,7 @@ describe('order', () => {
     for (const [name] of users) if (name !== 'make-secrets') expect(waitsFor(name)).toContain('make-secrets')
   })
 
-  test('a store that COMPOSE_PROFILES leaves out is not waited for', () => {
+  test('Stint does not wait for a store that COMPOSE_PROFILES omits', () => {
     const optional = services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)
     expect(optional.sort()).toEqual(['clickhouse', 'grant-tokens', 'influxdb'])
     for (const [name, { depends_on = {}, profiles }] of services)
@@ -151,7 +151,7 @@ describe('order', () => {
 })
 
 describe('reach', () => {
-  test('is this host, and only Stint and Grafana', () => {
+  test('publishes only Stint and Grafana, on this host', () => {
     const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))
     expect(published).toEqual([
       ['stint', '${' + 'BIND:-127.0.0.1}:${' + 'STINT_PORT:-7070}:7070'],
@@ -169,7 +169,7 @@ describe('reach', () => {
 })
 
 describe('secrets', () => {
-  test('are in no variable, but in files', () => {
+  test('are in files, not in variables', () => {
     // the password of the operator's own mail server is in .env
     for (const [name, { environment = {} }] of services)
       for (const variable of Object.keys(environment))
@@ -178,7 +178,7 @@ describe('secrets', () => {
     expect(dockerfile).not.toMatch(/PASSWORD|TOKEN|SECRET/)
   })
 
-  test('reach those that need them, and only to be read', () => {
+  test('are mounted read-only into the services that need them', () => {
     const holders = services.flatMap(([name, { volumes = [] }]) =>
       volumes.filter((volume) => volume.startsWith('secrets-')).map((volume) => [name, ...volume.split(':')]),
     )
@@ -203,7 +203,7 @@ describe('mounts', () => {
     )
   })
 
-  test('exist for points in ClickHouse, too', () => {
+  test('exist for points in ClickHouse as well', () => {
     const chosen = [...text.matchAll(/- (\.\/\S*)\$\{POINTS:-influxdb\}([\w./]*):/g)]
     expect(chosen).toHaveLength(2)
     for (const [, folder, file] of chosen)
@@ -284,7 +284,7 @@ describe('settings', () => {
     return { ...image, ...compose.services[service]!.environment }
   }
 
-  test.each(['stint', 'grant-tokens'])('of %s are known to config.ts, and right', (service) => {
+  test.each(['stint', 'grant-tokens'])('of %s are known to config.ts and valid', (service) => {
     const dir = tempDir('compose')
     const env = settingsOf(service)
     for (const [name, value] of Object.entries(env)) {
@@ -320,7 +320,7 @@ describe('settings', () => {
     ([, name, value]) => [name!, value!] as const,
   )
 
-  test('env.example has every variable that there is, and no other', () => {
+  test('env.example has exactly the known variables', () => {
     const ofCompose = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
     const secrets = [...known].filter((name) => name.endsWith('_FILE')).map((name) => name.replace('_FILE', ''))
     const expected = new Set([...known, ...ofCompose].filter((name) => !secrets.includes(name)))

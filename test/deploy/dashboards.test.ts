@@ -20,12 +20,12 @@ describe('the generated files', () => {
     expect(read(path)).toBe(generated.get(path)!)
   })
 
-  test('are all that is there', () => {
+  test('are the only files in their directories', () => {
     const found = [...new Glob('{dashboards,alerting}/**/*').scanSync(GRAFANA)].sort()
     expect(found).toEqual([...generated.keys()].sort())
   })
 
-  test('keep to another MAX_RUN', () => {
+  test('use the configured MAX_RUN', () => {
     const dashboard = renderDashboards(3_600_000_000_000n).get('dashboards/influxdb/process.json')!
     expect(dashboard).toContain('3600000000000')
     expect(dashboard).not.toContain('86400000000000')
@@ -49,7 +49,7 @@ function* objectsOf(value: unknown): Generator<Record<string, unknown>> {
 
 const objects = [...generated.values()].flatMap((text) => [...objectsOf(JSON.parse(text))])
 
-test('every data source that is asked is provisioned', () => {
+test('every queried data source is provisioned', () => {
   const known = datasources.map(({ type, uid }) => ({ type, uid }))
   const builtIn = [{ type: 'datasource', uid: '-- Mixed --' }, { type: '__expr__', uid: '__expr__' }, { type: 'grafana', uid: '-- Grafana --' }] // biome-ignore format: short
   const asked = objects.flatMap(({ datasource }) => (datasource === undefined ? [] : [datasource]))
@@ -60,7 +60,7 @@ test('every data source that is asked is provisioned', () => {
       expect([...known, ...builtIn].map(({ uid }) => uid)).toContain(datasourceUid as string)
 })
 
-describe('what is asked of Prometheus', () => {
+describe('the queries to Prometheus', () => {
   const exprs = [...new Set(objects.flatMap(({ expr }) => (typeof expr === 'string' ? [expr] : [])))]
   const plain = (expr: string) => expr.replaceAll('$__rate_interval', '1m')
 
@@ -136,7 +136,7 @@ describe('the alert rules', () => {
     expect(rules.map(({ uid }) => uid)).toEqual([...uids, ...uids])
   })
 
-  test('hold no dollar: Grafana would take what follows for a variable of its environment', () => {
+  test('contain no dollar sign, which Grafana would expand as an environment variable', () => {
     expect(JSON.stringify(rules)).not.toContain('$')
   })
 
@@ -163,7 +163,7 @@ describe('the alert rules', () => {
     }
   })
 
-  test('tell a Stint that is gone, for which no figure of its own is left: the only one that silence sets off', () => {
+  test('report a missing Stint, the only rule that fires without data', () => {
     const { scrape_configs } = YAML.parse(readFileSync(join(GRAFANA, '../prometheus.yml'), 'utf8')) as {
       scrape_configs: { job_name: string }[]
     }
@@ -190,7 +190,7 @@ describe('the alert rules', () => {
     }
   })
 
-  test('are in the README, by the figure that they ask for', () => {
+  test('are in the README with the metric they query', () => {
     const table = sectionUnder('src/deploy/README.md', 'Alerts')
     const exprs: string[] = rules.flatMap(({ data }) => data[0].model.expr ?? [])
     expect(exprs).toHaveLength(10)

@@ -120,7 +120,7 @@ test('the target `embedded` differs only by the optional dependencies', () => {
   expect(Object.keys(stages).at(-1)).toBe('stint') // what a build without --target makes
 })
 
-test('names what is missing, and ends, without CLICKHOUSE_URL', async () => {
+test('exits and names the missing setting without CLICKHOUSE_URL', async () => {
   const child = asNobody(json(image, 'CMD'), { PORT: '0' })
   const said = await output(child)
   expect(await child.exited).toBe(1)
@@ -151,7 +151,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
   }, 120_000)
   afterAll(() => clickhouse?.stop())
 
-  test('is not healthy before it runs, gets ready, is healthy, serves, and stops when asked', async () => {
+  test('becomes ready and healthy, serves, and stops on SIGTERM', async () => {
     const isHealthy = async () => (await asNobody(json(image, 'HEALTHCHECK .*CMD'), settings).exited) === 0
     expect(await isHealthy()).toBe(false)
 
@@ -173,7 +173,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
     expect(await said).not.toMatch(/EACCES|EROFS|read-only|permission denied/i)
   }, 120_000)
 
-  test.skipIf(!isRoot)('had nothing of its own to write to but DATA_DIR', () => {
+  test.skipIf(!isRoot)('can write only to DATA_DIR', () => {
     const writable = Bun.spawnSync([
       'setpriv',
       `--reuid=${NOBODY}`,

@@ -52,7 +52,7 @@ describe('the Kubernetes manifests', () => {
     return tsc.stdout.toString() + tsc.stderr.toString()
   }
 
-  test('are as the API has them, and what it would not take is seen', () => {
+  test('fit the schema of the API, which rejects invalid ones', () => {
     expect(compile(resources)).toBe('')
     const broken = structuredClone(resources)
     const spec = broken.find(({ kind }) => kind === 'StatefulSet')!.spec.template.spec
@@ -82,7 +82,7 @@ describe('the Kubernetes manifests', () => {
       expect(labels).toMatchObject(selector)
   })
 
-  test('give the process no right it does not need, and a volume for DATA_DIR alone', () => {
+  test('give the process no unnecessary privileges and a volume only for DATA_DIR', () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
     expect(pod.automountServiceAccountToken).toBe(false)
     expect(container.securityContext).toEqual({
@@ -96,7 +96,7 @@ describe('the Kubernetes manifests', () => {
     for (const { name } of container.volumeMounts) expect(names.map((volume) => volume.name)).toContain(name)
   })
 
-  test('probe what Stint serves, and stop it later than it needs', () => {
+  test('use the probes of Stint and a grace period longer than its shutdown', () => {
     const port = Number(find('ConfigMap').data.PORT)
     expect(container.ports).toEqual([{ name: 'http', containerPort: port }])
     expect([container.startupProbe, container.livenessProbe, container.readinessProbe].map((it) => it.httpGet)).toEqual(
@@ -110,7 +110,7 @@ describe('the Kubernetes manifests', () => {
     expect(find('NetworkPolicy').spec.ingress).toEqual([{ ports: [{ protocol: 'TCP', port }] }])
   })
 
-  test('have settings that Stint takes, and secrets as files', () => {
+  test('have settings that Stint accepts, and secrets as files', () => {
     const dir = tempDir('kubernetes')
     const data: Record<string, string> = { ...find('ConfigMap').data, NODE_ID: '0' }
     for (const [name, path] of Object.entries(data)) {
@@ -140,7 +140,7 @@ describe('the systemd unit', () => {
     expect(Bun.spawnSync(['systemd-analyze', 'verify', path]).stderr.toString()).toContain('KilMode')
   })
 
-  test('stops Stint alone first, for longer than it needs, and writes to DATA_DIR alone', () => {
+  test('signals only the main process, waits longer than its shutdown, and can write only to DATA_DIR', () => {
     expect(value('KillMode')).toBe('mixed')
     expect(Number(value('TimeoutStopSec'))).toBeGreaterThan(10)
     expect(value('ProtectSystem')).toBe('strict')

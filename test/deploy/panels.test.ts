@@ -454,7 +454,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       dashboards.flatMap(({ title, panels }) => panels.map((panel: JsonPanel) => [`${title} / ${panel.title}`, panel])),
     )
 
-    test('every panel is looked at', () => {
+    test('every panel is covered', () => {
       expect([...panels.keys()].sort()).toEqual(Object.keys(SHOWS).sort())
     })
 
@@ -485,7 +485,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
     test('without meta', async () => {
       expect(await runs({ meta: '%without%' })).toEqual({ completed: 1 })
     })
-    test('text of a stranger stays text', async () => {
+    test('hostile text stays text', async () => {
       for (const text of ["') OR 1=1 --", '.*', 'x)$/ or true or /^(?:', "\\' OR 1=1 --", "%' OR 1 --", '"'])
         for (const process of [text, [text], [text, 'nobody']]) expect(await runs({ process })).toEqual({})
     })
@@ -508,7 +508,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       ])
     })
 
-    test('variables offer what there is', async () => {
+    test('variables offer the existing values', async () => {
       const offered: Record<string, unknown[]> = {}
       for (const { name, datasource, query } of dashboards[1].templating.list) {
         const frames =

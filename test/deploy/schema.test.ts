@@ -101,7 +101,7 @@ const files = [...new Glob('*/*.json').scanSync(DASHBOARDS)].sort()
 const readDashboard = (file: string) => JSON.parse(readFileSync(join(DASHBOARDS, file), 'utf8'))
 
 describe('the dashboards', () => {
-  test('are as Grafana has them, and what it would not take is seen', () => {
+  test('fit the schema of Grafana, which rejects invalid ones', () => {
     const sources = Object.fromEntries(files.map((file) => [file.replace(/\W/g, '_'), toSource(readDashboard(file))]))
     const broken = readDashboard('influxdb/process.json')
     broken.templating.list[0].refrehs = 2
@@ -116,7 +116,7 @@ describe('the dashboards', () => {
     expect(errors).toMatch(/dots/)
   }, 60_000)
 
-  test('have ids and places of their own', () => {
+  test('have unique ids and no overlapping panels', () => {
     expect(files.length).toBe(6)
     for (const file of files) {
       const { panels, uid } = readDashboard(file)

@@ -33,7 +33,7 @@ async function run(
 describe('make-secrets', () => {
   const all = () => Object.fromEntries([...new Glob('**/*').scanSync(dir)].sort().map((path) => [path, read(path)]))
 
-  test('makes each once, long and different, readable by any user', async () => {
+  test('creates each secret once, long and distinct, readable by any user', async () => {
     expect(await run('make-secrets.ts', [dir])).toEqual({ exitCode: 0, said: '' })
     const made = all()
     expect(Object.keys(made)).toEqual([
@@ -57,7 +57,7 @@ describe('make-secrets', () => {
     expect(all()).toEqual(made)
   })
 
-  test('ClickHouse has two users, by their hashes, and no other', () => {
+  test('ClickHouse has exactly two users, defined by hashes', () => {
     const xml = read('clickhouse/stint.xml')
     const users = [...xml.matchAll(/<(\w+)>\s*<password_sha256_hex>(\w+)<[\s\S]*?<query>(.*?)<\/query>[\s\S]*?<\/\1>/g)]
     const sha256 = (path: string) => createHash('sha256').update(read(path)).digest('hex')
@@ -80,7 +80,7 @@ describe('make-secrets', () => {
 describe.skipIf(influxdMissing !== undefined)('grant-tokens', () => {
   const [stintFile, grafanaFile] = [join(dir, 'stint/influx-token'), join(dir, 'grafana/influx-token')]
 
-  test('makes the bucket with its retention and two tokens, which can write or read it alone', async () => {
+  test('creates the bucket with its retention, and one token each for writing and reading it', async () => {
     const server = await influxd()
     const bucket = server.freshName()
     const other = await server.freshBucket()
@@ -135,7 +135,7 @@ describe.skipIf(influxdMissing !== undefined)('grant-tokens', () => {
     expect(await ask(tokens()[1], bucket)).toBe(200)
   }, 60_000)
 
-  test('fails and says why, without the token, when it may not', async () => {
+  test('reports a missing permission without printing the token', async () => {
     const server = await influxd()
     const env = {
       INFLUX_URL: server.url,

@@ -47,7 +47,7 @@ describe('stripping', () => {
     expect(stripText(text)).toBe(kept)
   })
 
-  test('leaves nothing that InfluxDB or SPEC.md forbids, in the order it came, and does nothing the second time', () => {
+  test('removes everything that InfluxDB or SPEC.md forbids, keeps the order, and is idempotent', () => {
     fc.assert(
       fc.property(fc.oneof(NEARLY_ANY, NASTY), (text) => {
         const kept = stripText(text)
@@ -86,7 +86,7 @@ describe('a process', () => {
     expect(details(checkProcess(`\udc00${LONE}`))).toEqual(['must be well-formed Unicode'])
   })
 
-  test('passes the check exactly when something is left of it', () => {
+  test('passes the check exactly if it is not empty after stripping', () => {
     fc.assert(
       fc.property(NASTY, (text) => {
         expect(checkProcess(text).length === 0).toBe(stripText(text) !== '')
@@ -124,7 +124,7 @@ test('an exception is any well-formed text of at most 15,000 code points, the em
   for (const value of [null, 1, {}, ['a']]) expect(details(checkExceptionText(value))).toEqual(['must be a string'])
 })
 
-describe('the name of a metric', () => {
+describe('a metric name', () => {
   test.each([
     ['', 'a metric name must not be empty'],
     ['a'.repeat(251), 'a metric name must have at most 250 characters'],
@@ -143,7 +143,7 @@ describe('the name of a metric', () => {
   })
 
   test.each(['a', ' ', 'a\\b', 'a'.repeat(250), EMOJI.repeat(250), '__proto__', 'constructor', 'name', 'a,b =c'])(
-    '%j is taken',
+    'accepts %j',
     (name) => {
       expect(nameFault(name)).toBeUndefined()
     },

@@ -4,7 +4,7 @@ import { logLines, readCorpus, sortFaults } from './corpus.ts'
 import { FAULTS } from './traces.ts'
 
 describe.each(FAULTS)('$language: $fault', ({ occurrences: [one, another], normal }) => {
-  test('leaves what does not vary', () => {
+  test('keeps the constant parts', () => {
     expect(normalizeException(one)).toBe(normal)
     expect(normalizeException(another)).toBe(normal)
   })
@@ -14,7 +14,7 @@ describe.each(FAULTS)('$language: $fault', ({ occurrences: [one, another], norma
     expect(fingerprint(another)).toBe(fingerprint(one))
   })
 
-  test('is the same with other line ends and a line break at its end', () => {
+  test('ignores the kind of line endings and a trailing line break', () => {
     expect(fingerprint(`${one.replaceAll('\n', '\r\n')}\r\n`)).toBe(fingerprint(one))
   })
 })
@@ -23,7 +23,7 @@ test('no two faults of the table share a fingerprint', () => {
   expect(new Set(FAULTS.map(({ occurrences }) => fingerprint(occurrences[0]))).size).toBe(FAULTS.length)
 })
 
-test('a corpus of faults in ten languages is sorted with at most 1 % wrong merges and splits', () => {
+test('groups a corpus of errors in ten languages with at most 1 % wrong merges and splits', () => {
   const faults = readCorpus()
   const texts = faults.flatMap((fault) => fault.texts)
   expect(texts.length).toBeGreaterThanOrEqual(200)
@@ -36,7 +36,7 @@ test('a corpus of faults in ten languages is sorted with at most 1 % wrong merge
   expect(merges.length + splits.length).toBeLessThanOrEqual(texts.length / 100)
 })
 
-test('the count of wrong merges and splits sees both', () => {
+test('the count of wrong merges and splits detects both', () => {
   const fault = (name: string, ...texts: string[]) => ({ name, texts })
   expect(sortFaults([fault('a', 'x', 'y'), fault('b', 'x')], (text) => text)).toEqual({
     merges: ['b = a'],
@@ -53,7 +53,7 @@ test('a fingerprint never changes within its version', () => {
 describe('a failure of stint exec', () => {
   const failure = (log: string, ...said: string[]) => ['import.sh: exited with code 1', log, ...said].join('\n')
 
-  test('is one group, whatever its long log says and wherever that was cut off', () => {
+  test('is one group, whatever its log contains and wherever it was cut off', () => {
     const texts = Array.from({ length: 100 }, (_, i) =>
       failure(logLines(200 + i, i), `fatal: no space left on /data/${i}`),
     )
@@ -74,24 +74,24 @@ describe('a failure of stint exec', () => {
     expect(new Set(texts.map(fingerprint)).size).toBe(5)
   })
 
-  test('is grouped by the trace it ended with', () => {
+  test('is grouped by the trace at its end', () => {
     expect(normalizeException(failure(logLines(30, 1), 'RangeError: no row 5', '    at load (/srv/a.ts:1:2)'))).toBe(
       'import.sh: exited with code 1\nRangeError: no row <number>\n  at load (a.ts)',
     )
   })
 
-  test('is not grouped by a trace whose beginning was cut off, as the frames left are chance', () => {
+  test('is not grouped by a trace whose beginning was cut off, since the remaining frames are arbitrary', () => {
     const frames = (from: number) =>
       Array.from({ length: 9 - from }, (_, i) => `    at step${i + from} (/srv/a.ts:1:2)`)
     const cut = (from: number) => `node: exited with code 1\n${frames(from).join('\n')}\n    at main (/srv/b.ts:3:4)`
     expect(fingerprint(cut(2))).toBe(fingerprint(cut(5)))
   })
 
-  test('is grouped by its ending alone if all that was kept is the end of one long line', () => {
+  test('is grouped only by its ending if just the end of one long line was kept', () => {
     expect(normalizeException(failure('x y '.repeat(3000)))).toBe('import.sh: exited with code 1')
   })
 
-  test('is no text that only looks like one', () => {
+  test('does not match text that only looks like one', () => {
     expect(normalizeException('the job exited with code 3 and 5 rows')).toBe(
       'the job exited with code 3 and <number> row',
     )
@@ -120,7 +120,7 @@ describe('a quoted text', () => {
   ])('%s', (text, normal) => expect(normalizeException(text)).toBe(normal))
 })
 
-describe('a number stays if it names the fault:', () => {
+describe('keeps a number that identifies the error:', () => {
   const kept = [
     'exit status 3',
     'exit code: 3',
@@ -176,13 +176,13 @@ describe('another fault is', () => {
     ],
   ])('one %s', (_, other) => expect(fingerprint(other)).not.toBe(fingerprint(base)))
 
-  test('not one that was only reached another way further down', () => {
+  test('ignores differences in deeper frames', () => {
     const frames = (last: string) => ['a', 'b', 'c', 'd', 'e', last].map((name) => `${name} (/srv/a.ts:1:2)`)
     expect(fingerprint(trace('Error', 'x', frames('f')))).toBe(fingerprint(trace('Error', 'x', frames('g'))))
   })
 })
 
-describe('what is no trace is not taken for one:', () => {
+describe('is not recognised as a trace:', () => {
   test.each([
     ['a sentence with at', 'failed\n  at the end (of the day)', 'failed\nat the end (of the day)'],
     ['an address with a port', 'failed\nada@example.com:25:1', 'failed\n<address>:<number>:<number>'],
@@ -190,6 +190,6 @@ describe('what is no trace is not taken for one:', () => {
     ['nothing at all', ' \n\t\n', ''],
   ])('%s', (_, text, normal) => expect(normalizeException(text)).toBe(normal))
 
-  test('a frame of a debugger of C is one', () =>
+  test('recognises frames of C debuggers', () =>
     expect(normalizeException('#0  0x00007f1a in read () at io.c:12')).toBe('  at read (io.c)'))
 })

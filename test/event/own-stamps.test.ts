@@ -76,7 +76,7 @@ describe('a stamp', () => {
     )
   })
 
-  test("of any class is never one of lane 0 or of another time's class", () => {
+  test('of any class never collides with lane 0 or the class of another time', () => {
     fc.assert(
       fc.property(atUs, content, fc.nat(2000), (us, hash, moved) => {
         const { sub } = ownStamp(us, hash, moved)
@@ -138,14 +138,14 @@ describe('a stamp', () => {
 })
 
 describe('the same event', () => {
-  test('gets the same stamp on two nodes, after a restore that lost everything, and after a change of NODE_ID', () => {
+  test('gets the same stamp on two nodes, after data loss, and after a change of NODE_ID', () => {
     for (const at of [US, MS, SECOND]) {
       const stamps = Array.from({ length: 3 }, () => claimNs(createOwnStamps(memory()), mark(), at))
       expect(new Set(stamps).size).toBe(1)
     }
   })
 
-  test('gets the same stamp however often it is sent, also when it was moved, and after a restart', () => {
+  test('gets the same stamp on every retry, also when it was moved and after a restart', () => {
     const moved = memory()
     const stamps = createOwnStamps(moved)
     const [first, second] = colliding(US)
@@ -158,7 +158,7 @@ describe('the same event', () => {
 })
 
 describe('different events of one series', () => {
-  test('never share a stamp; only the one that was moved is kept', async () => {
+  test('never share a stamp; only moved ones are stored', async () => {
     const moved = memory()
     const stamps = createOwnStamps(moved)
     const [first, second] = colliding(MS)
@@ -170,7 +170,7 @@ describe('different events of one series', () => {
     expect(moved.kept.size).toBe(1)
   })
 
-  test('that are metrics are held apart by each name they share', () => {
+  test('metrics are kept distinct for each shared name', () => {
     const stamps = createOwnStamps(memory())
     const seen = new Set<string>()
     for (let i = 0; i < 600; i++) {
@@ -186,7 +186,7 @@ describe('different events of one series', () => {
     expect(seen.size).toBe(600)
   })
 
-  test('that fill a µs go on in the next, and a retry of any of them still gets its stamp', () => {
+  test('continue in the next µs when one is full, and retries still get their stamps', () => {
     const stamps = createOwnStamps(memory())
     const events = Array.from({ length: 2000 }, (_, i) => mark({ uid: `u${i}` }))
     const first = events.map((event) => claimNs(stamps, event, US))
@@ -220,7 +220,7 @@ test.each([
   [200_000, 'millisecond', MS],
   [100_000, 'microsecond', US],
 ])(
-  '%d events with one time of a %s are all different, and cost little',
+  'gives %d events with one time of a %s distinct stamps, quickly',
   (count, _, at) => {
     const stamps = createOwnStamps(memory())
     const cpu = process.cpuUsage()
@@ -236,7 +236,7 @@ test.each([
   120_000,
 )
 
-test('what was forgotten refuses nothing and changes no stamp', () => {
+test('forgotten moves reject nothing and change no stamp', () => {
   const stamps = createOwnStamps(memory(), 64)
   const events = Array.from({ length: 1000 }, (_, i) => mark({ uid: `u${i}` }))
   const first = events.map((event, i) => claimNs(stamps, event, SECOND + i * 1_000_000))

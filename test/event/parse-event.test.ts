@@ -23,7 +23,7 @@ const LEAST: Record<EventKind, Record<string, unknown>> = {
 }
 
 describe('a valid body', () => {
-  test('of a mark is stripped, and absent fields are empty', () => {
+  test('of a mark is stripped; absent fields are empty', () => {
     expect(event('start', { process: `night'ly\\` })).toEqual({
       kind: 'start',
       account: 'acc',
@@ -62,7 +62,7 @@ describe('a valid body', () => {
     expect(event('exception', { process: 'p', exception: '' })).toMatchObject({ exception: '' })
   })
 
-  test('says that an end failed only when it did', () => {
+  test('sets failed only for a failed end', () => {
     expect(event('end', { process: 'p', failed: true })).toMatchObject({ kind: 'end', failed: true })
     expect(event('end', { process: 'p', failed: false })).not.toHaveProperty('failed')
   })
@@ -84,7 +84,7 @@ describe('faults', () => {
     expect(faultsOf('start', body)).toEqual([['', 'must be a JSON object']])
   })
 
-  test('are all reported at once, in the order of the fields, unknown fields last', () => {
+  test('are all reported in the order of the fields, unknown fields last', () => {
     const body = { extra: 1, at: 'x', failed: 1, uid: 'A', meta: 5, 'a/b~': 2 }
     expect(faultsOf('end', body)).toEqual([
       ['/process', 'is required'],
@@ -122,7 +122,7 @@ describe('faults', () => {
     expect(faultsOf('start', body)).toEqual([[`/${name}`, 'is not a field of this endpoint']])
   })
 
-  test('beyond the first hundred are counted, not kept', () => {
+  test('beyond the first hundred are only counted', () => {
     const faults = new Faults()
     const body = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x${i}`, 1]))
     expect(parseEvent('start', body, TIMES, faults)).toBeUndefined()

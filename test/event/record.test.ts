@@ -21,7 +21,7 @@ const EVENT: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ kind: fc.constant('exception' as const), ...common, exception: fc.string({ unit: 'binary' }) }),
 )
 
-test('an event comes back from its record as it was, every digit and every character', () => {
+test('an event reads back from its record with every digit and character', () => {
   fc.assert(
     fc.property(EVENT, (event) => {
       expect(fromRecord(toRecord(event))).toEqual(event)
@@ -53,7 +53,7 @@ test('records written by Stint 1.0 stay readable', () => {
   }
 })
 
-describe('what toRecord never wrote is refused', () => {
+describe('rejects records that toRecord never wrote', () => {
   test.each([
     '',
     'null',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseRfc3339 } from '../../src/event/rfc3339.ts'
 
-describe('a time is read to the nanosecond', () => {
+describe('parses a time to the nanosecond', () => {
   test.each([
     ['2026-11-20T21:52:42Z', 1_795_211_562_000_000_000n],
     ['2026-11-20T21:52:42.171920042Z', 1_795_211_562_171_920_042n],
@@ -21,7 +21,7 @@ describe('a time is read to the nanosecond', () => {
   })
 })
 
-describe('no time, and said so', () => {
+describe('rejects invalid times', () => {
   test.each([
     '',
     'now',
@@ -57,7 +57,7 @@ describe('no time, and said so', () => {
   })
 })
 
-test('any time of the platform with any offset and any digits is read as the platform reads it', () => {
+test('parses any time, offset and digits like the platform', () => {
   const ms = fc.integer({ min: Date.UTC(1, 0, 1), max: Date.UTC(9998, 11, 31) })
   const offsetMinutes = fc.integer({ min: -(23 * 60 + 59), max: 23 * 60 + 59 })
   fc.assert(

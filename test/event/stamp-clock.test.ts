@@ -16,7 +16,7 @@ test('stamps follow the wall clock when nothing steps', () => {
   expect(stamps.leadUs()).toBe(0)
 })
 
-test('a node stamps in its own even digits, lane 0, two for each turn', () => {
+test('a node uses its own even digits (lane 0), two per turn', () => {
   for (const nodeId of [0, 21, 249]) {
     const clock = createStepClock()
     const stamps = createStampClock(clock, nodeId, [0, 0])
@@ -28,7 +28,7 @@ test('a node stamps in its own even digits, lane 0, two for each turn', () => {
   }
 })
 
-test('stamps of one and the same moment are a µs apart', () => {
+test('stamps of the same moment are a µs apart', () => {
   const stamps = createStampClock(createStepClock(), 0, [0, 0])
   const first = stamps.next().us
   expect([stamps.next().us, stamps.next().us, stamps.next().us]).toEqual([first + 1, first + 2, first + 3])
@@ -55,7 +55,7 @@ test('the lead after a step back shrinks only as far as the wall clock catches u
   expect(stamps.leadUs()).toBe(0)
 })
 
-test('a wall clock that is set forward is followed', () => {
+test('follows a wall clock that is set forward', () => {
   const clock = createStepClock()
   const stamps = createStampClock(clock, 0, [0, 0])
   stamps.next()
@@ -63,7 +63,7 @@ test('a wall clock that is set forward is followed', () => {
   expect(stamps.next().us).toBe(clock.wallUs())
 })
 
-test('a wall clock that is at most 100 ms ahead is not followed: durations stay exact', () => {
+test('does not follow a wall clock at most 100 ms ahead, so durations stay exact', () => {
   const clock = createStepClock()
   const stamps = createStampClock(clock, 0, [0, 0])
   const start = stamps.next().us
@@ -75,7 +75,7 @@ test('a wall clock that is at most 100 ms ahead is not followed: durations stay 
   expect(stamps.next().us).toBe(clock.wallUs())
 })
 
-test('after a restart the first stamp is later than the newest of the run before, also when the wall clock went back', () => {
+test('the first stamp after a restart is later than all earlier ones, also when the wall clock went back', () => {
   const clock = createStepClock()
   const before = createStampClock(clock, 0, [0, 0])
   clock.pass(SECOND_US)
@@ -88,7 +88,7 @@ test('after a restart the first stamp is later than the newest of the run before
   expect(after.next().us).toBe(newest + 10 * SECOND_US)
 })
 
-test('now is no earlier than any stamp given and no stamp is spent on asking', () => {
+test('now() is not earlier than any stamp and uses up no stamp', () => {
   const clock = createStepClock()
   const stamps = createStampClock(clock, 0, [0, 0])
   let last = 0
@@ -139,7 +139,7 @@ describe('a wall clock that was far ahead', () => {
     return { clock, stamps, ahead }
   }
 
-  test('is not followed for ever: the other turn continues from the wall clock', () => {
+  test('is not followed forever: the other turn continues from the wall clock', () => {
     const { clock, stamps, ahead } = aheadForFiveSeconds()
     const back = stamps.next()
     expect([turnOf(ahead), turnOf(back)]).toEqual([0, 1])
@@ -147,7 +147,7 @@ describe('a wall clock that was far ahead', () => {
     expect(stamps.leadUs()).toBe(0)
   })
 
-  test('neither after a restart, nor thirty days later', () => {
+  test('is not followed after a restart or thirty days later', () => {
     const { clock, stamps, ahead } = aheadForFiveSeconds()
     const floors: Floors = [ahead.us, stamps.next().us]
     for (const pass of [0, 30 * 24 * HOUR_US]) {
@@ -157,7 +157,7 @@ describe('a wall clock that was far ahead', () => {
     }
   })
 
-  test('nor when it was so only before the restart', () => {
+  test('is not followed when it was ahead only before the restart', () => {
     const { clock, ahead } = aheadForFiveSeconds()
     const after = createStampClock(clock, 0, [ahead.us, 0])
     const stamp = after.next()

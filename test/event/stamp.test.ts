@@ -12,12 +12,12 @@ test('a stamp prints as RFC 3339 in UTC with nine digits, the last three its nod
   expect(formatStamp({ us: 1_709_164_800_000_000, sub: 7 })).toBe('2024-02-29T00:00:00.000000007Z')
 })
 
-test('nanoseconds keep every digit that a number would lose', () => {
+test('nanoseconds keep digits that a JavaScript number would lose', () => {
   const stamp = { us: 1_795_211_562_171_921, sub: 3 }
   expect(formatStampNs(stamp)).toBe('1795211562171921003')
 })
 
-test('what is printed as nanoseconds is read back, from text and from a bigint', () => {
+test('printed nanoseconds parse back, from text and bigint', () => {
   fc.assert(
     fc.property(STAMP, (stamp) => {
       expect(parseStampNs(formatStampNs(stamp))).toEqual(stamp)
@@ -27,7 +27,7 @@ test('what is printed as nanoseconds is read back, from text and from a bigint',
   )
 })
 
-test('the printed time is that of the platform, to the ms, whatever was printed before', () => {
+test('prints the same time as the platform to the ms, regardless of the previous call', () => {
   fc.assert(
     fc.property(STAMP, (stamp) => {
       const printed = formatStamp(stamp)

@@ -52,7 +52,7 @@ async function settingsWithInflux(): Promise<{ settings: Env; proxy: LossyProxy 
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   test(
-    'refuses with 503 and retry-after, delivers on, and accepts again when there is room',
+    'refuses with 503 and retry-after, keeps delivering, and accepts again when there is room',
     async () => {
       const disk = mountSmallDisk(160)
       open.disk = disk
@@ -92,7 +92,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   )
 
   test(
-    'under the embedded store makes it wait; nothing is buried, nothing lost, and it goes on when there is room',
+    'pauses the embedded store without losing or burying events, and delivery resumes when there is room',
     async () => {
       const { settings } = await settingsWithInflux()
       const stint = createStintProcess(settings)
@@ -127,7 +127,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
 
 describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
   test(
-    'is 500 for what could not be made durable, and no more when it is well: by failing syncs, failing and short writes',
+    'answers 500 while syncs or writes fail or are short, and recovers afterwards',
     async () => {
       const stint = createStintProcess({ SPOOL_MAX_BYTES: '16MiB' })
       open.stint = stint

@@ -36,7 +36,7 @@ function extract(name: string): string {
 
 const VERSIONS = readdirSync(GOLDEN).flatMap((name) => /^(data-dir-\d+)\.json$/.exec(name)?.[1] ?? [])
 
-test('there is one of each version of the data', () => {
+test('every data version has a golden directory', () => {
   const source = readFileSync(join(import.meta.dir, '../../src/state/data-dir-lock.ts'), 'utf8')
   const current = Number(/^const DATA_VERSION = (\d+)$/m.exec(source)?.[1])
   expect(VERSIONS.sort()).toEqual(Array.from({ length: current }, (_, i) => `data-dir-${i + 1}`))

@@ -1,6 +1,6 @@
 // kill -9 of Stint, of its stores and of the answers between them, at random moments under load; and backups that are restored as src/deploy/README.md says.
 import { afterEach, expect, test } from 'bun:test'
-import { createChance } from '../support/fault-chance.ts'
+import { createRandom } from '../../src/demo/day-of-jobs.ts'
 import { lacks } from '../support/fault-trial.ts'
 import { NOTHING_FOUND, readStored } from '../support/oracle.ts'
 import {
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** Every acknowledged event is readable once and as it was sent, nothing else is readable, and it was no easy run. */
 async function survive(name: RigName, faults: readonly RoundFault[]): Promise<Rig> {
-  const chance = createChance(Date.now())
+  const chance = createRandom(Date.now())
   rig = await openRig(name, chance)
   const { caller, oracle, findings } = await runRound(rig, 'ada@example.com', chance, faults, LOAD)
   expect(findings).toEqual(NOTHING_FOUND)
@@ -46,7 +46,7 @@ async function survive(name: RigName, faults: readonly RoundFault[]): Promise<Ri
 }
 
 test.skipIf(lacks('chdb'))(
-  'Stint with its own store, killed while it ships, starts, rotates keys and, by strace, at renames, syncs and unlinks',
+  'Stint with the embedded store survives kills during delivery, start, key rotation and (by strace) renames, syncs and unlinks',
   async () => {
     const cut = lacks('ptrace') ? [] : [KILL_AT_CALL, KILL_AT_CALL, KILL_AT_CALL]
     await survive('embedded', [KILL, KILL_IN_START, KILL_IN_ROTATION, ...cut])
@@ -55,7 +55,7 @@ test.skipIf(lacks('chdb'))(
 )
 
 test.skipIf(lacks('chdb', 'influxd'))(
-  'Stint, InfluxDB and ClickHouse, each killed while poison is searched for and 30 % of the answers to writes are lost',
+  'Stint, InfluxDB and ClickHouse survive kills during the search for poison while 30 % of the write answers are lost',
   async () => {
     await survive('remote', [KILL, KILL_INFLUXD, KILL, KILL_CLICKHOUSE, UNTIL_HARD, KILL])
   },

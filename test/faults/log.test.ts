@@ -10,7 +10,7 @@ let stint: StintProcess | undefined
 afterEach(() => stint?.close())
 
 test.skipIf(process.platform !== 'linux')(
-  'a log on a full disk loses its lines, and Stint lives, accepts and stops',
+  'with the log on a full disk Stint loses log lines but accepts events and stops normally',
   async () => {
     stint = createStintProcess(
       {
@@ -34,7 +34,7 @@ test.skipIf(process.platform !== 'linux')(
 )
 
 test.skipIf(process.platform !== 'linux')(
-  'a start that must fail ends, also when it cannot say why',
+  'a failing start exits even if it cannot log the reason',
   async () => {
     stint = createStintProcess({}, { dataDir: '/proc/self', stdout: '/dev/full' })
     await stint.launch()
@@ -44,7 +44,7 @@ test.skipIf(process.platform !== 'linux')(
 )
 
 test.skipIf(lacks('tmpfs')).each([false, true])(
-  'it goes on when there is room, however much was lost (pretty: %p)',
+  'logging resumes when there is room (pretty: %p)',
   async (pretty) => {
     const disk = mountSmallDisk(8)
     try {

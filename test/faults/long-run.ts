@@ -4,12 +4,14 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { between, type Chance, createChance } from '../support/fault-chance.ts'
+import { createRandom } from '../../src/demo/day-of-jobs.ts'
 import { figure } from '../support/fault-trial.ts'
 import { missing } from '../support/needs.ts'
 import { type Findings, readStored } from '../support/oracle.ts'
 import { measureFigures } from './long-figures.ts'
 import {
+  between,
+  type Chance,
   DISK_FAILS,
   KILL,
   KILL_AT_CALL,
@@ -113,7 +115,7 @@ function drawFaults(faults: readonly RoundFault[], chance: Chance): RoundFault[]
 const sumOf = (rigs: readonly Rig[], figureOf: (rig: Rig) => number) =>
   rigs.reduce((sum, rig) => sum + figureOf(rig), 0)
 
-const chance = createChance(seed)
+const chance = createRandom(seed)
 say(`seed ${seed}, ${minutes} minutes`)
 const problems = values['without-figures'] ? [] : await measureFigures(say)
 const endsAt = performance.now() + minutes * 60_000

@@ -21,7 +21,7 @@ let stint: StintProcess | undefined
 afterEach(() => stint?.close())
 
 test(
-  'a greedy account among twenty, on 200 connections, beside 1,500 that are idle or slow: refusals say when to retry and no quiet account fails',
+  'with one greedy account on 200 connections and 1,500 idle or slow ones, refusals have retry-after and no other account fails',
   async () => {
     stint = createStintProcess(SETTINGS)
     await stint.start()

@@ -69,7 +69,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   const readDead = (caller: Caller) => readAll<Dead>(caller, '/api/dead?', 'dead')
 
   test.each(BATCHES)(
-    '%i of a batch of %i: only they are dead letters, each with its reason, within the bound of requests',
+    '%i of a batch of %i become dead letters with their reasons within the bound of requests, and no others',
     async (k, n) => {
       const caller = await stint.signUp(`poison-${k}@example.com`)
       await spool(caller, n, (i) => i % (n / k) === 0)
@@ -90,7 +90,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   )
 
   test(
-    'is listed, shown, replayed and dropped from the command line; what is replayed and still poison is a dead letter again',
+    'is listed, shown, replayed and dropped from the command line; replayed poison becomes a dead letter again',
     async () => {
       const caller = await stint.signUp('shell@example.com')
       await spool(caller, 10, (i) => i % 5 === 0)
@@ -159,7 +159,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   )
 
   test(
-    'points older than the bucket keeps are counted as expired, neither tried again nor buried',
+    'points older than the retention of the bucket count as expired, without retry or burial',
     async () => {
       const caller = await stint.signUp('late@example.com')
       const before = (await figure(stint, 'stint_expired_total')) ?? 0
@@ -176,7 +176,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   )
 
   test(
-    'a foreign field type in an old shard holds back the metrics of that hour; those of all other hours and accounts arrive, and they too after the repair',
+    'a field type conflict in an old shard holds back only the metrics of that hour until the repair',
     async () => {
       const callers = [await stint.signUp('ada@example.com'), await stint.signUp('grace@example.com')] as const
       const [ada] = callers
@@ -261,7 +261,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   )
 
   test(
-    'a field with a foreign type, or a dropped or changed column, parks the destination; nothing is buried, and everything arrives after the repair',
+    'a field type conflict or a dropped or changed column parks the destination; everything arrives after the repair',
     async () => {
       const caller = await stint.signUp('broken@example.com')
       const parked = (destination: string) => async () =>

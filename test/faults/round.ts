@@ -2,7 +2,6 @@
 // The Stint of a rig lives on from round to round, and so do its stores.
 import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { between, type Chance } from '../support/fault-chance.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
 import { injectFault, isKnown, manyOf, rotateKey, startLoad } from '../support/fault-trial.ts'
 import {
@@ -18,6 +17,12 @@ import { type Caller, callerOf, createStintProcess, type StintProcess } from '..
 import { cpuMs } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
+
+/** 0 ≤ n < 1; its seed repeats a run. */
+export type Chance = () => number
+
+/** A whole number, `from` ≤ n < `to`. */
+export const between = (chance: Chance, from: number, to: number): number => from + Math.floor(chance() * (to - from))
 
 const SHIPPED_WITHIN_MS = 300_000
 const STARTED_WITHIN_MS = 30_000

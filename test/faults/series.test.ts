@@ -8,7 +8,7 @@ afterEach(async () => {
   stint = undefined
 })
 
-test('what was acknowledged is known after a kill, by each call, and what is new is not', async () => {
+test('acknowledged series are known after a kill, and new ones are not', async () => {
   stint = createStintProcess({
     SERIES_MAX: '5',
     INFLUX_URL: 'http://127.0.0.1:1',

@@ -36,7 +36,7 @@ async function refusalOf(dataDir: string): Promise<string> {
 }
 
 test(
-  'a second process on a DATA_DIR is refused with the pid of the first, which goes on; after a kill -9 of the first it gets in',
+  'refuses a second process on a DATA_DIR with the pid of the first until the first is killed',
   async () => {
     const dataDir = join(dir, 'shared')
     const first = createStintProcess(SETTINGS, { dataDir })
@@ -61,7 +61,7 @@ test.each([
   ['below a file', () => join(fileAt('file-2'), 'data')],
   ['a directory in which nothing can be made, for root too', () => '/proc/self'],
 ])(
-  'a DATA_DIR that is %s is refused by name',
+  'refuses a DATA_DIR that is %s by name',
   async (_, make) => {
     const dataDir = make()
     const message = await refusalOf(dataDir)
@@ -78,7 +78,7 @@ function fileAt(name: string): string {
 }
 
 test(
-  'data of a newer version is refused and left as it is; so are damaged accounts, with the way to restore them',
+  'refuses data of a newer version and damaged accounts without changing them',
   async () => {
     const dataDir = join(dir, 'kept')
     const stint = createStintProcess(SETTINGS, { dataDir })

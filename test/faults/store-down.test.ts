@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 test.skipIf(lacks('chdb', 'influxd'))(
-  'intake of a kind goes on until its own spool is full, then 503 for that kind alone; on return all of it arrives',
+  'accepts a kind until its spool is full, then answers 503 for that kind only; everything arrives when the store is back',
   async () => {
     stores = await startFaultStores()
     stint = createStintProcess({ ...stores.settings, SPOOL_MAX_BYTES: '1MiB', SERIES_MAX: '0' })

@@ -41,7 +41,7 @@ async function readAll(
 }
 
 test.skipIf(engineMissing !== undefined || process.platform !== 'linux')(
-  'a copy of the frozen DATA_DIR holds all that was acknowledged',
+  'a copy of the frozen DATA_DIR holds every acknowledged event',
   async () => {
     const copy = tempDir('backup')
     const stint = createStintProcess()

@@ -67,7 +67,7 @@ async function refused(bytes: string | Uint8Array): Promise<number[]> {
   return statuses
 }
 
-describe('lengths that contradict', () => {
+describe('contradicting lengths', () => {
   test.each([
     ['two different ones', ['content-length: 17', 'content-length: 5']],
     ['a list', ['content-length: 17, 17']],
@@ -91,16 +91,16 @@ describe('lengths that contradict', () => {
     expect(await refused(request(...headers) + GOOD_CHUNKS)).toEqual([400])
   })
 
-  test('twice the same is once', async () => {
+  test('accepts the same length twice', async () => {
     const { statuses } = await send([request('content-length: 17', 'content-length: 17') + BODY], 1)
     expect(statuses).toEqual([201])
   })
 
-  test('none at all is no body; what follows is no request either', async () => {
+  test('no length means no body; following bytes are not treated as a request', async () => {
     expect(await refused(request() + BODY)).toEqual([422, 400])
   })
 
-  test('a huge one is refused before any of it comes', async () => {
+  test('refuses a huge length before the body arrives', async () => {
     const { statuses, text } = await send([request('content-length: 9007199254740993')], 1)
     expect(statuses).toEqual([413])
     expect(text).toContain('body_too_large')
@@ -124,11 +124,11 @@ describe('chunks', () => {
     ['good ones', GOOD_CHUNKS],
     ['an extension', `11;a=b\r\n${BODY}\r\n0\r\n\r\n`],
     ['one for each byte', `${[...BODY].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`],
-  ])('%s are taken', async (_, chunks) => {
+  ])('accepts %s', async (_, chunks) => {
     expect((await send([chunked(chunks)], 1)).statuses).toEqual([201])
   })
 
-  test('a trailer, which could pass for a header: 400 and closed', async () => {
+  test('a trailer: 400 and closed', async () => {
     // The body was whole before it, so the event may be stored; it is not acknowledged.
     const { statuses, closed } = await send(
       [chunked('11\r\n{"process":"end"}\r\n0\r\nx-stint-api-key: other\r\n\r\n')],
@@ -137,7 +137,7 @@ describe('chunks', () => {
     expect({ statuses, closed }).toEqual({ statuses: [400], closed: true })
   })
 
-  test('more of them than a body may have end in 413', async () => {
+  test('more chunks than the body limit: 413', async () => {
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
     const { statuses } = await send([chunked(chunk.repeat(6))], 1)
     expect(statuses).toEqual([413])
@@ -215,7 +215,7 @@ describe('the first line and the headers', () => {
 })
 
 describe('one connection', () => {
-  test('a body that is given up is no request', async () => {
+  test('an abandoned body is not treated as a request', async () => {
     const hidden = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'
     const { statuses, text } = await send(
       [
@@ -228,7 +228,7 @@ describe('one connection', () => {
     expect(text).toContain('ready')
   })
 
-  test('requests that wait for no disk may be pipelined; their answers come in order', async () => {
+  test('answers pipelined requests that need no disk in order', async () => {
     const { statuses } = await send(
       [
         'GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /nope HTTP/1.1\r\nHost: a\r\n\r\nGET /readyz HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -238,19 +238,19 @@ describe('one connection', () => {
     expect(statuses).toEqual([200, 404, 200])
   })
 
-  test('events that are pipelined are answered in order or, where Bun cannot, not at all; never more answers than events', async () => {
+  test('answers pipelined events in order or not at all, never with more answers than events', async () => {
     const before = (await app.events()).length
     const { statuses } = await send([(request('content-length: 17') + BODY).repeat(3)], 3)
     expect(statuses.every((status) => status === 201)).toBe(true)
     expect((await app.events()).length - before).toBeGreaterThanOrEqual(statuses.length)
   })
 
-  test('a request in pieces of a byte is one request', async () => {
+  test('accepts a request sent byte by byte', async () => {
     const { statuses } = await send([...(request('content-length: 17') + BODY)], 1)
     expect(statuses).toEqual([201])
   })
 
-  test('bodies that never end hold up nobody else', async () => {
+  test('endless bodies do not block other requests', async () => {
     const slow = Array.from({ length: 200 }, () => {
       const socket = connect({ port: app.port, host: '127.0.0.1' })
       socket.on('error', () => {})
@@ -263,7 +263,7 @@ describe('one connection', () => {
   })
 })
 
-test('after all of this it runs, and no internal fault was logged', async () => {
+test('the server still runs and has logged no internal error', async () => {
   expect((await app.fetch('/livez')).status).toBe(200)
   expect(app.log.filter((line) => /"level":[56]0/.test(line))).toEqual([])
 })

@@ -106,7 +106,7 @@ describe('line protocol', () => {
     return lines
   }
 
-  test('a mark is one line, which says exactly what was sent', () => {
+  test('a mark is one line with exactly the values sent', () => {
     fc.assert(
       fc.property(MARK, ([kind, body]) => {
         const lines = linesOf(eventOf([kind, body]))
@@ -122,7 +122,7 @@ describe('line protocol', () => {
     )
   })
 
-  test('metrics are one line a name, which says exactly what was sent', () => {
+  test('metrics are one line per name with exactly the values sent', () => {
     fc.assert(
       fc.property(METRICS, (sent) => {
         const lines = linesOf(eventOf(sent))
@@ -143,7 +143,7 @@ describe('line protocol', () => {
 })
 
 describe('rows', () => {
-  test('an event is one row of its table, metrics one a name, each of as many columns as there are', async () => {
+  test('an event is one row of its table (metrics: one per name) with all columns', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(MARK, METRICS, EXCEPTION), async ([kind, body]) => {
         const tables = await toRows([eventOf([kind, body])])
@@ -217,7 +217,7 @@ describe('questions to ClickHouse', () => {
     return statements.map((statement) => ({ ...statement }))
   }
 
-  test('are the same text whatever is asked, with the account bound in each', async () => {
+  test('have the same text for all values, with the account bound', async () => {
     const usual = await ask(HARMLESS)
     expect(usual.length).toBeGreaterThanOrEqual(9)
     await fc.assert(
@@ -275,7 +275,7 @@ describe('questions to InfluxDB', () => {
     return { skeleton, literals }
   }
 
-  test('are the same but for string literals, which say exactly what was asked', async () => {
+  test('differ only in string literals with exactly the given values', async () => {
     const usual = (await ask(HARMLESS)).map(splitLiterals)
     expect(usual.length).toBeGreaterThanOrEqual(6)
     await fc.assert(

@@ -60,7 +60,7 @@ const OPEN: Readonly<Record<string, typeof READ>> = {
 
 const expectationOf = (name: string) => (name.startsWith('y_') ? READ : name.startsWith('n_') ? MALFORMED : OPEN[name])
 
-test('the suite is whole, and every open case is decided', () => {
+test('the suite is complete, and every undefined case is decided', () => {
   expect(Object.fromEntries(['y', 'n', 'i'].map((kind) => [kind, count(kind)]))).toEqual({ y: 95, n: 188, i: 35 })
   expect(parsing.filter(({ name }) => expectationOf(name) === undefined)).toEqual([])
 })
@@ -83,7 +83,7 @@ const strings = parsing
     return inner === undefined ? [] : [{ name, inner, value: JSON.parse(inner) as string }]
   })
 
-test.each(strings)('$name as an exception comes out as it went in', async ({ inner, value }) => {
+test.each(strings)('$name as an exception reads back unchanged', async ({ inner, value }) => {
   const answer = await app.post('/v1/exception', `{"process":"strings","exception":${inner}}`)
   if (!value.isWellFormed()) return void expect(answer.status).toBe(422)
   expect(answer.status).toBe(201)
@@ -98,20 +98,17 @@ const numbers = parsing
     return inner === undefined ? [] : [{ name, inner, value: Number(inner) }]
   })
 
-test.each(numbers)(
-  '$name as a metric is the nearest double, or refused beyond the largest one',
-  async ({ inner, value }) => {
-    const answer = await app.post('/v1/metrics', `{"process":"numbers","items":{"n":${inner}}}`)
-    if (!Number.isFinite(value)) {
-      expect(answer.json).toMatchObject({ code: 'fields_invalid', errors: [{ pointer: '/items/n' }] })
-      return
-    }
-    expect(answer.status).toBe(201)
-    const last = (await app.events()).findLast((event) => event.kind === 'metrics')
-    expect(last).toMatchObject({ items: [['n', value === 0 ? 0 : value]] })
-  },
-)
+test.each(numbers)('$name as a metric is the nearest double, or refused if too large', async ({ inner, value }) => {
+  const answer = await app.post('/v1/metrics', `{"process":"numbers","items":{"n":${inner}}}`)
+  if (!Number.isFinite(value)) {
+    expect(answer.json).toMatchObject({ code: 'fields_invalid', errors: [{ pointer: '/items/n' }] })
+    return
+  }
+  expect(answer.status).toBe(201)
+  const last = (await app.events()).findLast((event) => event.kind === 'metrics')
+  expect(last).toMatchObject({ items: [['n', value === 0 ? 0 : value]] })
+})
 
-test('none of it is an internal fault', () => {
+test('no case causes an internal error', () => {
   expect(app.log.filter((line) => /"level":[56]0/.test(line))).toEqual([])
 })

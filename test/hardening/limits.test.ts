@@ -21,7 +21,7 @@ const badKey = (app: TestApp, path: string, headers: Record<string, string> = {}
     headers: { 'x-stint-api-key': 'stint_unknown', ...headers },
   })
 
-test('every answer to a limited account says how much is left; the refusal says how long to wait', async () => {
+test('answers to a limited account have the remaining limit, refusals the time to wait', async () => {
   const app = await start({ rateLimit: 2 })
   const first = await app.post('/v1/start', MARK)
   expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=2;w=1', '"account";r=1;t=1', null])
@@ -41,7 +41,7 @@ test('the limit is per account: another key of the same account shares it', asyn
   expect((await app.fetch('/v1/start', { method: 'POST', key: app.keys.writer, body: '{}' })).status).toBe(429)
 })
 
-test('a batch counts its events: one above the limit passes, and the rest is a debt that is waited for', async () => {
+test('a batch counts its events: one above the limit passes and becomes a debt', async () => {
   const app = await start({ rateLimit: 10 })
   const batch = (events: number) => app.post('/v1/batch', Array(events).fill({ kind: 'start', ...MARK }))
   const first = await batch(35)
@@ -55,7 +55,7 @@ test('a batch counts its events: one above the limit passes, and the rest is a d
   expect((await batch(1)).status).toBe(201)
 })
 
-test('what has no limit has no headers: signing in, the operator’s paths', async () => {
+test('paths without a limit have no headers: sign-in, operator paths', async () => {
   const app = await start({ rateLimit: 1 })
   for (const path of ['/api/sign-up', '/livez', '/metrics', '/'])
     expect(headersOf(await app.fetch(path, { key: app.keys.owner }))).toEqual([null, null, null])
@@ -75,7 +75,7 @@ test('reading has a limit of its own, per account', async () => {
   expect((await ask()).status).toBe(200)
 })
 
-test('without RATE_LIMIT there are no headers, and bad keys are refused as often as they come', async () => {
+test('without RATE_LIMIT there are no headers and no limit of bad keys', async () => {
   const app = await start({})
   expect(headersOf(await app.post('/v1/start', MARK))).toEqual([null, null, null])
   const statuses = new Set<number>()
@@ -97,20 +97,20 @@ test('with RATE_LIMIT an address may send a hundred bad keys a minute, under /v1
   expect((await badKey(app, '/v1/start')).status).toBe(401)
 })
 
-test('X-Forwarded-For is the caller’s own word unless a proxy is trusted', async () => {
+test('ignores X-Forwarded-For unless a proxy is trusted', async () => {
   const app = await start({ rateLimit: 1000 })
   for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `203.0.113.${i}` })
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '198.51.100.1' })).status).toBe(429)
 })
 
-test('behind one proxy the address it saw counts, whatever the caller wrote before it', async () => {
+test('behind one proxy uses the address that the proxy saw', async () => {
   const app = await start({ rateLimit: 1000, trustProxy: 1 })
   for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `10.0.0.${i}, 203.0.113.9` })
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.9' })).status).toBe(429)
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.10' })).status).toBe(401)
 })
 
-test('the network of an IPv6 address counts as one', async () => {
+test('counts an IPv6 network as one address', async () => {
   const app = await start({ rateLimit: 1000, trustProxy: 1 })
   for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `2001:db8:0:1::${i.toString(16)}` })
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:1:ffff::1' })).status).toBe(429)
@@ -138,13 +138,13 @@ const MEASURE = `
   console.log(heapAfter(20_000) - full)
 `
 
-test('many keys and many addresses take a bounded amount of memory', () => {
+test('many keys and addresses take bounded memory', () => {
   const measured = Bun.spawnSync([process.execPath, '-e', MEASURE])
   expect(measured.stderr.toString()).toBe('')
   expect(Number(measured.stdout.toString().trim() || Number.NaN)).toBeLessThan(10e6)
 })
 
-test('a stranger’s page that points its own name here is refused; this machine’s own names are not', async () => {
+test('refuses foreign host names (DNS rebinding) and accepts those of this machine', async () => {
   const app = await start({ signup: 'open' })
   const body = JSON.stringify({ email: 'eve@example.com', password: 'a long enough password' })
   const ask = (method: string, path: string, host: string) =>
@@ -187,7 +187,7 @@ test('a stranger’s page that points its own name here is refused; this machine
   ).toBe(422)
 })
 
-test('behind a trusted proxy any name may be Stint’s', async () => {
+test('accepts any host name behind a trusted proxy', async () => {
   const app = await start({ trustProxy: 1 })
   expect((await app.fetch('/api/sign-up', { headers: { host: 'stint.example' } })).status).toBe(200)
 })

@@ -122,7 +122,7 @@ async function send(caller: Caller): Promise<Sent> {
   return sent
 }
 
-test('each call takes them or says where the fault is, and what it takes is what was sent', async () => {
+test('every call accepts them unchanged or reports the invalid field', async () => {
   const app = await startApp()
   const sent = noneYet()
   for (const text of strings)
@@ -207,9 +207,9 @@ async function comeBack(settings: Env): Promise<void> {
   expect(await dead.json()).toEqual({ dead: [], next: null })
 }
 
-test('the list is the one that is meant', () => expect(strings.length).toBeGreaterThan(450))
+test('the list is complete', () => expect(strings.length).toBeGreaterThan(450))
 
-describe('naughty strings come back as they went in', () => {
+describe('naughty strings read back unchanged', () => {
   test.skipIf(engineMissing !== undefined)('from ClickHouse', () => comeBack({}), 120_000)
 
   test.skipIf(engineMissing !== undefined || influxdMissing !== undefined)(

@@ -207,13 +207,13 @@ function assertHeaders(path: string, headers: Headers): void {
   }
 }
 
-test('every route of the router has a row here, and every row a route', () => {
+test('the table of routes matches the router', () => {
   const routes = app.routes.map(({ method, path }) => `${method} ${path}`)
   expect([...routes].sort()).toEqual(Object.keys(EXPECTED).sort())
 })
 
 describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
-  test('answers each caller as it must, with the headers', async () => {
+  test('answers each kind of caller with the expected status and headers', async () => {
     const [method, pattern] = route.split(' ') as [string, string]
     const owner = await join() // what a route takes away is this route's own
     const as = { ...credentials, session: { cookie: owner.cookie } }
@@ -256,7 +256,7 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
   })
 })
 
-test('the headers of one answer are not those of the next', async () => {
+test('headers do not leak from one answer to the next', async () => {
   const refused = await app.fetch('/v1/start', { method: 'GET', key: app.keys.owner })
   expect(refused.headers.get('allow')).toBe('POST')
   const unknown = await app.fetch('/api/none')
@@ -281,6 +281,6 @@ test.each([
   '/v1/start/',
   '//v1/start',
   '/swagger/none',
-])('what is at no route, such as %s, has the headers too', async (path) =>
+])('an unknown path such as %s has the headers, too', async (path) =>
   assertHeaders(path, (await app.fetch(path)).headers),
 )

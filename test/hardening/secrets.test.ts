@@ -22,7 +22,7 @@ const json = (body: unknown, headers: Record<string, string> = {}) => ({
 const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!
 
 test.skipIf(engineMissing !== undefined)(
-  'keys and passwords are in no file, log, figure or answer',
+  'no file, log, metric or answer contains keys or passwords',
   async () => {
     const stint = createStintProcess({ SIGNUP: 'open', LOG_LEVEL: 'trace' })
     const secrets: string[] = []
@@ -109,7 +109,7 @@ describe('invalid keys', () => {
     ['/v1/start', { method: 'POST', body: '{}' }],
     ['/v1/none', { method: 'GET' }],
     ['/api/timings', { method: 'GET' }],
-  ])('get the same answer from %s, byte by byte', async (path, init) => {
+  ])('get the same answer from %s, byte for byte', async (path, init) => {
     const { owner, revoked } = app.keys
     const unknown = `${owner.slice(0, -8)}00000000`
     const keys = [
@@ -158,7 +158,7 @@ describe('invalid keys', () => {
 })
 
 test.skipIf(engineMissing !== undefined)(
-  'a key that has ended fails within a second on open connections, under load, and after a restart',
+  'an expired key fails within a second on open connections, under load, and after a restart',
   async () => {
     const stint = createStintProcess()
     try {
@@ -194,11 +194,11 @@ test.skipIf(engineMissing !== undefined)(
       const loads = [kept, revoked, rotated].map(({ secret }) =>
         Promise.all(Array.from({ length: 4 }, () => load(secret))),
       )
-      const until = async (ms: number) => {
+      const loadFor = async (ms: number) => {
         const end = performance.now() + ms
         while (performance.now() < end) await fetch(`${stint.url}/livez`)
       }
-      await until(300)
+      await loadFor(300)
       expect(
         (await fetch(`${stint.url}/api/keys/${revoked.id}`, { method: 'DELETE', headers: { cookie } })).status,
       ).toBe(204)
@@ -208,7 +208,7 @@ test.skipIf(engineMissing !== undefined)(
       })
       const successor = ((await replaced.json()) as { key: { secret: string } }).key.secret
       const endedMs = performance.now()
-      await until(FAILS_WITHIN_MS + 300)
+      await loadFor(FAILS_WITHIN_MS + 300)
       isOver.now = true
       const [good, ...ended] = (await Promise.all(loads)).map((connections) => connections.flat())
       expect(good!.every(({ status }) => status === 201)).toBe(true)

@@ -34,7 +34,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const trusting = () => ({ tls: { ca: Bun.file(certPath) } }) as RequestInit
 
-test('everything is by TLS, says so, and nothing is without it', async () => {
+test('serves everything over TLS with HSTS, and nothing without TLS', async () => {
   const app = await startApp({ tls: { certPath, keyPath } })
   try {
     expect(app.url).toStartWith('https://')
@@ -65,7 +65,7 @@ test('everything is by TLS, says so, and nothing is without it', async () => {
   }
 })
 
-test('old versions of TLS are not spoken', async () => {
+test('refuses old versions of TLS', async () => {
   const app = await startApp({ tls: { certPath, keyPath } })
   const speak = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
     new Promise<string>((resolve) => {
@@ -100,14 +100,14 @@ test.each([
   ['an invalid certificate', () => [keyPath, keyPath], /^TLS_CERT=.*key\.pem: contains no CERTIFICATE in PEM$/],
   ['an invalid key', () => [certPath, certPath], /^TLS_KEY=.*cert\.pem: contains no PRIVATE KEY in PEM$/],
   ['a key of another certificate', () => [certPath, otherKey()], /^TLS_CERT and TLS_KEY: cannot be used together/],
-] as const)('%s is refused in words', (_, files, words) => {
+] as const)('reports %s clearly', (_, files, words) => {
   const [cert, key] = files() as [string, string]
   const log = pino({ level: 'silent' })
   const start = () => listen(new Elysia(), { host: '127.0.0.1', port: 0, tls: { certPath: cert, keyPath: key }, log })
   expect(start).toThrow(words)
 })
 
-test('and stops the start with that line alone', async () => {
+test('and the start fails with only that line', async () => {
   const stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: keyPath })
   await stint.launch()
   expect(await stint.ended()).toBe(2) // as for any invalid setting

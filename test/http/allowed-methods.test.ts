@@ -10,17 +10,17 @@ const allowed = createAllowedMethods(() => [
   { method: 'GET', path: '/swagger/assets/page.js' },
 ])
 
-test('a path that is known says what it takes, HEAD with GET', () => {
+test('a known path lists its methods, HEAD with GET', () => {
   expect(allowed('/api/keys')).toBe('GET, HEAD, POST')
   expect(allowed('/api/keys/key_1')).toBe('DELETE')
   expect(allowed('/api/keys/key_1/rotate')).toBe('POST')
 })
 
-test('a path without parameters hides one with, as in the router', () => {
+test('a path without parameters takes precedence over one with parameters', () => {
   expect(allowed('/api/keys/confirm')).toBe('GET, HEAD')
 })
 
-test('a path that is not known says nothing', () => {
+test('an unknown path lists no methods', () => {
   for (const path of ['/', '/api/key', '/api/keys/', '/api/keys/a/b', '/x/api/keys', '/swagger/assets/pageXjs'])
     expect(allowed(path)).toBeUndefined()
 })

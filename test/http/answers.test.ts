@@ -19,7 +19,7 @@ test.each(Object.keys(problemTable) as ProblemCode[])(
   },
 )
 
-test('errors, allow and retry-after are there when they are known', async () => {
+test('has errors, allow and retry-after if known', async () => {
   const errors = [{ pointer: '/a', detail: 'is required' }]
   const response = problemResponse(new Problem('fields_invalid', 'd', { errors, allow: 'POST' }))
   expect(await response.json()).toMatchObject({ errors })
@@ -32,11 +32,11 @@ test.each([
   [1, '1'],
   [1.2, '2'],
   [90, '90'],
-])('%p seconds to wait are at least one whole: %s', (retryAfterS, header) => {
+])('rounds retry-after up: %p → %s', (retryAfterS, header) => {
   expect(problemResponse(new Problem('rate_limited', 'd', { retryAfterS })).headers.get('retry-after')).toBe(header)
 })
 
-test('every 401 says how to authenticate', () => {
+test('every 401 has www-authenticate', () => {
   for (const code of ['key_invalid', 'session_invalid', 'credentials_invalid'] as const)
     expect(problemResponse(new Problem(code, 'd')).headers.get('www-authenticate')).not.toBeNull()
 })

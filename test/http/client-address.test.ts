@@ -5,22 +5,22 @@ const PEER = '192.0.2.1'
 const request = (forwarded?: string) =>
   new Request('http://localhost/', forwarded === undefined ? {} : { headers: { 'x-forwarded-for': forwarded } })
 
-test('without trusted proxies the connection alone counts', () => {
+test('without trusted proxies uses the address of the connection', () => {
   expect(clientAddress(request('203.0.113.9'), PEER, 0)).toBe(PEER)
   expect(clientAddress(request(), PEER, 0)).toBe(PEER)
 })
 
-test('behind one proxy the last entry counts: those left of it were written by the caller', () => {
+test('behind one proxy uses the last entry: the caller wrote those before it', () => {
   expect(clientAddress(request('203.0.113.9'), PEER, 1)).toBe('203.0.113.9')
   expect(clientAddress(request('1.1.1.1, 203.0.113.9'), PEER, 1)).toBe('203.0.113.9')
 })
 
-test('behind two proxies the last but one counts', () => {
+test('behind two proxies uses the last entry but one', () => {
   expect(clientAddress(request('1.1.1.1, 203.0.113.9, 198.51.100.2'), PEER, 2)).toBe('203.0.113.9')
   expect(clientAddress(request('203.0.113.9'), PEER, 2)).toBe('203.0.113.9')
 })
 
-test('where the header is missing or empty the connection counts', () => {
+test('uses the address of the connection if the header is missing or empty', () => {
   expect(clientAddress(request(), PEER, 1)).toBe(PEER)
   expect(clientAddress(request(''), PEER, 1)).toBe(PEER)
   expect(clientAddress(request('1.1.1.1, '), PEER, 1)).toBe(PEER)

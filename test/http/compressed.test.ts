@@ -31,7 +31,7 @@ const decode = async (answer: Response): Promise<string> => {
   }
 }
 
-test.each(['', 'gzip', 'zstd'])('a long answer reads the same with %p and is not kept by a cache', async (coding) => {
+test.each(['', 'gzip', 'zstd'])('compresses a long answer with %p and forbids caching', async (coding) => {
   const body = { rows: Array.from({ length: 500 }, (_, i) => ({ process: 'nightly import', count: i })) }
   const answer = await compressedJson(asking(coding), body, () => {})
   expect(answer.headers.get('content-encoding') ?? '').toBe(coding)
@@ -40,12 +40,12 @@ test.each(['', 'gzip', 'zstd'])('a long answer reads the same with %p and is not
   expect(JSON.parse(await decode(answer))).toEqual(body)
 })
 
-test('a short answer stays as it is', async () => {
+test('does not compress a short answer', async () => {
   const answer = await compressedJson(asking('gzip'), { rows: [] }, () => {})
   expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual([null, '{"rows":[]}'])
 })
 
-test('a text served again and again is compressed for each coding, and its headers are kept', async () => {
+test('compresses a static text once per coding and keeps its headers', async () => {
   const answerText = createTextAnswers()
   const text = 'body { color: red } '.repeat(200)
   for (const coding of ['gzip', 'zstd', 'gzip', '']) {

@@ -76,7 +76,7 @@ test('a stop does not wait for connections that are only open', async () => {
   await expect(connection.answer()).rejects.toThrow('closed')
 })
 
-test('what rejects outside the app is a problem like any other', async () => {
+test('an error outside the app is a problem like any other', async () => {
   const app = new Elysia()
     .onError(() => {
       throw new Error('inside the error handler')
@@ -92,7 +92,7 @@ test('what rejects outside the app is a problem like any other', async () => {
   await listener.stop()
 })
 
-test('the peer of a request is the address at the other end', async () => {
+test('the peer of a request is the remote address', async () => {
   let peer: string | undefined
   const app = new Elysia().get('/', ({ request }) => {
     peer = listener.peerOf(request)

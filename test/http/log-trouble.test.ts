@@ -19,7 +19,7 @@ function trial() {
   }
 }
 
-test('each cause is logged at once, and again only after ten seconds', () => {
+test('logs each cause immediately, and again only after ten seconds', () => {
   const { lines, pass, fail } = trial()
   for (let i = 0; i < 100; i++) fail('no answer')
   fail('wrong password')
@@ -32,7 +32,7 @@ test('each cause is logged at once, and again only after ten seconds', () => {
   expect(lines).toEqual(['no answer', 'wrong password', 'no answer'])
 })
 
-test('causes that are always new are forgotten, the longest ago first', () => {
+test('forgets the oldest of many distinct causes', () => {
   const { lines, fail } = trial()
   fail('first')
   for (let i = 0; i < 100; i++) fail(`cause ${i}`)
@@ -42,7 +42,7 @@ test('causes that are always new are forgotten, the longest ago first', () => {
   expect(lines).toHaveLength(102)
 })
 
-test('a store that is away answers 503, and the log says why without saying what was asked', async () => {
+test('an unreachable store gives 503, and the log has the reason without the question', async () => {
   const stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_PASSWORD: 'a-secret-word' })
   try {
     await stint.start()

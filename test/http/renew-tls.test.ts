@@ -53,7 +53,7 @@ const start = (app: Elysia, more: object = {}) =>
 const insecure = { tls: { rejectUnauthorized: false } }
 
 describe('a renewed certificate', () => {
-  test('is shown to new clients, and what is in flight finishes', async () => {
+  test('is used for new connections, and requests in flight finish', async () => {
     install('old')
     const gate = Promise.withResolvers<void>()
     const entered = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ describe('a renewed certificate', () => {
     await listener.stop()
   })
 
-  test('that cannot be used leaves the old one in use, is logged once, and is used when it is whole', async () => {
+  test('an invalid certificate is logged once and the old one stays in use until it is valid', async () => {
     install('old')
     const logged: string[] = []
     const listener = await start(new Elysia(), {
@@ -111,7 +111,7 @@ describe('a renewed certificate', () => {
     await listener.stop()
   })
 
-  test('costs clients a retry at most: sixteen in a process of their own, half of which reconnect for each request', async () => {
+  test('costs clients at most one retry, with and without reconnects', async () => {
     install('old')
     let asked = 0
     const app = new Elysia().post(
@@ -163,7 +163,7 @@ await Promise.all(Array.from({ length: 16 }, async (_, id) => {
 console.log(JSON.stringify({ answered, retried }))
 `
 
-test('a second start on the same port fails with TLS too, where renewal makes sockets share it', async () => {
+test('a second start on the same port fails with TLS as well', async () => {
   install('old')
   const first = await start(new Elysia())
   const port = Number(new URL(first.url).port)

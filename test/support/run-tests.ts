@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unmetRequirements } from './needs.ts'
+import { removeInMemory } from './temp-dir.ts'
 
 /** Generous: what is slow on a busy machine is not wrong. */
 const TEST_TIMEOUT_MS = 30_000
@@ -64,6 +65,7 @@ await Promise.all([pass(tests.stdout, process.stdout, counts), pass(tests.stderr
 const exitCode = await tests.exited
 const leftOut = readFileSync(notes, 'utf8')
 rmSync(dir, { recursive: true, force: true })
+removeInMemory()
 
 let failed = Math.max(counts.fail, counts.error) // an error between tests counts as both
 if (exitCode !== 0 && failed === 0) {

@@ -1,6 +1,4 @@
 // A watch, a channel and an alert as they are stored, and a store in a directory of its own.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
@@ -11,13 +9,6 @@ export const ACCOUNT = 'acc_1'
 export const silent = pino({ level: 'silent' })
 
 export const openStore = (dir: string) => openSqliteWatchStore(join(dir, 'watches.sqlite'), silent)
-
-/** Thousands of rounds would spend minutes in fsync on a disk. */
-export function inMemoryDir(): string {
-  const dir = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'stint-watch-'))
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
 
 export const specOf = (over: Partial<WatchSpec> = {}): WatchSpec => ({
   name: 'nightly',

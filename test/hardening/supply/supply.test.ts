@@ -28,23 +28,23 @@ const packages = readLock()
 const { dependencies, devDependencies, optionalDependencies, trustedDependencies } = readPackageJson()
 const direct = { ...dependencies, ...devDependencies, ...optionalDependencies }
 
-test('every package of the lock has a SHA-512', () => {
+test('every package in the lock file has a SHA-512', () => {
   expect(packages.length).toBeGreaterThan(50)
   expect(packages.filter(({ integrity }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))).toEqual([])
 })
 
-test('every version is exact, and the lock has that one', () => {
+test('every version is exact and matches the lock file', () => {
   expect(Object.entries(direct).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
   const locked = new Map(packages.map(({ place, version }) => [place, version]))
   expect(Object.entries(direct).filter(([name, version]) => locked.get(name) !== version)).toEqual([])
 })
 
-test('no package runs anything when it is installed', async () => {
+test('no package runs install scripts', async () => {
   expect(trustedDependencies).toEqual([])
   expect(await Bun.file(join(ROOT, 'bunfig.toml')).text()).toMatch(/^ignoreScripts = true$/m)
 })
 
-test('every licence is one that is allowed; what is not installed is for another platform', () => {
+test('every licence is allowed; packages that are not installed are for another platform', () => {
   const wrong = packages.filter(({ name, licence, isOptional }) =>
     licence === undefined ? !isOptional : !ALLOWED.includes(licence) && ALLOWED_FOR_TESTS[name] !== licence,
   )
@@ -52,7 +52,7 @@ test('every licence is one that is allowed; what is not installed is for another
   expect(Object.keys(ALLOWED_FOR_TESTS).filter((name) => name in dependencies)).toEqual([])
 })
 
-test('every dependency has its reason in src/README.md, and no other', () => {
+test('src/README.md gives a reason for exactly the dependencies', () => {
   const section = sectionUnder('src/README.md', 'Dependencies')
   const rows = [...section.matchAll(/^\| (`[^|]+`) +\| ([^|]+) \|$/gm)]
   const named = rows.flatMap(([, names]) => [...names!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!))

@@ -65,14 +65,14 @@ describe('POST /api/accounts', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
   })
 
-  test('takes a password of 1024 characters beyond the BMP', async () => {
+  test('accepts a password of 1024 characters beyond the BMP', async () => {
     const { call } = serve()
     const body = { email: ADA.email, password: '\u{1f600}'.repeat(1024) }
     expect((await call('POST', '/api/accounts', body)).status).toBe(201)
     expect((await call('POST', '/api/session', body)).status).toBe(201)
   })
 
-  test('says when sign-up is closed, the address taken or the set-up code wrong', async () => {
+  test('reports closed sign-up, a taken address and a wrong set-up code', async () => {
     const first = serve({ signup: 'first' })
     await first.signUp(ADA)
     expect(code(await first.call('POST', '/api/accounts', { email: BOB.email, password: BOB.password }))).toBe(
@@ -93,7 +93,7 @@ describe('POST /api/accounts', () => {
     expect((await coded.call('POST', '/api/accounts', { ...body, setup_code })).status).toBe(201)
   })
 
-  test('GET /api/sign-up says how things stand', async () => {
+  test('GET /api/sign-up reports whether sign-up is open', async () => {
     const { call, accounts } = serve({ signup: 'first', setupCodeRequired: true, setupCode: 'sesame' })
     const state = async (cookie = '') => (await call('GET', '/api/sign-up', undefined, { cookie })).json
     expect<unknown>(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
@@ -154,7 +154,7 @@ describe('sessions', () => {
   const signIn = (email: string, password: string, cookie = '') =>
     call('POST', '/api/session', { email, password }, { cookie })
 
-  test('sign-in gives a cookie that no script sees and no other site sends', async () => {
+  test('sign-in sets an HttpOnly, SameSite cookie', async () => {
     const answer = await signIn(`ADA${n}@example.com`, ADA.password)
     expect(answer.status).toBe(201)
     expect<unknown>(answer.json).toEqual({ account: ada.account })
@@ -175,7 +175,7 @@ describe('sessions', () => {
     )
   })
 
-  test('of two cookies the one counts that only Stint can have set', async () => {
+  test('of two cookies the __Host- one counts', async () => {
     const { signUp, call } = serve({ secure: true })
     const { cookie, account } = await signUp(ADA)
     const plain = cookie.replace('__Host-', '')
@@ -185,7 +185,7 @@ describe('sessions', () => {
     expect(code(await ask(`${plain}; __Host-stint_session=ended`))).toBe('401 session_invalid')
   })
 
-  test('what is done with accounts and keys is audited, without secrets', async () => {
+  test('audits actions on accounts and keys, without secrets', async () => {
     const { signUp, as, call, audits } = serve()
     const me = await signUp(ADA)
     const account = me.account.id
@@ -241,7 +241,7 @@ describe('sessions', () => {
     expect(code(await as(ada, 'DELETE', '/api/session'))).toBe('401 session_invalid')
   })
 
-  test('are listed with the own one marked, and can be ended', async () => {
+  test('are listed with the current one marked, and can be ended', async () => {
     const phone = await signIn(`ada${n}@example.com`, ADA.password)
     const { json } = await as(phone, 'GET', '/api/sessions')
     expect(json.sessions).toHaveLength(2)
@@ -261,7 +261,7 @@ describe('sessions', () => {
     expect((await as(phone, 'GET', '/api/session')).status).toBe(200)
   })
 
-  test('end with their account, with its keys, and its data is to go', async () => {
+  test('end with their account, as do its keys, and its data is erased', async () => {
     const { deleted, signUp, as, accounts } = serve()
     const me = await signUp(ADA)
     for (const body of [undefined, {}, { password: '' }, { password: 'wrong' }])
@@ -275,7 +275,7 @@ describe('sessions', () => {
     await signUp(ADA)
   })
 
-  test('a password change keeps the own session and ends the others', async () => {
+  test('a password change keeps the current session and ends the others', async () => {
     const phone = await signIn(`ada${n}@example.com`, ADA.password)
     const change = (current_password: string, new_password: unknown) =>
       as(ada, 'POST', '/api/password', { current_password, new_password })
@@ -313,7 +313,7 @@ describe('keys', () => {
     bob = await signUp({ ...BOB, email: `bob${n}@example.com` })
   })
 
-  test('are made with a name and scopes, listed without secret, revoked at once', async () => {
+  test('are created with a name and scopes, listed without secret, revoked immediately', async () => {
     const made = await as(ada, 'POST', '/api/keys', { name: ' reader ', scopes: ['read'] })
     expect(made.status).toBe(201)
     const { key } = made.json
@@ -342,7 +342,7 @@ describe('keys', () => {
     expect((await as(ada, 'GET', '/api/keys')).json.keys[0]!.revoked_at).toBe('2026-11-20T00:00:00.000Z')
   })
 
-  test('may only write unless said otherwise', async () => {
+  test('have only the scope write by default', async () => {
     expect((await as(ada, 'POST', '/api/keys', { name: 'x' })).json.key.scopes).toEqual(['write'])
     const both = await as(ada, 'POST', '/api/keys', { name: 'x', scopes: ['read', 'write'] })
     expect(both.json.key.scopes).toEqual(['write', 'read'])
@@ -360,13 +360,13 @@ describe('keys', () => {
     [{ name: 'x', scopes: 'read' }, ['/scopes']],
     [{ name: 'x', scopes: null }, ['/scopes']],
     [{ name: 'x', scope: ['read'] }, ['/scope']],
-  ])('cannot be made from %j', async (body, where) => {
+  ])('are not created from %j', async (body, where) => {
     const answer = await as(ada, 'POST', '/api/keys', body)
     expect(code(answer)).toBe('422 fields_invalid')
     expect(pointers(answer)).toEqual(where)
   })
 
-  test('rotate with an overlap, or without a body at once', async () => {
+  test('rotate with an overlap, or immediately without a body', async () => {
     const first = await as(ada, 'POST', `/api/keys/${ada.key.id}/rotate`, { overlap_seconds: 60 })
     expect(first.status).toBe(201)
     expect(first.json.key).toMatchObject({ name: 'first key', scopes: ['write', 'read'] })
@@ -385,7 +385,7 @@ describe('keys', () => {
     expect(pointers(answer)).toEqual(['/overlap_seconds'])
   })
 
-  test('of another account are not there', async () => {
+  test('of another account are not found', async () => {
     for (const [method, path] of [
       ['DELETE', `/api/keys/${ada.key.id}`],
       ['POST', `/api/keys/${ada.key.id}/rotate`],
@@ -413,7 +413,7 @@ const OPEN_ROUTES = [
   ['POST', '/api/session'],
 ] as const
 
-describe('who may ask is judged first', () => {
+describe('authorization is checked first', () => {
   const { call, signUp, url } = serve()
   let me: Person & Pick<Json, 'key'>
   beforeEach(async () => {
@@ -450,7 +450,7 @@ describe('who may ask is judged first', () => {
     },
   )
 
-  test('own pages, and clients that are no browsers, pass', async () => {
+  test('accepts own pages and clients other than browsers', async () => {
     for (const headers of [
       { 'sec-fetch-site': 'same-origin', origin: url },
       { 'sec-fetch-site': 'none' },
@@ -470,7 +470,7 @@ describe('who may ask is judged first', () => {
     ).toBe(200)
   })
 
-  test('own pages are known by the Host of the request, behind a proxy that ends TLS too', async () => {
+  test('recognises own pages by Host, also behind a proxy that terminates TLS', async () => {
     const { port } = new URL(url)
     const request =
       `DELETE /api/sessions/none HTTP/1.1\r\nHost: stint.example\r\nOrigin: https://stint.example\r\n` +
@@ -487,7 +487,7 @@ describe('who may ask is judged first', () => {
   })
 })
 
-test('in the whole app a session asks questions and rules keys, but sends no events', async () => {
+test('a session reads data and manages keys, but sends no events', async () => {
   const app = await startApp()
   try {
     const signIn = await app.fetch('/api/session', {

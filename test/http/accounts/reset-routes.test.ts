@@ -38,7 +38,7 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     smtp.close()
   })
 
-  test('sets a new password by a link that is good once and ends all sessions; unknown addresses get the same answer', async () => {
+  test('sets a new password by a single-use link and ends all sessions; unknown addresses get the same answer', async () => {
     const signIn = (password: string) => ask('/api/session', { email: 'ada@example.com', password })
     const before = await signIn('a long enough password of a test')
     const cookie = before.headers.get('set-cookie')!.split(';')[0]!

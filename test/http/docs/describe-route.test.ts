@@ -43,7 +43,7 @@ describe('schemas', () => {
     expect(toOpenApi(schema)).toEqual(expected as OpenApiSchema)
   })
 
-  test('stay as they were', () => {
+  test('stay unchanged', () => {
     const schema = orNull(Type.Object({ a: choice(['a', 'b']) }))
     const before = structuredClone(schema)
     toOpenApi(schema)
@@ -90,7 +90,7 @@ describe('a route', () => {
     ])
   })
 
-  test('takes JSON alone, required unless every member is optional', () => {
+  test('accepts only JSON, required unless every member is optional', () => {
     const required = described({ body: jsonBody(closed({ a: Type.String() }), { a: 'x' }) })['x-request']
     expect([required.required, Object.keys(required.content)]).toEqual([true, ['application/json']])
     expect(described({ body: jsonBody(closed({ a: Type.Optional(Type.String()) }), {}) })['x-request'].required).toBe(
@@ -100,7 +100,7 @@ describe('a route', () => {
     expect(described({ body: list })['x-request'].required).toBe(true)
   })
 
-  test('takes each content type that it names, with examples', () => {
+  test('accepts each documented content type, with examples', () => {
     const examples = { one: { value: 'a' } }
     const body = { 'application/json': { schema: closed({}) }, 'text/x': { schema: Type.Literal('a'), examples } }
     expect(described({ body })['x-request'].content).toEqual({
@@ -110,7 +110,7 @@ describe('a route', () => {
   })
 })
 
-test('bodies are restored where the plugin overwrote them, and leave no trace', () => {
+test('restores bodies that the plugin overwrote', () => {
   const detail = described({ body: jsonBody(closed({}), {}) })
   const { 'x-request': requestBody, ...rest } = detail
   const document = {

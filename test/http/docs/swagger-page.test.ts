@@ -25,7 +25,7 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
     return block.locator('.live-responses-table tbody .response-col_status').first().textContent()
   }
 
-  test('shows every call, from this server alone', async () => {
+  test('shows every call without requests to other servers', async () => {
     await browser.page.goto(`${app.url}/swagger`)
     await browser.page.locator('.opblock').first().waitFor()
     const shown = await browser.page.locator('.opblock-summary-path').allInnerTexts()
@@ -40,7 +40,7 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
     browser.complaints.length = 0 // the browser itself says that a 401 came
   })
 
-  test('with a key that is given under Authorize, Try it out makes an event', async () => {
+  test('Try it out creates an event with the key entered under Authorize', async () => {
     const { page } = browser
     await page.getByRole('button', { name: 'Authorize' }).first().click()
     const dialog = page.locator('.dialog-ux')

@@ -49,13 +49,13 @@ describe('the document', () => {
     expect([result.valid, validator.version, document.openapi]).toEqual([true, '3.0', '3.0.3'])
   })
 
-  test('is JSON, without a key, and the same each time', async () => {
+  test('is JSON, public, and the same each time', async () => {
     const first = await app.fetch('/swagger/json')
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect((await app.fetch('/swagger/json')).text).toBe(first.text)
   })
 
-  test('names every operation once, under a tag that is explained', () => {
+  test('has every operation once, under a described tag', () => {
     const ids = operations().map(({ operation }) => operation.operationId)
     expect(ids).toEqual([...new Set(ids)])
     const tags = document.tags.map(({ name }) => name)
@@ -73,7 +73,7 @@ describe('the document', () => {
     expect(without.map(({ path, method }) => `${method} ${path}`)).toEqual([])
   })
 
-  test('has all four calls and the operations, and not its own page', () => {
+  test('has the four calls and the operations, but not its own page', () => {
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining([...INTAKE, '/livez', '/readyz', '/metrics']))
     expect(Object.keys(document.paths).filter((path) => path.includes('swagger'))).toEqual([])
   })
@@ -114,7 +114,7 @@ describe('the document', () => {
     }
   })
 
-  test('takes JSON alone, and its examples are accepted', async () => {
+  test('has only JSON bodies, whose examples are accepted', async () => {
     for (const path of INTAKE) {
       const { content } = document.paths[path]!.post!.requestBody!
       expect(Object.keys(content)).toEqual(['application/json'])
@@ -125,7 +125,7 @@ describe('the document', () => {
   })
 })
 
-describe('the server does nothing that the document does not say', () => {
+describe('the server gives no undocumented answer', () => {
   const MARK = { process: 'p' }
   const send = (init: RequestInit & { key?: string }) => app.fetch('/v1/start', { method: 'POST', ...init })
   const json = { 'content-type': 'application/json' }
@@ -159,7 +159,7 @@ describe('the page', () => {
     '/swagger/assets/swagger-ui.css',
   ]
 
-  test('names no address but its own relative ones, and each of them is there', async () => {
+  test('has only relative URLs, all of which exist', async () => {
     const page = await app.fetch('/swagger')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     const addresses = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]!)
@@ -172,28 +172,28 @@ describe('the page', () => {
     for (const { pathname } of paths) expect((await app.fetch(pathname)).status).toBe(200)
   })
 
-  test('has a policy that lets nothing in from elsewhere and nothing run inside it', async () => {
+  test('has a content policy without other origins and inline scripts', async () => {
     const { headers } = await app.fetch('/swagger')
     const policy = headers.get('content-security-policy')!
     expect(policy).toContain("default-src 'none'")
     expect(policy).not.toMatch(/unsafe|https?:|\*/)
   })
 
-  test('its files have the types that browsers want, and its script asks this server alone', async () => {
+  test('its files have the right types, and its script calls only this server', async () => {
     const types: (string | null)[] = []
     for (const path of OWN_PATHS) types.push((await app.fetch(path)).headers.get('content-type'))
     expect(types.map((type) => type?.split(';')[0])).toEqual(['text/javascript', 'text/javascript', 'text/css'])
     expect((await app.fetch('/swagger/assets/page.js')).text).not.toMatch(/https?:|\/\//)
   })
 
-  test('with a slash at its end leads to the one without', async () => {
+  test('redirects a trailing slash', async () => {
     const answer = await app.fetch('/swagger/')
     expect(answer.status).toBe(308)
     expect(new URL(answer.headers.get('location')!, `${app.url}/swagger/`).href).toBe(`${app.url}/swagger`)
   })
 
   test.each(['/swagger/plugin', '/swagger/assets', '/swagger/assets/', '/swagger/assets/package.json', '/swagger/x'])(
-    '%s is nothing: only the three files are served',
+    '%s is not found: only the three files are served',
     async (path) => {
       expect((await app.fetch(path)).status).toBe(404)
     },

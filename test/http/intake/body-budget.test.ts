@@ -49,13 +49,13 @@ const FRAMINGS = [
   ['without one', 'transfer-encoding: chunked'],
 ] as const
 
-test.each(FRAMINGS)('bodies %s that announce much and send one byte hold nothing', async (_, framing) => {
+test.each(FRAMINGS)('bodies %s that announce much and send one byte reserve nothing', async (_, framing) => {
   app = await startApp()
   for (let i = 0; i < 2 * HELD_BATCHES; i++) await beginBatch(app, framing)
   for (let i = 0; i < HELD_BATCHES; i++) expect((await batch(app)).status).toBe(201)
 })
 
-test('bodies that have arrived leave no room for large ones of their account, small ones pass, and all is well when they are gone', async () => {
+test('received bodies block large ones of the same account, but not small ones, until they are processed', async () => {
   app = await startApp({ signup: 'open' })
   const { accounts } = app.rooms
   const other = await accounts.create({
@@ -88,7 +88,7 @@ test('bodies that have arrived leave no room for large ones of their account, sm
   expect(app.log.filter((line) => line.includes('a request failed'))).toEqual([])
 })
 
-test('whatever is reserved is given back however the work ends', async () => {
+test('releases reserved memory however the work ends', async () => {
   const { during } = createBodyBudget(MIB, MIB)
   const take = (bytes: number, account = 'a') =>
     during(account, async (reserve) => {
@@ -117,7 +117,7 @@ test('whatever is reserved is given back however the work ends', async () => {
   expect(await take(MIB)).toBe('yes')
 })
 
-test('an account gets no more than its share, and the others get theirs', async () => {
+test('limits an account to its share', async () => {
   const { during } = createBodyBudget(4 * MIB, 2 * MIB)
   const { promise, resolve } = Promise.withResolvers<void>()
   const hold = (account: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createFairTurns } from '../../../src/http/intake/fair-turns.ts'
 
-test('accounts take turns, however much each has to do, and each in its own order', async () => {
+test('accounts take turns, whatever their load, each in its own order', async () => {
   const takeTurn = createFairTurns()
   const order: string[] = []
   const work = async (account: string, pieces: number) => {
@@ -17,7 +17,7 @@ test('accounts take turns, however much each has to do, and each in its own orde
   expect(late).toBeLessThan(16)
 })
 
-test('a turn of the event loop passes between two slices', async () => {
+test('yields to the event loop between two slices', async () => {
   const takeTurn = createFairTurns()
   const seen: string[] = []
   const slices = (async () => {

@@ -30,7 +30,7 @@ test.each([
   expect(code).not.toMatch(EXPENSIVE)
 })
 
-test('Elysia takes the gate for what it is: synchronous, with an answer that counts, and reading no body', async () => {
+test('Elysia treats the gate as synchronous, uses its answer, and reads no body', async () => {
   const app = await startApp()
   const http = createHttp(app.rooms, { peerOf: () => undefined, isStopping: () => false })
   http.compile()
@@ -41,7 +41,7 @@ test('Elysia takes the gate for what it is: synchronous, with an answer that cou
   await app.stop()
 })
 
-test('Elysia hands on the answer to a refused body instead of copying it', async () => {
+test('Elysia passes on the answer to a refused body without copying it', async () => {
   const app = await startApp()
   const http = createHttp(app.rooms, { peerOf: () => undefined, isStopping: () => false })
   const { Response: Real } = globalThis

@@ -10,7 +10,7 @@ test('zero means no limit', () => {
   expect(takeMany(limit, 'k', 10_000).every(Boolean)).toBe(true)
 })
 
-test('an account may send one second’s worth at once, then waits for the next to fill', () => {
+test('allows a burst of one second’s events, then refills', () => {
   const clock = createStepClock()
   const limit = createRateLimit(clock, 5)
   expect(takeMany(limit, 'k', 6)).toEqual([true, true, true, true, true, false])
@@ -19,13 +19,13 @@ test('an account may send one second’s worth at once, then waits for the next 
   expect(takeMany(limit, 'k', 2)).toEqual([true, false])
 })
 
-test('accounts do not share', () => {
+test('limits each account separately', () => {
   const limit = createRateLimit(createStepClock(), 1)
   expect([limit.take('a'), limit.take('b')]).toEqual([0, 0])
   expect(limit.take('a')).toBeGreaterThan(0)
 })
 
-test('a long pause saves up no more than one second’s worth', () => {
+test('a long pause saves up at most one second’s events', () => {
   const clock = createStepClock()
   const limit = createRateLimit(clock, 3)
   takeMany(limit, 'k', 3)
@@ -34,7 +34,7 @@ test('a long pause saves up no more than one second’s worth', () => {
   expect(takeMany(limit, 'k', 4)).toEqual([true, true, true, false])
 })
 
-test('a step of the wall clock gives and takes nothing', () => {
+test('is not affected by steps of the wall clock', () => {
   const clock = createStepClock()
   const limit = createRateLimit(clock, 1)
   limit.take('k')
@@ -44,7 +44,7 @@ test('a step of the wall clock gives and takes nothing', () => {
   expect(limit.take('k')).toBe(1)
 })
 
-test('a debt is paid before the next event passes, however large it is', () => {
+test('a debt must be paid off before the next event passes', () => {
   const clock = createStepClock()
   const limit = createRateLimit(clock, 10)
   expect(limit.take('k')).toBe(0)
@@ -55,7 +55,7 @@ test('a debt is paid before the next event passes, however large it is', () => {
   expect(limit.take('k')).toBe(0)
 })
 
-test('without a limit nothing is owed', () => {
+test('without a limit there is no debt', () => {
   const limit = createRateLimit(createStepClock(), 0)
   limit.owe('k', 10_000)
   expect(limit.take('k')).toBe(0)

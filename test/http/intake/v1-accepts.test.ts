@@ -25,7 +25,7 @@ async function accepted(path: string, body: unknown): Promise<Event> {
 }
 
 describe('each kind', () => {
-  test('a start with the least it needs', async () => {
+  test('a start with only the required fields', async () => {
     expect(await accepted('/v1/start', { process: 'p' })).toMatchObject({
       kind: 'start',
       account: app.account,
@@ -35,7 +35,7 @@ describe('each kind', () => {
     })
   })
 
-  test('an end with everything', async () => {
+  test('an end with all fields', async () => {
     expect(await accepted('/v1/end', { process: 'p', meta: 'eu', uid: 'run_1-a' })).toMatchObject({
       kind: 'end',
       process: 'p',
@@ -62,7 +62,7 @@ describe('each kind', () => {
       expect(await accepted('/v1/metrics', { process: 'p', items: form })).toMatchObject({ kind: 'metrics', items })
   })
 
-  test('an exception, kept to the character', async () => {
+  test('an exception, kept character by character', async () => {
     const exception = `Error: it's "100%"\r\n\tat C:\\x\u0000${EMOJI}\\`
     expect(await accepted('/v1/exception', { process: 'p', meta: 'm', exception })).toMatchObject({
       kind: 'exception',
@@ -92,7 +92,7 @@ describe('limits, in code points', () => {
     expect(await accepted('/v1/exception', { process: 'p', exception })).toMatchObject({ exception })
   })
 
-  test('fifty metrics, with names of 250 emoji and numbers at the ends of what there is', async () => {
+  test('fifty metrics with names of 250 emoji and extreme numbers', async () => {
     const values = [0, -0, 1, -1, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 53, 0.1]
     const items = Object.fromEntries(
       Array.from({ length: 50 }, (_, i) => [EMOJI.repeat(248) + String(i).padStart(2, '0'), values[i % values.length]]),
@@ -103,7 +103,7 @@ describe('limits, in code points', () => {
     )
   })
 
-  test('a number too small to be told from zero is zero, digits beyond a double are cut', async () => {
+  test('rounds a tiny number to zero and truncates digits beyond a double', async () => {
     const body = '{"process":"p","items":{"small":1e-400,"long":9007199254740993,"e":1E+2,"neg":-0.0}}'
     expect(await accepted('/v1/metrics', body)).toMatchObject({
       items: [
@@ -128,14 +128,14 @@ describe('stripping', () => {
     expect(await accepted('/v1/start', { process: sent, meta: sent })).toMatchObject({ process: kept, meta: kept })
   })
 
-  test('a meta of which nothing is left equals none', async () => {
+  test('a meta that is empty after stripping equals no meta', async () => {
     for (const meta of ['', `'"%`, '\\\\', '\u0000'])
       expect(await accepted('/v1/start', { process: 'p', meta })).toMatchObject({ meta: '' })
   })
 })
 
 describe('objects', () => {
-  test('of a field or metric named twice the last counts', async () => {
+  test('the last of two fields or metrics of one name counts', async () => {
     const body = '{"process":"first","process":"last","items":{"a":1,"a":2},"items":{"b":1,"a":2,"b":3}}'
     expect(await accepted('/v1/metrics', body)).toMatchObject({
       process: 'last',
@@ -146,7 +146,7 @@ describe('objects', () => {
     })
   })
 
-  test('a wrong value that a later one of the same name replaces does no harm', async () => {
+  test('ignores an invalid value that a later one of the same name replaces', async () => {
     expect((await app.post('/v1/start', '{"process":5,"process":"p"}')).status).toBe(201)
   })
 
@@ -166,12 +166,12 @@ describe('objects', () => {
     expect(({} as Record<string, unknown>).constructor).toBe(Object)
   })
 
-  test('escapes of JSON are what they mean', async () => {
+  test('decodes JSON escapes', async () => {
     const body = String.raw`{"pro\u0063ess":"\u0070\ud83d\ude00\/"}`
     expect(await accepted('/v1/start', body)).toMatchObject({ process: `p${EMOJI}/` })
   })
 
-  test('white space of JSON around and inside is nothing', async () => {
+  test('ignores JSON white space', async () => {
     expect((await app.post('/v1/start', ' \t\r\n{ "process" :\n"p" } \n')).status).toBe(201)
   })
 })
@@ -179,7 +179,7 @@ describe('objects', () => {
 describe('the stamp', () => {
   const at = (answer: Answer): string => answer.json.at
 
-  test('is that of the node; the answer has its time, which is the time of arrival, with nine digits', async () => {
+  test('is that of the node; the answer has the time of arrival with nine digits', async () => {
     app.clock.pass(5_000_000)
     const answer = await app.post('/v1/start', { process: 'p' })
     expect(at(answer)).toMatch(STAMP)
@@ -197,7 +197,7 @@ describe('the stamp', () => {
     expect(stamps).toEqual([...new Set(stamps)].sort())
   })
 
-  test('is unique among many that arrive together, over all kinds', async () => {
+  test('is unique among many concurrent events of all kinds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
         i % 2 ? app.post('/v1/start', { process: 'p' }) : app.post('/v1/exception', { process: 'p', exception: '' }),
@@ -207,7 +207,7 @@ describe('the stamp', () => {
   })
 })
 
-test('a key that may only write is enough; a service of another name has its own header', async () => {
+test('the scope write is sufficient; a service of another name has its own header', async () => {
   const other = await startApp({ serviceName: 'acme-timer' })
   try {
     const body = { method: 'POST', body: '{"process":"p"}' }

@@ -24,7 +24,7 @@ const toLines = (events: readonly unknown[], newline = '\n') =>
   events.map((event) => JSON.stringify(event)).join(newline)
 const kindsOf = async (app: TestApp) => (await app.events()).map(({ kind }) => kind)
 
-describe('a batch of good events', () => {
+describe('a batch of valid events', () => {
   test.each<[string, string | Uint8Array, Record<string, string>]>([
     ['an array', JSON.stringify(EVENTS), {}],
     ['JSON lines', toLines(EVENTS), LINES],
@@ -51,7 +51,7 @@ describe('a batch of good events', () => {
     expect(await kindsOf(app)).toEqual(['start', 'metrics', 'end', 'exception'])
   })
 
-  test('of ten thousand is the largest', async () => {
+  test('accepts up to ten thousand events', async () => {
     const app = await start()
     const events = Array(10_000).fill({ kind: 'start', process: 'p' })
     expect((await app.post('/v1/batch', events)).json).toMatchObject({ accepted: 10_000, refused: 0 })
@@ -71,7 +71,7 @@ describe('a batch of good events', () => {
 })
 
 describe('a batch with faults', () => {
-  test('in some: 207; the others are taken, and each fault has the index of its event', async () => {
+  test('in some events: 207; the others are accepted, and each error has the index of its event', async () => {
     const app = await start()
     const { status, json } = await app.post('/v1/batch', [
       EVENTS[0],
@@ -103,7 +103,7 @@ describe('a batch with faults', () => {
     expect(await app.refused()).toHaveLength(7)
   })
 
-  test('in a line: the other lines are taken', async () => {
+  test('in a line: the other lines are accepted', async () => {
     const app = await start()
     const { status, json } = await app.post(
       '/v1/batch',
@@ -115,7 +115,7 @@ describe('a batch with faults', () => {
     expect(await kindsOf(app)).toEqual(['start', 'end'])
   })
 
-  test('in all: 422 for the whole, and nothing is taken', async () => {
+  test('in all events: 422, and nothing is accepted', async () => {
     const app = await start()
     const { status, json } = await app.post('/v1/batch', [{ kind: 'start' }, { kind: 'end', process: '' }])
     expect(status).toBe(422)
@@ -137,7 +137,7 @@ describe('a batch with faults', () => {
     expect(await app.events()).toEqual([])
   })
 
-  test('are reported up to a hundred', async () => {
+  test('at most a hundred faults are reported', async () => {
     const app = await start()
     const { json } = await app.post('/v1/batch', Array(5000).fill({ kind: 'start' }))
     expect(json.errors).toHaveLength(100)
@@ -149,7 +149,7 @@ describe('a batch with faults', () => {
     })
   })
 
-  test('that are many cost no more than their events: 9,999 bad ones with 50 faults each', async () => {
+  test('many faults cost no more than their events: 9,999 invalid ones with 50 faults each', async () => {
     const app = await start()
     const items = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, '']))
     const bad = { kind: 'metrics', process: 'p', items }
@@ -188,7 +188,7 @@ describe('a batch with faults', () => {
   })
 })
 
-describe('a packed batch that did not come whole', () => {
+describe('an incomplete compressed batch', () => {
   const MANY = toLines(Array.from({ length: 5000 }, (_, i) => ({ kind: 'start', process: 'z', uid: `u-${i}` })))
   const [one, two] = [MANY.slice(0, 100_000), MANY.slice(100_000)]
   const join = (...parts: Uint8Array[]) => Buffer.concat(parts)
@@ -208,7 +208,7 @@ describe('a packed batch that did not come whole', () => {
       ['with a second part that is cut', join(pack(one), pack(two).subarray(0, -1))],
       ['with a second part that is cut in its head', join(pack(one), pack(two).subarray(0, 3))],
       ['with a second part that is damaged', damaged],
-    ])('%s: 422, and nothing is taken', async (_, body) => {
+    ])('%s: 422, and nothing is accepted', async (_, body) => {
       const app = await start()
       const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
       expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
@@ -216,7 +216,7 @@ describe('a packed batch that did not come whole', () => {
       expect(await app.events()).toEqual([])
     })
 
-    test('but in two parts is taken', async () => {
+    test('is accepted in two gzip members', async () => {
       const app = await start()
       const body = join(pack(one), pack(two))
       const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
@@ -230,7 +230,7 @@ describe('a batch that is too large', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('when it is unpacked from %s: 413, and little memory is taken', async (coding, pack) => {
+  ] as const)('when decompressed from %s: 413, with little memory', async (coding, pack) => {
     const app = await start()
     const bomb = pack(Buffer.alloc(512 * MIB, ' ')) // packs to less than a MiB
     expect(bomb.length).toBeLessThan(MIB)
@@ -242,7 +242,7 @@ describe('a batch that is too large', () => {
     expect((await app.post('/v1/batch', EVENTS)).status).toBe(201)
   })
 
-  test('as it comes, with its length or without', async () => {
+  test('when received, with its length or without', async () => {
     const app = await start()
     const body = `[${' '.repeat(8 * MIB)}]`
     expect((await app.post('/v1/batch', body)).status).toBe(413)
@@ -262,7 +262,7 @@ describe('a batch that is too large', () => {
   })
 })
 
-test('a batch sent again with times of its own is the same events, with the same stamps', async () => {
+test('a repeated batch with own times has the same events with the same stamps', async () => {
   const app = await start()
   const at = new Date(app.clock.wallUs() / 1000 - 60_000).toISOString()
   const events = EVENTS.map((event) => ({ ...event, at }))
@@ -274,7 +274,7 @@ test('a batch sent again with times of its own is the same events, with the same
   expect(alone.json).toEqual(first.json.items[2])
 })
 
-test('when one spool is full, what goes to the other is taken: 207 with 503 for the rest', async () => {
+test('with one spool full, events for the other are accepted: 207 with 503 for the rest', async () => {
   const app = await start({ spoolMaxBytes: 300_000 })
   const filler = { process: 'full', exception: 'x'.repeat(15_000) }
   for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++) await app.post('/v1/exception', filler)

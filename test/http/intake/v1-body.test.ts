@@ -48,7 +48,7 @@ describe('the content type', () => {
     'application/json; charset="utf-8"',
     'application/json; CHARSET=Utf-8',
     'application/json ; charset = "UTF-8" ',
-  ])('%j is taken', async (type) => {
+  ])('accepts %j', async (type) => {
     expect((await app.post('/v1/start', MARK, { 'content-type': type })).status).toBe(201)
   })
 
@@ -82,7 +82,7 @@ describe('the content type', () => {
     'application/json, application/json',
     'json',
     'xapplication/json',
-  ])('%j is not', async (type) => {
+  ])('refuses %j', async (type) => {
     expectType(await app.post('/v1/start', MARK, { 'content-type': type }))
   })
 
@@ -94,7 +94,7 @@ describe('the content type', () => {
     }
   })
 
-  test('forms are not read, however right their fields look', async () => {
+  test('form bodies are refused', async () => {
     const form = new FormData()
     form.set('process', 'p')
     const init = { method: 'POST', key: app.keys.owner }
@@ -112,15 +112,12 @@ describe('content codings', () => {
     expect((await app.post('/v1/start', MARK, { 'content-encoding': 'Identity' })).status).toBe(201)
   })
 
-  test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])(
-    '%s is not decoded, and said so',
-    async (coding) => {
-      const answer = await app.post('/v1/start', gzipSync(MARK), { 'content-encoding': coding })
-      expectType(answer, 'comes in a content coding that is not supported here')
-    },
-  )
+  test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])('refuses %s', async (coding) => {
+    const answer = await app.post('/v1/start', gzipSync(MARK), { 'content-encoding': coding })
+    expectType(answer, 'comes in a content coding that is not supported here')
+  })
 
-  test('compressed bytes without a word are no JSON', async () => {
+  test('refuses compressed bytes without content-encoding', async () => {
     const answer = await app.post('/v1/start', gzipSync(MARK))
     expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
   })
@@ -154,7 +151,7 @@ describe('JSON', () => {
   })
 
   test.each(['NaN', 'Infinity', '-Infinity', '+1', '01', '.5', '1.', '0x10', '1e', '--1'])(
-    '%s is no number',
+    'rejects the number %s',
     async (number) => {
       expectMalformed(await app.post('/v1/metrics', `{"process":"p","items":{"a":${number}}}`))
     },
@@ -180,19 +177,19 @@ describe('JSON', () => {
     ['a sequence that is cut off', [0xe2, 0x82]],
     ['latin-1', [0xe4]],
     ['0xff', [0xff]],
-  ])('%s is no UTF-8', async (_, wrong) => {
+  ])('rejects %s as UTF-8', async (_, wrong) => {
     expectMalformed(await app.post('/v1/start', bytes('{"process":"a', wrong, 'b"}')), 'is not valid UTF-8')
     expectMalformed(await app.post('/v1/start', bytes(wrong)), 'is not valid UTF-8')
   })
 
-  test('UTF-16 is no UTF-8', async () => {
+  test('rejects UTF-16', async () => {
     const utf16 = Buffer.from(`\ufeff${MARK}`, 'utf16le')
     expectMalformed(await app.post('/v1/start', utf16), 'is not valid UTF-8')
     const answer = await app.post('/v1/start', Buffer.from(MARK, 'utf16le'))
     expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
   })
 
-  test('however deep it is nested, it is answered', async () => {
+  test('answers JSON nested at any depth', async () => {
     const depth = 60_000
     const nested = '['.repeat(depth) + ']'.repeat(depth)
     const objects = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
@@ -230,7 +227,7 @@ describe('the size', () => {
     `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${key}\r\n${extra}\r\n`
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
-  test('256 KiB are taken, a byte more is not', async () => {
+  test('accepts 256 KiB and not a byte more', async () => {
     expect((await app.post('/v1/start', padded(MAX_BYTES))).status).toBe(201)
     const answer = await app.post('/v1/start', padded(MAX_BYTES + 1))
     expectTooLarge(answer.status, answer.headers, answer.text)
@@ -242,7 +239,7 @@ describe('the size', () => {
     expectTooLarge(answer.status, answer.headers, answer.text)
   })
 
-  test('a length that is announced is judged before the body comes', async () => {
+  test('checks an announced length before the body arrives', async () => {
     const connection = await openRaw(app.port)
     await connection.write(head(`content-length: ${MAX_BYTES + 1}\r\n`))
     const { status, headers, body } = await connection.answer()
@@ -251,7 +248,7 @@ describe('the size', () => {
   })
 
   test.each([200 * 2 ** 20, 2 ** 40, 2 ** 53])(
-    '%d announced bytes are a 413 of ours, and a 401 without a key',
+    'answers %d announced bytes with 413, and 401 without a key',
     async (length) => {
       const extra = `content-length: ${length}\r\n`
       const { status, headers, body } = await sendRaw(app.port, head(extra))
@@ -260,21 +257,21 @@ describe('the size', () => {
     },
   )
 
-  test('a body in chunks is taken up to the limit', async () => {
+  test('accepts a chunked body up to the limit', async () => {
     const body = padded(MAX_BYTES)
     const parts = [body.slice(0, 100), body.slice(100, 200_000), body.slice(200_000)]
     const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), ...parts.map(chunk), '0\r\n\r\n')
     expect(answer.status).toBe(201)
   })
 
-  test('a body in chunks is given up when it grows past the limit', async () => {
+  test('aborts a chunked body that exceeds the limit', async () => {
     const body = padded(MAX_BYTES + 1)
     const parts = [body.slice(0, 200_000), body.slice(200_000)]
     const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), ...parts.map(chunk), '0\r\n\r\n')
     expectTooLarge(answer.status, answer.headers, answer.body)
   })
 
-  test('a body in chunks that never ends does not fill the memory', async () => {
+  test('an endless chunked body does not fill the memory', async () => {
     const before = process.memoryUsage().rss
     const connection = await openRaw(app.port)
     await connection.write(head('transfer-encoding: chunked\r\n'))
@@ -290,7 +287,7 @@ describe('the size', () => {
     connection.close()
   })
 
-  test('a body in chunks without a key is not read', async () => {
+  test('does not read a chunked body without a key', async () => {
     const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n', app.keys.revoked), chunk(MARK))
     expect(answer.status).toBe(401)
   })
@@ -300,7 +297,7 @@ describe('the size', () => {
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([422, 'json_malformed'])
   })
 
-  test('UTF-8 that is cut by the border of chunks is whole again', async () => {
+  test('joins UTF-8 that is split between chunks', async () => {
     const body = Buffer.from('{"process":"😀"}')
     const cut = body.indexOf(0xf0) + 2
     const part = (piece: Buffer) =>
@@ -316,7 +313,7 @@ describe('the size', () => {
     expect((await app.events()).at(-1)).toMatchObject({ process: '😀' })
   })
 
-  test('a client that asks first (100-continue) is served', async () => {
+  test('serves a client that sends Expect: 100-continue', async () => {
     const connection = await openRaw(app.port)
     await connection.write(head(`expect: 100-continue\r\ncontent-length: ${MARK.length}\r\n`))
     expect((await connection.answer()).status).toBe(100)

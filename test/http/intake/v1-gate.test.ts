@@ -22,7 +22,7 @@ async function withApp<T>(options: AppOptions, work: (app: TestApp) => Promise<T
   }
 }
 
-describe('without a valid key nothing else is learnt', () => {
+describe('without a valid key nothing else is revealed', () => {
   const refusedKeys = (): [string, string | undefined][] => [
     ['none', undefined],
     ['an empty one', ''],
@@ -35,7 +35,7 @@ describe('without a valid key nothing else is learnt', () => {
     ['a very long one', 'k'.repeat(8000)],
   ]
 
-  test('every bad key gets one and the same answer, on every path and method, whatever the body', async () => {
+  test('every invalid key gets the same answer on every path and method, whatever the body', async () => {
     const requests: [string, RequestInit][] = [
       ...PATHS.map((path): [string, RequestInit] => [path, { method: 'POST', headers: JSON_TYPE, body: MARK }]),
       ['/v1/start', { method: 'POST', headers: JSON_TYPE, body: '{malformed' }],
@@ -67,7 +67,7 @@ describe('without a valid key nothing else is learnt', () => {
     ])
   })
 
-  test('a key in the query, in a cookie, in authorization or under another name is no key', async () => {
+  test('ignores a key in the query, a cookie, authorization or another header', async () => {
     const { owner } = app.keys
     const post = { method: 'POST', headers: JSON_TYPE, body: MARK }
     const query = `x-stint-api-key=${owner}&api_key=${owner}`
@@ -87,7 +87,7 @@ describe('without a valid key nothing else is learnt', () => {
     expect(answer.status).toBe(201)
   })
 
-  test('a key sent twice is no key', async () => {
+  test('refuses a key that is sent twice', async () => {
     const key = `x-stint-api-key: ${app.keys.owner}\r\n`
     const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n`
     expect((await sendRaw(app.port, `${head}${key}${key}\r\n${MARK}`)).status).toBe(401)
@@ -105,7 +105,7 @@ describe('without a valid key nothing else is learnt', () => {
     connection.close()
   })
 
-  test('nothing of it is stored', async () => {
+  test('nothing is stored', async () => {
     const before = (await app.events()).length
     for (const [, key] of refusedKeys())
       await app.fetch('/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK, key })
@@ -158,7 +158,7 @@ describe('paths and methods, with a key', () => {
     }
   })
 
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 and says what is allowed', async (method) => {
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 with allow', async (method) => {
     for (const path of PATHS) {
       const answer = await app.fetch(path, { method, key: app.keys.owner })
       expect(answer.status).toBe(405)
@@ -178,14 +178,14 @@ describe('paths and methods, with a key', () => {
     expect((await app.events()).at(-1)).toMatchObject({ process: 'p' })
   })
 
-  test('the absolute form of a target, and dots that lead nowhere, are the path they name', async () => {
+  test('resolves absolute targets and dot segments', async () => {
     const rest = `host: stint\r\ncontent-type: application/json\r\nx-stint-api-key: ${app.keys.owner}\r\ncontent-length: ${MARK.length}\r\n\r\n${MARK}`
     for (const target of ['http://stint/v1/start', '/x/../v1/start', '/./v1/start'])
       expect((await sendRaw(app.port, `POST ${target} HTTP/1.1\r\n${rest}`)).status).toBe(201)
   })
 
   test.each(['//v1/start', '/%76%31/start', '/V1/start', '/v2/start'])(
-    'a path that is not below /v1 is a plain 404, and no way round the key: %s',
+    'a path outside /v1 is a plain 404 and does not bypass the key: %s',
     async (target) => {
       const head = `POST ${target} HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n\r\n`
       const answer = await sendRaw(app.port, head + MARK)
@@ -196,7 +196,7 @@ describe('paths and methods, with a key', () => {
 })
 
 describe('CORS is off', () => {
-  test('no answer carries a header of it, and a preflight is refused', async () => {
+  test('no answer has CORS headers, and a preflight is refused', async () => {
     const origin = { origin: 'https://elsewhere.example' }
     const answers: Answer[] = [
       await app.post('/v1/start', MARK, origin),
@@ -295,7 +295,7 @@ describe('the order of checks, pair by pair', () => {
 })
 
 describe('the rate of a key', () => {
-  test('is refused with the seconds to wait, allows again when they are over, and is shared by the keys of an account', () =>
+  test('is refused with the seconds to wait, recovers afterwards, and is shared by the keys of an account', () =>
     withApp({ rateLimit: 3 }, async (own) => {
       const statuses = async (count: number, key = own.keys.owner) => {
         const seen: number[] = []
@@ -314,7 +314,7 @@ describe('the rate of a key', () => {
     }))
 })
 
-test('what is refused is counted by kind and code', () =>
+test('counts refusals by kind and code', () =>
   withApp({}, async (own) => {
     await own.post('/v1/start', '{}')
     await own.post('/v1/exception', '{')

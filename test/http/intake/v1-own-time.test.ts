@@ -48,7 +48,7 @@ describe('the time', () => {
     }
   })
 
-  test('may be written with an offset, in small letters and without digits', async () => {
+  test('may have an offset, lower-case letters and no fraction', async () => {
     const at = freshTime().slice(0, 19)
     const later = (hours: number) => new Date(Date.parse(`${at}Z`) + hours * 3_600_000).toISOString().slice(0, 19)
     const forms = [`${at}z`, `${at.replace('T', 't')}.000Z`, `${later(2)}+02:00`, `${later(-5)}.000000000-05:00`]
@@ -56,7 +56,7 @@ describe('the time', () => {
     expect(new Set(answers.map(({ json }) => json.at))).toEqual(new Set([`${at}.000000000Z`]))
   })
 
-  test('is cut to the µs', async () => {
+  test('is truncated to the µs', async () => {
     const at = freshTime().slice(0, 19)
     const answer = await app.post('/v1/start', { process: 'p', at: `${at}.123456999Z` })
     expect(answer.json.at).toBe(`${at}.123456000Z`)
@@ -100,7 +100,7 @@ describe('the time', () => {
 })
 
 describe('the same time and content', () => {
-  test('is the same event: one answer however often and however it is written', async () => {
+  test('is the same event with the same answer, however often and however it is written', async () => {
     const at = freshTime()
     const bodies = [
       { process: 'p', meta: 'm', uid: 'u', at },
@@ -113,7 +113,7 @@ describe('the same time and content', () => {
     expect(answers.every(({ status }) => status === 201)).toBe(true)
   })
 
-  test('of another kind, or with another field, is another event of the same time', async () => {
+  test('with another kind or field is another event of the same time', async () => {
     const at = freshTime()
     const answers = [
       await app.post('/v1/start', { process: 'p', at }),
@@ -144,7 +144,7 @@ describe('the same time and content', () => {
     expect(new Set((await eventsAt(at)).map(({ stamp }) => formatStampNs(stamp))).size).toBe(2)
   })
 
-  test('many of one time that come together all get a stamp of their own', async () => {
+  test('many concurrent events of one time all get their own stamps', async () => {
     const at = freshTime()
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => app.post('/v1/start', { process: 'p', uid: `u${i}`, at })),
@@ -204,7 +204,7 @@ test('an event with its own time, sent while the clock is in its second turn, ra
   await own.stop()
 })
 
-test('more events of one µs than it has stamps are all kept apart, in a batch too, and a retry makes none of them twice', async () => {
+test('more events of one µs than it has stamps stay distinct, also in a batch, and a retry duplicates none', async () => {
   const own = await startApp()
   const second = new Date(own.clock.wallUs() / 1000 - 60_000).toISOString().slice(0, 19)
   const batch = Array.from({ length: 1000 }, (_, i) => ({

@@ -35,7 +35,7 @@ async function refused(path: string, body: unknown, faults: Faults): Promise<voi
   expect((await app.events()).length).toBe(before)
 }
 
-describe('what is no object', () => {
+describe('a body that is not an object', () => {
   test.each(['null', '5', '0', '"text"', '""', 'true', 'false', '[]', '[{"process":"p"}]', '[[]]'])('%s', (body) =>
     refused('/v1/start', body, [['', NOT_AN_OBJECT]]),
   )
@@ -150,7 +150,7 @@ describe('lone surrogates', () => {
     ['in exception', '/v1/exception', String.raw`{"process":"p","exception":"\ud83d"}`, '/exception'],
   ])('%s', (_, path, body, pointer) => refused(path, body, [[pointer, ILL_FORMED]]))
 
-  test('in a name: the pointer is well-formed all the same', () =>
+  test('in a name: the pointer is still well-formed', () =>
     refused('/v1/metrics', String.raw`{"process":"p","items":{"a\ud800":1}}`, [
       ['/items/a\ufffd', 'a metric name must be well-formed Unicode'],
     ]))
@@ -159,7 +159,7 @@ describe('lone surrogates', () => {
     refused('/v1/start', String.raw`{"process":"p","\ud800":1}`, [['/\ufffd', UNKNOWN]]))
 })
 
-describe('fields that are not of the endpoint', () => {
+describe('fields of other endpoints', () => {
   test.each<[string, string, Faults]>([
     ['/v1/start', '{"process":"p","items":{"a":1}}', [['/items', UNKNOWN]]],
     ['/v1/end', '{"process":"p","exception":"e"}', [['/exception', UNKNOWN]]],
@@ -216,7 +216,7 @@ describe('all faults at once', () => {
       ],
     ))
 
-  test('up to a hundred: a body full of unknown fields has a short answer', async () => {
+  test('at most a hundred: a body full of unknown fields has a short answer', async () => {
     const body = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`field-${i}`, i]))
     const answer = await app.post('/v1/start', body)
     expect(answer.status).toBe(422)
@@ -226,7 +226,7 @@ describe('all faults at once', () => {
   })
 })
 
-describe('nothing of the caller comes back', () => {
+describe('answers do not echo what the caller sent', () => {
   const SECRET = 'hunter2-do-not-repeat'
   test.each<[string, unknown]>([
     ['/v1/start', { process: 5, meta: [SECRET], uid: `${SECRET}!` }],

@@ -7,6 +7,7 @@ import { systemDisk } from '../../../src/spool/disk.ts'
 import { SpoolError } from '../../../src/spool/spool-interface.ts'
 import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
 import { createFailingDisk } from '../../support/failing-disk.ts'
+import { until } from '../../support/until.ts'
 
 const MARK = { process: 'p' }
 const EXCEPTION = { process: 'p', exception: 'e' }
@@ -20,19 +21,8 @@ async function withApp(options: AppOptions, work: (app: TestApp) => Promise<void
   }
 }
 
-/** Asks until `isDone`, at most for five seconds. */
-async function until<T>(ask: () => Promise<T>, isDone: (answer: T) => boolean): Promise<T> {
-  const deadline = performance.now() + 5000
-  for (;;) {
-    const answer = await ask()
-    if (isDone(answer)) return answer
-    if (performance.now() > deadline) throw new Error(`not within five seconds; the last was ${JSON.stringify(answer)}`)
-    await Bun.sleep(5)
-  }
-}
-
 describe('a full spool', () => {
-  test('refuses its own kinds with 503 and retry-after, takes the others, and takes all again when it has been read', () =>
+  test('refuses its kinds with 503 and retry-after, accepts the others, and accepts all again after delivery', () =>
     withApp({ spoolMaxBytes: 1 }, async (app) => {
       expect((await app.post('/v1/start', MARK)).status).toBe(201)
       for (const path of ['/v1/start', '/v1/end', '/v1/metrics']) {
@@ -55,7 +45,7 @@ describe('a full spool', () => {
     }))
 })
 
-test('with two accounts one that fills half of a spool gets 503, and the other goes on', () =>
+test('an account that fills half of a spool gets 503, and the other account continues', () =>
   withApp({ spoolMaxBytes: 400_000, signup: 'open' }, async (app) => {
     const other = await app.rooms.accounts.create({
       email: 'eve@example.com',
@@ -90,7 +80,7 @@ test('a disk with too little room refuses every kind with 503 and retry-after', 
 })
 
 describe('a broken disk', () => {
-  test('is 500 with details that show nothing of it, the process stays up, and all is well when the disk is', () => {
+  test('is answered 500 without details of the disk, and intake recovers with the disk', () => {
     const points = createFailingDisk()
     return withApp({ disk: { points } }, async (app) => {
       expect((await app.post('/v1/start', MARK)).status).toBe(201)
@@ -115,15 +105,15 @@ describe('a broken disk', () => {
       expect(app.log.filter((line) => line.includes('did not take what was sent'))).toHaveLength(1) // not one a request
       expect((await app.post('/v1/exception', EXCEPTION)).status).toBe(201)
       points.isBroken = false
-      const answer = await until(
-        () => app.post('/v1/start', MARK),
-        ({ status }) => status === 201,
-      )
-      expect(answer.json.at).toBeString()
+      await until('a start is accepted again', async () => {
+        const { status, json } = await app.post('/v1/start', MARK)
+        if (status === 201) expect(json.at).toBeString()
+        return status === 201
+      })
     })
   })
 
-  test('also when it is the disk of the moved stamps', () =>
+  test('affects also the file of moved stamps', () =>
     withApp(
       {
         replace: (rooms) => ({
@@ -164,7 +154,7 @@ test.each([
 })
 
 describe('the budget of series', () => {
-  test('lets known series pass and refuses what is beyond it, whole requests at a time', () =>
+  test('accepts known series and refuses whole requests beyond it', () =>
     withApp({ seriesMax: 3 }, async (app) => {
       const metrics = (items: object) => app.post('/v1/metrics', { process: 'p', items })
       expect((await app.post('/v1/start', { process: 'p' })).status).toBe(201)
@@ -182,7 +172,7 @@ describe('the budget of series', () => {
       }
     }))
 
-  test('is not spent by exceptions, and does not refuse them', () =>
+  test('is not used by exceptions, which are never refused', () =>
     withApp({ seriesMax: 1 }, async (app) => {
       const exception = (meta: string) => app.post('/v1/exception', { process: 'p', meta, exception: 'x' })
       expect((await exception('a')).status).toBe(201)
@@ -192,7 +182,7 @@ describe('the budget of series', () => {
     }))
 })
 
-describe('a fault nobody thought of', () => {
+describe('an unexpected error', () => {
   const withStatus = (status: unknown, code: unknown) => Object.assign(new Error('inside'), { status, code })
   const thrown: [string, unknown][] = [
     ['an error', new Error('inside')],
@@ -232,7 +222,7 @@ describe('a fault nobody thought of', () => {
   })
   afterAll(() => app.stop())
 
-  test.each(thrown)('%s that is thrown is a plain 500', async (_, error) => {
+  test.each(thrown)('a thrown %s is a plain 500', async (_, error) => {
     thrownNow = error
     const answer = await app.post('/v1/start', { process: 'throws' })
     expect(answer.status).toBe(500)

@@ -41,7 +41,7 @@ const SPOOLS = {
 }
 const IDLE = { store: 'clickhouse', state: 'idle', since: SINCE }
 
-test('the operator sees why a delivery is paused, and how many dead letters there are in all', async () => {
+test('the operator sees why delivery is paused and the total number of dead letters', async () => {
   expect(await askAs('ada')).toEqual({
     node: 7,
     watches: { firing: 1, unknown: false, waiting: 4 },
@@ -54,7 +54,7 @@ test('the operator sees why a delivery is paused, and how many dead letters ther
   })
 })
 
-test('others see that delivery is paused, and their own dead letters', async () => {
+test('other accounts see that delivery is paused and their own dead letters', async () => {
   expect(await askAs('eve')).toEqual({
     node: 7,
     watches: { firing: 0, unknown: false, waiting: 4 },
@@ -80,7 +80,7 @@ test.each([
   expect(answer.status).toBe(status)
 })
 
-test('parameters are refused as those of any question that takes none, after the key', async () => {
+test('refuses parameters after checking the key', async () => {
   const ask = (path: string, key: 'reader' | 'revoked') => whole.fetch(`${path}?x=1&a~b=&x=2`, { key: whole.keys[key] })
   const answer = await ask('/api/health', 'reader')
   expect(answer.status).toBe(422)

@@ -23,7 +23,7 @@ test('/livez and /readyz answer without a key', async () => {
   }
 })
 
-test('/readyz says why no event can be taken', async () => {
+test('/readyz reports why no event can be accepted', async () => {
   const unready = () => new Problem('disk_low', 'There is too little free space.', { retryAfterS: 5 })
   const routes = new Elysia().use(opsRoutes({ unready, renderMetrics: async () => '' }))
   const log = pino({ level: 'silent' })
@@ -44,7 +44,7 @@ test('/readyz is 503 when the directory of a spool was deleted, and no event is 
   await broken.stop()
 })
 
-test('/metrics is the text that Prometheus reads', async () => {
+test('/metrics has the text format of Prometheus', async () => {
   const { status, headers, text } = await app.fetch('/metrics')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   expect(text).toContain('stint_events_accepted_total')
@@ -57,7 +57,7 @@ describe('outside /v1', () => {
   })
 
   test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
-    '%s to a path that is only read is 405 with allow',
+    '%s to a read-only path is 405 with allow',
     async (method) => {
       for (const path of ['/livez', '/readyz', '/metrics', '/swagger', '/swagger/json', '/api/timings']) {
         const answer = await app.fetch(path, { method })

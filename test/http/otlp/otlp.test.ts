@@ -34,7 +34,7 @@ const span = (name: string, rest: object = {}) => {
 }
 
 describe('traces', () => {
-  test('a root span is a run with its own times, its id and its failure', async () => {
+  test('a root span is a run with its times, id and failure', async () => {
     const raised = {
       timeUnixNano: ns(nowUs() - 9_997_000),
       name: 'exception',
@@ -59,7 +59,7 @@ describe('traces', () => {
     expect(formatTime(events[0]!.stamp)).toEndWith('000Z')
   })
 
-  test('other spans are no runs unless they name their process', async () => {
+  test('other spans are runs only if they name a process', async () => {
     const child = { parentSpanId: 'aaaaaaaaaaaaaaaa' }
     const named = { ...child, attributes: strings({ 'stint.process': 'named' }) }
     const answer = await app.post('/otlp/v1/traces', traces('web', span('query', child), span('query', named)))
@@ -68,7 +68,7 @@ describe('traces', () => {
     expect(await eventsOf('web query')).toEqual([])
   })
 
-  test('an export that is repeated is stored once', async () => {
+  test('stores a repeated export once', async () => {
     const request = traces('batch', span('again'))
     await app.post('/otlp/v1/traces', request)
     await app.post('/otlp/v1/traces', request)
@@ -99,13 +99,13 @@ describe('traces', () => {
     expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([0x0a, partial.length, ...partial])
   })
 
-  test('whatever a name holds, it is cut and accepted', async () => {
+  test('truncates and accepts any name', async () => {
     const answer = await app.post('/otlp/v1/traces', traces('long', span(`"%'\u0007${'😀'.repeat(400)}\ud800`)))
     expect(answer.json).toEqual({})
   })
 })
 
-test('records of logs are exceptions from ERROR on', async () => {
+test('log records from ERROR on are exceptions', async () => {
   const record = (severityNumber: number, rest: object = {}) => ({
     timeUnixNano: ns(nowUs()),
     severityNumber,
@@ -166,7 +166,7 @@ test('gauges and sums are metrics, named with their attributes; histograms are r
 })
 
 describe('the gate', () => {
-  test('no valid key, no scope, wrong path, method or type are refused as under /v1', async () => {
+  test('refuses invalid keys, scopes, paths, methods and types like /v1', async () => {
     const json = { 'content-type': 'application/json' }
     const send = (path: string, init: RequestInit & { key?: string }) =>
       app.fetch(path, { method: 'POST', headers: json, body: '{}', ...init })
@@ -189,7 +189,7 @@ describe('the gate', () => {
   })
 
   test.each(['[]', '[{"resourceSpans":[]}]', 'null', '1', '"x"'])(
-    'JSON that is no object is refused: %s',
+    'refuses JSON that is not an object: %s',
     async (body) => {
       const { status, json } = await app.post('/otlp/v1/traces', body, { 'content-type': 'application/json' })
       expect([status, json.code, json.errors]).toEqual([
@@ -200,7 +200,7 @@ describe('the gate', () => {
     },
   )
 
-  test('no bytes make it fail', async () => {
+  test('no bytes cause an internal error', async () => {
     for (let i = 0; i < 300; i++) {
       const bytes = crypto.getRandomValues(new Uint8Array(1 + (i % 60)))
       const answer = await app.post('/otlp/v1/metrics', bytes, { 'content-type': 'application/x-protobuf' })

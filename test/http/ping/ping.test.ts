@@ -67,7 +67,7 @@ describe('a ping', () => {
     ])
   })
 
-  test('by HEAD counts, and /log is accepted and not kept', async () => {
+  test('by HEAD counts; /log is accepted and ignored', async () => {
     expect((await ping('head', { method: 'HEAD' })).status).toBe(200)
     expect(await summary('head')).toEqual(['start', 'end'])
     expect((await ping('log/log', { method: 'POST', body: 'said' })).status).toBe(200)
@@ -89,17 +89,17 @@ describe('a ping', () => {
 })
 
 describe('the token', () => {
-  test.each(['owner', 'writer', 'reader', 'revoked'] as const)('is not the key of the %s', async (name) => {
+  test.each(['owner', 'writer', 'reader', 'revoked'] as const)('is not a key for the %s', async (name) => {
     expect((await app.fetch(`/ping/${app.keys[name]}/x`)).status).toBe(404)
   })
 
-  test('is no key: it neither writes nor reads', async () => {
+  test('is not an API key: it neither writes nor reads', async () => {
     const json = { 'content-type': 'application/json' }
     const write = await app.fetch('/v1/start', { method: 'POST', key: token, headers: json, body: '{"process":"p"}' })
     expect([write.status, (await app.fetch('/api/timings', { key: token })).status]).toEqual([403, 403])
   })
 
-  test('cannot be made with another scope', async () => {
+  test('cannot be created with another scope', async () => {
     const answer = await create(['ping', 'write'])
     expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/scopes'])
   })

@@ -126,14 +126,14 @@ describe.each(kinds)('%s', (kind) => {
   const { call } = open()
   const path = PATHS[kind]
 
-  test('is answered as JSON that nobody keeps', async () => {
+  test('is answered with JSON that is not cached', async () => {
     const response = await call(path)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('is refused without a key, with an unknown one and with one that only writes, whatever is asked', async () => {
+  test('is refused without a key, with an unknown key and with a write-only key', async () => {
     for (const [key, status, code] of [
       ['', 401, 'key_invalid'],
       ['unknown', 401, 'key_invalid'],
@@ -146,29 +146,29 @@ describe.each(kinds)('%s', (kind) => {
       }
   })
 
-  test('is answered to a session', async () => {
+  test('is answered for a session', async () => {
     expect((await call(path, { key: '', headers: { cookie: 'session=ada' } })).status).toBe(200)
   })
 
-  test("shows a stranger nothing of another's", async () => {
+  test('shows nothing of other accounts', async () => {
     const [first] = Object.values(await (await call(path, { key: 'stranger' })).json())
     expect(first).toEqual(kind === 'series' ? 3 : [])
   })
 
-  test('refuses what it does not know, with pointers', async () => {
+  test('refuses unknown parameters, with pointers', async () => {
     const response = await call(`${path}?nonsense=1&nonsense=2`)
     expect(response.status).toBe(422)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     expect(await response.json()).toMatchObject({ code: 'question_invalid', errors: [{ pointer: '/nonsense' }] })
   })
 
-  test('answers in the form that its description gives, as does its example', async () => {
+  test('answers and example fit the schema', async () => {
     const { schema, example } = describedAnswer(kind)
     expect(misfits(schema, example)).toEqual([])
     expect(misfits(schema, await (await call(path)).json())).toEqual([])
   })
 
-  test('has a description of each parameter it takes', () => {
+  test('documents each parameter', () => {
     const described = (describeQuestion(kind).parameters ?? []) as { name: string; in: string; description: string }[]
     expect(described.map(({ name }) => name)).toEqual([...QUESTION_ROUTES[kind].parameters])
     for (const parameter of described) {
@@ -178,7 +178,7 @@ describe.each(kinds)('%s', (kind) => {
   })
 })
 
-describe('the other forms of an answer fit their descriptions too:', () => {
+describe('the other forms of an answer fit their schemas:', () => {
   test.each([
     ['summary', '?by=meta&every=1m'],
     ['metrics', '?every=1m'],
@@ -189,7 +189,7 @@ describe('the other forms of an answer fit their descriptions too:', () => {
   })
 })
 
-test('the answers say what was sent', async () => {
+test('the answers contain what was sent', async () => {
   const { ask } = open()
   const at = (agoS: number) => new Date(Number(NOW / 1_000_000n) - agoS * 1000).toISOString().replace('Z', '000000Z')
   expect(await ask('/api/timings?limit=1&meta=m')).toEqual({
@@ -272,7 +272,7 @@ describe('a dead letter', () => {
     expect((await call('/api/dead/2/replay', { key: 'writes', method: 'POST' })).status).toBe(404)
   })
 
-  test('can be thrown away once', async () => {
+  test('can be deleted once', async () => {
     const { call, letters } = open()
     expect((await call('/api/dead/2', { key: 'writes', method: 'DELETE' })).status).toBe(204)
     expect(letters.map(({ id }) => id)).toEqual(['0', '1', '3', '4'])
@@ -281,7 +281,7 @@ describe('a dead letter', () => {
     })
   })
 
-  test('is out of the reach of strangers', async () => {
+  test('is inaccessible to other accounts', async () => {
     const { call, letters } = open()
     for (const key of ['', 'unknown', 'reads', 'stranger']) {
       const status = { reads: 403, stranger: 404 }[key] ?? 401
@@ -317,7 +317,7 @@ describe('the dead letters of all accounts', () => {
   })
 })
 
-test('only the operator buries what is held back, and with a reason', async () => {
+test('only the operator buries events that are held back, with a reason', async () => {
   const { call, replayed } = open()
   const bury = (key: string, body: object) =>
     call('/api/dead/held', {
@@ -388,7 +388,7 @@ function misfits(schema: Schema, value: unknown, at = ''): string[] {
   ]
 }
 
-test('a question whose client is gone is given up', async () => {
+test('aborts a question whose client disconnected', async () => {
   const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>()
   const { points, exceptions } = createMemorySource([])
   const never = new Promise<never>(() => {})
