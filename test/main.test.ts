@@ -20,7 +20,7 @@ function run(args: readonly string[], settings: Record<string, string> = {}) {
 }
 
 test.each(['--help', '-h'])(
-  '%s says how the server is set up and where the command line is, whatever is set',
+  '%s prints how to set up the server and where the command line is, regardless of settings',
   (help) => {
     const { exitCode, stdout, stderr } = run([help], { PORT: 'no port' })
     expect([exitCode, stderr]).toEqual([0, ''])
@@ -40,20 +40,17 @@ describe('threads', () => {
     ['unset', {}, '8'],
     ['too small', { UV_THREADPOOL_SIZE: '4' }, '8'],
     ['large enough', { UV_THREADPOOL_SIZE: '12' }, '12'],
-  ])(
-    'UV_THREADPOOL_SIZE that is %s: the server runs with enough, in the process that was started',
-    async (_, env, size) => {
-      const stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...env })
-      try {
-        await stint.start()
-        const environment = readFileSync(`/proc/${stint.pid()}/environ`, 'utf8').split('\0')
-        expect(environment.filter((pair) => pair.startsWith('UV_THREADPOOL_SIZE='))).toEqual([
-          `UV_THREADPOOL_SIZE=${size}`,
-        ])
-        expect(await stint.terminate()).toBe(0)
-      } finally {
-        await stint.close()
-      }
-    },
-  )
+  ])('with UV_THREADPOOL_SIZE %s the server has enough threads in the same process', async (_, env, size) => {
+    const stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...env })
+    try {
+      await stint.start()
+      const environment = readFileSync(`/proc/${stint.pid()}/environ`, 'utf8').split('\0')
+      expect(environment.filter((pair) => pair.startsWith('UV_THREADPOOL_SIZE='))).toEqual([
+        `UV_THREADPOOL_SIZE=${size}`,
+      ])
+      expect(await stint.terminate()).toBe(0)
+    } finally {
+      await stint.close()
+    }
+  })
 })

@@ -86,7 +86,7 @@ describe('the names of metrics', () => {
     }
   })
 
-  test('have no other case and no missing type', async () => {
+  test('have a known type', async () => {
     for (const { name, type } of (await scrape()).values())
       expect([name, ['counter', 'gauge', 'histogram', 'summary'].includes(type)]).toEqual([name, true])
   })
@@ -106,7 +106,7 @@ describe('from the first scrape on', () => {
     for (const { labels } of refused.samples) expect(Object.keys(problemTable)).toContain(labels.reason!)
   })
 
-  test('the build, the free space and the limits of the spools are there', async () => {
+  test('has build info, free space and spool limits', async () => {
     const families = await scrape()
     const { version } = await import('../package.json')
     expect(families.get('stint_build_info')!.samples).toEqual([
@@ -135,7 +135,7 @@ test('a scrape has the process metrics, and does not make Bun collect all garbag
   heapSpaces.mockRestore()
 })
 
-test('requests and questions are measured, and a histogram adds up', async () => {
+test('measures requests and questions in consistent histograms', async () => {
   const headers = { 'x-stint-api-key': app.keys.owner, 'content-type': 'application/json' }
   for (let i = 0; i < 5; i++) {
     const answer = await fetch(`${app.url}/v1/start`, {

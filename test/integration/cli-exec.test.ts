@@ -60,7 +60,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     }
   }
 
-  test('three jobs at once, of which one is killed and one goes on: two lengths, one still open, one exception', async () => {
+  test('of three concurrent jobs, one killed and one still running, two have durations and one an exception', async () => {
     const start = (seconds: string) =>
       user.start(['exec', '--process', 'trio', '--', 'sh', '-c', `echo begun >&2; exec sleep ${seconds}`])
     const [short, killed, long] = [start('0.5'), start('60'), start('61')]
@@ -113,7 +113,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     await long.exited
   }, 60_000)
 
-  test('jobs while Stint is away are there once it is back, each once, although they were sent twice', async () => {
+  test('jobs during an outage arrive once afterwards, although they were sent twice', async () => {
     await stint.terminate()
     for (let i = 0; i < 3; i++) await user.run(['exec', '--process', 'away', '--', 'sh', '-c', 'exit 2'])
     expect(user.pending()).toHaveLength(9)
@@ -138,7 +138,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     ).toHaveLength(3)
   }, 60_000)
 
-  test('a refusal by the server names the flags, and the job runs', async () => {
+  test('a refusal by the server names the flags, and the job still runs', async () => {
     const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
     expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --uid [^\n]+\n$/)
@@ -168,7 +168,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       return { exitCode: await child.exited, stdout, stderr }
     }
 
-    test('it is there and helps', async () => {
+    test('it exists and prints help', async () => {
       expect(statSync(compiled).mode & 0o111).toBeGreaterThan(0)
       const { exitCode, stdout } = await run(['--help'])
       expect(exitCode).toBe(0)
@@ -195,7 +195,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
     })
 
-    test('it runs jobs, and what is late is sent by another of it', async () => {
+    test('it runs jobs, and a background process sends late events', async () => {
       const { exitCode, stdout, stderr } = await run([
         'exec',
         '--process',
@@ -221,7 +221,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(JSON.parse(asked.stdout).timings).toHaveLength(1)
     })
 
-    test('a Stint that is slow hears of its jobs all the same', async () => {
+    test('a slow Stint still receives its events', async () => {
       let isSlow = true
       const proxy = Bun.serve({
         port: 0,
@@ -247,7 +247,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       proxy.stop(true)
     })
 
-    test('it does not take its settings from an .env file of somebody else', async () => {
+    test('it ignores .env files in the working directory', async () => {
       await Bun.write(join(user.home, '.env'), 'STINT_URL=http://127.0.0.1:1\nEVIL=1\n')
       const { stdout, stderr } = await run(['exec', '--process', 'compiled', '--', 'env'])
       expect(stdout).not.toContain('EVIL')
@@ -255,7 +255,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     })
   })
 
-  test('the sources start by themselves: package.json names a program that can be run', async () => {
+  test('the bin of package.json is executable from the sources', async () => {
     const { bin } = (await Bun.file(join(ROOT, 'package.json')).json()) as { bin: { stint: string } }
     expect(join(ROOT, bin.stint)).toBe(MAIN)
     const child = Bun.spawn([MAIN, '--version'], { env: user.env, stdout: 'pipe' })

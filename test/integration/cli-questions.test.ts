@@ -75,7 +75,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   }, 60_000)
   afterAll(() => stint?.close())
 
-  test('JSON is the answer of the API, one row a line', async () => {
+  test('JSON is the answer of the API, one row per line', async () => {
     for (const [line, path, list] of [
       ['timings --from -2h', '/api/timings?from=-2h', 'timings'],
       [
@@ -99,7 +99,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     }
   })
 
-  test('an empty answer is one in every form', async () => {
+  test('prints an empty answer in every format', async () => {
     expect(await run('timings --process nobody --json')).toEqual({
       exitCode: 0,
       stdout: '{"timings":[\n],"next":null}\n',
@@ -117,7 +117,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     })
   })
 
-  test('timings as a table, with lengths for people', async () => {
+  test('timings as a table with readable durations', async () => {
     const { stdout } = await run('timings --from -2h --process import')
     const [head, ...rows] = cells(stdout)
     expect(head).toEqual(['STARTED', 'ENDED', 'DURATION', 'STATE', 'EXCEPTIONS', 'PROCESS', 'META', 'UID'])
@@ -130,7 +130,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     ])
   })
 
-  test('timings as CSV, exact', async () => {
+  test('timings as CSV with exact values', async () => {
     const { timings } = await ask('/api/timings?from=-2h')
     const { stdout } = await run('timings --from -2h --csv')
     const rows = timings!.map((timing) =>
@@ -141,7 +141,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect(stdout).toBe([`process,meta,uid,state,started_at,ended_at,duration_ms,exceptions`, ...rows, ''].join('\r\n'))
   })
 
-  test('each filter narrows: by state, meta, no meta, uid, and a time as it is shown', async () => {
+  test('filters by state, meta, absence of meta, uid, and a printed time', async () => {
     const uids = async (line: readonly string[]) => {
       const { stdout } = await run(['timings', '--from', '-2h', ...line, '--json'])
       return JSON.parse(stdout).timings.map(({ uid }: { uid: string }) => uid)
@@ -156,7 +156,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect(await uids(['--uid', 'b', '--to', started])).toEqual([])
   })
 
-  test('summary, as a table with meta and time where they are asked for', async () => {
+  test('summary as a table, with meta and time on request', async () => {
     const plain = cells((await run('summary --from -2h --process import')).stdout)
     expect(plain).toEqual([
       ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'FAILED', 'RUNNING', 'ABANDONED', 'ORPHAN'],
@@ -185,7 +185,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     ])
   })
 
-  test('what a caller sent never reaches a terminal raw, and a program as it was', async () => {
+  test('escapes what callers sent on a terminal, and passes it unchanged to a program', async () => {
     for (const flags of ['', '--full', '--groups', '--csv']) {
       const { stdout } = await run(`exceptions --from -2h --process import ${flags}`.trim(), { columns: 200 })
       expect(Bun.stripANSI(stdout).replace(/[\n\t]|\r\n/g, '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
@@ -198,7 +198,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect(json.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   })
 
-  test('the whole texts of exceptions, indented', async () => {
+  test('full texts of exceptions, indented', async () => {
     const { stdout } = await run('exceptions --from -2h --process import --full')
     expect(stdout).toMatch(
       /^\d{4}-\S+ \S+ {2}import \(eu\) {2}v\d+:[0-9a-f]+\n {2}Error: [^\n]*\n {2}\tat <load>\n {2}"quoted", =1\+1\n\n$/,
@@ -216,7 +216,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect(Math.max(...widths)).toBeLessThanOrEqual(60)
   })
 
-  test('a page says that there is more; --all follows to the end, nothing twice', async () => {
+  test('a page reports that there is more; --all prints all pages without repetition', async () => {
     const page = await run('exceptions --from -2h --process many --csv')
     expect(page.stdout.split('\r\n')).toHaveLength(102)
     expect(page.stderr).toBe('There are more rows; --all prints all of them.\n')
@@ -241,7 +241,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     )
   })
 
-  test('faults of a question name the flags', async () => {
+  test('errors of a question name the flags', async () => {
     const { exitCode, stdout, stderr } = await run('timings --limit 5000 --state done')
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain('  --limit must be a whole number from 1 to 1000\n')
@@ -273,7 +273,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     expect(away.stderr).toStartWith('stint: cannot reach Stint at http://127.0.0.1:1 (connection refused)')
   })
 
-  test('without a key the session of account login will do', async () => {
+  test('uses the session of account login without a key', async () => {
     const login = await person.run('account login --email ada@example.com --password-stdin', {
       stdin: 'a long enough password of a test\n',
     })
@@ -295,7 +295,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(rows[1]![1]).toMatch(/^(59 m \d+ s|1 h \d+ m)$/)
     })
 
-    test('--watch in a pipe: a line for each start and end, until a signal', async () => {
+    test('--watch in a pipe prints a line for each start and end until a signal', async () => {
       const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch', '--process', 'watched'], {
         env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url },
         stdout: 'pipe',
@@ -316,7 +316,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(seen.trimEnd().split('\n')).toHaveLength(2)
     }, 20_000)
 
-    test('--watch on a terminal: in place, and Ctrl-C leaves the screen as it was', async () => {
+    test('--watch on a terminal updates in place, and Ctrl-C restores the screen', async () => {
       let screen = ''
       const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch'], {
         env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url, TERM: 'xterm' },
@@ -381,7 +381,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(JSON.parse((await run('dead list --all --json')).stdout)).toEqual(await ask('/api/dead'))
     })
 
-    test('are shown whole, one at a time', async () => {
+    test('are shown in full, one at a time', async () => {
       const shown = await run(['dead', 'show', ids[0]!])
       expect(shown.stdout).toContain('reason   refused: fourth\n')
       expect(shown.stdout).toContain('"exception": "of fourth \\u001b[2J"')
@@ -395,7 +395,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       })
     })
 
-    test('are not thrown away without a yes', async () => {
+    test('are not dropped without confirmation', async () => {
       expect(await run(['dead', 'drop', ids[0]!])).toMatchObject({
         exitCode: 2,
         stderr: 'stint: cannot ask for confirmation: not a terminal; pass --yes\n',
@@ -409,7 +409,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(await list()).toEqual(ids.slice(1))
     })
 
-    test('of all accounts are shown to the operator, and nothing that is held back is nothing to bury', async () => {
+    test('of all accounts are shown to the operator; bury-held reports when nothing is held back', async () => {
       const rows = JSON.parse((await run('dead list --all-accounts --json')).stdout).dead
       expect(rows.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([...ids.slice(1)]))
       expect(rows.every(({ account }: { account: string }) => account.startsWith('acc_'))).toBe(true)
@@ -426,7 +426,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         expect((await run(line)).exitCode).toBe(2)
     })
 
-    test('go to their store when they are replayed', async () => {
+    test('reach their store when replayed', async () => {
       expect(await run(['dead', 'replay', ids[3]!])).toEqual({
         exitCode: 0,
         stdout: '1 dead letter sent to the store again.\n',
@@ -458,7 +458,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     })
   })
 
-  test('where points do not go to InfluxDB there is no budget of series', async () => {
+  test('without InfluxDB there is no budget of series', async () => {
     expect(await run('series')).toEqual({ exitCode: 0, stdout: 'No limit.\n', stderr: '' })
   })
 })

@@ -14,7 +14,7 @@ afterEach(async () => {
   stint = undefined
 })
 
-test.skipIf(lacks('chdb'))('large batches at once are all taken, and so are single events beside them', async () => {
+test.skipIf(lacks('chdb'))('accepts concurrent large batches together with single events', async () => {
   stint = createStintProcess()
   const { url } = stint
   await stint.start()

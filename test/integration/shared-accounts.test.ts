@@ -87,7 +87,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
     rmSync(dir, { recursive: true, force: true })
   })
 
-  test('a session of one node is one at the other, at once', async () => {
+  test('a session of one node is valid on the other immediately', async () => {
     for (const { url } of [first, second]) expect((await ask(url, 'GET', '/api/session')).status).toBe(200)
     const { url } = first
     const again = await signIn(url)
@@ -98,7 +98,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
   })
 
   test(
-    'a key that is created, rotated or revoked at one node is so at the other within a second',
+    'a key created, rotated or revoked on one node is so on the other within a second',
     async () => {
       const within = async (caller: Caller, status: number) => {
         const since = performance.now()
@@ -229,7 +229,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
     TIMEOUT_MS,
   )
 
-  test('no password, key, token or hash is in the log of PostgreSQL, though it logs every statement', async () => {
+  test('the statement log of PostgreSQL contains no password, key, token or hash', async () => {
     const key = await createKey(first.url)
     const log = postgres.log()
     expect(log).toContain('INSERT INTO api_key')

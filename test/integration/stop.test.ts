@@ -32,7 +32,7 @@ async function withRequestInFlight(): Promise<{ stint: StintProcess; connection:
 
 const interrupt = (stint: StintProcess) => process.kill(stint.pid(), 'SIGINT')
 
-test('one Ctrl-C that arrives twice lets a request finish', async () => {
+test('a Ctrl-C that arrives twice still lets a request finish', async () => {
   const { stint, connection } = await withRequestInFlight()
   interrupt(stint)
   await until('stopping', () => stint.log().includes('"stopping"'))
@@ -43,7 +43,7 @@ test('one Ctrl-C that arrives twice lets a request finish', async () => {
   expect(stint.log()).not.toContain('second signal')
 })
 
-test('asked again a second later it ends at once', async () => {
+test('a second signal a second later ends the process immediately', async () => {
   const { stint } = await withRequestInFlight()
   interrupt(stint)
   const since = performance.now()

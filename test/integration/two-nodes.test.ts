@@ -50,7 +50,7 @@ async function timeOf(answer: Promise<Response>): Promise<string> {
   return (JSON.parse(text) as { at: string }).at
 }
 
-describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('two nodes before the same stores', () => {
+describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('two nodes with the same stores', () => {
   const dir = tempDir('two-nodes')
   let clickhouse: FaultServer
   let first: StintProcess
@@ -93,7 +93,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('tw
   })
 
   test(
-    'a key of the one is unknown to the other until the file of the accounts is copied',
+    'a key of one node is unknown to the other until the accounts file is copied',
     async () => {
       await Promise.all([first.start(), second.start()])
       atFirst = await first.signUp('ada@example.com')
@@ -110,7 +110,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('tw
   )
 
   test(
-    'an end on the one belongs to its start on the other, with a uid and without',
+    'an end on one node completes a start on the other, with and without uid',
     async () => {
       for (const [from, to] of [
         [atFirst, atSecond],
@@ -165,7 +165,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('tw
   )
 
   test(
-    'under load on both, one of them killed with a store away, no acknowledged event is lost or doubled',
+    'under load, with one node killed and a store unreachable, no acknowledged event is lost or duplicated',
     async () => {
       const [here, there] = [underLoad, callerAt(second, underLoad)]
       const oracle = createOracle()

@@ -14,7 +14,7 @@ import type { TimingSummaryRow } from '../../src/store/source.ts'
 
 const T = 1_763_673_600_000_000_000n
 
-describe('a length in ms', () => {
+describe('a duration in ms', () => {
   test.each([
     [0n, 0],
     [1n, 0.000001],
@@ -29,7 +29,7 @@ describe('a length in ms', () => {
 
 describe('a timing', () => {
   const common = { process: 'p', meta: 'm', uid: 'u' }
-  test('that is completed has both ends and a length', () => {
+  test('that is completed has both ends and a duration', () => {
     expect(answerTiming({ ...common, state: 'completed', startedNs: T + 42n, endedNs: T + 1_500_042n })).toEqual({
       ...common,
       state: 'completed',
@@ -39,7 +39,7 @@ describe('a timing', () => {
       exceptions: null,
     })
   })
-  test('that is not has null for what it lacks', () => {
+  test('that is not completed has null for missing values', () => {
     expect(answerTiming({ process: 'p', meta: '', uid: '', state: 'running', startedNs: T })).toEqual({
       process: 'p',
       meta: null,
@@ -160,7 +160,7 @@ test('groups come most recent first', () => {
 describe('a process', () => {
   const answerAll = (rows: Parameters<typeof mergeProcesses>[0]) => mergeProcesses(rows, false).map(answerProcess)
 
-  test('that both stores know is one', () => {
+  test('known to both stores is listed once', () => {
     expect(
       answerAll([
         { process: 'p', metas: ['b'], lastNs: T, kinds: ['metric', 'mark'] },
@@ -178,7 +178,7 @@ describe('a process', () => {
       },
     ])
   })
-  test('names a hundred metas at most', () => {
+  test('lists at most a hundred metas', () => {
     const metas = Array.from({ length: 100 }, (_, i) => `b${String(i).padStart(3, '0')}`)
     const [row] = answerAll([
       { process: 'p', metas, lastNs: T, kinds: ['mark'] },

@@ -29,7 +29,7 @@ async function counts(events: Event[], limits?: { each: number; all: number }, c
 }
 
 describe('an exception with a uid', () => {
-  test('counts for that run alone, however many overlap', async () => {
+  test('counts only for its run, even if others overlap', async () => {
     const events = ['a', 'b', 'c'].flatMap((uid, i) => [start(100 - i, uid), (uid === 'b' ? failed : end)(10 - i, uid)])
     expect(await counts([...events, exception(50, 'b')])).toEqual(['c completed 0', 'b failed 1', 'a completed 0'])
   })
@@ -47,7 +47,7 @@ describe('an exception with a uid', () => {
 })
 
 describe('an exception without a uid', () => {
-  test('counts in each run that is open then, its start and its end included', async () => {
+  test('counts in each run open at that time, including its start and end', async () => {
     const runs = [start(200, 'a'), end(100, 'a'), start(150, 'b'), end(50, 'b')]
     expect(await counts([...runs, exception(200), exception(120), exception(100), exception(49)])).toEqual([
       'b completed 2',
@@ -55,7 +55,7 @@ describe('an exception without a uid', () => {
     ])
   })
 
-  test('counts in a run without a uid, and so in the calls of SPEC.md alone', async () => {
+  test('counts in runs without a uid', async () => {
     expect(await counts([start(100), exception(50), end(10)])).toEqual([' completed 1'])
   })
 
@@ -64,7 +64,7 @@ describe('an exception without a uid', () => {
   })
 })
 
-test('abandoned timings and orphans have no number', async () => {
+test('abandoned timings and orphans have no count', async () => {
   expect(await counts([start(100, 'a'), start(90, 'a'), end(80, 'b'), exception(95)])).toEqual([
     'b orphan null',
     'a running 0',
@@ -73,7 +73,7 @@ test('abandoned timings and orphans have no number', async () => {
   expect(await counts([end(80)])).toEqual([' orphan null'])
 })
 
-test('beyond the limit only the timings that reach further back have no number', async () => {
+test('beyond the limit only older timings have no count', async () => {
   const runs = [90, 70, 50, 30].flatMap((s, i) => [start(s, `r${i}`), end(s - 10, `r${i}`)])
   const events = [...runs, exception(85), exception(65), exception(45), exception(44), exception(25)]
   const other = [start(95, 'o', { process: 'q' }), end(20, 'o', { process: 'q' })]
@@ -93,7 +93,7 @@ test('beyond the limit only the timings that reach further back have no number',
   ])
 })
 
-test('without the store of the exceptions there are no numbers and no failure', async () => {
+test('without the store of exceptions there are no counts and no error', async () => {
   const findMoments = () => Promise.reject(new StoreError('it is away'))
   expect(await counts([start(100), end(10)], undefined, { findMoments })).toEqual([' completed null'])
 })
@@ -121,7 +121,7 @@ describe('timings with trouble', () => {
     expect(await trouble([...events, abandoned], 10)).toEqual([['f failed', 'b abandoned']])
   })
 
-  test('come in pages that skip and repeat none, also where the search is stopped', async () => {
+  test('pages skip and repeat none, also where the search stops early', async () => {
     for (const [limit, rows] of [
       [1, 1000],
       [1, 1],
@@ -134,7 +134,7 @@ describe('timings with trouble', () => {
       ])
   })
 
-  test('are without exceptions what failed or was abandoned while their store is away', async () => {
+  test('are only failed and abandoned ones while the store of exceptions is unreachable', async () => {
     const away = () => Promise.reject(new StoreError('it is away'))
     const changes = { findExceptions: away, findMoments: away }
     expect(await trouble([...events, exception(95, 'x')], 10, undefined, changes)).toEqual([['f failed']])

@@ -12,13 +12,13 @@ const forge = (body: unknown) =>
   Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)).toString('base64url')
 const body = (changes: object = {}) => ({ v: 1, range: ['1', '2', '3'], place: ['1'], digest: 'd', ...changes })
 
-test('a cursor comes back as it was, and stands in a URL as it is', () => {
+test('a cursor decodes to its content and is safe in a URL', () => {
   const text = encodeCursor(cursor)
   expect(decodeCursor(text)).toEqual(cursor)
   expect(encodeURIComponent(text)).toBe(text)
 })
 
-describe('what no answer ever gave is no cursor:', () => {
+describe('rejects invalid cursors:', () => {
   test.each([
     ['nothing', ''],
     ['no base64url', 'a+b/c='],
@@ -40,12 +40,12 @@ describe('what no answer ever gave is no cursor:', () => {
     ['too long a text', forge(body({ digest: 'x'.repeat(10_000) }))],
   ])('%s', (_, text) => expect(decodeCursor(text)).toBeUndefined())
 
-  test('while the one these are made from is one', () => {
+  test('accepts the cursor these are derived from', () => {
     expect(decodeCursor(forge(body()))).toEqual({ fromNs: 1n, toNs: 2n, nowNs: 3n, place: ['1'], digest: 'd' })
   })
 })
 
-test('the digest of a question is the same in any order and another for anything else', () => {
+test('the digest of a question ignores the order of parameters and nothing else', () => {
   const digest = digestQuestion('timings', [
     ['process', 'a'],
     ['meta', 'b'],

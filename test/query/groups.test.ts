@@ -31,7 +31,7 @@ const questions = createQuestions({
 })
 const ask = async (query: string) => (await questions.groups('a', new URLSearchParams(query))).groups
 
-test('with every there are counts, oldest bucket first and without empty ones', async () => {
+test('`every` adds counts, oldest bucket first, without empty ones', async () => {
   expect((await ask('every=1m')).map(({ count, counts }) => [count, counts])).toEqual([
     [1, [{ at: '2025-11-20T21:19:00.000000000Z', count: 1 }]],
     [
@@ -45,14 +45,14 @@ test('with every there are counts, oldest bucket first and without empty ones', 
   expect(Object.keys((await ask(''))[0]!)).not.toContain('counts')
 })
 
-test('a fingerprint gives its group alone, with what it is made of', async () => {
+test('a fingerprint selects its group, with its normalised text', async () => {
   const [, group] = await ask('')
   const found: object[] = await ask(`fingerprint=${group!.fingerprint}`)
   expect(found).toEqual([{ ...group!, normalized: 'no room after <number>' }])
   expect(await ask('fingerprint=v1:0000000000000000')).toEqual([])
 })
 
-test('a group of an older version is answered, with its text normalised once by the rule of today', async () => {
+test('a group of an older version is returned, with its text normalised by the current rules', async () => {
   const points = createMemorySource([]).points
   const common = { fingerprint: 'v1:0000000000000000', count: 1, firstNs: NOW, lastNs: NOW }
   const place = { ns: NOW, tie: '' }
@@ -72,7 +72,7 @@ test('a group of an older version is answered, with its text normalised once by 
   expect(groups.map((found) => (found as { normalized?: string }).normalized)).toEqual(['a <number>', 'a <number>'])
 })
 
-test('a series of more than 200 buckets is refused: each group has one', async () => {
+test('refuses a series of more than 200 buckets, since each group has one', async () => {
   const refused = await ask('from=-1d&every=5m').catch((error) => error)
   expect(refused).toBeInstanceOf(Problem)
   expect((refused as Problem).code).toBe('question_too_large')

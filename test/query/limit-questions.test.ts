@@ -39,7 +39,7 @@ test('a question without an answer in time is store_unavailable, and its work is
   expect(signals[0]!.aborted).toBe(true)
 })
 
-test('of one account so many run at once; another account does not feel it', async () => {
+test('limits concurrent questions per account without affecting other accounts', async () => {
   const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 2, maxRunning: 2 })
   const { work, end } = endless()
   const running = [limit('ada', {}, work), limit('ada', {}, work)]
@@ -54,7 +54,7 @@ test('of one account so many run at once; another account does not feel it', asy
   expect(await limit('ada', {}, work)).toBe('answer')
 })
 
-test('work counts until it ends, also when its client is gone', async () => {
+test('work counts until it ends, also after its client disconnected', async () => {
   const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   const { work, end, signals } = endless()
   const client = new AbortController()
@@ -68,7 +68,7 @@ test('work counts until it ends, also when its client is gone', async () => {
   expect(await limit('ada', {}, work)).toBe('answer')
 })
 
-test('a question that fails counts no more', async () => {
+test('a failed question no longer counts', async () => {
   const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   for (let i = 0; i < 3; i++)
     await expect(limit('ada', {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
@@ -93,7 +93,7 @@ test('a question whose answer has not been sent counts as running, and the next 
   expect(begun).toEqual(['first', 'of another', 'second', 'third'])
 })
 
-test('a question that waited behind unread answers is rate_limited and never begins', async () => {
+test('a question that waited too long behind unread answers is rate_limited and never runs', async () => {
   const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
   const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
   let begun = 0

@@ -21,7 +21,7 @@ function faults(query: string, kind?: QuestionKind): string[] {
 const pointers = (query: string, kind?: QuestionKind) => faults(query, kind).map((fault) => fault.split(' ')[0])
 
 describe('the range', () => {
-  test('is the hour before now when nothing else is said', () => {
+  test('is the last hour by default', () => {
     expect(ask('')).toMatchObject({ fromNs: NOW - 3600n * S, toNs: NOW, nowNs: NOW, limit: 100, byMeta: false })
   })
 
@@ -36,11 +36,11 @@ describe('the range', () => {
     expect(pointers('from=2025-11-20+20:00:00Z')).toEqual(['/from'])
   })
 
-  test('may be counted back from now at either end', () => {
+  test('either end may be relative to now', () => {
     expect(ask('from=-90m&to=-30m')).toMatchObject({ fromNs: NOW - 5400n * S, toNs: NOW - 1800n * S })
   })
 
-  test('is cut to what a store can hold, and never empty', () => {
+  test('is limited to what a store can hold, and never empty', () => {
     expect(ask('from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z')).toMatchObject({
       fromNs: 0n,
       toNs: 8_993_721_600_000_000_000n,
@@ -61,7 +61,7 @@ describe('the range', () => {
 })
 
 describe('filters', () => {
-  test('are stripped as the fields are that they look for', () => {
+  test('are stripped like the fields they filter', () => {
     expect(ask(`process=${encodeURIComponent('it\'s "100%"\\')}&meta=${encodeURIComponent("'eu'\n")}`)).toMatchObject({
       process: 'its 100',
       meta: 'eu',
@@ -135,7 +135,7 @@ describe('a question is refused with a pointer to', () => {
     ['dead', 'process=p', '/process'],
   ] as const)('%s: %s', (kind, query, pointer) => expect(pointers(query, kind)).toEqual([pointer]))
 
-  test('everything that is wrong, at once, and without the value that was sent', () => {
+  test('all errors together, without the values sent', () => {
     const query = 'from=secret1&to=secret2&state=secret3&limit=secret4&what=secret5'
     expect(pointers(query)).toEqual(['/from', '/to', '/state', '/limit', '/what'])
     expect(faults(query).join()).not.toContain('secret')
@@ -162,16 +162,16 @@ describe('a cursor', () => {
     expect(next('', '')).toMatchObject({ fromNs: NOW - 3600n * S, toNs: NOW, nowNs: NOW })
   })
 
-  test('goes on when the page has another size and the parameters another order', () => {
+  test('continues with another page size and order of parameters', () => {
     expect(next('state=orphan&uid=a&limit=1', 'limit=7&uid=a&state=orphan')).toMatchObject({ limit: 7, place })
   })
 
-  test('goes on when its range has since passed by', () => {
+  test('continues after its range has passed', () => {
     const query = 'from=-1m&to=2025-11-20T21:20:00Z'
     expect(next(query, query, NOW + 86_400n * S).toNs).toBe(NOW)
   })
 
-  test('goes on, and on', () => {
+  test('continues repeatedly', () => {
     const third = next('', '').next(['5', 'a'])
     expect(parseQuestion('timings', new URLSearchParams({ cursor: third }), later)).toMatchObject({
       nowNs: NOW,
@@ -192,7 +192,7 @@ describe('a cursor', () => {
   })
 
   test.each([[[]], [['1']], [['x', 'tie']], [['1', 'a', 'b']], [['99999999999999999999', 'tie']]])(
-    'that was made up with the place %j is refused',
+    'that was forged with the place %j is refused',
     (made) => {
       expect(pointers(`cursor=${ask('').next(made)}`)).toEqual(['/cursor'])
     },

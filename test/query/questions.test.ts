@@ -92,7 +92,7 @@ describe('pages', () => {
     ...run('e', 7200, 5),
   ]
 
-  test('of any size hold together what one page would', async () => {
+  test('of any size together equal one large page', async () => {
     const whole = items(await open(runs).ask('timings'))
     expect(whole).toHaveLength(5)
     for (const limit of [1, 2, 3, 4, 5, 6]) {
@@ -111,7 +111,7 @@ describe('pages', () => {
     ])
   })
 
-  test('stay as they were when marks arrive between them', async () => {
+  test('are not affected by marks that arrive in between', async () => {
     const events = [
       event(50, { kind: 'start' }),
       event(40, { kind: 'start', uid: 'b' }),
@@ -130,7 +130,7 @@ describe('pages', () => {
     expect(items(await opened.ask('timings', 'state=running'))).toHaveLength(5)
   })
 
-  test('of metrics part a stamp between its names', async () => {
+  test('of metrics may split a stamp between its names', async () => {
     const metrics = [
       event(20, {
         kind: 'metrics',
@@ -152,7 +152,7 @@ describe('pages', () => {
     expect(pages.map((page) => page.map((p) => (p as { value: number }).value))).toEqual([[5, 4], [2, 1], [3]])
   })
 
-  test('of exceptions follow one another', async () => {
+  test('of exceptions are contiguous', async () => {
     const exceptions = [1, 2, 3].map((ago) => event(ago, { kind: 'exception', exception: `x${ago}` }))
     const pages = await walk(open(exceptions), 'exceptions', 'limit=2')
     expect(pages.map((page) => page.map((x) => (x as { exception: string }).exception))).toEqual([['x1', 'x2'], ['x3']])
@@ -219,7 +219,7 @@ describe('pages', () => {
   })
 })
 
-test('a question about nothing has an empty answer', async () => {
+test('a question without matches has an empty answer', async () => {
   const { ask } = open([])
   expect(await ask('timings')).toEqual({ timings: [], next: null })
   expect(await ask('summary')).toEqual({ rows: [] })
@@ -273,7 +273,7 @@ test('filters reach the source', async () => {
 describe('a question too large is refused', () => {
   const marks = Array.from({ length: 6 }, (_, i) => event(i + 1, { kind: 'start', uid: `u${i}` }))
 
-  test('when too many marks decide it, with the numbers and a way to narrow it', async () => {
+  test('when it depends on too many marks, with the numbers and a way to narrow it', async () => {
     const { ask } = open(marks, { maxMarks: 5 })
     await expectRefusal(
       ask('timings'),
@@ -301,7 +301,7 @@ describe('a question too large is refused', () => {
     await expectRefusal(ask('timings', 'from=-1s&process=p&meta='), 'question_too_large', /raise QUERY_MAX_MARKS/)
   })
 
-  test('but not a page where the store finds it without reading all marks', async () => {
+  test('except for a page that the store finds without reading all marks', async () => {
     const { points } = createMemorySource(marks)
     const { ask } = open(marks, { maxMarks: 5, points: { ...points, pagesStopEarly: true } })
     expect(await ask('timings')).toMatchObject({ next: null })
@@ -341,14 +341,17 @@ describe('a store', () => {
   }
   const kinds = ['timings', 'latest', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
 
-  test.each(kinds)('that is away makes %s a refusal that passes, without its message', async (kind) => {
-    const problem = await refusal(failing(new StoreError('secret')).ask(kind))
-    expect(problem).toMatchObject({ code: 'store_unavailable', retryAfterS: 5 })
-    expect(problem.detail).not.toContain('secret')
-    expect(problem.cause).toBeInstanceOf(StoreError)
-  })
+  test.each(kinds)(
+    'an unreachable store makes %s a temporary refusal without the message of the store',
+    async (kind) => {
+      const problem = await refusal(failing(new StoreError('secret')).ask(kind))
+      expect(problem).toMatchObject({ code: 'store_unavailable', retryAfterS: 5 })
+      expect(problem.detail).not.toContain('secret')
+      expect(problem.cause).toBeInstanceOf(StoreError)
+    },
+  )
 
-  test('that fails in another way is not excused', async () => {
+  test('other failures are internal errors', async () => {
     const fault = new TypeError('a bug')
     expect(failing(fault).ask('timings')).rejects.toBe(fault)
   })

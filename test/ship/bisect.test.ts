@@ -37,7 +37,7 @@ function expectExact(n: number, bad: ReadonlySet<number>): Search {
   return found
 }
 
-test('every set of refused events of a small batch is found within the bound, and nothing is stored twice', () => {
+test('finds every set of refused events of a small batch within the bound, and stores nothing twice', () => {
   for (let n = 1; n <= 11; n++) {
     for (let mask = 0; mask < 1 << n; mask++) {
       expectExact(n, new Set(Array.from({ length: n }, (_, i) => i).filter((i) => mask & (1 << i))))
@@ -45,7 +45,7 @@ test('every set of refused events of a small batch is found within the bound, an
   }
 })
 
-test('random sets of refused events of a large batch are found within the bound', () => {
+test('finds random sets of refused events of a large batch within the bound', () => {
   const batch = fc.integer({ min: 2, max: 3000 }).chain((n) =>
     fc.tuple(
       fc.constant(n),
@@ -77,7 +77,7 @@ test.each([
   expectExact(5000, bad)
 })
 
-test('a batch that is refused from end to end costs hardly more than a request an event', () => {
+test('a completely refused batch costs little more than a request per event', () => {
   expect(expectExact(5000, new Set(Array(5000).keys())).requests).toBeLessThan(5050)
 })
 
@@ -96,7 +96,7 @@ test('a request never weighs more than the limit unless it is a single event', (
   ])
 })
 
-test('what is too large is split in halves, and the smaller limit is kept for the rest', () => {
+test('splits what is too large in halves and keeps the smaller limit for the rest', () => {
   const bisection = createBisection(Array(100).fill(1), 1000)
   expect(bisection.tooLarge()).toBeUndefined()
   expect(bisection.next()).toEqual({ from: 0, to: 50 })
@@ -110,14 +110,14 @@ test('what is too large is split in halves, and the smaller limit is kept for th
   expect(bisection.maxWeight).toBe(25)
 })
 
-test('a single event that is too large is decided, and the rest goes on', () => {
+test('decides a single event that is too large and continues with the rest', () => {
   const bisection = createBisection([50, 1], 1000)
   expect(bisection.tooLarge()).toBeUndefined()
   expect(bisection.tooLarge()).toBe(0)
   expect(bisection.next()).toEqual({ from: 1, to: 2 })
 })
 
-test('events put back are asked for again, and only they', () => {
+test('sends again only events that were put back', () => {
   const bisection = createBisection(Array(8).fill(1), 1000)
   const bad = new Set([2, 3, 6])
   const refused: number[] = []

@@ -49,7 +49,7 @@ function eventOf(i: number): Event {
 }
 const indexOf = (event: Event): number => (event.stamp.us - NOW_US) / 2e8
 
-test('every event ends in exactly one place, under any outcomes of the store and any restarts', async () => {
+test('every event ends up in exactly one place, for any outcomes of the store and any restarts', async () => {
   const seen = { retries: 0, restarts: 0, dead: 0, expired: 0, broken: 0, writtenAgain: 0 }
   await fc.assert(
     fc.asyncProperty(story, async ({ commands, fates, faults, maxEvents, storesPartially, limits }) => {

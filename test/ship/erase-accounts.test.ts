@@ -33,7 +33,7 @@ function open(changes: Partial<EraseAccountsOptions> = {}) {
 }
 const warnings = () => trial.logged.filter(({ level }) => level === 40)
 
-test('an account is erased when a body that came before its end has had its minute to trickle in', async () => {
+test('erases an account after requests that began earlier have had their minute to finish', async () => {
   const { step, clock, closed } = open()
   await step()
   clock.pass(MINUTE_US)
@@ -49,7 +49,7 @@ test('an account is erased when a body that came before its end has had its minu
   expect(closed.size).toBe(0)
 })
 
-test('what it sent while the clock was ahead is waited for, too', async () => {
+test('also waits for events sent while the clock was ahead', async () => {
   const { step, clock } = open()
   await trial.spool.append(JSON.stringify('stamped an hour ahead'), clock.wallUs() + 60 * MINUTE_US)
   await step()
@@ -61,7 +61,7 @@ test('what it sent while the clock was ahead is waited for, too', async () => {
   expect(trial.store.requests).toEqual([ERASE])
 })
 
-test('two sinks on one store erase it once', async () => {
+test('erases it once when two sinks share a store', async () => {
   const { step, clock, closed } = open({ sinks: [sinkOf(trial.store), sinkOf(trial.store)], settleUs: 0 })
   await step()
   clock.pass(MINUTE_US)
@@ -70,7 +70,7 @@ test('two sinks on one store erase it once', async () => {
   expect(closed.size).toBe(0)
 })
 
-test('a store that cannot erase is logged once per reason, and the others are not asked again', async () => {
+test('logs a store that cannot erase once per reason, and does not ask the others again', async () => {
   const results: WriteResult[] = [
     ...[1, 2].map(() => ({ kind: 'wait' as const, reason: 'no right to delete' })),
     { kind: 'retry', reason: 'away' },
@@ -91,7 +91,7 @@ test('a store that cannot erase is logged once per reason, and the others are no
   expect(trial.store.requests).toEqual([ERASE])
 })
 
-test('steps never overlap, and a stop waits for the one that runs', async () => {
+test('steps never overlap, and stopping waits for the current one', async () => {
   const { promise: gate, resolve } = Promise.withResolvers<WriteResult>()
   const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>()
   let times = 0

@@ -20,7 +20,7 @@ describe.skipIf(engineMissing !== undefined)('the former embedded engine', () =>
     return JSON.parse(stdout)
   }
 
-  test('is reported while nothing reads its points, and forgets a deleted account', async () => {
+  test('is reported while its points are not read, and erases a deleted account', async () => {
     const { results, logged, left, others } = await erase('acc_two', SERVER)
     expect(results).toEqual([{ store: 'the former embedded ClickHouse', result: { kind: 'stored', expired: 0 } }])
     expect(logged).toEqual([
@@ -30,7 +30,7 @@ describe.skipIf(engineMissing !== undefined)('the former embedded engine', () =>
     expect(others.start).toBeGreaterThan(50)
   })
 
-  test('a former server is named without its credentials', async () => {
+  test('reports a former server without its credentials', async () => {
     await erase('acc_two', INFLUX)
     const { results, logged } = await erase('acc_two', SERVER)
     expect(results.map(({ store }: { store: string }) => store)).toEqual([
@@ -41,7 +41,7 @@ describe.skipIf(engineMissing !== undefined)('the former embedded engine', () =>
     expect(readFileSync(join(dataDir, 'stores'), 'utf8')).not.toContain('secret')
   })
 
-  test('is no longer mentioned when its directory is gone', async () => {
+  test('is no longer reported when its directory is gone', async () => {
     rmSync(join(dataDir, 'clickhouse'), { recursive: true })
     const { results, logged } = await erase('acc_two', SERVER)
     expect(results[0]).toMatchObject({ result: { kind: 'stored' } })

@@ -26,7 +26,7 @@ const stampsOf = (events: readonly Event[]) => events.map(({ stamp }) => formatS
 
 for (const subject of [sinkSubject, ...sinkSubjects]) {
   test.skipIf(subject.skip !== undefined).each([1, 5])(
-    `into ${subject.name}: of %i poisoned of 5,000 only they are buried and all others stored, within the bound`,
+    `into ${subject.name}: buries exactly %i poisoned of 5,000 events within the bound`,
     async (k) => {
       const store = await subject.open()
       let requests = 0
@@ -58,7 +58,7 @@ for (const subject of [sinkSubject, ...sinkSubjects]) {
 }
 
 describe.skipIf(influxdMissing !== undefined)('an InfluxDB', () => {
-  test('in whose bucket someone gave a field another type parks the destination, and nothing is buried', async () => {
+  test('a field type conflict in the bucket parks the destination without burying events', async () => {
     const { org, freshBucket } = await influxd()
     const address = await freshBucket()
     const written = await fetch(`${address.url}/api/v2/write?org=${org}&bucket=${address.bucket}&precision=ns`, {
@@ -78,7 +78,7 @@ describe.skipIf(influxdMissing !== undefined)('an InfluxDB', () => {
     await sink.close()
   })
 
-  test('that keeps less than an event is old has it counted as expired, neither tried again nor buried', async () => {
+  test('an event older than the retention counts as expired, without retry or burial', async () => {
     const address = await (await influxd()).freshBucket(2 * 86_400)
     const sink = createInfluxSink({ ...address, retentionDays: 0, log: ship.log })
     const nowUs = Date.now() * 1000
@@ -92,7 +92,7 @@ describe.skipIf(influxdMissing !== undefined)('an InfluxDB', () => {
 })
 
 describe.skipIf(engineMissing !== undefined)('a ClickHouse', () => {
-  test('whose table was changed parks the destination until it is repaired, and nothing is buried', async () => {
+  test('a changed table parks the destination until it is repaired, without burying events', async () => {
     const address = freshEmbedded()
     const engine = await openClickHouse({ address, holds: ['points', 'exceptions'], retentionDays: 0, log: ship.log })
     const operator = await openClickHouseClient(address, TIMEOUT_MS)

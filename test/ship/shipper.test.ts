@@ -39,7 +39,7 @@ function script(kind: StoreRequest['kind'], ...results: (WriteResult | 'answer_l
 }
 
 describe('delivery', () => {
-  test('what is in the spool comes into the store, and the position is kept over a restart', async () => {
+  test('delivers the spool to the store and keeps the position across a restart', async () => {
     await trial.append(marks(120))
     const shipper = trial.shipper()
     expect(await drain(shipper)).toEqual(['again', { pauseMs: 250 }, 'idle'])
@@ -51,13 +51,13 @@ describe('delivery', () => {
     expect(writes()).toHaveLength(1)
   })
 
-  test('all that is waiting goes in batches of 5,000 without a pause between them', async () => {
+  test('sends waiting events in batches of 5,000 without pauses', async () => {
     await trial.append(marks(12_000))
     expect(await drain(trial.shipper())).toEqual(['again', 'again', { pauseMs: 250 }, { pauseMs: 250 }, 'idle'])
     expect(writes().map(({ events }) => events.length)).toEqual([5000, 5000, 2000])
   })
 
-  test('a request carries at most 10,000 lines, a metric counting one a name', async () => {
+  test('a request has at most 10,000 lines, one per name of a metric', async () => {
     const items = Array.from({ length: 50 }, (_, i) => [`m${i}`, i] as const)
     const metrics = (i: number): Event => {
       return { kind: 'metrics', account: ACCOUNT, process: 'p', meta: '', stamp: { us: NOW_US + i, sub: 0 }, items }
@@ -67,7 +67,7 @@ describe('delivery', () => {
     expect(writes().map(({ events }) => events.length)).toEqual([200, 200, 50])
   })
 
-  test('delivered, expired and dead events and the outcome of each request are counted', async () => {
+  test('counts delivered, expired and dead events and the outcome of each request', async () => {
     trial.store.faults = { isExpired: isUid(1, 2, 3), isPoison: isUid(7) }
     await trial.append(marks(10))
     await drain(trial.shipper())
@@ -81,8 +81,8 @@ describe('delivery', () => {
   })
 })
 
-describe('a store that is busy or away', () => {
-  test('is tried again after a random pause that grows to 5 s', async () => {
+describe('a busy or unreachable store', () => {
+  test('is retried after a random pause that grows to 5 s', async () => {
     await trial.append(marks(3))
     script('write', ...Array(8).fill(BUSY))
     const shipper = trial.shipper({ random: () => 1 })
@@ -98,7 +98,7 @@ describe('a store that is busy or away', () => {
     [7000, 7000],
     [86_400_000, 60_000],
     [1, 100],
-  ])('that asks for %i ms is given %i', async (afterMs, pauseMs) => {
+  ])('with a retry-after of %i ms is retried after %i ms', async (afterMs, pauseMs) => {
     await trial.append(marks(3))
     script('write', { ...BUSY, afterMs })
     expect(await stepUntilHeld(trial.shipper({ random: () => 1 }))).toBe(pauseMs)
@@ -114,7 +114,7 @@ describe('a store that is busy or away', () => {
     expect(trial.store.events()).toEqual(marks(3))
   })
 
-  test('at the start is waited for before anything is written', async () => {
+  test('is awaited at the start before anything is written', async () => {
     await trial.append(marks(3))
     script('prepare', BUSY, LOCKED_OUT, REFUSED)
     const shipper = trial.shipper()
@@ -129,7 +129,7 @@ describe('a store that is busy or away', () => {
     expect(trial.store.events()).toEqual(marks(3))
   })
 
-  test('and wrote although its answer was lost, holds each event once', async () => {
+  test('stores each event once although its answer was lost', async () => {
     await trial.append(marks(3))
     script('write', 'answer_lost', 'answer_lost')
     await drain(trial.shipper())
@@ -138,8 +138,8 @@ describe('a store that is busy or away', () => {
   })
 })
 
-describe('a store that an operator must fix', () => {
-  test('parks the destination, logs it once, and is prepared again before each try', async () => {
+describe('a store that needs the operator', () => {
+  test('parks the destination, logs once, and is prepared again before each retry', async () => {
     await trial.append(marks(3))
     script('write', ...Array(12).fill(LOCKED_OUT))
     const shipper = trial.shipper({ random: () => 1 })
@@ -154,7 +154,7 @@ describe('a store that an operator must fix', () => {
     expect(trial.store.events()).toEqual(marks(3))
   })
 
-  test('a new reason is said again', async () => {
+  test('logs a new reason', async () => {
     await trial.append(marks(3))
     script('write', LOCKED_OUT, { kind: 'wait', reason: 'no bucket' })
     await drain(trial.shipper())
@@ -166,7 +166,7 @@ describe('a store that an operator must fix', () => {
 })
 
 describe('a batch that is too large', () => {
-  test('is split, and all of it arrives, once', async () => {
+  test('is split, and all events arrive once', async () => {
     trial.store.faults = { maxEvents: 700 }
     await trial.append(marks(5000))
     await drain(trial.shipper())
@@ -175,7 +175,7 @@ describe('a batch that is too large', () => {
     expect(trial.dead()).toEqual([])
   })
 
-  test('makes the next batches smaller from the start', async () => {
+  test('makes the following batches smaller', async () => {
     trial.store.faults = { maxEvents: 700 }
     await trial.append(marks(15_000))
     await drain(trial.shipper())
@@ -212,7 +212,7 @@ describe('poison', () => {
     expect(writes().length + checks().length).toBeLessThanOrEqual(2 * bad.length * 13 + 1)
   })
 
-  test('a whole batch of 5,000 is buried with hardly more than a request an event', async () => {
+  test('buries a whole batch of 5,000 with little more than a request per event', async () => {
     trial.store.faults = { isPoison: () => true }
     await trial.append(marks(5000))
     await drain(trial.shipper())
@@ -237,7 +237,7 @@ describe('poison', () => {
     expect(trial.dead()).toMatchObject([{ account: ACCOUNT, record: toRecord(markAt(2)) }])
   })
 
-  test('is found too where the store keeps the good part of a refused batch', async () => {
+  test('is also found if the store keeps the valid part of a refused batch', async () => {
     trial.store.faults = { isPoison: isUid(2, 9), storesPartially: true }
     await trial.append(marks(30))
     await drain(trial.shipper())
@@ -245,7 +245,7 @@ describe('poison', () => {
     expect(trial.store.events()).toHaveLength(28)
   })
 
-  test('a store that is busy in the middle of a search costs only the tries it was busy', async () => {
+  test('a store that is busy during a search costs only the retries', async () => {
     trial.store.faults = { isPoison: isUid(3210) }
     await trial.append(marks(5000))
     await drain(trial.shipper())
@@ -264,7 +264,7 @@ describe('poison', () => {
     expect(marks(5000, 10_000).filter((event) => trial.store.timesWritten(event) !== 1)).toEqual([markAt(13_210)])
   })
 
-  test('records that cannot be read are buried without an account', async () => {
+  test('buries unreadable records without an account', async () => {
     await trial.appendRecords(['["s"]', toRecord(markAt(1)), 'not json', '["q",1,1,"a","p","",""]'])
     await drain(trial.shipper())
     expect(trial.dead('').map(({ record, reason }) => `${reason}: ${record}`)).toEqual([
@@ -276,12 +276,12 @@ describe('poison', () => {
   })
 })
 
-describe('a store that refuses good events too', () => {
+describe('a store that refuses valid events as well', () => {
   test.each([
     ['waits for an operator', LOCKED_OUT, 'parked'],
     ['refuses the check', REFUSED, 'parked'],
     ['is away by then', BUSY, 'retrying'],
-  ] as const)('and %s gets nothing buried', async (_, answer, state) => {
+  ] as const)('buries nothing when it %s', async (_, answer, state) => {
     await trial.append(marks(100))
     let isBroken = true
     trial.store.faults.next = (request) => {
@@ -300,7 +300,7 @@ describe('a store that refuses good events too', () => {
     expect(trial.deadLetters.stats().total).toBe(0)
   })
 
-  test('is asked with one small request a try, not with a search', async () => {
+  test('gets one small request per retry, not a search', async () => {
     await trial.append(marks(1000))
     trial.store.faults.next = ({ kind }) => (kind === 'prepare' ? undefined : REFUSED)
     const shipper = trial.shipper()
@@ -312,7 +312,7 @@ describe('a store that refuses good events too', () => {
     expect(checks().length).toBe(checked + 20)
   })
 
-  test('from any moment of a search on, gets none but the poison buried', async () => {
+  test('buries only poison when it starts refusing during a search', async () => {
     const n = 64
     const poison = [3, 4, 5, 6, 20, 50]
     for (let breaksAt = 1; breaksAt < 60; breaksAt += 3) {
@@ -339,7 +339,7 @@ describe('a store that refuses good events too', () => {
     expect(trial.deadLetters.stats().total).toBe(20 * poison.length)
   })
 
-  test('for one kind only is detected by an event of that kind', async () => {
+  test('that refuses only one kind is detected by an event of that kind', async () => {
     const exception: Event = {
       kind: 'exception',
       account: ACCOUNT,
@@ -365,14 +365,14 @@ describe('a store that refuses good events too', () => {
   })
 })
 
-describe('a measurement that someone else broke', () => {
+describe('a measurement that another writer broke', () => {
   const metric = (i: number): Event => ({
     ...{ kind: 'metrics', account: ACCOUNT, process: 'p', meta: '', items: [['a', i]] },
     stamp: { us: NOW_US + 1000 + i, sub: 0 },
   })
   const isMetric = (event: Event) => event.kind === 'metrics'
 
-  test('holds back its own events alone: the others are delivered, those behind the batch too, and nothing is buried or lost', async () => {
+  test('holds back only its own events; all others are delivered and none is buried or lost', async () => {
     trial.store.faults = {
       isPoison: isMetric,
       next: (request) => (request.kind === 'check' && isMetric(request.like) ? REFUSED : undefined),
@@ -399,7 +399,7 @@ describe('a measurement that someone else broke', () => {
     expect(trial.deadLetters.stats().total).toBe(0)
   })
 
-  test('goes to the dead letters when the operator says so, with the reason; what comes later does not', async () => {
+  test('goes to the dead letters on request of the operator; later events do not', async () => {
     const broken = {
       isPoison: isMetric,
       next: (request: { kind: string }) => (request.kind === 'check' ? REFUSED : undefined),
@@ -427,7 +427,7 @@ describe('a measurement that someone else broke', () => {
     expect(trial.store.events()).toHaveLength(13)
   })
 
-  test('for one hour holds back that hour alone, also where nothing else is in the batch, and is delivered when the store takes it', async () => {
+  test('for one hour holds back only that hour and is delivered when the store accepts it', async () => {
     const broken = new Set([0, 2])
     const hourly = (i: number): Event => ({ ...metric(i), stamp: { us: NOW_US + (i % 4) * 3.6e9 + i, sub: 0 } })
     const isBroken = (event: Event) => broken.has(Math.floor((event.stamp.us - NOW_US) / 3.6e9))
@@ -494,8 +494,8 @@ describe('a measurement that someone else broke', () => {
   })
 })
 
-describe('dead letters that are full', () => {
-  test('park the destination until there is room; the good events of the batch arrive', async () => {
+describe('full dead letters', () => {
+  test('park the destination until there is room; the valid events of the batch arrive', async () => {
     await trial.close()
     trial = await openShipTrial({ maxDeadBytes: 4000, faults: { isPoison: (event) => event.process.length > 1 } })
     const poison = (i: number): Event => ({ ...markAt(i), process: `bad${'x'.repeat(900)}` })
@@ -521,8 +521,8 @@ describe('dead letters that are full', () => {
   })
 })
 
-describe('a disk that fails', () => {
-  test('to take the position holds the destination up; nothing is sent again when it recovers', async () => {
+describe('a failing disk', () => {
+  test('that rejects the position pauses delivery; nothing is sent again afterwards', async () => {
     await trial.append(marks(3))
     let fails = 3
     const advance: Spool['advance'] = async (next) => {
@@ -537,7 +537,7 @@ describe('a disk that fails', () => {
     expect(trial.spool.stats().records).toBe(0)
   })
 
-  test('to be read holds the destination up until it recovers', async () => {
+  test('that cannot be read pauses delivery until it recovers', async () => {
     await trial.append(marks(3))
     let fails = 2
     const read: Spool['read'] = async (...args) => {
@@ -551,7 +551,7 @@ describe('a disk that fails', () => {
     expect(trial.store.events()).toEqual(marks(3))
   })
 
-  test('the dead letters are durable before the position moves, and the store has answered before both', async () => {
+  test('the store answers first, then dead letters become durable, then the position moves', async () => {
     trial.store.faults = { isPoison: isUid(1) }
     const order: string[] = []
     await trial.append(marks(3))
@@ -578,8 +578,8 @@ describe('a disk that fails', () => {
   })
 })
 
-describe('a sink that throws against its contract', () => {
-  test('neither ends the loop nor costs an event', async () => {
+describe('a sink that breaks its contract by throwing', () => {
+  test('neither ends the loop nor loses an event', async () => {
     await trial.append(marks(3))
     let throws = 2
     const sink = trial.store.sink()
@@ -600,7 +600,7 @@ describe('a sink that throws against its contract', () => {
 })
 
 describe('the loop', () => {
-  test('makes an event visible well within 2 s, also one that comes right after a write', async () => {
+  test('makes an event visible within 2 s, also right after a write', async () => {
     const shipper = trial.shipper()
     shipper.start()
     for (let i = 0; i < 4; i++) {
@@ -626,7 +626,7 @@ describe('the loop', () => {
     expect(writes().length).toBeLessThanOrEqual(elapsedMs / 250 + 1)
   })
 
-  test('stops at once while it backs off', async () => {
+  test('stops immediately during a back-off', async () => {
     await trial.append(marks(3))
     trial.store.faults.next = ({ kind }) => (kind === 'write' ? { ...BUSY, afterMs: 50_000 } : undefined)
     const shipper = trial.shipper()
@@ -638,7 +638,7 @@ describe('the loop', () => {
     expect(trial.spool.stats().records).toBe(3)
   })
 
-  test('stops at once while there is nothing to do', async () => {
+  test('stops immediately while idle', async () => {
     const shipper = trial.shipper()
     shipper.start()
     await until('trial.store.requests.length === 1', () => trial.store.requests.length === 1)
@@ -648,7 +648,7 @@ describe('the loop', () => {
     expect(shipper.status().state).toBe('idle')
   })
 
-  test('finishes the write in hand when it is stopped, and makes no other', async () => {
+  test('finishes the current write when stopped and starts no other', async () => {
     await trial.append(marks(12_000))
     const reached = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<void>()

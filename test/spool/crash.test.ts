@@ -111,7 +111,7 @@ test('power loss after every write: sectors and names survive at random', async 
   }
 })
 
-test('a second power loss, while the first one is recovered from', async () => {
+test('a second power loss during recovery from the first', async () => {
   const { changes } = await recordRun()
   for (let n = 5; n < changes.length; n += 7) {
     const promised = promisedBy(changes.slice(0, n))
@@ -126,7 +126,7 @@ test('a second power loss, while the first one is recovered from', async () => {
   }
 })
 
-test('what a kill left in the page cache, and a restart found, a power loss does not take away again', async () => {
+test('records that a restart found in the page cache after a kill survive a power loss', async () => {
   const disk = new FakeDisk()
   const killed = await openOn(disk)
   await killed.append(recordOf(0), 1)
@@ -148,7 +148,7 @@ test('what a kill left in the page cache, and a restart found, a power loss does
   expect(after.stats().damaged).toBe(0)
 })
 
-test('the model bites: without the fdatasync it finds losses', async () => {
+test('the model detects losses without fdatasync', async () => {
   const { changes } = await recordRun()
   const careless = changes.filter(({ op }) => op !== 'datasync')
   let lost = 0
@@ -163,7 +163,7 @@ test('the model bites: without the fdatasync it finds losses', async () => {
   expect(lost).toBeGreaterThan(20)
 })
 
-test('after a failed fdatasync nothing that is acknowledged later is lost, whatever reached the disk', async () => {
+test('after a failed fdatasync no later acknowledged record is lost, whatever reached the disk', async () => {
   for (let failing = 0; failing < 12; failing++) {
     const disk = new FakeDisk()
     const spool = await openOn(disk)

@@ -45,7 +45,7 @@ test('the small log has three segments and every record in it', async () => {
 })
 
 test.each(SEGMENTS)(
-  'a flipped byte anywhere in %s costs one record at most, which is counted and set aside',
+  'a flipped byte anywhere in %s loses at most one record, which is counted and set aside',
   async (path) => {
     const { disk, records } = await smallLog()
     const used = disk.contents(path).findLastIndex((byte) => byte !== 0)
@@ -70,7 +70,7 @@ test.each(SEGMENTS)(
   },
 )
 
-test('a flipped byte in the padding behind a header harms nothing', async () => {
+test('a flipped byte in the padding after a header is harmless', async () => {
   const { disk, records } = await smallLog()
   for (let at = 44; at < 64; at++) {
     const copy = disk.clone()
@@ -97,7 +97,7 @@ test.each(SEGMENTS)(
   },
 )
 
-test('bytes removed from or put into the middle of a segment cost the record they hit', async () => {
+test('bytes removed from or inserted into a segment lose only the record they hit', async () => {
   const { disk, records } = await smallLog()
   const whole = disk.contents(SEGMENTS[1]!)
   for (let at = 64; at < 300; at += 3) {
@@ -114,7 +114,7 @@ test('bytes removed from or put into the middle of a segment cost the record the
   }
 })
 
-test('bytes that vanished before the position cost none of the records behind it', async () => {
+test('bytes missing before the position lose no record after it', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192 })
   const records = await appendGroups(spool, [20])
@@ -131,7 +131,7 @@ test('bytes that vanished before the position cost none of the records behind it
   }
 })
 
-test('a zeroed stretch costs what it covers', async () => {
+test('a zeroed range loses only the records it covers', async () => {
   const { disk, records } = await smallLog()
   for (let at = 0; at < 480; at += 16) {
     const zeroed = disk.clone()
@@ -154,7 +154,7 @@ test.each(SEGMENTS)('%s is missing: the others are delivered and the gap is coun
   expect(appended).toBe(true)
 })
 
-test('all segments are missing: that is counted, and new records are delivered', async () => {
+test('with all segments missing, the loss is counted and new records are delivered', async () => {
   const { disk, records } = await smallLog()
   for (const path of SEGMENTS) disk.names.delete(path)
   expect((await openOn(disk.clone())).floors[0]).toBe(1_000_000 + records.length - 1)
@@ -190,7 +190,7 @@ test('after a kill a torn last record is cut without a count, a damaged one is c
   expect(damaged).toBe(1)
 })
 
-test('the position file flipped or cut at every offset: nothing is lost, and what is delivered again is in order', async () => {
+test('a position file flipped or cut at any offset loses nothing, and repeated records are in order', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   const records = await appendGroups(spool, [1, 3, 5, 2, 7])
@@ -223,7 +223,7 @@ test('the position file flipped or cut at every offset: nothing is lost, and wha
   expect((await reopen(gone)).delivered).toEqual(records)
 })
 
-test('damage under the running process is passed by, counted once however often it is read', async () => {
+test('damage under the running process is skipped and counted once however often it is read', async () => {
   const { log, lines } = createLogLines()
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192, log })
@@ -240,7 +240,7 @@ test('damage under the running process is passed by, counted once however often 
   expect(spool.stats().records).toBe(0)
 })
 
-test('a spool of which nothing but damage is left is passed over without anyone advancing', async () => {
+test('a spool with only damaged records is skipped without advancing', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192 })
   await appendGroups(spool, [3])
@@ -251,7 +251,7 @@ test('a spool of which nothing but damage is left is passed over without anyone 
   expect(await drain(spool)).toEqual(['next'])
 })
 
-test('a read that brings garbage once costs no good record', async () => {
+test('a single read that returns garbage loses no valid record', async () => {
   const disk = new FakeDisk()
   const records = await appendGroups(await openOn(disk, { segmentBytes: 8192 }), [10])
   for (let lie = 0; lie < 4; lie++) {

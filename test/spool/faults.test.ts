@@ -60,7 +60,7 @@ test.each(FAULTS)('%s at each call in turn', async (_, fault, ops) => {
   expect(reached).toBeGreaterThan(15)
 })
 
-test('a disk that fails for long: every append is answered, few calls are made, and then it goes on by itself', async () => {
+test('while the disk fails every append is answered with few calls, and the spool recovers by itself', async () => {
   const disk = new FakeDisk()
   const { log, lines } = createLogLines()
   const spool = await openOn(disk, { log })
@@ -86,7 +86,7 @@ test('a disk that fails for long: every append is answered, few calls are made, 
   expect(lines.some(({ msg }) => msg === 'the disk takes records again')).toBe(true)
 })
 
-test('no room for the next segment: the current one goes on to its end, and when there is room so does the next', async () => {
+test('without room for a new segment the current one is filled, and the next one is created when there is room', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 1024 })
   await spool.append(recordOf(0), 1)
@@ -115,7 +115,7 @@ test('no room for the next segment: the current one goes on to its end, and when
   expect(await drain(spool)).toEqual([recordOf(sent)])
 })
 
-test('a log that throws wedges nothing: the appends of the failed group are rejected, and the spool goes on', async () => {
+test('a throwing log rejects only the appends of the failed group, and the spool continues', async () => {
   const disk = new FakeDisk()
   const throwing = () => {
     throw errno('ENOSPC')
@@ -147,7 +147,7 @@ test('a log that throws wedges nothing: the appends of the failed group are reje
   process.off('unhandledRejection', note)
 })
 
-test('a failure leaves no files behind that nobody needs', async () => {
+test('a failure leaves no unused files', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   disk.fault = ({ op, n }) => (op === 'datasync' && n % 3 === 0 ? errno('EIO') : undefined)
@@ -157,7 +157,7 @@ test('a failure leaves no files behind that nobody needs', async () => {
   expect([...disk.names.keys()].filter((path) => path.endsWith('.segment')).length).toBeLessThanOrEqual(3)
 })
 
-test('a position that could not be written has not moved', async () => {
+test('a position that could not be written does not move', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   for (let n = 0; n < 10; n++) await spool.append(recordOf(n), 1)
@@ -170,7 +170,7 @@ test('a position that could not be written has not moved', async () => {
   expect(numbersOf(await drain(spool))).toEqual([4, 5, 6, 7, 8, 9])
 })
 
-test('a segment that could not be removed is removed with a later one', async () => {
+test('a segment that could not be removed is removed later', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   for (let n = 0; n < 60; n++) await spool.append(recordOf(n), 1)
@@ -182,7 +182,7 @@ test('a segment that could not be removed is removed with a later one', async ()
   expect([...disk.names.keys()].filter((path) => path.endsWith('.segment')).length).toBeLessThan(kept - 2)
 })
 
-test('a rejection nobody waits for does not reach the process', async () => {
+test('an unhandled rejection of an append does not end the process', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   disk.fault = ({ op }) => (op === 'write' ? errno('EIO') : undefined)

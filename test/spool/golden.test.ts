@@ -35,7 +35,7 @@ test('dead letters of format 1 are listed', () => {
   dead.close()
 })
 
-test('what is written today is format 1 byte for byte: another format needs another version and its own golden files', async () => {
+test('writes format 1 byte for byte: another format needs a new version and golden files', async () => {
   const disk = new FakeDisk()
   await writeGolden(disk)
   const names = readdirSync(FORMAT_1).filter((name) => name !== 'dead.sqlite')

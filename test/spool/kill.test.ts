@@ -69,7 +69,7 @@ async function live(first: number, oracle: Oracle, until: string, count: number)
   expect(seen).toBeGreaterThanOrEqual(count)
 }
 
-test('kill -9 at many moments: every acknowledged record is delivered, in order, and none again after an advance', async () => {
+test('after kill -9 at many moments every acknowledged record is delivered in order, and none again after an advance', async () => {
   const oracle: Oracle = { acknowledged: [], delivered: [], advanced: new Set(), newestUs: 0 }
   for (const [round, [line, count]] of ROUNDS.entries()) await live(round * MOST_PER_ROUND, oracle, line, count)
 

@@ -46,7 +46,7 @@ const isSubset = (some: readonly string[], all: readonly string[]) => {
   })
 }
 
-describe('an area that cannot be read', () => {
+describe('an unreadable area', () => {
   const fill = async (disk: FakeDisk) => {
     const { log, lines } = createLogLines()
     const spool = await openOn(disk, { segmentBytes: SEGMENT_BYTES, log })
@@ -57,7 +57,7 @@ describe('an area that cannot be read', () => {
     ['a page in the middle', 8192, 8193],
     ['the header', 0, 64],
     ['the last page', SEGMENT_BYTES - 1, SEGMENT_BYTES],
-  ])('%s costs its own records only; they are counted, the file is named and kept', async (_, from, to) => {
+  ])('%s loses only its own records; they are counted, and the file is reported and kept', async (_, from, to) => {
     const disk = new FakeDisk()
     const { spool, lines, records } = await fill(disk)
     const path = segmentsOf(disk)[2]!
@@ -71,7 +71,7 @@ describe('an area that cannot be read', () => {
     expect(lost === 0 || disk.names.has(path.replace(DIR, `${DIR}/damaged`))).toBe(true)
   })
 
-  test('a header, met at the start, costs its page only, and the start goes on', async () => {
+  test('in a header at the start loses only its page, and the start continues', async () => {
     const first = new FakeDisk()
     const { records } = await fill(first)
     for (const which of [0, 2, -1]) {
@@ -90,7 +90,7 @@ describe('an area that cannot be read', () => {
     }
   })
 
-  test('a whole file is given up when others can be read, and none when nothing can', async () => {
+  test('a whole file is abandoned if others are readable, and none if no file is', async () => {
     const disk = new FakeDisk()
     const { spool, records } = await fill(disk)
     disk.fault = ({ op }) => (op === 'read' ? errno('EIO') : undefined)
@@ -106,7 +106,7 @@ describe('an area that cannot be read', () => {
   })
 })
 
-describe('a file that somebody deletes under the running process', () => {
+describe('a file deleted under the running process', () => {
   const openReal = async () => {
     const dir = tempDir('deleted')
     dirs.push(dir)
@@ -119,7 +119,7 @@ describe('a file that somebody deletes under the running process', () => {
       .filter((name) => name.endsWith('.segment'))
       .sort()
 
-  test('a segment is counted at once, once, and the rest is delivered', async () => {
+  test('a segment is counted once, and the rest is delivered', async () => {
     const { dir, spool, records } = await openReal()
     unlinkSync(join(dir, segmentsIn(dir)[2]!))
     await until('counted', () => spool.stats().damaged > 0)
@@ -131,7 +131,7 @@ describe('a file that somebody deletes under the running process', () => {
     await spool.close()
   })
 
-  test('the segment that is written to: no append is acknowledged into it', async () => {
+  test('the current segment: no append to it is acknowledged', async () => {
     const { dir, spool } = await openReal()
     await persist(spool)
     for (const name of segmentsIn(dir)) unlinkSync(join(dir, name))
@@ -147,7 +147,7 @@ describe('a file that somebody deletes under the running process', () => {
     await spool.close()
   })
 
-  test('the directory: appends fail, and the spool says that it is gone', async () => {
+  test('the directory: appends fail, and the spool reports it missing', async () => {
     const { dir, spool, lines } = await openReal()
     rmSync(dir, { recursive: true })
     await expect(spool.append('into nothing', 1)).rejects.toMatchObject({ code: 'disk_failed' })
@@ -158,7 +158,7 @@ describe('a file that somebody deletes under the running process', () => {
   })
 })
 
-describe('a segment under a name that is not its own', () => {
+describe('a segment with a wrong name', () => {
   const stopped = async () => {
     const disk = new FakeDisk()
     const spool = await openOn(disk, { segmentBytes: SEGMENT_BYTES })
@@ -199,7 +199,7 @@ describe('a segment under a name that is not its own', () => {
   })
 })
 
-test('the loss of the last segment is counted after a kill, too', async () => {
+test('the loss of the last segment is also counted after a kill', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: SEGMENT_BYTES })
   await appendGroups(spool, GROUPS)
@@ -212,8 +212,8 @@ test('the loss of the last segment is counted after a kill, too', async () => {
   expect(again.stats().damaged).toBeGreaterThan(0)
 })
 
-describe('an append that the disk failed', () => {
-  test('is not there after a restart when its removal is durable', async () => {
+describe('an append that failed on disk', () => {
+  test('is absent after a restart if its removal was durable', async () => {
     const disk = new FakeDisk()
     const spool = await openOn(disk)
     await spool.append('before', 1)
@@ -228,7 +228,7 @@ describe('an append that the disk failed', () => {
     expect(await drain(await openOn(disk.clone()))).toEqual(['before'])
   })
 
-  test('says that it may be kept when the disk does not take its removal either', async () => {
+  test('reports that it may be kept if its removal failed as well', async () => {
     const disk = new FakeDisk()
     const spool = await openOn(disk)
     await spool.append('before', 1)

@@ -134,7 +134,7 @@ function expectBatch(records: readonly string[], held: readonly string[], atMost
   expect(records.length > 0).toBe(held.length > 0)
 }
 
-test('a spool is a list, whatever happens to it', async () => {
+test('a spool behaves like a list, whatever happens to it', async () => {
   let delivered = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async (steps) => {
@@ -153,7 +153,7 @@ test('a spool is a list, whatever happens to it', async () => {
   expect(delivered).toBeGreaterThan(500)
 })
 
-test('any bytes at all in place of the files: it opens or refuses, never hangs, and goes on', async () => {
+test('with arbitrary bytes as files it opens or refuses, and never hangs', async () => {
   const names = ['position', '0000000000000001.segment', '0000000000000002.segment']
   const files = fc.record(Object.fromEntries(names.map((name) => [name, fc.uint8Array({ maxLength: 300 })])), {
     requiredKeys: [],

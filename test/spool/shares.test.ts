@@ -10,7 +10,7 @@ const TEXT = 'x'.repeat(976) // 1,000 bytes with its frame
 describe('a shared spool', () => {
   const open = (isShared: () => boolean) => openOn(new FakeDisk(), { maxBytes: 100_000, segmentBytes: 8192, isShared })
 
-  test('refuses an owner who holds half of it, and nobody else; delivery frees the share', async () => {
+  test('refuses only an owner who holds half of it; delivery frees the share', async () => {
     const spool = await open(() => true)
     for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 0, 'mallory')
     expect(spool.refusal('mallory')).toBe('share_full')
@@ -22,7 +22,7 @@ describe('a shared spool', () => {
     expect(spool.refusal('mallory')).toBeUndefined()
   })
 
-  test('counts what waits for the disk, too', async () => {
+  test('also counts what waits for the disk', async () => {
     const spool = await open(() => true)
     const appends = Array.from({ length: 60 }, (_, i) =>
       spool.append(TEXT, i + 1, 0, 'mallory').then(
@@ -84,7 +84,7 @@ describe('a shared spool', () => {
   })
 })
 
-test('a share is released run by run, never below what is held', () => {
+test('a share is released step by step, never below what is held', () => {
   const shares = new Shares({ runBytes: 100, maxBytes: 1e6, isShared: () => true })
   shares.commit(
     new Map([

@@ -17,7 +17,7 @@ afterAll(() => {
   for (const dir of made) rmSync(dir, { recursive: true, force: true })
 })
 
-test('what was appended is read in order, byte for byte, over segments and a restart', async () => {
+test('reads appended records in order, byte for byte, across segments and a restart', async () => {
   const dir = freshDir()
   const { log, lines } = createLogLines()
   const open = () => openOn(systemDisk, { dir, segmentBytes: 4096, log })
@@ -34,7 +34,7 @@ test('what was appended is read in order, byte for byte, over segments and a res
   expect(quiet(lines)).toBe(true)
 })
 
-test('reading does not move the position, advancing does, and a restart goes on from there', async () => {
+test('only advancing moves the position, and a restart continues from there', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   const records = await appendGroups(spool, [30])
@@ -48,7 +48,7 @@ test('reading does not move the position, advancing does, and a restart goes on 
   expect(await drain(again)).toEqual(records.slice(10))
 })
 
-test('reading ahead goes on behind a batch that is not advanced over yet', async () => {
+test('reading ahead continues after a batch that is not yet advanced over', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   const records = await appendGroups(spool, [30])
@@ -63,7 +63,7 @@ test('reading ahead goes on behind a batch that is not advanced over yet', async
   expect((await spool.read(10, 1 << 20, first.next)).records).toEqual(records.slice(20))
 })
 
-test('a batch keeps to its bytes but holds one record at least', async () => {
+test('a batch respects its byte limit but holds at least one record', async () => {
   const spool = await openOn(new FakeDisk(), { segmentBytes: 8192 })
   for (const record of ['a'.repeat(100), 'b'.repeat(100), 'c'.repeat(1000)]) await spool.append(record, 1)
   expect((await spool.read(10, 200)).records).toHaveLength(2)
@@ -73,7 +73,7 @@ test('a batch keeps to its bytes but holds one record at least', async () => {
   await spool.advance(next)
 })
 
-test('appends that arrive during a commit share the next one', async () => {
+test('appends during a commit share the next one', async () => {
   const disk = new FakeDisk()
   const commits: number[] = []
   const spool = await openOn(disk, { segmentBytes: 8192, onCommit: (records) => commits.push(records) })
@@ -93,7 +93,7 @@ test('appends that arrive during a commit share the next one', async () => {
   expect(await drain(spool)).toEqual(['first', 'second', 'third', 'fourth'])
 })
 
-test('an append resolves after the fdatasync of its segment and no earlier', async () => {
+test('an append resolves only after the fdatasync of its segment', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192 })
   await spool.append('makes the segment', 1)
@@ -120,7 +120,7 @@ test('an append resolves after the fdatasync of its segment and no earlier', asy
   expect((await spool.read(10, 1000)).records).toEqual(['makes the segment', 'waits'])
 })
 
-test('passed segments are removed, and the files stay few however much goes through', async () => {
+test('removes passed segments, so that the number of files stays small', async () => {
   const dir = freshDir()
   const spool = await openOn(systemDisk, { dir, segmentBytes: 4096 })
   for (let round = 0; round < 20; round++) {
@@ -131,7 +131,7 @@ test('passed segments are removed, and the files stay few however much goes thro
   await spool.close()
 })
 
-test('the floors of both turns survive delivery, kills and restarts, each by itself', async () => {
+test('the floors of both turns independently survive delivery, kills and restarts', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   await spool.append('ahead', 1_800_000_000_000_009, 0)
@@ -167,7 +167,7 @@ test('the floor of a turn survives delivery and restarts', async () => {
   expect(again.floors[0]).toBe(1_800_000_000_000_001)
 })
 
-test('the arrival of the oldest record is known after appending, reading, advancing and reopening', async () => {
+test('reports the arrival of the oldest record after appending, reading, advancing and reopening', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   await appendGroups(spool, [40])
@@ -183,7 +183,7 @@ test('the arrival of the oldest record is known after appending, reading, advanc
   expect(spool.stats().oldestUs).toBe(2_000_000)
 })
 
-test('waiting ends when there is a record, at once when there is one already, and when the signal aborts', async () => {
+test('waiting ends when a record exists or the signal aborts', async () => {
   const spool = await openOn(new FakeDisk())
   const never = new AbortController().signal
   const woken = spool.waitForRecords(never)
@@ -198,7 +198,7 @@ test('waiting ends when there is a record, at once when there is one already, an
   await spool.waitForRecords(stop.signal)
 })
 
-test('a restart gives back the room of the segment that was not full', async () => {
+test('a restart frees the unused space of a partly filled segment', async () => {
   const disk = new FakeDisk()
   const records = await appendGroups(await openOn(disk, { segmentBytes: 1 << 20 }), [3])
   const path = `${DIR}/0000000000000001.segment`
@@ -223,7 +223,7 @@ test('a full spool refuses until something is delivered', async () => {
   expect(await drain(spool)).toHaveLength(accepted - records.length + 1)
 })
 
-test('a disk that is almost full refuses, says so once, and accepts again when there is room', async () => {
+test('a nearly full disk refuses, logs once, and accepts again when there is room', async () => {
   const disk = new FakeDisk()
   disk.free = 99
   const { log, lines } = createLogLines()
@@ -240,7 +240,7 @@ test('a disk that is almost full refuses, says so once, and accepts again when t
   await spool.close()
 })
 
-test('appends in front of a disk that hangs are bounded in memory', async () => {
+test('appends to a hanging disk are bounded in memory', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 1 << 20 })
   await spool.append('makes the segment', 1)
@@ -261,7 +261,7 @@ test('appends in front of a disk that hangs are bounded in memory', async () => 
   expect(spool.refusal()).toBeUndefined()
 })
 
-test('large appends wait while much is unwritten, until it is written or has failed', async () => {
+test('large appends wait until pending data is written or has failed', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 1 << 20 })
   await spool.append('makes the segment', 1)
@@ -285,7 +285,7 @@ test('large appends wait while much is unwritten, until it is written or has fai
   }
 })
 
-test('closing finishes the appends in hand and rejects later ones', async () => {
+test('closing finishes pending appends and rejects later ones', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   const appends = Array.from({ length: 50 }, (_, i) => spool.append(recordOf(i), i + 1))
@@ -300,7 +300,7 @@ test('closing finishes the appends in hand and rejects later ones', async () => 
   expect(await drain(await openOn(disk))).toHaveLength(50)
 })
 
-test('a spool of a newer format is refused and left as it is', async () => {
+test('refuses a spool of a newer format without changing it', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   await appendGroups(spool, [20])
@@ -320,7 +320,7 @@ test('a spool of a newer format is refused and left as it is', async () => {
   }
 })
 
-test('reading and advancing go on while the disk takes nothing new', async () => {
+test('reading and advancing continue while the disk rejects writes', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
   const records = await appendGroups(spool, [60])

@@ -28,7 +28,7 @@ async function holdElsewhere(dir: string) {
   return { child, answer }
 }
 
-test('a second process is refused and told who holds it; after a kill -9 of the first it gets in', async () => {
+test('refuses a second process with the pid of the holder until the first is killed', async () => {
   const dir = freshDir()
   const first = await holdElsewhere(dir)
   expect(first.answer).toBe('locked')
@@ -45,7 +45,7 @@ test('a second process is refused and told who holds it; after a kill -9 of the 
   await second.child.exited
 })
 
-test('the same process does not get it twice, and gets it again after a release', () => {
+test('the same process cannot lock it twice, but can after a release', () => {
   const dir = freshDir()
   const lock = lockDataDir(dir)
   expect(() => lockDataDir(dir)).toThrow('in use by another Stint')
@@ -53,7 +53,7 @@ test('the same process does not get it twice, and gets it again after a release'
   lockDataDir(dir).release()
 })
 
-test('the version of the data is written once and a newer one is refused without holding the lock', () => {
+test('writes the data version once, and refuses a newer one without holding the lock', () => {
   const dir = freshDir()
   lockDataDir(dir).release()
   expect(readFileSync(join(dir, 'version'), 'utf8')).toBe('1\n')
@@ -63,30 +63,30 @@ test('the version of the data is written once and a newer one is refused without
   lockDataDir(dir).release()
 })
 
-test.each(['', 'one', '1.5', '-1', '\u0000\u0000'])('a version file that holds %j is refused by name', (text) => {
+test.each(['', 'one', '1.5', '-1', '\u0000\u0000'])('refuses a version file that holds %j by name', (text) => {
   const dir = freshDir()
   writeFileSync(join(dir, 'version'), text)
   expect(() => lockDataDir(dir)).toThrow(join(dir, 'version'))
 })
 
-test('a directory that is missing, or is a file, cannot be written', () => {
+test('reports a directory that is missing or a file', () => {
   const dir = freshDir()
   expect(() => lockDataDir(join(dir, 'missing'))).toThrow('cannot be written')
   writeFileSync(join(dir, 'file'), '')
   expect(() => lockDataDir(join(dir, 'file'))).toThrow('cannot be written')
 })
 
-test('a directory in which nothing can be made is refused, for root too', () => {
+test('refuses a directory that is not writable, also for root', () => {
   expect(() => lockDataDir('/proc')).toThrow('DATA_DIR /proc cannot be written')
 })
 
-test('garbage in the place of the lock is refused by name', () => {
+test('refuses garbage in place of the lock by name', () => {
   const dir = freshDir()
   writeFileSync(join(dir, 'lock'), 'garbage '.repeat(1000))
   expect(() => lockDataDir(dir)).toThrow(join(dir, 'lock'))
 })
 
-test('a DATA_DIR keeps its NODE_ID: another one is refused with what to do', () => {
+test('refuses another NODE_ID for a DATA_DIR and reports what to do', () => {
   const dir = tempDir('node')
   checkNodeId(dir, 3)
   checkNodeId(dir, 3)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-test('other users can open nothing under DATA_DIR, even where the directory itself is open', async () => {
+test('other users cannot open anything under DATA_DIR, even if the directory itself is open', async () => {
   const dataDir = tempDir('modes')
   chmodSync(dataDir, 0o755)
   const stint = createStintProcess({}, { dataDir })

@@ -22,7 +22,7 @@ const letter = (record: string, account = 'alice', destination = 'points') => ({
   record,
 })
 
-test('a buried letter is listed, got and counted, and so it is after a restart', () => {
+test('a buried letter is listed, read and counted, also after a restart', () => {
   const path = freshPath()
   const dead = open(path)
   dead.bury([letter('["s",1]'), letter('["x","ü\\u0000"]', 'alice', 'exceptions')])
@@ -43,7 +43,7 @@ test('a buried letter is listed, got and counted, and so it is after a restart',
   again.close()
 })
 
-test('burying the same record for the same destination twice is one letter, whatever the reason', () => {
+test('burying a record twice for one destination gives one letter, whatever the reason', () => {
   const dead = open()
   dead.bury([letter('r'), letter('r')])
   dead.bury([{ ...letter('r'), reason: 'another one' }])
@@ -53,7 +53,7 @@ test('burying the same record for the same destination twice is one letter, what
   expect(dead.stats().total).toBe(2)
 })
 
-test('pages run from the newest to the oldest without a gap or a repetition, also while new ones arrive', () => {
+test('pages go from newest to oldest without gaps or repetitions, also while new ones arrive', () => {
   const dead = open()
   dead.bury(Array.from({ length: 25 }, (_, i) => letter(`r${i}`, i % 2 === 0 ? 'alice' : 'bob')))
   const seen: string[] = []
@@ -68,7 +68,7 @@ test('pages run from the newest to the oldest without a gap or a repetition, als
   expect(seen).toEqual(Array.from({ length: 13 }, (_, i) => `r${24 - 2 * i}`))
 })
 
-test("a stranger sees, gets and removes nothing of another account's, and an odd id is no letter", () => {
+test('another account cannot list, read or remove letters, and an invalid id is not found', () => {
   const dead = open()
   dead.bury([letter('r')])
   const { id } = dead.list('alice', { limit: 1 })[0]!
@@ -83,7 +83,7 @@ test("a stranger sees, gets and removes nothing of another account's, and an odd
   expect(dead.stats().total).toBe(1)
 })
 
-test('the operator lists, gets and removes the letters of all accounts', () => {
+test('the operator lists, reads and removes the letters of all accounts', () => {
   const dead = open()
   dead.bury([letter('a'), letter('b', 'bob')])
   const [newest, oldest] = dead.list(undefined, { limit: 10 })
@@ -111,7 +111,7 @@ test('a removed letter is gone and its id never comes back; removing an account 
   expect(dead.stats()).toEqual({ total: 0, bytes: 0, byDestination: {} })
 })
 
-test('at the cap nothing of a burial stays, what lies there may be buried again, and removing makes room', () => {
+test('at the limit a burial is rejected as a whole, known records may be buried again, and removal makes room', () => {
   const dead = open(freshPath(), 2000)
   dead.bury([letter('x'.repeat(700))])
   const { bytes } = dead.stats()
@@ -127,7 +127,7 @@ test('at the cap nothing of a burial stays, what lies there may be buried again,
   expect(dead.stats().bytes).toBeLessThanOrEqual(2000)
 })
 
-test('the file gives its room back', () => {
+test('the file shrinks after removals', () => {
   const path = freshPath()
   const dead = open(path)
   dead.bury(Array.from({ length: 500 }, (_, i) => letter(`${i} ${'x'.repeat(2000)}`)))
@@ -136,7 +136,7 @@ test('the file gives its room back', () => {
   expect(statSync(path).size).toBeLessThan(200_000)
 })
 
-test('letters are durable: one that was buried is there after a kill -9', async () => {
+test('letters survive kill -9', async () => {
   const path = freshPath()
   const script = `
     import { openDeadLetters } from '${join(import.meta.dir, '../../src/state/dead-letters.ts')}'
@@ -149,7 +149,7 @@ test('letters are durable: one that was buried is there after a kill -9', async 
   expect(dead.list('alice', { limit: 10 })).toMatchObject([{ record: 'survives' }])
 })
 
-test('a disk that takes no more is an error of that burial alone: nothing of it stays, the rest can be read', async () => {
+test('on a full disk only that burial fails, and the other letters stay readable', async () => {
   const path = freshPath()
   // Files may grow to 256 KiB; the write beyond fails, as on a full disk.
   const script = `
@@ -174,7 +174,7 @@ test('a disk that takes no more is an error of that burial alone: nothing of it 
   expect(await child.exited).toBe(0)
 })
 
-test('a damaged file is refused with what to do, never replaced by an empty one', () => {
+test('refuses a damaged file with instructions and never replaces it with an empty one', () => {
   const foreign = freshPath()
   writeFileSync(foreign, 'this is no database, whatever its name says. '.repeat(100))
   const cut = freshPath()
@@ -192,7 +192,7 @@ test('a damaged file is refused with what to do, never replaced by an empty one'
   }
 })
 
-test('the files are closed to others, whatever the directory lets them do and whoever made them', () => {
+test('the files are private, whatever the mode of the directory and whoever created them', () => {
   const mask = process.umask(0o000)
   try {
     const path = freshPath()
@@ -211,7 +211,7 @@ test('the files are closed to others, whatever the directory lets them do and wh
   }
 })
 
-test('every change is in the file itself when it returns, so that a damaged log can lose nothing', () => {
+test('every change has reached the main file when it returns, so a damaged WAL loses nothing', () => {
   const path = freshPath()
   const dead = open(path)
   const heldByCopy = () => {
@@ -233,7 +233,7 @@ test('every change is in the file itself when it returns, so that a damaged log 
 })
 
 describe('the version of the file', () => {
-  test('one that was written before files had versions is taken, with its letters', () => {
+  test('opens one from before files had versions, with its letters', () => {
     const path = freshPath()
     const dead = open(path)
     dead.bury([letter('old')])
@@ -249,7 +249,7 @@ describe('the version of the file', () => {
     }
   })
 
-  test('a newer one is refused with what to do', () => {
+  test('refuses a newer one with instructions', () => {
     const path = freshPath()
     open(path).close()
     const newer = new Database(path)
@@ -258,7 +258,7 @@ describe('the version of the file', () => {
     expect(() => open(path)).toThrow(/\.sqlite was written by a newer Stint .*start that version/)
   })
 
-  test('an SQLite file of something else is refused', () => {
+  test('refuses an SQLite file of another program', () => {
     const path = freshPath()
     const other = new Database(path)
     other.run('CREATE TABLE account (id TEXT)')

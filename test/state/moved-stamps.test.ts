@@ -16,7 +16,7 @@ function open(path: string, { clock = createStepClock(NOW_US), maxEntries = 1000
 }
 const content = (i: number) => 2n ** 63n + BigInt(i)
 
-test('a move is found at once, and after a restart', async () => {
+test('a move is found immediately and after a restart', async () => {
   const path = freshPath()
   const moved = open(path)
   expect(moved.find(NOW_US, content(1))).toBeUndefined()
@@ -36,7 +36,7 @@ test('a move is found at once, and after a restart', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('what was answered before a kill -9 is there after it', async () => {
+test('acknowledged moves survive kill -9', async () => {
   const path = freshPath()
   const script = `
     const { openMovedStamps } = await import(process.argv[1])
@@ -73,7 +73,7 @@ test.each([
     },
     6,
   ],
-])('a file with %s keeps what is before, says so, and takes new moves', async (_, damage, left) => {
+])('a file with %s keeps earlier moves, logs the damage, and accepts new moves', async (_, damage, left) => {
   const path = freshPath()
   const moved = open(path)
   for (let i = 0; i < 10; i++) await moved.keep(NOW_US, content(i), i + 1)
@@ -93,7 +93,7 @@ test.each([
   await after.close()
 })
 
-test('the list is bounded: the oldest are forgotten, and the file does not grow beyond it', async () => {
+test('the list and its file are bounded: the oldest moves are removed', async () => {
   const path = freshPath()
   const moved = open(path, { maxEntries: 100 })
   for (let i = 0; i < 1000; i++) await moved.keep(NOW_US, content(i), 1)
@@ -103,7 +103,7 @@ test('the list is bounded: the oldest are forgotten, and the file does not grow 
   await moved.close()
 })
 
-test('times that nobody may send any more are forgotten at the start', async () => {
+test('times that are no longer accepted are removed at the start', async () => {
   const path = freshPath()
   const moved = open(path)
   await moved.keep(NOW_US - 6 * DAY_US, content(1), 1)
@@ -115,7 +115,7 @@ test('times that nobody may send any more are forgotten at the start', async () 
   await later.close()
 })
 
-test('a disk that fails rejects the move, which is not found afterwards; the next one is written', async () => {
+test('a failing disk rejects the move, which is not found afterwards; the next one is written', async () => {
   const path = join(freshPath(), 'no-such-directory', 'moved-stamps')
   const moved = open(path)
   await expect(moved.keep(NOW_US, content(1), 1)).rejects.toThrow('ENOENT')
@@ -135,7 +135,7 @@ test('a file of a newer version is refused by name', () => {
   expect(() => open(path)).toThrow(path)
 })
 
-test('a move that comes after the close is rejected', async () => {
+test('rejects a move after the close', async () => {
   const moved = open(freshPath())
   await moved.close()
   await expect(moved.keep(NOW_US, content(1), 1)).rejects.toThrow('closed')

@@ -33,7 +33,7 @@ test('an answer needs no mark outside its window', () => {
   })
 })
 
-test('a range shows of all timings those that overlap it, in the states that they always have', () => {
+test('a range has the timings that overlap it, in the same states as in any range', () => {
   check((marks, q) => {
     const all = pairMarks(marks, { ...q, ...FOREVER })
     expect(pairMarks(marks, q).map(told)).toEqual(all.filter(overlaps(q)).map(told))
@@ -71,7 +71,7 @@ test('the counts of the buckets add up to those of the summary, and those of two
   })
 })
 
-test('the buckets of two neighbouring ranges hold together what those of both hold', () => {
+test('the buckets of two adjacent ranges together equal those of their union', () => {
   const everyNs = 10_000_000_000n
   check((marks, q) => {
     const middle = ((q.fromNs + q.toNs) / 2n / everyNs) * everyNs

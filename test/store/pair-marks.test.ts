@@ -31,7 +31,7 @@ describe('an end belongs to the mark before it', () => {
     ])
   })
 
-  test('in whatever order the marks are handed in', () => {
+  test('in any order of input', () => {
     expect(states([end(1050n), start(1000n)])).toEqual(['completed 1000→1050'])
   })
 
@@ -40,7 +40,7 @@ describe('an end belongs to the mark before it', () => {
     expect(states([start(1000n), end(1101n)])).toEqual(['orphan →1101', 'abandoned 1000→'])
   })
 
-  test('and not to a start further back', () => {
+  test('and not to an earlier start', () => {
     expect(states([start(1000n), end(1010n), end(1020n)])).toEqual(['orphan →1020', 'completed 1000→1010'])
     expect(states([start(1000n), start(1010n), end(1020n), end(1030n)])).toEqual([
       'orphan →1030',
@@ -74,7 +74,7 @@ describe('an end belongs to the mark before it', () => {
 })
 
 describe('a failed end', () => {
-  test('makes the run that it belongs to a failed one', () => {
+  test('makes its run a failed one', () => {
     expect(states([start(1000n), failed(1050n)])).toEqual(['failed 1000→1050'])
     expect(states([start(1000n), failed(1100n)])).toEqual(['failed 1000→1100'])
     expect(states([start(1000n), failed(1101n)])).toEqual(['orphan →1101', 'abandoned 1000→'])
@@ -110,7 +110,7 @@ describe('marks of one time', () => {
     expect(stampsOf('completed')).toEqual(['1006'])
   })
 
-  test('have places of their own', () => {
+  test('have distinct places', () => {
     const marks = ['a', 'b', 'c'].flatMap((uid) => [start(1000n, uid), end(1000n, uid), end(1000n, uid, 'm')])
     const places = pairMarks(marks, wide).map(({ place }) => JSON.stringify([String(place.ns), place.tie]))
     expect(places).toHaveLength(6)
@@ -145,7 +145,7 @@ describe('a start without its end', () => {
 describe('a timing is in the range [from, to)', () => {
   const between = (fromNs: bigint, toNs: bigint, nowNs = 10_000n) => ({ fromNs, toNs, nowNs })
 
-  test('when a part of its run is: to its end and including it, from its start on', () => {
+  test('when a part of its run is, including its start and end', () => {
     const run = [start(1000n), end(1050n)]
     expect(states(run, between(1050n, 1060n))).toHaveLength(1)
     expect(states(run, between(1051n, 1060n))).toHaveLength(0)
@@ -176,13 +176,13 @@ describe('a timing is in the range [from, to)', () => {
 
 describe('as of an earlier moment', () => {
   const asOfNs = 1020n
-  test('a mark that arrived later is not there', () => {
+  test('excludes marks that arrived later', () => {
     expect(states([start(1000n), end(1030n), start(1040n)], { nowNs: asOfNs, asOfNs })).toEqual(['running 1000→'])
   })
-  test('a mark that brought a later time of its own is', () => {
+  test('includes marks with later own times', () => {
     expect(states([start(1000n), end(1031n)], { nowNs: asOfNs, asOfNs })).toEqual(['completed 1000→1031'])
   })
-  test('a mark of that very moment is', () => {
+  test('includes a mark of that moment', () => {
     expect(states([start(1000n), end(1020n)], { nowNs: asOfNs, asOfNs })).toEqual(['completed 1000→1020'])
   })
 })
@@ -192,10 +192,10 @@ test('timings come newest first by first mark', () => {
   expect(states(marks)).toEqual(['completed 1010→1020', 'orphan →1005', 'completed 1000→1090'])
 })
 
-test('no marks are no timings', () => {
+test('without marks there are no timings', () => {
   expect(pairMarks([], wide)).toEqual([])
 })
 
-test('a value with the separators of JSON in it is a group of its own', () => {
+test('a value with JSON separators is a separate group', () => {
   expect(states([start(1000n, 'u', '","'), end(1010n, '","u', '')])).toEqual(['orphan →1010', 'abandoned 1000→'])
 })

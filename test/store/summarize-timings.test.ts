@@ -26,7 +26,7 @@ const question: SummaryQuestion = {
 const nothing = { count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null }
 
 describe('a summary', () => {
-  test('has figures of the completed and counts of the others', () => {
+  test('has figures of completed runs and counts of the others', () => {
     const marks = [
       ...run('a', 100, 110),
       ...run('b', 100, 120),
@@ -46,7 +46,7 @@ describe('a summary', () => {
     expect(row).not.toHaveProperty('atNs')
   })
 
-  test('of nothing completed has no figures', () => {
+  test('has no figures without completed runs', () => {
     expect(summarizeTimings([mark('start', 8500, 'a')], question)).toEqual([
       { process: 'p', ...nothing, failed: 0, running: 1, abandoned: 0, orphan: 0 },
     ])
@@ -75,7 +75,7 @@ describe('a series', () => {
       r.running + r.abandoned + r.orphan,
     ])
 
-  test('counts a completed one where it ended, any other at its mark, oldest bucket first', () => {
+  test('counts completed runs where they ended, others at their mark, oldest bucket first', () => {
     const marks = [...run('a', 150, 250), mark('end', 399, 'b'), mark('start', 400, 'c'), mark('start', 8999, 'd')]
     expect(series(marks)).toEqual([
       [200, 1, 0],

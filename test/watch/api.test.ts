@@ -45,7 +45,7 @@ describe('a channel', () => {
     expect((await ask('GET', `/api/channels/${made.id}`)).status).toBe(404)
   })
 
-  test('does not show the path of a Slack address again: whoever has it may post there', async () => {
+  test('hides the path of a Slack URL, which permits posting', async () => {
     const made = await channel({ kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/secret' })
     expect(made.url).toBe('https://hooks.slack.com/services/T0/B0/secret')
     expect((await ask('GET', `/api/channels/${made.id}`)).json.channel.url).toBe('https://hooks.slack.com/…')

@@ -107,7 +107,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     expect(new Set(received.map(({ id }) => id)).size).toBe(received.length)
   }, 90_000)
 
-  test('a metric above its number fires, and returns', async () => {
+  test('a metric above its limit fires and resolves', async () => {
     await watch('queue', { metric: { name: 'depth', window: '10s', of: 'last', above: 5 } })
     await send('metrics', { process: 'queue', items: { depth: 9 } })
     await gets('alert.firing', 'queue')
@@ -138,15 +138,15 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     for (const i of [1, 2, 3]) expect(new Set(got('alert.firing', `killed ${i}`).map(({ id }) => id)).size).toBe(1)
   }, 120_000)
 
-  test('a restart alerts nobody, and the silence counts from then', async () => {
+  test('a restart causes no alert, and silence counts from the restart', async () => {
     await send('start', { process: 'steady' })
-    await watch('steady', { late: { every: '8s', grace: '1s' } })
+    await watch('steady', { late: { every: '4s', grace: '1s' } })
     await send('start', { process: 'steady' })
     await stint.terminate()
-    await Bun.sleep(10_000) // longer than the interval and its grace
+    await Bun.sleep(6_000) // longer than the interval and its grace
     await stint.start()
     const backAt = Date.now()
     await gets('alert.firing', 'steady')
-    expect(Date.parse(got('alert.firing', 'steady')[0]!.body.data.since) - backAt).toBeGreaterThan(5_000)
+    expect(Date.parse(got('alert.firing', 'steady')[0]!.body.data.since) - backAt).toBeGreaterThan(2_500)
   }, 90_000)
 })

@@ -92,7 +92,7 @@ describe('over HTTP', () => {
     ['', 'nothing'],
     ['{"data":[{"a":1}', 'half a document'],
     ['{"data":[{"a":1}\nCode: 159. DB::Exception: Timeout exceeded. (TIMEOUT_EXCEEDED)', 'an exception amid the rows'],
-  ])('an answer that is cut (%p: %s) is a fault', async (body) => {
+  ])('a truncated answer (%p: %s) is an error', async (body) => {
     const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body) })
     const client = await opening(`http://127.0.0.1:${server.port}`)
     await expect(client.select('SELECT 1')).rejects.toBeInstanceOf(ClickHouseFault)
@@ -120,7 +120,7 @@ describe('over HTTP', () => {
     await server.stop(true)
   })
 
-  test.skipIf(engineMissing !== undefined)('nothing is printed, whatever fails', async () => {
+  test.skipIf(engineMissing !== undefined)('prints nothing, whatever fails', async () => {
     const prints = (['debug', 'info', 'log', 'warn', 'error'] as const).map((name) => spyOn(console, name))
     const { address, leave } = await placeRemote()
     const client = await openClickHouseClient(address, 30_000)
@@ -139,7 +139,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
   const other = tempDir('other')
   afterAll(() => rmSync(other, { recursive: true, force: true }))
 
-  test('a directory that cannot be opened is an error that names the way out', async () => {
+  test('an error for a directory that cannot be opened reports what to do', async () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)
     const failed = openClickHouseClient({ path: other }, 1000) // a process can hold one only
     await expect(failed).rejects.toBeInstanceOf(EngineUnavailableError)
@@ -147,7 +147,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
     await client.close()
   })
 
-  test('settings of one statement do not reach the next', async () => {
+  test('settings of one statement do not affect the next', async () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)
     const limit = "SELECT getSetting('max_execution_time') AS s"
     expect(await client.select<{ s: number }>(`${limit} SETTINGS max_execution_time = 7`)).toEqual([{ s: 7 }])
@@ -155,7 +155,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
     await client.close()
   })
 
-  test('the engine itself ends a question that takes too long, and nothing of it comes out with the next one', async () => {
+  test('the engine aborts a question that takes too long, and its rows do not appear in the next answer', async () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)
     const slow = "SELECT number, 'of somebody else' AS text, sleepEachRow(0.01) FROM numbers(1000)"
     const answers = await Promise.allSettled([
@@ -171,7 +171,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
     await client.close()
   })
 
-  test('a closed connection fails, it does not hang', async () => {
+  test('a closed connection fails instead of hanging', async () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)
     await client.close()
     await expect(client.select('SELECT 1')).rejects.toBeInstanceOf(ClickHouseFault)

@@ -29,11 +29,11 @@ async function countTurns(us: number): Promise<number> {
   return turns
 }
 
-test('encoding gives way to other work after a few milliseconds, however short the texts are', async () => {
+test('encoding yields to other work after a few milliseconds, however short the texts are', async () => {
   expect(await countTurns(1000)).toBeGreaterThanOrEqual(24)
   expect(await countTurns(5000)).toBeGreaterThanOrEqual(99)
 })
 
-test('encoding does not give way without need', async () => {
+test('encoding does not yield without need', async () => {
   expect(await countTurns(1)).toBeLessThanOrEqual(1)
 })

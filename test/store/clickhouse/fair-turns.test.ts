@@ -20,7 +20,7 @@ function open() {
   return { done, ask, start: begin }
 }
 
-test('an account that asks much delays another by one question', async () => {
+test('an account with many questions delays another by one question', async () => {
   const { done, ask, start } = open()
   const answers = [ask('ada', 'a1'), ask('ada', 'a2'), ask('ada', 'a3'), ask('eve', 'e1'), ask('bob', 'b1')]
   await start()
@@ -50,7 +50,7 @@ test('after work that failed the connection is cleared before the next turn', as
   expect(done).toEqual(['bad', 'clear', 'e1'])
 })
 
-test('on two connections an account never keeps another waiting for its own', async () => {
+test('with two connections an account never delays another', async () => {
   const turns = createFairTurns(2, async () => {})
   const running = new Set<string>()
   const { promise: gate, resolve: finish } = Promise.withResolvers<void>()

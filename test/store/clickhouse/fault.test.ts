@@ -4,7 +4,7 @@ import { judgeFailure } from '../../../src/store/clickhouse/judge-failure.ts'
 
 const coded = (code: string, type: string, message: string) => Object.assign(new Error(message), { code, type })
 
-describe('a fault gives the reason and never repeats what was sent:', () => {
+describe('a fault has a reason without what was sent:', () => {
   test.each([
     [
       'a row',
@@ -60,18 +60,18 @@ describe('a fault gives the reason and never repeats what was sent:', () => {
 })
 
 describe('what a failure means', () => {
-  test('every row code refuses, and a code that nobody knows waits', () => {
+  test('every row code refuses, and an unknown code waits', () => {
     const kinds = (codes: number[]) => new Set(codes.map((code) => judgeFailure(new ClickHouseFault('x', code)).kind))
     expect(kinds([25, 26, 27, 38, 41, 53, 72, 117, 407])).toEqual(new Set(['refused']))
     expect(kinds([516, 192, 193, 194, 497, 60, 81, 243, 16, 36, 62, 115, 0, 99_999])).toEqual(new Set(['wait']))
     expect(kinds([159, 202, 209, 210, 241, 242, 252, 999])).toEqual(new Set(['retry']))
   })
 
-  test('no code is a fault on the way, which passes', () => {
+  test('an error without code is a temporary network error', () => {
     expect(judgeFailure(toFault(new Error('socket hang up'), '')).kind).toBe('retry')
   })
 
-  test('too many partitions and a proxy that finds the request too large ask for a split', () => {
+  test("too many partitions and a proxy's size limit ask for a split", () => {
     const partitions = 'Too many partitions for single INSERT block (more than 100). The limit is controlled by …'
     expect(judgeFailure(toFault(coded('252', 'TOO_MANY_PARTS', partitions), '')).kind).toBe('too_large')
     const page = '<html><head><title>413 Request Entity Too Large</title></head></html>'

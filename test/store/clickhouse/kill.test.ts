@@ -32,7 +32,7 @@ async function writeUntilKilled(round: number, after: number): Promise<number> {
 }
 
 test.skipIf(engineMissing !== undefined)(
-  'kill -9 amid inserts loses nothing that was acknowledged',
+  'kill -9 during inserts loses no acknowledged event',
   async () => {
     const acknowledged: number[] = []
     for (let round = 0; round < ROUNDS; round++) acknowledged.push(await writeUntilKilled(round, 3 + 7 * round))

@@ -47,7 +47,7 @@ function collectLog(): { log: Logger; warnings(): Record<string, unknown>[] } {
 }
 
 describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) => {
-  test('creates the database, the tables and their views, and does it once', async () => {
+  test('creates the database, the tables and their views once', async () => {
     const { address } = await atPlace(place)
     const store = await opened(address)
     expect(await store.createSink().prepare()).toEqual(STORED)
@@ -61,7 +61,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
   test.each([
     ['of a version before the first release', 2, 'before the first release'],
     ['of a newer version', 99, 'by a newer version of Stint (step 99)'],
-  ])('leaves tables %s alone and names the way out', async (_, number, reason) => {
+  ])('does not change tables %s and reports what to do', async (_, number, reason) => {
     const { address } = await atPlace(place)
     const client = await openClickHouseClient(address, 30_000)
     closing.push(() => client.close())
@@ -79,7 +79,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await tablesAt(address)).toEqual(before)
   })
 
-  test('never writes into a table of the older form that nobody recorded', async () => {
+  test('never writes into an unrecorded table of the old layout', async () => {
     const { address } = await atPlace(place)
     const client = await openClickHouseClient(address, 30_000)
     closing.push(() => client.close())
@@ -102,7 +102,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(Number(row!.rows)).toBe(0)
   })
 
-  test('several may prepare at the same time', async () => {
+  test('several processes can prepare concurrently', async () => {
     const { address } = await atPlace(place)
     const stores = await Promise.all([opened(address), opened(address), opened(address)])
     const sinks = stores.flatMap((store) => [store.createSink(), store.createSink()])
@@ -110,7 +110,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(Object.keys(await tablesAt(address))).toEqual(ALL)
   })
 
-  test('creates tables for points only where they are held, and adds them when they are', async () => {
+  test('creates tables for points only in a store of points, also later', async () => {
     const { address } = await atPlace(place)
     const store = await openClickHouse({ address, holds: ['exceptions'], retentionDays: 0, log: silent })
     closing.push(() => store.close())
@@ -136,7 +136,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     }
   })
 
-  test('a retention is set on what is created; later another one is only logged', async () => {
+  test('sets the retention on creation; a later change is only logged', async () => {
     const { address } = await atPlace(place)
     const first = collectLog()
     expect(await (await opened(address, first.log, 30)).createSink().prepare()).toEqual(STORED)
@@ -154,7 +154,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     }
   })
 
-  test('a table that keeps everything is not given a retention', async () => {
+  test('does not add a retention to a table that keeps everything', async () => {
     const { address } = await atPlace(place)
     await (await opened(address)).createSink().prepare()
     const { log, warnings } = collectLog()
@@ -165,7 +165,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
 })
 
 describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
-  test('may break after any statement and goes on from there', async () => {
+  test('resumes after an interruption at any statement', async () => {
     const whole = await atPlace(placeRemote)
     await (await opened(whole.address)).createSink().prepare()
     const expected = Object.keys(await tablesAt(whole.address))
@@ -184,7 +184,7 @@ describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
     }
   })
 
-  test('a user who may not create waits for the tables, and uses those that somebody else created', async () => {
+  test('a user without the CREATE right waits for the tables and uses those created by others', async () => {
     const { address, refuse } = await atPlace(placeRemote)
     const sink = (await opened(address)).createSink()
     const denied = { code: 497, type: 'ACCESS_DENIED', message: 'Not enough privileges' }
@@ -200,7 +200,7 @@ describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
     expect(await sink.prepare()).toEqual({ kind: 'wait', reason: '60 UNKNOWN_TABLE: gone' })
   })
 
-  test('a database that may not be created but is there is used', async () => {
+  test('uses an existing database that it may not create', async () => {
     const { address, refuse } = await atPlace(placeRemote)
     const client = await openClickHouseClient(address, 30_000)
     await client.run(`CREATE DATABASE ${address.database}`)
@@ -209,7 +209,7 @@ describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
     expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
   })
 
-  test('the embedded tables are written through to the disk', async () => {
+  test('embedded tables are synced to disk', async () => {
     const address = freshEmbedded()
     await (await opened(address)).createSink().prepare()
     const { marks_raw } = await tablesAt(address)
@@ -223,7 +223,7 @@ describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
   })
 
   test.each(['', 'a b', '1a', 'a`b', 'a.b', 'ä', `a${'b'.repeat(200)}`])(
-    '%p is no name of a database',
+    'rejects %p as the name of a database',
     async (database) => {
       const address = { url: 'http://127.0.0.1:1', user: 'u', password: 'p', database }
       expect(openStore(address)).rejects.toThrow('CLICKHOUSE_DATABASE')

@@ -52,7 +52,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     for (const close of closing) await close()
   })
 
-  test('a batch that is sent twice is there once, before and after a merge', async () => {
+  test('stores a repeated batch once, before and after a merge', async () => {
     const batch: Event[] = [
       start('twice'),
       exception('twice', 'boom'),
@@ -69,7 +69,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await readRows(client, database, 'twice')).toEqual(once)
   })
 
-  test('numbers come back to the last digit and texts to the last byte', async () => {
+  test('numbers read back to the last digit and texts to the last byte', async () => {
     const values = [
       0.1 + 0.2,
       1e308,
@@ -114,7 +114,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ])
   })
 
-  test('one bad event refuses the batch, of which nothing is stored, and the reason holds no content', async () => {
+  test('one invalid event refuses the whole batch with a reason without content', async () => {
     const bad = exception('poison', `${SECRET} \ud800`, US + 1)
     const result = await sink.write([exception('poison', SECRET), bad])
     expect(result.kind).toBe('refused')
@@ -122,14 +122,14 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await count('exceptions', 'poison')).toBe(0)
   })
 
-  test('a value that fits no column is refused without being repeated', async () => {
+  test('refuses a value that fits no column without repeating it', async () => {
     const result = await sink.write([metrics('poison', [[SECRET, SECRET as unknown as number]])])
     expect(result.kind).toBe('refused')
     expect(JSON.stringify(result)).not.toContain(SECRET.slice(0, 12))
     expect((await sink.write([start('poison', 9_999_999_999_000_000)])).kind).toBe('refused')
   })
 
-  test('a check writes one row a day that no account sees', async () => {
+  test('a check writes one row per day that no account sees', async () => {
     const like = [start('checked'), exception('checked', 'x'), metrics('checked', [['a', 1]])]
     for (const event of like) for (let i = 0; i < 2; i++) expect(await sink.check(event)).toEqual(STORED)
     expect(await readRows(client, database, 'checked')).toEqual([])
@@ -140,7 +140,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ])
   })
 
-  test('erasing an account leaves nothing of it on the disk and everything of the others', async () => {
+  test('erasing an account removes all its data from the disk and nothing of the others', async () => {
     const batch = (account: string) => [start(account), exception(account, 'x'), metrics(account, [['a', 1]])]
     expect(await sink.write([...batch("o'ne"), ...batch('other')])).toEqual(STORED)
     expect(await sink.erase("o'ne")).toEqual(STORED)
@@ -155,13 +155,13 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await sink.write([])).toEqual(STORED)
   })
 
-  test('two sinks write at the same time', async () => {
+  test('two sinks write concurrently', async () => {
     const batches = Array.from({ length: 8 }, (_, i) => [exception('parallel', 'x', US + i)])
     expect(await Promise.all(batches.map((batch) => sink.write(batch)))).toEqual(batches.map(() => STORED))
     expect(await count('exceptions', 'parallel')).toBe(8)
   })
 
-  test('a batch over more months than an INSERT may hold is to be split, and its halves are stored', async () => {
+  test('asks to split a batch over more months than an INSERT may hold, and stores the halves', async () => {
     const month = 31 * 86_400_000_000
     const batch = Array.from({ length: 130 }, (_, i) => exception('months', 'x', US - i * month))
     expect((await sink.write(batch)).kind).toBe('too_large')
@@ -214,7 +214,7 @@ describe.skipIf(engineMissing !== undefined)('what a server answers', () => {
     expect(results.map(({ kind }) => kind)).toEqual(['refused', 'refused'])
   })
 
-  test('settings go with the statement and never beside it', () => {
+  test('settings are part of the statement', () => {
     const inserts = bridge.statements.filter((sql) => sql.startsWith('INSERT INTO') && sql.includes('_raw'))
     expect(inserts.length).toBeGreaterThan(0)
     for (const sql of inserts) expect(sql).toContain('SETTINGS async_insert = 0, insert_deduplicate = 0')

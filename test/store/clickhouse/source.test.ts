@@ -110,7 +110,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     )
   })
 
-  test('exceptions of one time come in pages that skip and repeat none', async () => {
+  test('pages of exceptions with one time skip and repeat none', async () => {
     const events = Array.from({ length: 40 }, (_, i): Exception => {
       const event = exception('ties', 7, `fault ${i}`, { process: `p${i % 3}`, meta: i % 2 === 0 ? 'eu' : '' })
       return { ...event, stamp: ownStamp(event.stamp.us, contentOf(event)) }
@@ -129,7 +129,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     }
   })
 
-  test('a place that no answer gave is some place of its time', async () => {
+  test('an arbitrary cursor is some place of its time', async () => {
     await keep([exception('forged', 0, 'a'), exception('forged', 1, 'b')])
     for (const tie of ['', '[]', '["1"]', '["x","y"]', '["1","99999999999999999999999"]', "'; DROP TABLE", '{}'])
       expect(
@@ -170,7 +170,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await moments([])).toEqual([])
   })
 
-  test('a range takes its first moment in and its last one not', async () => {
+  test('a range includes its start and excludes its end', async () => {
     await keep([exception('range', 0, 'a'), exception('range', 1, 'b'), exception('range', 2, 'c')])
     const q = { account: 'range', fromNs: NS, toNs: NS + 2000n }
     const found = await store.source.findExceptions(q, { limit: 10 })
@@ -178,7 +178,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await store.source.findExceptions({ ...q, fromNs: NS + 1n }, { limit: 10 })).toHaveLength(1)
   })
 
-  test('a range beyond what a store can hold is no error', async () => {
+  test('a range beyond what a store can hold is not an error', async () => {
     await keep([exception('ever', 0, 'a'), start('ever', 0), metrics('ever', 0, [['m', 1]])])
     const ever = { account: 'ever', fromNs: -(10n ** 30n), toNs: 10n ** 30n }
     const timings = { ...ever, maxRunNs: 86_400_000_000_000n, nowNs: NS + 1n }
@@ -247,7 +247,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await store.source.groupExceptions(all('equal'), { limit: 100, after: strange })).toEqual(whole)
   })
 
-  test('metrics come newest first and by name within a stamp, also where a page ends amid a stamp', async () => {
+  test('metrics come newest first and by name within a stamp, also across pages', async () => {
     const names = ['a', 'B', 'ä', 'z\\', '😀']
     await keep(
       [0, 1, 2].map((us) =>
@@ -278,7 +278,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(one.map(({ value }) => value)).toEqual([2.4, 1.4])
   })
 
-  test('metrics are put together by bucket, process and name', async () => {
+  test('metrics are aggregated by bucket, process and name', async () => {
     const minute = 60_000_000
     await keep([
       metrics('buckets', 0, [['m', 3]]),
@@ -343,7 +343,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(row!.metas).toEqual(Array.from({ length: PROCESS_METAS }, (_, i) => `m${String(i).padStart(3, '0')}`))
   })
 
-  test('only the account that asks is seen, whatever the values hold', async () => {
+  test('questions see only their own account, whatever the values contain', async () => {
     const nasty = `' OR 1=1 -- \\' {x:String} "\``
     await keep([exception('mine', 0, 'a', { process: nasty, meta: nasty }), exception(nasty, 0, 'b')])
     const q = { ...all('mine'), process: nasty, meta: nasty }
@@ -370,7 +370,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(row).toMatchObject({ count: 1, running: 1, orphan: 1, abandoned: 0, meanMs: 0.01 })
   })
 
-  test('names of the utmost length are asked for as they are', async () => {
+  test('accepts names of the maximum length', async () => {
     const process = '😀'.repeat(250)
     const meta = 'ö%&='.repeat(125)
     await keep([exception('long', 0, 'a', { process, meta })])
@@ -379,7 +379,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
 })
 
 describe.skipIf(engineMissing !== undefined)('a question that fails', () => {
-  test('throws StoreError without the password, whether the store is away, a stranger or without tables', async () => {
+  test('throws StoreError without the password if the store is unreachable, not ClickHouse, or has no tables', async () => {
     const { address, leave } = await placeRemote()
     const places = [
       { ...address, url: 'http://127.0.0.1:1' },

@@ -12,7 +12,7 @@ function linesOf(...events: Event[]): string[] {
 }
 
 describe('a mark', () => {
-  test('is one point: its tags, its stamp, its pair and its uid', () => {
+  test('is one point with its tags, stamp, pair and uid', () => {
     expect(linesOf(start, { ...start, kind: 'end' }, { ...start, kind: 'end', failed: true })).toEqual([
       `mark,account=acc,mark=start,meta=eu,process=import at=1795211562171920000i,pair=${pairOf('run-1', 'start')}i,uid="run-1" 1795211562171920042`,
       `mark,account=acc,mark=end,meta=eu,process=import at=1795211562171920000i,pair=${pairOf('run-1', 'end')}i,uid="run-1" 1795211562171920042`,
@@ -26,14 +26,14 @@ describe('a mark', () => {
     ])
   })
 
-  test('with its own time has that as a field: the stamp lies behind it, in the same second', () => {
+  test('with its own time has it as a field; the stamp is later in the same second', () => {
     const own = { us: 1_795_211_562_171_920, sub: 427 }
     expect(linesOf({ ...start, stamp: own })[0]).toEndWith(
       `at=1795211562000000000i,pair=${pairOf('run-1', 'start')}i,uid="run-1" 1795211562171920427`,
     )
   })
 
-  test('keeps its place in the line whatever its texts hold', () => {
+  test('stays one line whatever its texts contain', () => {
     expect(linesOf({ ...start, process: 'a b,c=d\\e', meta: 'x, y', uid: '"\\' })[0]).toStartWith(
       'mark,account=acc,mark=start,meta=x\\,\\ y,process=a\\ b\\,c\\=d\\e at=',
     )
@@ -41,7 +41,7 @@ describe('a mark', () => {
 })
 
 describe('a request of metrics', () => {
-  test('is a point a name, its value always a float', () => {
+  test('is a point per name, its value always a float', () => {
     const items = [
       ['a', 1],
       ['b c', -0.5],
@@ -66,7 +66,7 @@ test('a uid of metrics is a field, absent without a uid', () => {
   ])
 })
 
-test('an exception has no place in InfluxDB', () => {
+test('an exception is not written to InfluxDB', () => {
   expect(() => linesOf({ kind: 'exception', account: 'a', process: 'p', meta: '', exception: 'x', stamp })).toThrow()
 })
 
@@ -81,7 +81,7 @@ describe('the pair of a mark', () => {
     expect(pairOf(uid, 'failed')).toBe(4n * hash + 3n)
   })
 
-  test('differs by +1 from a start to its end and +3 to its failed end, and by nothing like that between uids', () => {
+  test('differs by +1 from a start to its end and +3 to its failed end, and never so between uids', () => {
     const uids = Array.from({ length: 200 }, (_, i) => `uid-${i}`)
     const near = new Set([-3n, -1n, 0n, 1n, 3n])
     for (const uid of uids) {

@@ -56,7 +56,7 @@ describe.skipIf(influxdMissing !== undefined)('preparing', () => {
     expect(await find(server, name)).toBeDefined()
   })
 
-  test('reports that a bucket keeps another retention, and leaves it', async () => {
+  test('reports a bucket with another retention without changing it', async () => {
     const server = await influxd()
     const { bucket } = await server.freshBucket(3 * DAY_S)
     const { result, logged } = await prepare(server, bucket, { retentionDays: 30 })
@@ -66,7 +66,7 @@ describe.skipIf(influxdMissing !== undefined)('preparing', () => {
     expect((await prepare(server, bucket, { retentionDays: 3 })).logged).toEqual([])
   })
 
-  test('is content with a token that may only write to the bucket, and with one that may see it too', async () => {
+  test('accepts a token that may only write to the bucket, or also read it', async () => {
     const server = await influxd()
     const { bucket } = await server.freshBucket()
     const { id } = await find(server, bucket)

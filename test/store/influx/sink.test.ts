@@ -76,14 +76,14 @@ describe('an answer to a write', () => {
   test.each([
     [200, '<html>Down for maintenance</html>'],
     [204, null],
-  ])("of %d without it is a proxy's: the batch is kept and sent again", async (status, body) => {
+  ])('of %d without it comes from a proxy: the batch is kept and retried', async (status, body) => {
     expect(await writeTo(serveStub(() => new Response(body, { status })))).toMatchObject({
       kind: 'retry',
       reason: expect.stringContaining(String(status)),
     })
   })
 
-  test('may say when to come back', async () => {
+  test('may have retry-after', async () => {
     expect(await writeTo(answers(503, 'busy', { 'retry-after': '7' }))).toMatchObject({ kind: 'retry', afterMs: 7_000 })
     expect(await writeTo(answers(429, 'busy', { 'retry-after': 'soon' }))).not.toHaveProperty('afterMs')
   })
@@ -119,12 +119,12 @@ describe('an answer to a write', () => {
     expect(await writeTo(page)).toMatchObject({ kind: 'retry' })
   })
 
-  test('that never comes is given up on, and tried again', async () => {
+  test('times out and is retried', async () => {
     const result = await writeTo(serveStub(never), 100)
     expect(result).toEqual({ kind: 'retry', reason: 'no answer within 100 ms' })
   })
 
-  test('that is no HTTP, or breaks off, is tried again', async () => {
+  test('that is not HTTP, or breaks off, is retried', async () => {
     expect(await writeTo(serveBytes('what?\r\n\r\n'))).toMatchObject({ kind: 'retry' })
     expect(await writeTo(serveBytes(''))).toMatchObject({ kind: 'retry' })
     expect(await writeTo(serveBytes('HTTP/1.1 500 no\r\ncontent-length: 50\r\n\r\nhal'))).toMatchObject({
@@ -132,7 +132,7 @@ describe('an answer to a write', () => {
     })
   })
 
-  test('to a sink that was closed meanwhile is not waited for', async () => {
+  test('is not awaited after the sink was closed', async () => {
     stub = serveStub(never)
     const sink = createInfluxSink({
       ...{ url: stub.url, token: TOKEN, org: 'o', bucket: 'b' },

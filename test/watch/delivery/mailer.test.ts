@@ -77,7 +77,7 @@ test('sends text and HTML over STARTTLS with AUTH', async () => {
   expect(text).toContain('nightly &lt;import&gt;')
 })
 
-test('refuses a certificate that is not trusted, but on this machine', async () => {
+test('refuses an untrusted certificate except on this machine', async () => {
   const { mails, port } = await startSmtp()
   await expect(deliverTo(port, 'stint:p%40ss@', '0.0.0.0')()).rejects.toThrow('The mail server did not take the e-mail')
   expect(mails).toEqual([])
@@ -92,7 +92,7 @@ test.each([
   expect(failure.message).toBe(`The mail server did not take the e-mail: code ${code}.`)
 })
 
-test('a greylisted e-mail is taken at a later attempt, with the same id', async () => {
+test('a greylisted e-mail is accepted at a later attempt with the same id', async () => {
   let asked = 0
   const { mails, port } = await startSmtp({
     onRcptTo: (_address, _session, done) => (asked++ === 0 ? done(refusal(450)) : done()),

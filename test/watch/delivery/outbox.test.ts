@@ -78,7 +78,7 @@ describe('a webhook', () => {
     )
   })
 
-  test('is tried again with back-off and the same id until it is taken', async () => {
+  test('is retried with back-off and the same id until it is accepted', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
     answer = () => new Response('broken', { status: 500 })
     const outbox = outboxOf()
@@ -113,7 +113,7 @@ describe('a webhook', () => {
     expect((await store.alert('acc_1', 'ale_0'))?.notifiedUs).toBeNull()
   })
 
-  test('that answers 410 is disabled, and nothing more goes there', async () => {
+  test('that answers 410 is disabled and gets nothing more', async () => {
     await fill(channelOf('cha_1', { target: url('/gone') }), 3)
     answer = () => new Response(null, { status: 410 })
     const outbox = outboxOf()
