@@ -12,8 +12,7 @@ import {
   parseSpanUs,
   parseTrustProxy,
 } from './parse-settings.ts'
-import { readText } from './read-text.ts'
-import { readTls, type TlsPaths } from './read-tls.ts'
+import { readText, readTls, type TlsPaths } from './read-files.ts'
 
 export interface InfluxConfig {
   readonly url: string

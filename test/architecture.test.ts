@@ -37,8 +37,7 @@ const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'co
 /** Commands that do not ask a server: `stint reset-password` works on DATA_DIR while it is stopped, `stint copy` on the stores themselves. */
 const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/reset-password.ts': ['account', 'state'],
-  'cli/copy.ts': ['copy'],
-  'cli/transfer.ts': ['copy', 'account'],
+  'cli/copy.ts': ['copy', 'account'],
   'cli/drain.ts': ['copy', 'state', 'watch'],
   'cli/accounts-copy.ts': ['account', 'state', 'watch'],
 }
@@ -49,7 +48,7 @@ const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^@sinclair\/typebox(\/|$)/, ['http', 'wire']],
   [/^swagger-ui-dist(\/|$)/, ['http']],
   [/^pino(\/|$)|^pino-pretty$/, ['log.ts']],
-  [/^prom-client$/, ['metrics.ts', 'cheap-histogram.ts', 'http/ops-routes.ts']],
+  [/^prom-client$/, ['metrics.ts']],
   [/^commander$/, ['cli']],
   [/^uplot(\/|$)/, ['console', 'http']],
   [/^bun:sqlite$/, ['account', 'state']],

@@ -1,10 +1,9 @@
 // `stint account …`: create an account, sign in and out. The key of a new account is all that standard output gets, for scripts.
-import { createApi, Refusal } from './api.ts'
+import { createApi, createSessionFile, Refusal } from './api.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
-import { createSessionFile } from './session-file.ts'
 
 export interface PasswordOptions {
   readonly passwordStdin?: boolean

@@ -1,9 +1,11 @@
 // Requests to the server. Every fault becomes a CliError that says what to do, in the server's own words where it gave some.
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { CliConfig } from './config.ts'
 import { describeFetchFault } from './exec/send-event.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import { oneLine } from './safe-text.ts'
-import { createSessionFile } from './session-file.ts'
 
 const TIMEOUT_MS = 30_000
 const COOKIE = 'stint_session'
@@ -159,5 +161,57 @@ export async function* askPages(
     yield { rows, next: cursor }
     if (!isAll || typeof cursor !== 'string') return
     query.set('cursor', cursor)
+  }
+}
+
+// Stores sessions by server address in session.json in the user's configuration directory, readable by the user alone.
+export interface StoredSession {
+  readonly token: string
+  readonly email: string
+}
+
+type Sessions = Record<string, StoredSession>
+
+export interface SessionFile {
+  get(url: string): StoredSession | undefined
+  set(url: string, session: StoredSession): void
+  remove(url: string): void
+}
+
+/** `get` throws CliError if the file exists and cannot be read. */
+export function createSessionFile(path: string): SessionFile {
+  function read(): Sessions {
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
+      throw new CliError(`cannot read ${path}`, EXIT_REFUSED, { cause })
+    }
+    try {
+      return JSON.parse(text) as Sessions
+    } catch (cause) {
+      throw new CliError(`cannot read ${path}: invalid JSON; delete it and sign in again`, EXIT_REFUSED, { cause })
+    }
+  }
+
+  function write(sessions: Sessions): void {
+    const fresh = `${path}.${process.pid}`
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      writeFileSync(fresh, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600 })
+      renameSync(fresh, path)
+    } catch (cause) {
+      throw new CliError(`cannot keep the session: ${path} cannot be written`, EXIT_REFUSED, { cause })
+    }
+  }
+
+  return {
+    get(url) {
+      const session = Object.entries(read()).find(([key]) => key === url)?.[1]
+      return typeof session?.token === 'string' ? session : undefined
+    },
+    set: (url, session) => write({ ...read(), [url]: session }),
+    remove: (url) => write(Object.fromEntries(Object.entries(read()).filter(([key]) => key !== url))),
   }
 }

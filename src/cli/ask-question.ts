@@ -57,7 +57,7 @@ export interface ViewColumn extends Column {
 // biome-ignore lint/suspicious/noExplicitAny: each column reads its own member
 export type Row = Readonly<Record<string, any>>
 
-export const JSON_FLAG = ['--json', 'print the answer as JSON, one row per line'] as const
+const JSON_FLAG = ['--json', 'print the answer as JSON, one row per line'] as const
 export const ALL_FLAG = ['--all', 'all rows, page by page'] as const
 export const CSV_FLAG = ['--csv', 'print CSV with a heading (RFC 4180)'] as const
 const PAGE_MAX = '1000'

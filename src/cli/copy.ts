@@ -1,7 +1,15 @@
-// `stint copy`: history from one store or file into another. It works on the stores themselves, with the server's settings, so parts of the server are loaded when it is called.
+// `stint copy`, `export` and `import` work on the stores themselves, with the server's settings, so parts of the server are loaded when they are called.
+
+import { join } from 'node:path'
+import { readCliConfig } from './config.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
+
+export function register(program: Program, io: Io): void {
+  registerCopy(program, io)
+  registerTransfers(program, io)
+}
 
 interface CopyFlags {
   readonly from: string
@@ -10,12 +18,12 @@ interface CopyFlags {
   readonly json?: boolean
 }
 
-const HELP = `
+const COPY_HELP = `
 Settings are those of the server: without --to the copy goes into the stores that INFLUX_URL, CLICKHOUSE_URL and DATA_DIR name. Where the source is a server of its
 own, name it with FROM_CLICKHOUSE_URL, _USER, _PASSWORD and _DATABASE, or FROM_INFLUX_URL, _TOKEN, _ORG and _BUCKET (secrets also as …_FILE).
 The embedded engine belongs to one process: stop the server first. An interrupted copy continues where it was; an event that is copied twice is stored once.`
 
-export function register(program: Program, io: Io): void {
+function registerCopy(program: Program, io: Io): void {
   program
     .command('copy')
     .description('copy all events from one store or file into others, and compare both sides')
@@ -23,7 +31,7 @@ export function register(program: Program, io: Io): void {
     .option('--to <file>', 'write a file, one JSON object per line; gzipped if its name ends in .gz')
     .option('--restart', 'begin again instead of continuing an interrupted copy')
     .option('--json', 'print a summary as JSON')
-    .addHelpText('after', HELP)
+    .addHelpText('after', COPY_HELP)
     .action(async ({ from, to, restart, json }: CopyFlags) => {
       const [{ planCopy }, { runCopy }] = await Promise.all([
         import('../copy/places.ts'),
@@ -37,7 +45,75 @@ export function register(program: Program, io: Io): void {
     })
 }
 
-export interface ServerParts {
+// `stint export` and `stint import`: the events of one account as a file, out of the configured stores and into them.
+interface TransferFlags {
+  readonly account: string
+  readonly json?: boolean
+}
+
+const ACCOUNT = ['--account <account>', 'e-mail address or id of the account'] as const
+const JSON_FLAG = ['--json', 'print a summary as JSON'] as const
+const TRANSFER_HELP = `
+Settings are those of the server: INFLUX_URL, CLICKHOUSE_URL and DATA_DIR name the stores, and DATA_DIR the accounts. With the embedded engine stop the server first.
+A file has one JSON object per line; it is gzipped if its name ends in .gz.`
+
+function registerTransfers(program: Program, io: Io): void {
+  program
+    .command('export')
+    .description('write all events of one account into a file')
+    .argument('<file>', 'must not exist yet')
+    .requiredOption(...ACCOUNT)
+    .option(...JSON_FLAG)
+    .addHelpText('after', TRANSFER_HELP)
+    .action(async (file: string, flags: TransferFlags) => {
+      const { planExport } = await import('../copy/places.ts')
+      await transfer(io, flags, (account) => ({ plan: planExport(io.env, file), choices: { account } }))
+    })
+
+  program
+    .command('import')
+    .description('store all events of a file for one account')
+    .argument('<file>', 'as stint export or stint copy wrote it')
+    .requiredOption(...ACCOUNT)
+    .option(...JSON_FLAG)
+    .addHelpText('after', TRANSFER_HELP)
+    .action(async (file: string, flags: TransferFlags) => {
+      const { planImport } = await import('../copy/places.ts')
+      await transfer(io, flags, (asAccount) => ({ plan: planImport(io.env, file), choices: { asAccount } }))
+    })
+}
+
+type RunCopy = typeof import('../copy/run-copy.ts').runCopy
+interface Transfer {
+  readonly plan: Parameters<RunCopy>[0]
+  readonly choices: Parameters<RunCopy>[1]
+}
+
+async function transfer(io: Io, { account, json }: TransferFlags, toTransfer: (id: string) => Transfer): Promise<void> {
+  const { runCopy } = await import('../copy/run-copy.ts')
+  const id = await findAccount(io, account)
+  await withServerParts(io, async (parts) => {
+    const { plan, choices } = toTransfer(id)
+    const summary = await runCopy(plan, choices, parts)
+    if (json) io.stdout.write(`${safeJson(summary)}\n`)
+    assertComplete(summary)
+  })
+}
+
+/** An id is taken as it is where DATA_DIR has no accounts, because they are in PostgreSQL or on another machine. */
+async function findAccount(io: Io, account: string): Promise<string> {
+  const { findAccountId } = await import('../account/find-account-id.ts')
+  const { existsSync } = await import('node:fs')
+  const { dataDir } = readCliConfig(io.env, { withoutKey: true })
+  const path = join(dataDir, 'accounts.sqlite')
+  const found = findAccountId(path, account)
+  if (found !== undefined) return found
+  if (existsSync(path)) throw new CliError(`no account ${oneLine(account)} in ${path}`)
+  if (account.startsWith('acc_')) return account
+  throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory, or pass the account's id`)
+}
+
+interface ServerParts {
   readonly clock: import('../clock.ts').Clock
   readonly log: import('../log.ts').Logger
   readonly stderr: Io['stderr']
@@ -68,7 +144,7 @@ export async function withServerParts(io: Io, work: (parts: ServerParts) => Prom
 }
 
 /** Throws CliError unless all of the source is in the target. */
-export function assertComplete(summary: import('../copy/run-copy.ts').CopySummary): void {
+function assertComplete(summary: import('../copy/run-copy.ts').CopySummary): void {
   const { refused, expired, refusal, comparison } = summary
   const faults = [
     ...(refused > 0 ? [`the target refused ${refused} events (${oneLine(refusal ?? '')})`] : []),

@@ -21,8 +21,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
   [() => import('./reset-password.ts'), 'reset-password'],
-  [() => import('./copy.ts'), 'copy'],
-  [() => import('./transfer.ts'), 'export', 'import'],
+  [() => import('./copy.ts'), 'copy', 'export', 'import'],
   [() => import('./drain.ts'), 'drain'],
   [() => import('./accounts-copy.ts'), 'accounts'],
 ]

@@ -2,7 +2,6 @@
 // the caller or makes it wait; what cannot be sent is retried, kept within bounds, and reported through `onDrop` when it is given up.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Backlog, openBacklog } from './backlog.ts'
-import { describeError } from './describe-error.ts'
 import { createEventTimes, monotonicMs } from './event-times.ts'
 import { sendAtExit } from './exit.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
@@ -222,3 +221,24 @@ export const end: Stint['end'] = (...args) => stint().end(...args)
 export const metrics: Stint['metrics'] = (...args) => stint().metrics(...args)
 export const exception: Stint['exception'] = (...args) => stint().exception(...args)
 export const flush: Stint['flush'] = (...args) => stint().flush(...args)
+
+// Whatever was thrown as text: the stack, then those of its causes.
+const MAX_CAUSES = 5
+
+function describeError(error: unknown, depth = 0): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { stack, cause } = error as { stack?: unknown; cause?: unknown }
+  const text = typeof stack === 'string' && stack !== '' ? withMessage(stack, error) : describeValue(error)
+  return cause === undefined || depth === MAX_CAUSES ? text : `${text}\nCaused by: ${describeError(cause, depth + 1)}`
+}
+
+/** A stack is made with the error, so that a message set later is missing in it. */
+function withMessage(stack: string, error: object): string {
+  const { message } = error as { message?: unknown }
+  return typeof message === 'string' && !stack.includes(message) ? `${String(error)}\n${stack}` : stack
+}
+
+function describeValue(value: object): string {
+  const text = String(value)
+  return text === '[object Object]' ? JSON.stringify(value) : text
+}

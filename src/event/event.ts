@@ -52,8 +52,6 @@ export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 export type Family = 'marks' | 'metrics' | 'exceptions'
 
 export interface KindFacts {
-  /** The path of its own call. */
-  readonly path: string
   readonly destination: Destination
   readonly family: Family
   /** The fields of its body, in the order in which their faults are reported. */
@@ -66,39 +64,20 @@ export interface KindFacts {
   readonly failedTag?: string
 }
 
+const RUN = ['process', 'meta', 'uid'] as const
+
 export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
-  start: {
-    path: '/v1/start',
-    destination: 'points',
-    family: 'marks',
-    fields: ['process', 'meta', 'uid', 'at'],
-    tag: 's',
-  },
-  end: {
-    path: '/v1/end',
-    destination: 'points',
-    family: 'marks',
-    fields: ['process', 'meta', 'uid', 'failed', 'at'],
-    tag: 'e',
-    failedTag: 'f',
-  },
-  metrics: {
-    path: '/v1/metrics',
-    destination: 'points',
-    family: 'metrics',
-    fields: ['process', 'meta', 'uid', 'items', 'at'],
-    own: 'items',
-    tag: 'm',
-  },
+  start: { destination: 'points', family: 'marks', tag: 's', fields: [...RUN, 'at'] },
+  end: { destination: 'points', family: 'marks', tag: 'e', failedTag: 'f', fields: [...RUN, 'failed', 'at'] },
+  metrics: { destination: 'points', family: 'metrics', tag: 'm', own: 'items', fields: [...RUN, 'items', 'at'] },
   exception: {
-    path: '/v1/exception',
-    destination: 'exceptions',
-    family: 'exceptions',
-    fields: ['process', 'meta', 'uid', 'exception', 'at'],
-    own: 'exception',
-    tag: 'x',
+    ...{ destination: 'exceptions', family: 'exceptions', tag: 'x', own: 'exception' },
+    fields: [...RUN, 'exception', 'at'],
   },
 }
+
+/** The path of its own call. */
+export const pathOf = (kind: EventKind): string => `/v1/${kind}`
 
 export const EVENT_KINDS = Object.keys(KINDS) as readonly EventKind[]
 

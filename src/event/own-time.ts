@@ -1,6 +1,5 @@
 // The time that an event brings along (`at`): its form, how old it may be and how far ahead.
 import type { Faults } from './faults.ts'
-import { parseRfc3339 } from './rfc3339.ts'
 
 /** How far ahead of the wall clock an event's own time may lie. */
 export const MAX_AHEAD_US = 5 * 60 * 1_000_000
@@ -22,4 +21,29 @@ export function parseOwnTime(at: unknown, { wallUs, maxAgeUs }: OwnTimes, faults
   if (us < nowUs - maxAgeUs) faults.add('/at', 'is too long ago')
   else if (us > nowUs + MAX_AHEAD_US) faults.add('/at', 'is more than 5 minutes ahead')
   return us
+}
+
+// RFC 3339 times of callers, exact to the nanosecond.
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+
+/** Nanoseconds since the epoch; undefined when the text is no RFC 3339 time with at most nine digits, or has a leap second. */
+export function parseRfc3339(text: string): bigint | undefined {
+  const match = RFC3339.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const [, , , , , , , fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match
+  if (hour > 23 || minute > 59 || second > 59 || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -60 : 60)
+  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset
+  return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'))
 }

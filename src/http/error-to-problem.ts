@@ -1,5 +1,6 @@
 // Whatever a route threw becomes a Problem of the closed table. Elysia's own error codes are not believed: any error may carry a `code`.
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
+import type { Logger } from '../log.ts'
 import { type Fault, Problem } from '../problem.ts'
 
 const MAX_FAULTS = 100
@@ -40,3 +41,47 @@ function schemaFaults(error: ValidationError): Fault[] {
   }
   return [...faults.values()]
 }
+
+// A store or a disk that is in trouble fails many requests at once and for long: why is logged, but each cause only now and then.
+const EVERY_US = 10_000_000
+const MAX_CAUSES = 100
+
+/** Logs `what` with its cause, at most once in ten seconds a cause. `nowUs` may be any clock that does not step back. */
+export function createLogTrouble(
+  log: Logger,
+  nowUs: () => number,
+  what: string,
+): (cause: unknown, path: string) => void {
+  /** When each cause was logged, the longest ago first. */
+  const loggedUs = new Map<string, number>()
+  return (cause, path) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const now = nowUs()
+    if (now - (loggedUs.get(reason) ?? Number.NEGATIVE_INFINITY) < EVERY_US) return
+    loggedUs.delete(reason)
+    if (loggedUs.size >= MAX_CAUSES) loggedUs.delete(loggedUs.keys().next().value!)
+    loggedUs.set(reason, now)
+    log.warn({ reason, path }, what)
+  }
+}
+
+// Elysia answers a known path with another method by 404; RFC 9110 wants 405 and what the path does take.
+/** `routes` as Elysia lists them. Returns the value of `allow` for a path, or undefined without a route. A route without parameters hides those with. */
+export function createAllowedMethods(
+  routes: () => readonly { readonly method: string; readonly path: string }[],
+): (path: string) => string | undefined {
+  let known: { method: string; path: string; pattern: RegExp }[] | undefined
+  return (path) => {
+    known ??= routes().map((route) => ({ ...route, pattern: patternOf(route.path) }))
+    const exact = known.filter((route) => route.path === path)
+    const found = exact.length > 0 ? exact : known.filter(({ pattern }) => pattern.test(path))
+    const methods = new Set(found.map(({ method }) => method))
+    if (methods.size === 0) return undefined
+    if (methods.has('GET')) methods.add('HEAD')
+    return [...methods].sort().join(', ')
+  }
+}
+
+/** `/api/keys/:id` → a pattern in which `:id` is any one segment. */
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`)

@@ -43,7 +43,7 @@ export async function readJson<T extends TObject>(
 }
 
 /** One fault per pointer, at most 100; unknown members last. */
-export function findFaults<T extends TObject>(schema: T, body: unknown, rules: Rules<Static<T>> = {}): Fault[] {
+function findFaults<T extends TObject>(schema: T, body: unknown, rules: Rules<Static<T>> = {}): Fault[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return [{ pointer: '', detail: 'must be a JSON object' }]
   const faults = new Map<string, string>()

@@ -1,6 +1,6 @@
 // How each query parameter is read. Its schema and description are in wire/parameters.ts.
 import { checkMeta, checkProcess, checkUid, nameFault, stripText } from '../event/fields.ts'
-import { parseRfc3339 } from '../event/rfc3339.ts'
+import { parseRfc3339 } from '../event/own-time.ts'
 import { MAX_EACH, MAX_LIMIT, type ParameterName, STATE_FILTERS } from '../wire/parameters.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { parseAgo, parseSpan } from './span.ts'

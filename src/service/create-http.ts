@@ -1,19 +1,17 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
-
 import { createAttemptLimiter } from '../account/attempt-limiter.ts'
 import { createResetTokens } from '../account/reset-tokens.ts'
 import { createConsole } from '../console/bundle-console.ts'
 import { CONSOLE_POLICY } from '../console/shell-page.ts'
 import type { Destination, Event } from '../event/event.ts'
 import { turnOf } from '../event/stamp-clock.ts'
-import { createIsOwnHost } from '../http/accounts/own-host.ts'
 import { createFindSession } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
-import { clientAddress, isForwardedSecure } from '../http/client-address.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
+import { clientAddress, createIsOwnHost, isForwardedSecure } from '../http/request-origin.ts'
 import { Problem } from '../problem.ts'
-import { measureQuestions } from './measure-questions.ts'
+import type { Questions } from '../query/questions.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { localUrl } from './open-watch-room.ts'
 import { renderMetrics } from './report.ts'
@@ -163,4 +161,21 @@ function unready({ spools }: Rooms): Problem | undefined {
     return new Problem('spool_missing', 'The directory of a spool was deleted. Restore DATA_DIR and start Stint again.')
   const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
   return refusal && SPOOL_REFUSALS[refusal]()
+}
+
+// Measures how long each question takes, failed ones too.
+function measureQuestions({ questions, metrics, clock }: Pick<Rooms, 'questions' | 'metrics' | 'clock'>): Questions {
+  const measured = Object.entries(questions).map(([name, ask]) => {
+    const histogram = metrics.questionSeconds.labels(name)
+    const measure = async (...args: Parameters<typeof ask>) => {
+      const beganUs = clock.monotonicUs()
+      try {
+        return await (ask as (...given: typeof args) => Promise<unknown>)(...args)
+      } finally {
+        histogram.observe((clock.monotonicUs() - beganUs) / 1e6)
+      }
+    }
+    return [name, measure]
+  })
+  return Object.fromEntries(measured)
 }

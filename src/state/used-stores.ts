@@ -14,7 +14,7 @@ export interface UsedStore {
 }
 
 /** Empty when nothing was noted yet. Throws an Error that names the file when it is damaged. */
-export function readUsedStores(dataDir: string): readonly UsedStore[] {
+function readUsedStores(dataDir: string): readonly UsedStore[] {
   const path = join(dataDir, 'stores')
   let text: string
   try {

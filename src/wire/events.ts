@@ -1,6 +1,6 @@
 // The four calls of SPEC.md and the batch: what callers send and what they get.
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
-import { EVENT_KINDS, type EventKind } from '../event/event.ts'
+import { EVENT_KINDS, type EventKind, pathOf } from '../event/event.ts'
 import { LIMITS } from '../event/fields.ts'
 import { Problem } from '../problem.ts'
 import { DURABLE_PROBLEMS, Fault } from './problem.ts'
@@ -116,7 +116,7 @@ function eventRoute<K extends EventKind>(
 ) {
   return defineRoute({
     method: 'POST',
-    path: `/v1/${kind}`,
+    path: pathOf(kind),
     tag: 'events',
     access: 'key',
     summary: words.summary,

@@ -1,7 +1,7 @@
 // Who takes part in the tests of the clients: the packed client in a directory of its own, scripts that run in any runtime, and a receiver that
 // answers as a test says, for answers that the real server gives only in trouble.
 import { join } from 'node:path'
-import { bundleClient } from '../../src/deploy/pack/bundle-client.ts'
+import { bundleClient } from '../../src/deploy/pack/npm-packages.ts'
 
 export type Sent = Readonly<Record<string, unknown>> & { readonly kind: string }
 

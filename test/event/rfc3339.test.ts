@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseRfc3339 } from '../../src/event/rfc3339.ts'
+import { parseRfc3339 } from '../../src/event/own-time.ts'
 
 describe('parses a time to the nanosecond', () => {
   test.each([

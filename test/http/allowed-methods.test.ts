@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createAllowedMethods } from '../../src/http/allowed-methods.ts'
+import { createAllowedMethods } from '../../src/http/error-to-problem.ts'
 
 const allowed = createAllowedMethods(() => [
   { method: 'GET', path: '/api/keys' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import pino from 'pino'
-import { createLogTrouble } from '../../src/http/log-trouble.ts'
+import { createLogTrouble } from '../../src/http/error-to-problem.ts'
 import { createStintProcess } from '../support/process.ts'
 
 const S = 1_000_000

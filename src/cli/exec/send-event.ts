@@ -24,7 +24,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** Only these mean that the event itself is at fault; any other answer may differ the next time. */
 const NEVER = new Set([413, 422])
-export const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
+const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
 
 /** Never rejects. Pass `signal` to give up. */
 export async function sendEvent(

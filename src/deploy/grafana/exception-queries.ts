@@ -2,8 +2,7 @@
 import { exceptionGroupsSql, newestExceptionsSql } from '../../store/clickhouse/exceptions.ts'
 import { ALERT_SERIES, FAILED_MINUTES, TABLE_PROCESSES, TABLE_ROWS } from './point-queries.ts'
 import { type Scope, sqlScope } from './selection.ts'
-import { IN_RANGE, series, table, toTime } from './sql-parts.ts'
-import type { Target } from './target.ts'
+import { IN_RANGE, series, type Target, table, toTime } from './target.ts'
 
 const where = (scope: Scope): string[] => [...sqlScope(scope), ...IN_RANGE]
 

@@ -22,7 +22,7 @@ export const AHEAD = fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`)
 const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n + STAMP_REACH_NS)
 
 /** A panel that would pair more marks than this fails and says so: pairing takes about ten seconds and 500 MB per million. */
-export const PANEL_MAX_MARKS = 1_000_000
+const PANEL_MAX_MARKS = 1_000_000
 
 export const ask = (query: FluxText): Target => fluxTarget(query.toString())
 

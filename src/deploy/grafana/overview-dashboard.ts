@@ -1,9 +1,8 @@
 // All processes or some: their state first, then what is running, what failed and what comes in.
 import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
 import { exceptionQueries } from './exception-queries.ts'
-import { BARS, byLabels, timeSeries } from './panels.ts'
+import { BARS, byLabels, RUN_SHADES, timeSeries } from './panels.ts'
 import type { PointQueries } from './point-queries.ts'
-import { RUN_SHADES } from './run-shades.ts'
 import { table } from './table-panel.ts'
 import type { Target } from './target.ts'
 

@@ -1,4 +1,6 @@
 // Panels of a dashboard as Grafana's JSON has them (test/deploy/schema.test.ts checks them against @grafana/schema), and their places in rows 24 wide.
+
+import { RUN_CODES } from './point-queries.ts'
 import type { DataSource, Target } from './target.ts'
 
 /** The unit in which a field is shown; the two of time take ms since the epoch and show it in the browser's zone. */
@@ -273,3 +275,13 @@ export function stat(
     },
   }
 }
+
+// The colours of the states of a run, the same in every panel.
+export const RUN_SHADES: readonly Shade[] = [
+  { value: 0, text: ' ', color: 'transparent' },
+  { value: RUN_CODES.completed, text: 'completed', color: 'green' },
+  { value: RUN_CODES.running, text: 'running', color: 'blue' },
+  { value: RUN_CODES.abandoned, text: 'abandoned', color: 'orange' },
+  { value: RUN_CODES.orphan, text: 'orphan', color: 'purple' },
+  { value: RUN_CODES.failed, text: 'failed', color: 'red' },
+]

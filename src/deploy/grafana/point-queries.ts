@@ -67,8 +67,6 @@ export interface VariableQuery {
 
 export const RUN_CODES = { completed: 1, running: 2, abandoned: 3, orphan: 4, failed: 5 } as const
 
-export const PROCESS_COLUMNS = ['last_run', 'state', 'last_ms', 'median_ms', 'p95_ms', 'failed', 'last_seen'] as const
-
 export const TIMELINE_RUNS = 50
 export const SLOWEST_RUNS = 20
 export const TABLE_ROWS = 100

@@ -1,9 +1,8 @@
 // One process or several, with all metas or one: durations, overlapping and unfinished runs, metrics and exceptions.
 import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
 import { exceptionQueries } from './exception-queries.ts'
-import { BARS, barChart, byLabels, heatmap, stat, stateTimeline, timeSeries, type Unit } from './panels.ts'
+import { BARS, barChart, byLabels, heatmap, RUN_SHADES, stat, stateTimeline, timeSeries, type Unit } from './panels.ts'
 import { type PointQueries, SLOWEST_RUNS, TIMELINE_RUNS } from './point-queries.ts'
-import { RUN_SHADES } from './run-shades.ts'
 import { table } from './table-panel.ts'
 
 /** Units by the ending of a metric's name; the name of a series starts with it. */

@@ -7,7 +7,7 @@ import {
   LATE_FACTOR,
   SILENCE_DAYS,
 } from './point-queries.ts'
-import { NOW_NS, series } from './sql-parts.ts'
+import { NOW_NS, series } from './target.ts'
 
 const since = (days: number): string => `at >= now('UTC') - INTERVAL ${days} DAY`
 

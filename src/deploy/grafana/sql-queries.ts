@@ -12,8 +12,7 @@ import {
 } from './point-queries.ts'
 import { type Scope, sqlScope, sqlText, type Variable, WITHOUT_META } from './selection.ts'
 import { createSqlAlerts } from './sql-alerts.ts'
-import { EVERY_NS, FROM_NS, IN_RANGE, NOW_NS, series, TO_NS, table, toTime } from './sql-parts.ts'
-import { CLICKHOUSE } from './target.ts'
+import { CLICKHOUSE, EVERY_NS, FROM_NS, IN_RANGE, NOW_NS, series, TO_NS, table, toTime } from './target.ts'
 
 const AHEAD_NS = `${BigInt(MAX_AHEAD_US) * 1000n}`
 

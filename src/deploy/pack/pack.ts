@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSbom } from './create-sbom.ts'
 import { packClient, packServer, readPackageJson } from './npm-packages.ts'
 import { packSdist, packWheel } from './python-packages.ts'
-import { type LockedPackage, readLock } from './read-lock.ts'
+import { createSbom, type LockedPackage, readLock } from './read-lock.ts'
 
 const ROOT = join(import.meta.dir, '../../..')
 const DIST = join(process.cwd(), 'dist')

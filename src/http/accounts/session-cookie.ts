@@ -52,7 +52,7 @@ export function refuseCrossSite(request: Request): void {
   if (!same) throw new Problem('cross_site', 'Only pages of Stint itself may do this in a browser.')
 }
 
-/** Throws Problem `cross_site` when the request asked for Stint by a name that is not its own; see own-host.ts. */
+/** Throws Problem `cross_site` when the request asked for Stint by a name that is not its own; see request-origin.ts. */
 export function refuseForeignHost(request: Request, isOwnHost: (request: Request) => boolean): void {
   if (isOwnHost(request)) return
   throw new Problem(

@@ -1,7 +1,14 @@
 // The gate before /v1 and /otlp. In this order, and before the body is read: key, rate, room in the spool, path, method, size, content type. Without a
 // valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
 import type { FoundKey } from '../../account/key-ring.ts'
-import { DESTINATIONS, type Destination, EVENT_KINDS, type EventKind, KINDS } from '../../event/event.ts'
+import {
+  DESTINATIONS,
+  type Destination,
+  destinationOf,
+  EVENT_KINDS,
+  type EventKind,
+  pathOf,
+} from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
@@ -33,10 +40,10 @@ const OTLP: IntakePath = {
 
 const PATHS: ReadonlyMap<string, IntakePath> = new Map([
   ...EVENT_KINDS.map((kind): [string, IntakePath] => [
-    KINDS[kind].path,
+    pathOf(kind),
     {
       kind,
-      destinations: [KINDS[kind].destination],
+      destinations: [destinationOf(kind)],
       maxBodyBytes: MAX_BODY_BYTES,
       contentTypes: [JSON_TYPE],
       codings: [],

@@ -2,7 +2,7 @@
 // parser itself: one TypeBox kind, whose check reads the whole value into an event and which the document describes by the schema of src/wire.
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { EVENT_KINDS, type EventKind, KINDS } from '../../event/event.ts'
+import { EVENT_KINDS, type EventKind, pathOf } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
 import { type Draft, parseEvent } from '../../event/parse-event.ts'
@@ -52,7 +52,7 @@ function parsedBody(kind: EventKind, times: OwnTimes): ParsedBody {
 }
 
 /** `count` may be more than `errors` holds. */
-export function faultsProblem({ list, count }: Faults): Problem {
+function faultsProblem({ list, count }: Faults): Problem {
   const found = count === 1 ? 'a fault' : `${count} faults`
   const more =
     count > list.length ? ` The first ${list.length} are listed, and ${count - list.length} more are not.` : ''
@@ -85,7 +85,7 @@ export function v1Routes(deps: IntakeDeps) {
   }
 
   for (const kind of EVENT_KINDS) {
-    routes.post(KINDS[kind].path, (c) => accept(kind, c.body, (c as unknown as Admitted).admission), {
+    routes.post(pathOf(kind), (c) => accept(kind, c.body, (c as unknown as Admitted).admission), {
       // Elysia reads the source text of hooks and handlers. A context handed on whole would have it parse cookies, query and all headers
       // for each request, a parser of our own would have it make a stream of the body: together as much as all the rest.
       parse: 'arrayBuffer',

@@ -12,7 +12,7 @@ import {
   list,
   object,
   text,
-} from './otlp-values.ts'
+} from './otlp-messages.ts'
 
 /** One span, record or data point, with its events; several data points may share an event. */
 export interface Translated {

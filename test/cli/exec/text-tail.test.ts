@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createTextTail } from '../../../src/cli/exec/text-tail.ts'
+import { createTextTail } from '../../../src/cli/exec/tee-stderr.ts'
 
 const lastCodePoints = (text: string, max: number) => [...text].slice(-max).join('')
 

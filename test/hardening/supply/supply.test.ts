@@ -1,8 +1,7 @@
 // What comes from elsewhere: pinned, with a hash, under a licence that allows what we do, run by nobody at installation, and with a reason.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createSbom } from '../../../src/deploy/pack/create-sbom.ts'
-import { readLock, readPackageJson } from '../../../src/deploy/pack/read-lock.ts'
+import { createSbom, readLock, readPackageJson } from '../../../src/deploy/pack/read-lock.ts'
 import { sectionUnder } from '../../support/readme.ts'
 
 const ROOT = join(import.meta.dir, '../../..')

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { describeRoute, restoreBodies } from '../../../src/http/docs/describe-route.ts'
-import { type OpenApiSchema, toOpenApi } from '../../../src/http/docs/to-open-api.ts'
+import { describeRoute, type OpenApiSchema, restoreBodies, toOpenApi } from '../../../src/http/docs/describe-route.ts'
 import { jsonBody, type Route } from '../../../src/wire/route.ts'
 import { choice, closed, orNull } from '../../../src/wire/shapes.ts'
 

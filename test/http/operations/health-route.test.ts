@@ -1,7 +1,7 @@
 // GET /api/health: whose business what is.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { healthRoute } from '../../../src/http/operations/health-route.ts'
+import { healthRoute } from '../../../src/http/operations/ops-routes.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 
 const NOW_US = 1_763_673_600_000_000

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { timeUs } from '../../../src/event/stamp.ts'
-import { readPing } from '../../../src/http/ping/read-ping.ts'
+import { readPing } from '../../../src/http/ping/ping-routes.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { findRunitor, missing } from '../../support/needs.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { clientAddress, isForwardedSecure } from '../../src/http/client-address.ts'
+import { clientAddress, createIsOwnHost, isForwardedSecure } from '../../src/http/request-origin.ts'
 
 const PEER = '192.0.2.1'
 const request = (forwarded?: string) =>
@@ -40,4 +40,27 @@ test.each<[string | undefined, number, boolean]>([
 ])('X-Forwarded-Proto %p behind %p proxies is TLS: %p', (proto, proxies, expected) => {
   const headers = proto === undefined ? {} : { 'x-forwarded-proto': proto }
   expect(isForwardedSecure(new Request('http://localhost/', { headers }), proxies)).toBe(expected)
+})
+
+const hosted = (host?: string) => new Request('http://localhost/', host === undefined ? {} : { headers: { host } })
+const NAMED = createIsOwnHost(['stint.example.com', '[2001:db8::1]'], false)
+
+test.each<[string | undefined, boolean]>([
+  ['stint.example.com', true],
+  ['Stint.Example.com:8443', true],
+  ['stint.example.com.', true],
+  ['[2001:db8::1]:7070', true],
+  ['localhost:7070', true],
+  ['127.0.0.1', true],
+  [undefined, true],
+  ['evil.example.com', false],
+  ['stint.example.com.evil.example', false],
+  ['xstint.example.com', false],
+  ['192.0.2.1', false],
+])('ALLOWED_HOSTS and the host %p: %p', (host, expected) => expect(NAMED(hosted(host))).toBe(expected))
+
+test('without ALLOWED_HOSTS any name passes, or loopback names alone on a loopback address', () => {
+  expect(createIsOwnHost([], false)(hosted('evil.example.com'))).toBe(true)
+  expect(createIsOwnHost([], true)(hosted('evil.example.com'))).toBe(false)
+  expect(createIsOwnHost([], true)(hosted('localhost'))).toBe(true)
 })
