@@ -25,8 +25,9 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
 
     await page.getByRole('button', { name: 'Create watch' }).click()
     await page.getByLabel('Name').fill('silent job')
-    await page.getByLabel('Process').fill('silent job')
-    await page.getByLabel('Late: a start every').fill('1s')
+    await page.getByRole('combobox', { name: 'Process' }).fill('silent job')
+    await page.getByLabel('a start is late').check()
+    await page.getByLabel('A start every').fill('1s')
     await page.getByLabel('Grace').fill('1s')
     await page.getByRole('dialog').getByRole('button', { name: 'Create watch' }).click()
     await page.getByText('late (every 1s), failed').waitFor()
@@ -41,6 +42,99 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByRole('button', { name: 'Delete hook' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
     await page.getByText('Nothing is watched').waitFor({ timeout: 20_000 })
+  }, 120_000)
+
+  test('every condition can be set and changed, by keyboard on a phone, and faults are shown at their fields', async () => {
+    const { cookie, secret } = await console.signUp('edit@example.com')
+    await console.send(secret, [{ kind: 'start', process: 'queue', meta: 'eu' }])
+    const { page, go } = await console.visit({ viewport: { width: 390, height: 844 } }, cookie)
+    const watch = async () =>
+      (await page.evaluate(() => fetch('api/watches').then((answer) => answer.json()))).watches[0]
+    await go('watches')
+    const dialog = page.getByRole('dialog')
+    const press = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).last().focus()
+      await page.keyboard.press('Enter')
+    }
+    await press('Create watch')
+    await page.keyboard.type('all of it')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('queue')
+    await page.keyboard.press('Tab')
+    await dialog.getByLabel('Meta').selectOption('eu')
+    for (const name of [
+      'a start is late',
+      'a run takes too long',
+      'a run is slower than usual',
+      'a metric crosses a number',
+    ]) {
+      await dialog.getByLabel(name).focus()
+      if (!(await dialog.getByLabel(name).isChecked())) await page.keyboard.press('Space')
+    }
+    await dialog.getByLabel('Expected').selectOption('by a cron schedule')
+    await dialog.getByLabel('Cron expression').fill('0 3 31 2 *')
+    await dialog.getByLabel('Time zone').fill('Mars/Base')
+    await dialog.getByLabel('Longest duration').fill('30 minutes')
+    await dialog.getByLabel('Exceptions count').check()
+    await dialog.getByLabel('After failures').fill('2')
+    await dialog.getByLabel('Times the usual').fill('2.5')
+    await dialog.getByLabel('Figure').selectOption('mean')
+    await dialog.getByLabel('Fires while it is').selectOption('below')
+    await dialog.getByLabel('For at least').fill('5m')
+    await press('Create watch')
+    expect(await dialog.getByLabel('Metric', { exact: true }).getAttribute('aria-invalid')).toBe('true')
+    await dialog.getByLabel('Metric', { exact: true }).fill('rows')
+    await dialog.getByLabel('Number', { exact: true }).fill('5')
+    await press('Create watch')
+    await dialog.getByText('Must be a time span').waitFor()
+    expect(await dialog.getByLabel('Longest duration').getAttribute('aria-invalid')).toBe('true')
+    await dialog.getByLabel('Longest duration').fill('30m')
+    await press('Create watch')
+    await dialog.getByText('Must be a time zone').waitFor()
+    await dialog.getByLabel('Time zone').fill('Europe/Berlin')
+    await press('Create watch')
+    await dialog.getByText('Is never due').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await dialog.getByLabel('Cron expression').fill('0 3 * * *')
+    await press('Create watch')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await watch()).toMatchObject({
+      name: 'all of it',
+      process: 'queue',
+      meta: 'eu',
+      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
+      long: '30m',
+      failed: { after: 2, exceptions: true },
+      slow: 2.5,
+      metric: { name: 'rows', window: '10m', of: 'mean', below: 5, for: '5m' },
+    })
+
+    await press('Edit all of it')
+    expect(await dialog.getByLabel('Cron expression').inputValue()).toBe('0 3 * * *')
+    await dialog.getByLabel('a start is late').uncheck()
+    await dialog.getByLabel('Fires while it is').selectOption('above')
+    await dialog.getByLabel('Remind every').fill('6h')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect(await findBarriers(page)).toEqual([])
+    await press('Save watch')
+    await dialog.waitFor({ state: 'detached' })
+    const changed = await watch()
+    expect(changed).toMatchObject({
+      late: null,
+      long: '30m',
+      meta: 'eu',
+      remind: '6h',
+      metric: { above: 5, for: '5m' },
+    })
+    expect(changed.metric.below).toBeUndefined()
+
+    await press('Pause all of it')
+    await press('Pause watch')
+    await page.getByText('paused', { exact: true }).waitFor()
+    expect(Date.parse((await watch()).paused_until) - Date.now()).toBeGreaterThan(23 * 3_600_000)
+    await press('Resume all of it')
+    await page.getByText('ok', { exact: true }).waitFor()
+    expect((await watch()).paused_until).toBeNull()
   }, 120_000)
 
   test('a process is watched from its runs, and Home shows the alert until it is dismissed', async () => {
@@ -71,8 +165,10 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     const dialog = page.getByRole('dialog')
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[name=long]')?.value === '5m')
     expect(await dialog.getByLabel('Name').inputValue()).toBe('a/b & c')
-    expect(await dialog.getByLabel('Process').inputValue()).toBe('a/b & c')
-    await dialog.getByLabel('Late: a start every').fill('1s')
+    expect(await dialog.getByRole('combobox', { name: 'Process' }).inputValue()).toBe('a/b & c')
+    expect(await dialog.getByLabel('a run takes too long').isChecked()).toBe(true)
+    await dialog.getByLabel('a start is late').check()
+    await dialog.getByLabel('A start every').fill('1s')
     await dialog.getByLabel('Grace').fill('1s')
     await dialog.getByRole('button', { name: 'Create watch' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -25,7 +25,7 @@ export interface Api {
   /** `path` is relative to the page: `api/timings`. Undefined query values are not sent. Throws ApiError. */
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>
   /** Resolves to undefined where the answer has no body. Throws ApiError. */
-  send<T = undefined>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T>
+  send<T = undefined>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
   /** How far the server's clock is ahead of this browser's, in ms; 0 while they agree to the second. */
   aheadMs(): number
 }

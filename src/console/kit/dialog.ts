@@ -1,6 +1,6 @@
 // Modal dialogs: they ask before what cannot be undone, and keep what is shown once until it is put away on purpose.
 import { type Child, h } from './dom.ts'
-import { createForm, type Field } from './form.ts'
+import { type AnyField, createForm } from './form.ts'
 
 let dialogs = 0
 
@@ -50,7 +50,9 @@ export interface Confirmation {
   readonly title: string
   /** The consequences. */
   readonly text: readonly Child[]
-  readonly fields?: readonly Field[]
+  readonly fields?: readonly AnyField[]
+  /** Shows the fields; one after another when absent. */
+  readonly content?: readonly Child[]
   readonly submitLabel: string
   readonly danger?: boolean
   /** The dialog closes when it resolves, and then what it resolved to is called; it shows why when it throws. */
@@ -58,10 +60,12 @@ export interface Confirmation {
 }
 
 /** Asks for confirmation before an action. */
-export function confirmAction({ title, text, fields = [], submitLabel, danger = false, submit }: Confirmation): void {
+export function confirmAction(confirmation: Confirmation): void {
+  const { title, text, fields = [], content, submitLabel, danger = false, submit } = confirmation
   const cancel = h('button', { type: 'button', class: 'button', onclick: () => dialog.close() }, 'Cancel')
   const form = createForm({
     fields,
+    content,
     submitLabel,
     danger,
     async submit() {
@@ -72,5 +76,5 @@ export function confirmAction({ title, text, fields = [], submitLabel, danger = 
     },
   })
   form.querySelector('.form-buttons')?.append(cancel)
-  const dialog = openDialog(title, [h('div', { class: 'dialog-text' }, ...text), form])
+  const dialog = openDialog(title, [text.length > 0 && h('div', { class: 'dialog-text' }, ...text), form])
 }

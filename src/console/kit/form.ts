@@ -3,19 +3,41 @@ import { ApiError } from './api.ts'
 import { type Attributes, type Child, fill, h } from './dom.ts'
 import { explain } from './region.ts'
 
-export interface Field {
+export interface Field<Input extends HTMLInputElement | HTMLSelectElement = HTMLInputElement> {
   readonly element: HTMLElement
-  readonly input: HTMLInputElement
+  readonly input: Input
   /** undefined: the field is valid. */
   fault(detail: string | undefined): void
 }
 
 let fields = 0
 
-/** `name` is that of the member of the request's body, by which the server's faults find their field. */
+export type AnyField = Field<HTMLInputElement | HTMLSelectElement>
+
+/** `name` is that of the member of the request's body (`late/every` of a nested one), by which the server's faults find their field. */
 export function createField(name: string, label: string, attributes: Attributes = {}, hint?: string): Field {
+  return toField(h('input', { name, type: 'text', autocomplete: 'off', ...attributes }), label, hint)
+}
+
+/** `options` are values and labels. */
+export function createSelectField(
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, label: string])[],
+  chosen: string,
+  hint?: string,
+): Field<HTMLSelectElement> {
+  const items = options.map(([value, text]) => h('option', { value, selected: value === chosen }, text))
+  return toField(h('select', { name }, ...items), label, hint)
+}
+
+function toField<Input extends HTMLInputElement | HTMLSelectElement>(
+  input: Input,
+  label: string,
+  hint: string | undefined,
+): Field<Input> {
   const id = `field-${++fields}`
-  const input = h('input', { id, name, type: 'text', autocomplete: 'off', ...attributes })
+  input.id = id
   const fault = h('p', { id: `${id}-fault`, class: 'field-fault' })
   const hintElement = hint === undefined ? undefined : h('p', { id: `${id}-hint`, class: 'field-hint' }, hint)
   input.setAttribute('aria-describedby', [hintElement && `${id}-hint`, `${id}-fault`].filter(Boolean).join(' '))
@@ -31,7 +53,9 @@ export function createField(name: string, label: string, attributes: Attributes 
 }
 
 export interface FormOptions {
-  readonly fields: readonly Field[]
+  readonly fields: readonly AnyField[]
+  /** Shows the fields; one after another when absent. */
+  readonly content?: readonly Child[] | undefined
   /** What else the form holds, between the fields and the button. */
   readonly more?: readonly Child[]
   readonly submitLabel: string
@@ -41,7 +65,7 @@ export interface FormOptions {
 }
 
 /** A form that shows its failure at the field or above all fields, with the focus on the first invalid field. */
-export function createForm({ fields, more = [], submitLabel, danger, submit }: FormOptions): HTMLFormElement {
+export function createForm({ fields, content, more = [], submitLabel, danger, submit }: FormOptions): HTMLFormElement {
   const failure = h('div', { role: 'alert' })
   const button = h(
     'button',
@@ -76,7 +100,10 @@ export function createForm({ fields, more = [], submitLabel, danger, submit }: F
   function showFailure(error: unknown): void {
     const faults = error instanceof ApiError ? error.errors : []
     const wrong = fields.filter((field) => {
-      const fault = faults.find(({ pointer }) => pointer === `/${field.input.name}`)
+      const { name } = field.input
+      const fault = faults.find(
+        ({ pointer }) => pointer === `/${name}` || (pointer !== '' && `/${name}`.startsWith(`${pointer}/`)),
+      )
       if (fault !== undefined) field.fault(sentence(fault.detail))
       return fault !== undefined
     })
@@ -98,14 +125,16 @@ export function createForm({ fields, more = [], submitLabel, danger, submit }: F
       },
     },
     failure,
-    ...fields.map(({ element }) => element),
+    ...(content ?? fields.map(({ element }) => element)),
     ...more,
     h('div', { class: 'form-buttons' }, button),
   )
 }
 
 /** What can be judged without the server; the rest it judges itself, in its own words. */
-function describeValidity({ validity, min, max }: HTMLInputElement): string | undefined {
+function describeValidity(input: HTMLInputElement | HTMLSelectElement): string | undefined {
+  const { validity } = input
+  const { min, max } = input instanceof HTMLInputElement ? input : { min: '', max: '' }
   if (validity.badInput) return 'Must be a number.'
   if (validity.valueMissing) return 'Required.'
   if (validity.rangeUnderflow || validity.rangeOverflow) return `Must be from ${min} to ${max}.`

@@ -10,7 +10,7 @@ import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
-import { changeParams, formatRoute } from '../kit/route.ts'
+import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, toLine } from '../kit/series.ts'
 import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 
@@ -76,7 +76,7 @@ export function createGroupView(app: App): GroupView {
           'No exception of this group in this range',
           h('p', { class: 'muted' }, 'Choose a longer range.'),
         )
-      fill(head, headOf(group, nowMs()))
+      fill(head, headOf(group, rangeParams(params), nowMs()))
       showChart(group)
       fill(texts, ...newest.map((text) => textItem(text, nowMs())))
       region.ready(nowMs(), head, chartCard, textCard)
@@ -126,6 +126,7 @@ export function createGroupView(app: App): GroupView {
 
 function headOf(
   { process, count, first_at, last_at, fingerprint, normalized }: ExceptionGroup,
+  range: Params,
   nowMs: number,
 ): HTMLElement {
   const fact = (name: string, ...value: (Node | string)[]) => h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
@@ -139,7 +140,7 @@ function headOf(
     h(
       'dl',
       { class: 'facts facts-row' },
-      fact('Process', h('a', { href: formatRoute('runs', { process }) }, nameText(process))),
+      fact('Process', h('a', { href: formatRoute('runs', { process, ...range }) }, nameText(process))),
       fact('Count', formatCount(count)),
       fact('First seen', ...when(first_at)),
       fact('Last seen', ...when(last_at)),
@@ -161,6 +162,12 @@ function headOf(
       ),
   )
 }
+
+/** The range of the address, as far as it says one: the same in the view of the runs. */
+const rangeParams = (params: URLSearchParams): Params => ({
+  from: params.get('from') ?? RANGE,
+  to: params.get('to') ?? undefined,
+})
 
 const PLACEHOLDER = /(<(?:uuid|date|address|number|string)>)/
 

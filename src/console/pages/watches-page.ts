@@ -5,11 +5,12 @@ import type { Watch, Watches } from '../../wire/watches.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { type Child, h } from '../kit/dom.ts'
-import { formatAgo, parseTime, timeElement } from '../kit/format-time.ts'
+import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
-import { askForChannel, askForWatch } from './watch-forms.ts'
+import { askForChannel } from './channel-form.ts'
+import { askForWatch, askHowLongToPause, isForGood } from './watch-form.ts'
 
 const EVERY_MS = 10_000
 const ALERTS_SHOWN = 50
@@ -54,7 +55,13 @@ export function openWatchesPage(app: App): Page {
     signatureOf: (watch) => JSON.stringify(watch),
     toExport: ({ id, name, process, state }) => ({ id, name, process, state }),
     columns: [
-      { label: 'State', cell: ({ state }) => badge(state, STATE_BADGES[state]) },
+      {
+        label: 'State',
+        cell: ({ state, paused_until }) => [
+          badge(state, STATE_BADGES[state]),
+          state === 'paused' && paused_until !== null && pausedText(paused_until),
+        ],
+      },
       { label: 'Watch', cell: ({ name, process }) => [h('strong', {}, name), h('span', { class: 'sub' }, process)] },
       { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch).join(', ') },
       { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
@@ -62,7 +69,15 @@ export function openWatchesPage(app: App): Page {
         label: 'Actions',
         isSilent: true,
         cell: (watch) =>
-          action('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
+          h(
+            'div',
+            { class: 'button-row' },
+            action('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
+            watch.state === 'paused'
+              ? action('Resume', watch.name, () => resume(watch))
+              : action('Pause', watch.name, () => askHowLongToPause(app, watch, () => poll.now())),
+            action('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
+          ),
       },
     ],
   })
@@ -142,9 +157,15 @@ export function openWatchesPage(app: App): Page {
   const ago = (at: string): Child => timeElement(at, formatAgo(parseTime(at), app.nowMs()))
   const channelName = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
 
-  async function act(method: 'POST' | 'DELETE', path: string, done: string): Promise<void> {
+  const resume = ({ id }: Watch) => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
+  const pausedText = (until: string): Child =>
+    isForGood(until)
+      ? h('span', { class: 'sub' }, 'until resumed')
+      : h('span', { class: 'sub' }, 'until ', timeElement(until, formatMoment(parseTime(until), app.nowMs())))
+
+  async function act(method: 'POST' | 'PATCH' | 'DELETE', path: string, done: string, body?: object): Promise<void> {
     try {
-      await api.send(method, path)
+      await api.send(method, path, body)
       app.announce(done)
     } catch (error) {
       region.fail(error, () => poll.now())
@@ -165,7 +186,7 @@ export function openWatchesPage(app: App): Page {
     })
   }
 
-  const createWatch = (process = '') => askForWatch(app, channels, process, () => poll.now())
+  const createWatch = (process = '') => askForWatch(app, channels, { process }, () => poll.now())
   const createChannel = () =>
     askForChannel(app, ({ secret }: NewChannel['channel']) => {
       poll.now()

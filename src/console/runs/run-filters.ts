@@ -79,9 +79,31 @@ export function createStateChips(change: (changes: Params) => void): StateChips 
     )
     return { state, button, count }
   })
+  // Home links to it; it can only be removed here.
+  const trouble = h(
+    'button',
+    {
+      type: 'button',
+      class: 'chip',
+      'aria-pressed': 'true',
+      hidden: true,
+      onclick: () => {
+        chips[0]!.button.focus() // this button is about to be hidden
+        change({ state: undefined })
+      },
+    },
+    'With trouble',
+    h('span', { 'aria-hidden': 'true' }, '×'),
+  )
   return {
-    element: h('div', { class: 'chips', role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button)),
+    element: h(
+      'div',
+      { class: 'chips', role: 'group', 'aria-label': 'State' },
+      ...chips.map(({ button }) => button),
+      trouble,
+    ),
     show(chosen, totals) {
+      trouble.hidden = chosen !== 'trouble'
       for (const { state, button, count } of chips) {
         button.setAttribute('aria-pressed', String(chosen === state))
         const n = totals?.reduce((sum, row) => sum + countOf(row, state), 0)

@@ -1,0 +1,321 @@
+// The dialog that creates or changes a watch. The fields are named like the members of the request, so the server's faults find them.
+import type { Channel } from '../../wire/channels.ts'
+import type { Timing } from '../../wire/timings.ts'
+import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
+import { metaOptions } from '../kit/ask-processes.ts'
+import { createChoice } from '../kit/choice.ts'
+import { confirmAction } from '../kit/dialog.ts'
+import { type Child, h } from '../kit/dom.ts'
+import { type AnyField, createField, createSelectField, type Field } from '../kit/form.ts'
+import { parseTime } from '../kit/format-time.ts'
+import type { App } from '../kit/page.ts'
+
+type Conditions = Required<Pick<CreateWatch, 'late' | 'long' | 'failed' | 'metric' | 'slow'>>
+
+/** What the dialog begins with. */
+export interface WatchDraft extends Partial<Watch> {
+  readonly process: string
+}
+
+let forms = 0
+
+/** Changes the watch of the draft's id, creates one without. */
+export function askForWatch(app: App, channels: readonly Channel[], draft: WatchDraft, done: () => void): void {
+  const isNew = draft.id === undefined
+  const list = h('datalist', { id: `processes-${++forms}` })
+  const name = createField('name', 'Name', { required: true, maxlength: 100, value: draft.name ?? draft.process })
+  const target = createField(
+    'process',
+    'Process',
+    { required: true, maxlength: 250, value: draft.process, list: list.id },
+    'Exact, or with * for any text.',
+  )
+  let chosenMeta = draft.meta ?? undefined
+  const meta = createChoice<string | undefined>('Meta', (value) => {
+    chosenMeta = value
+  })
+  const remind = createField(
+    'remind',
+    'Remind every',
+    { placeholder: '24h', value: draft.remind ?? '' },
+    'Repeats the notification while an alert fires. Empty: never.',
+  )
+  const conditions = createConditions(draft, isNew)
+  const boxes = channels.map(({ id, name: label }) => {
+    const isChosen = draft.channels?.includes(id) ?? channels.length === 1
+    return { id, label, input: h('input', { type: 'checkbox', name: 'channels', checked: isChosen }) }
+  })
+  const showMetas = async () => {
+    const processes = await app.askProcesses().catch(() => [])
+    list.replaceChildren(...processes.map(({ process }) => h('option', { value: process })))
+    meta.show(metaOptions(processes, target.input.value, chosenMeta), chosenMeta)
+  }
+  const suggestSpans = () => suggest(app, target.input.value.trim(), conditions.every.input, conditions.long.input)
+  target.input.addEventListener('change', () => {
+    if (name.input.value === '') name.input.value = target.input.value
+    void showMetas()
+    if (isNew) void suggestSpans()
+  })
+  meta.show(metaOptions([], draft.process, chosenMeta), chosenMeta)
+
+  confirmAction({
+    title: isNew ? 'Create watch' : `Edit ${draft.name}`,
+    text: [],
+    fields: [name, target, ...conditions.fields, remind],
+    content: [
+      list,
+      h('div', { class: 'field-pair' }, name.element, target.element),
+      h('div', { class: 'field-pair' }, meta.element, remind.element),
+      h('h3', {}, 'Fires when'),
+      ...conditions.elements,
+      h(
+        'fieldset',
+        { class: 'checks' },
+        h('legend', {}, 'Notify'),
+        ...(boxes.length === 0
+          ? [h('p', { class: 'muted' }, 'No channel yet: alerts are only shown here.')]
+          : boxes.map(({ input, label }) => h('label', {}, input, ` ${label}`))),
+      ),
+    ],
+    submitLabel: isNew ? 'Create watch' : 'Save watch',
+    async submit() {
+      const body: CreateWatch = {
+        name: name.input.value,
+        process: target.input.value,
+        meta: chosenMeta ?? null,
+        ...conditions.read(),
+        channels: boxes.filter(({ input }) => input.checked).map(({ id }) => id),
+        remind: remind.input.value.trim() || null,
+      }
+      if (isNew) await app.api.send<WatchAnswer>('POST', 'api/watches', body)
+      else {
+        // What is not named keeps its alerts.
+        const changed = Object.entries(body).filter(([key, value]) => !isSame(value, draft[key as keyof CreateWatch]))
+        if (changed.length > 0)
+          await app.api.send<WatchAnswer>('PATCH', `api/watches/${draft.id}`, Object.fromEntries(changed))
+      }
+      return done
+    },
+  })
+  void showMetas()
+  if (isNew && draft.process !== '') void suggestSpans()
+}
+
+const HOUR_MS = 3_600_000
+const FOR_GOOD = '9999-12-31T00:00:00Z'
+const PAUSES = [
+  ['1', '1 hour'],
+  ['8', '8 hours'],
+  ['24', '1 day'],
+  ['168', '7 days'],
+  ['', 'until resumed'],
+] as const
+
+export const isForGood = (until: string): boolean => parseTime(until) >= parseTime(FOR_GOOD)
+
+export function askHowLongToPause(app: App, { id, name }: Watch, done: () => void): void {
+  const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
+  confirmAction({
+    title: `Pause ${name}?`,
+    text: [h('p', {}, 'Until it is resumed nothing fires. Its alerts end without a notification.')],
+    fields: [hours],
+    submitLabel: 'Pause watch',
+    async submit() {
+      const { value } = hours.input
+      const until = value === '' ? FOR_GOOD : new Date(app.nowMs() + Number(value) * HOUR_MS).toISOString()
+      await app.api.send('PATCH', `api/watches/${id}`, { paused_until: until })
+      return done
+    },
+  })
+}
+
+/** Regardless of the order of members. */
+const isSame = (a: unknown, b: unknown): boolean => sortedText(a) === sortedText(b)
+const sortedText = (value: unknown): string =>
+  JSON.stringify(value ?? null, (_, it: unknown) =>
+    it !== null && typeof it === 'object' && !Array.isArray(it)
+      ? Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : it,
+  )
+
+interface ConditionFields {
+  readonly elements: readonly Child[]
+  readonly fields: readonly AnyField[]
+  readonly every: Field
+  readonly long: Field
+  read(): Conditions
+}
+
+function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
+  const { late, long, failed, metric, slow } = draft
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const kind = createSelectField(
+    'late',
+    'Expected',
+    [
+      ['every', 'at an interval'],
+      ['cron', 'by a cron schedule'],
+    ],
+    late?.cron === undefined ? 'every' : 'cron',
+  )
+  const every = createField('late/every', 'A start every', {
+    placeholder: '1h',
+    required: true,
+    value: late?.every ?? '',
+  })
+  const cron = createField(
+    'late/cron',
+    'Cron expression',
+    { placeholder: '0 3 * * *', required: true, maxlength: 200, value: late?.cron ?? '' },
+    'Five fields, or six with seconds first.',
+  )
+  const tz = createField('late/tz', 'Time zone', { maxlength: 100, value: late?.tz ?? (late?.cron ? 'UTC' : zone) })
+  const grace = createField('late/grace', 'Grace', { required: true, value: late?.grace ?? '10m' })
+  const showKind = () => {
+    const isCron = kind.input.value === 'cron'
+    for (const [{ element, input }, isShown] of [
+      [every, !isCron],
+      [cron, isCron],
+      [tz, isCron],
+    ] as const) {
+      element.hidden = !isShown
+      input.disabled = !isShown
+    }
+  }
+  kind.input.addEventListener('change', showKind)
+  showKind()
+
+  const longest = createField('long', 'Longest duration', { placeholder: '30m', required: true, value: long ?? '' })
+  const after = createField('failed/after', 'After failures in a row', {
+    type: 'number',
+    min: 1,
+    max: 100,
+    required: true,
+    value: failed?.after ?? 1,
+  })
+  const exceptions = h('input', { type: 'checkbox', name: 'failed/exceptions', checked: failed?.exceptions ?? false })
+  const times = createField('slow', 'Times the usual duration', {
+    type: 'number',
+    min: 1,
+    max: 1000,
+    step: 'any',
+    required: true,
+    value: slow ?? 2,
+  })
+  const metricName = createField('metric/name', 'Metric', { required: true, maxlength: 250, value: metric?.name ?? '' })
+  const of = createSelectField('metric/of', 'Figure', FIGURES, metric?.of ?? 'last')
+  const window = createField('metric/window', 'Window', { required: true, value: metric?.window ?? '10m' })
+  const side = createSelectField(
+    'metric/side',
+    'Fires while it is',
+    [
+      ['above', 'above'],
+      ['below', 'below'],
+    ],
+    metric?.below === undefined ? 'above' : 'below',
+  )
+  const number = createField('metric/above', 'Number', {
+    type: 'number',
+    step: 'any',
+    required: true,
+    value: metric?.above ?? metric?.below ?? '',
+  })
+  const lasting = createField('metric/for', 'For at least', { placeholder: 'at once', value: metric?.for ?? '' })
+
+  const groups = {
+    late: createGroup('a start is late', late != null, [kind, every, cron, tz, grace].map(elementOf)),
+    long: createGroup('a run takes too long', long != null, [elementOf(longest)]),
+    failed: createGroup('a run fails', isNew || failed != null, [
+      elementOf(after),
+      h('label', { class: 'check' }, exceptions, ' Exceptions count as failures'),
+    ]),
+    slow: createGroup('a run is slower than usual', slow != null, [elementOf(times)]),
+    metric: createGroup(
+      'a metric crosses a number',
+      metric != null,
+      [metricName, of, window, side, number, lasting].map(elementOf),
+    ),
+  }
+  return {
+    elements: Object.values(groups).map(({ element }) => element),
+    fields: [kind, every, cron, tz, grace, longest, after, times, metricName, of, window, side, number, lasting],
+    every,
+    long: longest,
+    read: () => ({
+      late: !groups.late.isOn()
+        ? null
+        : kind.input.value === 'cron'
+          ? { cron: cron.input.value.trim(), tz: tz.input.value.trim(), grace: grace.input.value.trim() }
+          : { every: every.input.value.trim(), grace: grace.input.value.trim() },
+      long: groups.long.isOn() ? longest.input.value.trim() : null,
+      failed: groups.failed.isOn() ? { after: after.input.valueAsNumber, exceptions: exceptions.checked } : null,
+      slow: groups.slow.isOn() ? times.input.valueAsNumber : null,
+      metric: !groups.metric.isOn()
+        ? null
+        : {
+            name: metricName.input.value,
+            window: window.input.value.trim(),
+            of: of.input.value as 'last',
+            [side.input.value as 'above']: number.input.valueAsNumber,
+            ...(lasting.input.value.trim() !== '' && { for: lasting.input.value.trim() }),
+          },
+    }),
+  }
+}
+
+const FIGURES = [
+  ['last', 'last value'],
+  ['min', 'minimum'],
+  ['max', 'maximum'],
+  ['mean', 'mean'],
+] as const
+
+const elementOf = ({ element }: AnyField): Child => element
+
+/** The fields of a condition, shown while its box is checked. */
+function createGroup(label: string, isOn: boolean, content: readonly Child[]) {
+  const input = h('input', { type: 'checkbox', checked: isOn })
+  const body = h('div', { class: 'field-pair' }, ...content)
+  const element = h('fieldset', { class: 'condition' }, h('legend', {}, h('label', {}, input, ` ${label}`)), body)
+  const show = () => {
+    body.hidden = !input.checked
+    element.disabled = !input.checked // the legend stays enabled
+  }
+  input.addEventListener('change', show)
+  show()
+  return { element, isOn: () => input.checked }
+}
+
+const SPANS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800]
+
+/** The usual time between starts, rounded up to a common span, and twice the longest run. Without history the fields stay empty. */
+async function suggest(app: App, process: string, every: HTMLInputElement, long: HTMLInputElement): Promise<void> {
+  if (process === '' || process.includes('*')) return
+  const query = { process, from: '-14d', limit: 100 }
+  const { timings } = await app.api
+    .get<{ timings: Timing[] }>('api/timings', query)
+    .catch(() => ({ timings: [] as Timing[] }))
+  const starts = timings
+    .flatMap(({ started_at }) => (started_at === null ? [] : [parseTime(started_at) / 1000]))
+    .sort((a, b) => a - b)
+  const gaps = starts
+    .slice(1)
+    .map((at, i) => at - starts[i]!)
+    .sort((a, b) => a - b)
+  const usual = gaps[Math.floor(gaps.length / 2)]
+  const longest = Math.max(0, ...timings.map(({ duration_ms }) => (duration_ms ?? 0) / 1000))
+  const fillIn = (input: HTMLInputElement, seconds: number) => {
+    if (input.value !== '') return
+    input.value = toSpan(seconds)
+    const box = input.closest('fieldset')?.querySelector<HTMLInputElement>('legend input')
+    if (box?.checked === false) box.click()
+  }
+  if (usual !== undefined) fillIn(every, usual * 0.95)
+  if (longest > 0) fillIn(long, longest * 2)
+}
+
+function toSpan(seconds: number): string {
+  const span = SPANS.find((it) => it >= seconds) ?? Math.ceil(seconds / 86_400) * 86_400
+  if (span % 86_400 === 0) return `${span / 86_400}d`
+  return span % 3600 === 0 ? `${span / 3600}h` : `${span / 60}m`
+}
