@@ -1,6 +1,5 @@
 // The dialog that creates or changes a watch. The fields are named like the members of the request, so the server's faults find them.
 import type { Channel } from '../../wire/channels.ts'
-import type { Timing } from '../../wire/timings.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
 import { createChoice } from '../kit/choice.ts'
@@ -9,6 +8,7 @@ import { type Child, h } from '../kit/dom.ts'
 import { type AnyField, createField, createSelectField, type Field } from '../kit/form.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
+import { suggestSpans } from './suggest-spans.ts'
 
 type Conditions = Required<Pick<CreateWatch, 'late' | 'long' | 'failed' | 'metric' | 'slow'>>
 
@@ -50,11 +50,11 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     list.replaceChildren(...processes.map(({ process }) => h('option', { value: process })))
     meta.show(metaOptions(processes, target.input.value, chosenMeta), chosenMeta)
   }
-  const suggestSpans = () => suggest(app, target.input.value.trim(), conditions.every.input, conditions.long.input)
+  const suggest = () => suggestSpans(app, target.input.value.trim(), conditions.every.input, conditions.long.input)
   target.input.addEventListener('change', () => {
     if (name.input.value === '') name.input.value = target.input.value
     void showMetas()
-    if (isNew) void suggestSpans()
+    if (isNew) void suggest()
   })
   meta.show(metaOptions([], draft.process, chosenMeta), chosenMeta)
 
@@ -98,7 +98,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     },
   })
   void showMetas()
-  if (isNew && draft.process !== '') void suggestSpans()
+  if (isNew && draft.process !== '') void suggest()
 }
 
 const HOUR_MS = 3_600_000
@@ -284,38 +284,4 @@ function createGroup(label: string, isOn: boolean, content: readonly Child[]) {
   input.addEventListener('change', show)
   show()
   return { element, isOn: () => input.checked }
-}
-
-const SPANS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800]
-
-/** The usual time between starts, rounded up to a common span, and twice the longest run. Without history the fields stay empty. */
-async function suggest(app: App, process: string, every: HTMLInputElement, long: HTMLInputElement): Promise<void> {
-  if (process === '' || process.includes('*')) return
-  const query = { process, from: '-14d', limit: 100 }
-  const { timings } = await app.api
-    .get<{ timings: Timing[] }>('api/timings', query)
-    .catch(() => ({ timings: [] as Timing[] }))
-  const starts = timings
-    .flatMap(({ started_at }) => (started_at === null ? [] : [parseTime(started_at) / 1000]))
-    .sort((a, b) => a - b)
-  const gaps = starts
-    .slice(1)
-    .map((at, i) => at - starts[i]!)
-    .sort((a, b) => a - b)
-  const usual = gaps[Math.floor(gaps.length / 2)]
-  const longest = Math.max(0, ...timings.map(({ duration_ms }) => (duration_ms ?? 0) / 1000))
-  const fillIn = (input: HTMLInputElement, seconds: number) => {
-    if (input.value !== '') return
-    input.value = toSpan(seconds)
-    const box = input.closest('fieldset')?.querySelector<HTMLInputElement>('legend input')
-    if (box?.checked === false) box.click()
-  }
-  if (usual !== undefined) fillIn(every, usual * 0.95)
-  if (longest > 0) fillIn(long, longest * 2)
-}
-
-function toSpan(seconds: number): string {
-  const span = SPANS.find((it) => it >= seconds) ?? Math.ceil(seconds / 86_400) * 86_400
-  if (span % 86_400 === 0) return `${span / 86_400}d`
-  return span % 3600 === 0 ? `${span / 3600}h` : `${span / 60}m`
 }
