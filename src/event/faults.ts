@@ -22,6 +22,11 @@ export class Faults {
     this.#prefix = prefix
   }
 
+  /** Further faults are only counted. */
+  get isFull(): boolean {
+    return this.count >= this.#max
+  }
+
   add(pointer: string, detail: string): void {
     if (this.count++ >= this.#max) return
     const fault = { pointer: this.#prefix + pointer, detail }

@@ -95,18 +95,20 @@ export function parseItems(items: unknown, faults: Faults, pointer: string): Ite
     faults.add(pointer, 'must be an object of numbers or a list of metrics')
     return []
   }
-  const count = isList ? items.length : Object.keys(items).length
+  const names = isList ? [] : Object.keys(items)
+  const count = isList ? items.length : names.length
   if (count > 0 && count <= LIMITS.items)
-    return isList ? parseList(items, faults, pointer) : parseObject(items, faults, pointer)
+    return isList ? parseList(items, faults, pointer) : parseObject(items, names, faults, pointer)
   faults.add(pointer, count === 0 ? 'must hold at least one metric' : `must hold at most ${LIMITS.items} metrics`)
   return []
 }
 
-function parseObject(items: Record<string, unknown>, faults: Faults, pointer: string): Items {
+function parseObject(items: Record<string, unknown>, names: readonly string[], faults: Faults, pointer: string): Items {
   const found: Items = []
-  for (const name of Object.keys(items)) {
+  for (const name of names) {
     const value = items[name]
-    const detail = nameFault(name) ?? valueFault(value)
+    // One fault at most: when it is only counted, the cheaper check comes first.
+    const detail = faults.isFull ? (valueFault(value) ?? nameFault(name)) : (nameFault(name) ?? valueFault(value))
     if (detail === undefined) found.push([name, value as number])
     else faults.addMember(pointer, name, detail)
   }
