@@ -36,7 +36,7 @@ export const jsonAnswer = (body: object, status = 200): Response =>
 export const emptyAnswer = (): Response => new Response(null, NO_CONTENT)
 
 const PROBLEM_TYPE = { 'content-type': 'application/problem+json' }
-const PROBLEM_HEADERS = uncachedHeaders(PROBLEM_TYPE)
+export const PROBLEM_HEADERS = uncachedHeaders(PROBLEM_TYPE)
 const UNAUTHORIZED_HEADERS = uncachedHeaders({ ...PROBLEM_TYPE, 'www-authenticate': 'ApiKey' })
 
 export const problemBody = ({ code, status, title, detail, errors, items }: Problem): ProblemBody => ({

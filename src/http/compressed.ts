@@ -41,20 +41,30 @@ const CODED = { zstd: headersOf('zstd'), gzip: headersOf('gzip') } as const
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * 200 with JSON. `noteSent` is called when the socket has taken the answer or its reader is gone: at once for what fits into the socket, and
+ * An answer of these bytes. `noteSent` is called when the socket has taken it or its reader is gone: at once for what fits into the socket, and
  * for a longer answer with its last chunk, which the runtime asks for only when the reader has taken those before.
  */
+export function answerBytes(
+  request: Request,
+  bytes: Buffer<ArrayBuffer>,
+  init: ResponseInit,
+  noteSent: () => void,
+): Response {
+  if (bytes.length > CHUNK_BYTES && !request.signal.aborted) {
+    request.signal.addEventListener('abort', noteSent) // also when the runtime never asks for the first chunk
+    return new Response(inChunks(bytes, noteSent), init)
+  }
+  noteSent()
+  return new Response(bytes, init)
+}
+
+/** 200 with JSON; `noteSent` as with `answerBytes`. */
 export async function compressedJson(request: Request, body: object, noteSent: () => void): Promise<Response> {
   const text = JSON.stringify(body)
   const coding = text.length < LEAST_BYTES ? undefined : acceptedCoding(request)
   const bytes = coding === undefined ? Buffer.from(text) : await squeeze[coding](text)
   const headers = coding === undefined ? PLAIN : CODED[coding]
-  if (bytes.length > CHUNK_BYTES && !request.signal.aborted) {
-    request.signal.addEventListener('abort', noteSent) // also when the runtime never asks for the first chunk
-    return new Response(inChunks(bytes, noteSent), { headers })
-  }
-  noteSent()
-  return new Response(bytes, { headers })
+  return answerBytes(request, bytes, { headers }, noteSent)
 }
 
 function inChunks(bytes: Buffer, noteSent: () => void): ReadableStream<Uint8Array> {

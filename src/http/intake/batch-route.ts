@@ -9,10 +9,11 @@ import { type Draft, parseEvent } from '../../event/parse-event.ts'
 import { formatTime, type Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import { SEND_BATCH } from '../../wire/events.ts'
-import { uncachedHeaders } from '../answers.ts'
+import { PROBLEM_HEADERS, problemBody, uncachedHeaders } from '../answers.ts'
+import { answerBytes } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
-import { type BodyBudget, isSmall, type Reserve } from './body-budget.ts'
+import { type BodyBudget, isSmall, type Keep, type Reserve } from './body-budget.ts'
 import { createFairTurns } from './fair-turns.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { parseBatch, readBatch, UnreadableLine } from './read-batch.ts'
@@ -33,15 +34,25 @@ interface Accepted {
   readonly stamp: Stamp
 }
 
+interface BatchAnswer {
+  readonly body: string
+  readonly init: ResponseInit
+}
+
 const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
 const EVENTS_PER_TURN = 1000
-/** Roughly, of an item of the answer; its faults are few and counted with the body. */
-const ITEM_BYTES = 120
+/** Roughly, of an event while its batch is under way: its draft or refusal, and its item of the answer. */
+const EVENT_BYTES = 500
 
 export function batchRoute(deps: BatchDeps) {
   const takeTurn = createFairTurns()
 
-  async function parseAll(request: Request, bytes: Uint8Array, account: string): Promise<(Draft | Refusal)[]> {
+  async function parseAll(
+    request: Request,
+    bytes: Uint8Array,
+    account: string,
+    reserve: Reserve,
+  ): Promise<(Draft | Refusal)[]> {
     const results: (Draft | Refusal)[] = []
     let room = MAX_FAULTS
     const slices = parseBatch(request, bytes)
@@ -49,6 +60,7 @@ export function batchRoute(deps: BatchDeps) {
       await takeTurn(account)
       const { value: events, done } = slices.next()
       if (done === true) return results
+      reserve(events.length * EVENT_BYTES)
       for (const event of events) {
         const faults = new Faults(room, `/${results.length}`)
         results.push(parseItem(event, faults, deps) ?? refusalOf(faults, event))
@@ -114,21 +126,42 @@ export function batchRoute(deps: BatchDeps) {
     return parts.join(',')
   }
 
-  async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<Response> {
+  async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<BatchAnswer> {
     const bytes = await readBatch(request, isSmall(request), reserve)
-    const drafts = await parseAll(request, bytes, account)
+    const drafts = await parseAll(request, bytes, account, reserve)
     deps.rateLimit.owe(account, drafts.length - 1)
-    reserve(drafts.length * ITEM_BYTES)
     const results = await appendAll(drafts, account)
     const refusals = results.filter((result): result is Refusal => 'status' in result)
-    if (refusals.length === results.length) throw commonProblem(refusals)
+    if (refusals.length === results.length) return answerProblem(commonProblem(refusals))
     count(results)
     const items = await answerItems(results, account)
     const body = `{"accepted":${results.length - refusals.length},"refused":${refusals.length},"items":[${items}]}`
-    const response = new Response(body, { status: refusals.length === 0 ? 201 : 207, headers: HEADERS })
+    const headers = new Headers(HEADERS)
     const retryAfterS = refusals.reduce((longest, refusal) => Math.max(longest, refusal.retryAfterS ?? 0), 0)
-    if (retryAfterS > 0) response.headers.set('retry-after', String(retryAfterS))
-    return response
+    if (retryAfterS > 0) headers.set('retry-after', String(retryAfterS))
+    return { body, init: { status: refusals.length === 0 ? 201 : 207, headers } }
+  }
+
+  /** What is not the caller's fault is logged where all problems are. */
+  function answerProblem(problem: Problem): BatchAnswer {
+    if (problem.status !== 422) throw problem
+    deps.countRefused('other', problem.code)
+    return { body: JSON.stringify(problemBody(problem)), init: { status: 422, headers: PROBLEM_HEADERS } }
+  }
+
+  /** The room of the answer stays reserved until its reader has taken it. */
+  function answerBatch(request: Request, account: string): Promise<Response> {
+    const { promise: answered, resolve, reject } = Promise.withResolvers<Response>()
+    const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
+    const answer = async (reserve: Reserve, keep: Keep) => {
+      const { body, init } = await acceptBatch(request, account, reserve)
+      const bytes = Buffer.from(body)
+      keep(bytes.length)
+      resolve(answerBytes(request, bytes, init, noteSent))
+      await sent
+    }
+    deps.bodies.during(account, answer).catch(reject)
+    return answered
   }
 
   return new Elysia({ normalize: false }).post(
@@ -136,7 +169,7 @@ export function batchRoute(deps: BatchDeps) {
     (c) => {
       const { request } = c
       const { account } = (c as unknown as Admitted).admission
-      return deps.bodies.during(account, (reserve) => acceptBatch(request, account, reserve))
+      return answerBatch(request, account)
     },
     {
       /** The handler reads the body, so that its room is reserved until the answer. */

@@ -7,9 +7,12 @@ import { readCounted } from './read-body.ts'
 /** Reserves so many more bytes. Throws Problem `busy` when there is no room for them. */
 export type Reserve = (bytes: number) => void
 
+/** Gives back what was reserved, but for so many bytes. */
+export type Keep = (bytes: number) => void
+
 export interface BodyBudget {
   /** Whatever the work reserves is given back when it ends, however it ends. */
-  during<T>(account: string, work: (reserve: Reserve) => Promise<T>): Promise<T>
+  during<T>(account: string, work: (reserve: Reserve, keep: Keep) => Promise<T>): Promise<T>
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
@@ -46,10 +49,15 @@ export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2
         held += counted
         change(account, counted)
       }
+      const keep = (bytes: number) => {
+        if (held <= bytes) return
+        change(account, bytes - held)
+        held = bytes
+      }
       try {
-        return await work(reserve)
+        return await work(reserve, keep)
       } finally {
-        if (held > 0) change(account, -held)
+        keep(0)
       }
     },
   }

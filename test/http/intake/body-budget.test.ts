@@ -1,6 +1,9 @@
 // Large bodies on their way in have a bound together, and one for each account: a caller that never ends its batches must not fill the memory.
 import { afterEach, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { batchRoute } from '../../../src/http/intake/batch-route.ts'
 import { createBodyBudget } from '../../../src/http/intake/body-budget.ts'
+import { Problem } from '../../../src/problem.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { openRaw, type RawConnection } from '../../support/raw-http.ts'
 
@@ -132,3 +135,46 @@ test('limits an account to its share', async () => {
   await Promise.all([first, second])
   await hold('a')
 })
+
+test('what is kept of a reservation stays reserved until the work ends', async () => {
+  const { during } = createBodyBudget(2 * MIB, 2 * MIB)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const answering = during('a', async (reserve, keep) => {
+    reserve(2 * MIB)
+    keep(MIB)
+    await promise
+  })
+  const take = (bytes: number) => during('a', async (reserve) => reserve(bytes))
+  await take(MIB)
+  await expect(take(1.2 * MIB)).rejects.toMatchObject({ code: 'busy' })
+  resolve()
+  await answering
+  await take(2 * MIB)
+})
+
+test('a large answer to a batch counts until it has been read, or its reader has left', async () => {
+  const bodies = createBodyBudget(5.5e6, 5.5e6)
+  const deps = { bodies, countRefused() {}, rateLimit: { owe() {} }, spools: { points: noWait, exceptions: noWait } }
+  const http = new Elysia({ normalize: false })
+    .onError(({ error }) => error instanceof Problem && new Response(error.code, { status: error.status }))
+    .onRequest((c) => void Object.assign(c, { admission: { account: 'a' } }))
+    .use(batchRoute(deps as unknown as Parameters<typeof batchRoute>[0]))
+  const body = JSON.stringify(Array.from({ length: 10_000 }, () => 0))
+  const leaving = new AbortController()
+  const headers = { 'content-type': 'application/json' }
+  const send = () =>
+    http.handle(new Request('http://localhost/v1/batch', { method: 'POST', headers, body, signal: leaving.signal }))
+
+  const unread = await send()
+  expect(unread.status).toBe(422)
+  const refused = await send()
+  expect([refused.status, await refused.text()]).toEqual([503, 'busy'])
+  expect(((await unread.json()) as { items: object[] }).items).toHaveLength(10_000)
+
+  const left = await send()
+  expect([left.status, (await send()).status]).toEqual([422, 503])
+  leaving.abort()
+  expect((await send()).status).toBe(422)
+})
+
+const noWait = { backpressure: () => undefined }
