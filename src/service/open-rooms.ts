@@ -130,7 +130,13 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
           url: config.databaseUrl,
           replicaPath: inDataDir('known-keys.sqlite'),
         })
-  const deadLetters = openDeadLetters({ path: inDataDir('dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
+  const deadLetters = openDeadLetters({
+    path: inDataDir('dead.sqlite'),
+    maxBytes: config.deadMaxBytes,
+    node: config.nodeId,
+    clock,
+    log,
+  })
   const openSpoolOf = (destination: Destination) => {
     const commitSeconds = metrics.commitSeconds.labels(destination)
     const disk = parts.disks?.[destination]

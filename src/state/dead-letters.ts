@@ -5,6 +5,7 @@ import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import { Problem } from '../problem.ts'
 import { openSqlite } from './open-sqlite.ts'
 
 /** What a letter takes beside its texts: row, digest and index entries. */
@@ -63,6 +64,8 @@ export interface DeadLetters {
 export interface DeadLettersOptions {
   readonly path: string
   readonly maxBytes: number
+  /** NODE_ID, 0 when absent. Ids begin with it unless it is 0, so those of one node mean nothing at another. */
+  readonly node?: number
   readonly clock: Clock
   readonly log: Logger
 }
@@ -83,7 +86,7 @@ interface Total {
 }
 
 /** Throws an Error that names the file when it cannot be opened or is damaged. */
-export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptions): DeadLetters {
+export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLettersOptions): DeadLetters {
   const {
     db: database,
     write,
@@ -99,6 +102,7 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
     adoptedBy: 'dead_letter',
     log,
   })
+  const { rowId, toLetter } = createIds(node)
   const totals = readTotals(database)
   const held = () => [...totals.values()].reduce((bytes, total) => bytes + total.bytes, 0)
   log.debug({ path, bytes: held() }, 'dead letters opened')
@@ -145,6 +149,10 @@ export function openDeadLetters({ path, maxBytes, clock, log }: DeadLettersOptio
     },
     list(account, { limit, before }) {
       const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before)
+      if (before !== undefined && beforeId < 0 && ANY_ID.test(before))
+        throw new Problem('fields_invalid', 'This page belongs to another node.', {
+          errors: [{ pointer: '/cursor', detail: 'belongs to another node' }],
+        })
       const rows = account === undefined ? pageOfAll.all(beforeId, limit) : page.all(account, beforeId, limit)
       return rows.map(toLetter)
     },
@@ -186,14 +194,24 @@ function readTotals(database: Database): Map<string, Total> {
   return new Map(rows.map(({ destination, letters, bytes }) => [destination, { letters, bytes }]))
 }
 
-/** An id in another form matches no row. */
-const rowId = (id: string): number => (/^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1)
+/** Of some node. */
+const ANY_ID = /^(\d{1,3}-)?[1-9]\d{0,14}$/
 
-const toLetter = ({ id, destination, account, reason, record, buried_at_us }: Row): DeadLetter => ({
-  id: String(id),
-  destination,
-  account,
-  reason,
-  record,
-  buriedAtUs: buried_at_us,
-})
+function createIds(node: number) {
+  const prefix = node === 0 ? '' : `${node}-`
+  return {
+    /** Negative for an id in another form, and one of another node: it matches no row. */
+    rowId(id: string): number {
+      const own = id.startsWith(prefix) ? id.slice(prefix.length) : ''
+      return /^[1-9]\d{0,14}$/.test(own) ? Number(own) : -1
+    },
+    toLetter: ({ id, destination, account, reason, record, buried_at_us }: Row): DeadLetter => ({
+      id: `${prefix}${id}`,
+      destination,
+      account,
+      reason,
+      record,
+      buriedAtUs: buried_at_us,
+    }),
+  }
+}

@@ -6,7 +6,7 @@ import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, orNull, pageOf, Time } from './shapes.ts'
 
 export const DeadLetter = Type.Object({
-  id: Type.String(),
+  id: Type.String({ description: 'Begins with the NODE_ID of the node that holds it, unless that is 0: `2-17`.' }),
   account: Type.Optional(Type.String({ description: 'With `all=true`.' })),
   kind: choice([...EVENT_KINDS, 'unknown'] as const, {
     description: '`unknown`: written by a newer version; process, at and event are null then.',

@@ -12,14 +12,31 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 let files = 0
 const freshPath = () => join(dir, `${files++}.sqlite`)
-const open = (path = freshPath(), maxBytes = 2 ** 30): DeadLetters =>
-  openDeadLetters({ path, maxBytes, clock: createStepClock(1_790_000_000_000_000), log: createLogLines().log })
+const open = (path = freshPath(), maxBytes = 2 ** 30, node = 0): DeadLetters =>
+  openDeadLetters({ path, maxBytes, node, clock: createStepClock(1_790_000_000_000_000), log: createLogLines().log })
 
 const letter = (record: string, account = 'alice', destination = 'points') => ({
   destination,
   account,
   reason: 'field type conflict',
   record,
+})
+
+test('an id of one node names no letter of another', () => {
+  const nodes = [0, 2, 21].map((node) => open(freshPath(), 2 ** 30, node))
+  for (const dead of nodes) dead.bury([letter('["s",1]')])
+  const ids = nodes.map((dead) => dead.list('alice', { limit: 1 })[0]!.id)
+  expect(ids).toEqual(['1', '2-1', '21-1'])
+  for (const [i, dead] of nodes.entries()) {
+    for (const id of ids.filter((it) => it !== ids[i])) {
+      expect([dead.get('alice', id), dead.remove('alice', id)]).toEqual([undefined, false])
+      expect(() => dead.list('alice', { limit: 1, before: id })).toThrow('This page belongs to another node.')
+    }
+    expect(dead.get('alice', ids[i]!)?.id).toBe(ids[i]!)
+    expect(dead.list('alice', { limit: 1, before: ids[i]! })).toEqual([])
+    expect(dead.remove('alice', ids[i]!)).toBe(true)
+    dead.close()
+  }
 })
 
 test('a buried letter is listed, read and counted, also after a restart', () => {
