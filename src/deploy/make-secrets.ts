@@ -9,6 +9,9 @@ const DATABASE = 'stint'
 const WRITER = 'stint'
 const READER = 'grafana'
 
+/** All but the first are for the profile `cluster`. */
+const WRITER_GRANTS = [`ALL ON ${DATABASE}.*`, 'CLUSTER ON *.*', 'REMOTE ON *.*', 'SELECT ON system.clusters']
+
 const dir = process.argv[2]
 if (dir === undefined) throw new Error('usage: bun src/deploy/make-secrets.ts DIR')
 
@@ -34,13 +37,13 @@ secret('stint/setup-code')
 secret('stint/influx-token')
 secret('grafana/influx-token')
 
-const user = (name: string, password: string, profile: string, grant: string): string => `
+const user = (name: string, password: string, profile: string, grants: readonly string[]): string => `
     <${name}>
       <password_sha256_hex>${createHash('sha256').update(password).digest('hex')}</password_sha256_hex>
       <networks><ip>::/0</ip></networks>
       <profile>${profile}</profile>
       <quota>default</quota>
-      <grants><query>GRANT ${grant} ON ${DATABASE}.*</query></grants>
+      <grants>${grants.map((grant) => `<query>GRANT ${grant}</query>`).join('')}</grants>
     </${name}>`
 
 // The plugin sets max_execution_time with each query: readonly 2 allows settings, and the grant nothing but SELECT.
@@ -54,8 +57,16 @@ writeFile(
     </reader>
   </profiles>
   <users>
-    <default remove="remove"/>${user(WRITER, secret('stint/clickhouse-password'), 'default', 'ALL')}${user(READER, secret('grafana/clickhouse-password'), 'reader', 'SELECT')}
+    <default remove="remove"/>${user(WRITER, secret('stint/clickhouse-password'), 'default', WRITER_GRANTS)}${user(READER, secret('grafana/clickhouse-password'), 'reader', [`SELECT ON ${DATABASE}.*`])}
   </users>
 </clickhouse>
 `,
 )
+
+// Beside the users, where the servers' own configuration includes it from: they prove to each other that they belong to the cluster.
+const clusterSecret = join(dir, 'clickhouse/cluster-secret.xml')
+if (!existsSync(clusterSecret))
+  writeFile(
+    clusterSecret,
+    `<clickhouse>\n  <cluster_secret>${randomBytes(32).toString('base64url')}</cluster_secret>\n</clickhouse>\n`,
+  )

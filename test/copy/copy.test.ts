@@ -29,7 +29,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
 
   beforeAll(async () => {
     bucket = await (await influxd()).freshBucket()
-    await runScript('fill-embedded.ts', [source, String(EVENTS)])
+    await runScript('fill-embedded.ts', [String(EVENTS)], { DATA_DIR: source })
     expected = await runScript('ask-questions.ts', [QUESTIONS], { DATA_DIR: source })
   }, 120_000)
 

@@ -18,7 +18,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
   const [from, to] = [tempDir('export'), tempDir('import')]
   const file = join(tempDir('transfer'), 'two.ndjson.gz')
   beforeAll(async () => {
-    await runScript('fill-embedded.ts', [from, String(EVENTS)])
+    await runScript('fill-embedded.ts', [String(EVENTS)], { DATA_DIR: from })
   }, 60_000)
 
   test('is exported without other accounts', async () => {

@@ -40,6 +40,8 @@ const services = Object.entries(compose.services)
 const dockerfile = read('src/deploy/Dockerfile')
 const manifest = JSON.parse(read('package.json'))
 
+const CLUSTER = ['clickhouse-1-1', 'clickhouse-1-2', 'clickhouse-2-1', 'clickhouse-2-2']
+
 /** Every variable that config.ts asks for, with stores and without. */
 function knownVariables(): Set<string> {
   const asked = new Set<string>()
@@ -97,6 +99,7 @@ describe('order', () => {
     expect([...ends].sort()).toEqual(['grant-tokens', 'make-secrets'])
     expect(Object.keys(compose.services.stint!.depends_on!).sort()).toEqual([
       'clickhouse',
+      ...CLUSTER,
       'grant-tokens',
       'influxdb',
       'make-secrets',
@@ -117,16 +120,19 @@ describe('order', () => {
 
   test('Stint does not wait for a store that COMPOSE_PROFILES omits', () => {
     const optional = services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)
-    expect(optional.sort()).toEqual(['clickhouse', 'grant-tokens', 'influxdb'])
+    expect(optional.sort()).toEqual(['clickhouse', ...CLUSTER, 'clickhouse-keeper', 'grant-tokens', 'influxdb'])
     for (const [name, { depends_on = {}, profiles }] of services)
       for (const [needed, { required = true }] of Object.entries(depends_on))
         if (profiles === undefined) expect([name, needed, required]).toEqual([name, needed, !optional.includes(needed)])
+        else if (profiles.includes('cluster')) expect([name, needed, required]).toEqual([name, needed, true])
   })
 
   test.each([
     ['influxdb,clickhouse', ['CLICKHOUSE_URL', 'INFLUX_URL']],
     ['influxdb', ['INFLUX_URL']],
     ['clickhouse', ['CLICKHOUSE_URL']],
+    ['influxdb,cluster', ['CLICKHOUSE_URL', 'INFLUX_URL']],
+    ['cluster', ['CLICKHOUSE_URL']],
   ])('COMPOSE_PROFILES=%s starts Stint with %j', (profiles, addresses) => {
     const dir = tempDir('compose')
     const bin = join(dir, 'bun')
@@ -147,6 +153,39 @@ describe('order', () => {
     ).toEqual(addresses)
     for (const name of Object.keys(given))
       if (/^(INFLUX|CLICKHOUSE)_/.test(name)) expect(addresses).toContain(name.replace(/_.*/, '_URL'))
+    expect(given.CLICKHOUSE_CLUSTER).toBe(profiles.includes('cluster') ? 'stint' : undefined)
+  })
+})
+
+describe('the profile cluster', () => {
+  const config = read('src/deploy/clickhouse-cluster.xml')
+  const shards = [...config.matchAll(/<shard>\s.*?<\/shard>/gs)].map(([shard]) =>
+    [...shard.matchAll(/<host>([\w-]+)<\/host>/g)].map(([, host]) => host!),
+  )
+
+  test('has the servers of the configuration, each with its shard and replica', () => {
+    expect(shards.flat()).toEqual(CLUSTER)
+    for (const [i, hosts] of shards.entries())
+      for (const [k, host] of hosts.entries()) {
+        const { environment, volumes, profiles, image } = compose.services[host]!
+        expect([host, environment]).toEqual([
+          host,
+          { CLICKHOUSE_SKIP_USER_SETUP: '1', SHARD: `${i + 1}`, REPLICA: `${k + 1}` },
+        ])
+        expect(volumes).toContain(`${host}-data:/var/lib/clickhouse`)
+        expect({ profiles, image }).toEqual({ profiles: ['cluster'], image: compose.services.clickhouse!.image })
+      }
+    expect(compose.services['clickhouse-keeper']!.image.split(':')[1]).toBe(
+      compose.services.clickhouse!.image.split(':')[1]!,
+    )
+  })
+
+  test('is configured as Stint needs it', () => {
+    expect(config).toContain(`<${compose.services.stint!.environment!.CLICKHOUSE_CLUSTER}>`)
+    expect(config.match(/<internal_replication>true</g)).toHaveLength(shards.length)
+    for (const macro of ['shard', 'replica']) expect(config).toContain(`<${macro} from_env="${macro.toUpperCase()}"/>`)
+    const [, keeperPort] = /<host>clickhouse-keeper<\/host><port>(\d+)</.exec(config)!
+    expect(read('src/deploy/clickhouse-keeper.xml')).toContain(`<tcp_port>${keeperPort}<`)
   })
 })
 
@@ -184,7 +223,7 @@ describe('secrets', () => {
     )
     expect(holders.filter(([name]) => name !== 'make-secrets' && name !== 'grant-tokens')).toEqual([
       ['influxdb', 'secrets-influxdb', '/run/secrets/stint', 'ro'],
-      ['clickhouse', 'secrets-clickhouse', '/etc/clickhouse-server/users.d', 'ro'],
+      ...['clickhouse', ...CLUSTER].map((name) => [name, 'secrets-clickhouse', '/etc/clickhouse-server/users.d', 'ro']),
       ['stint', 'secrets-stint', '/run/secrets/stint', 'ro'],
       ['grafana', 'secrets-grafana', '/run/secrets/stint', 'ro'],
     ])

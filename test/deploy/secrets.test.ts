@@ -37,6 +37,7 @@ describe('make-secrets', () => {
     expect(await run('make-secrets.ts', [dir])).toEqual({ exitCode: 0, said: '' })
     const made = all()
     expect(Object.keys(made)).toEqual([
+      'clickhouse/cluster-secret.xml',
       'clickhouse/stint.xml',
       'grafana/admin-password',
       'grafana/clickhouse-password',
