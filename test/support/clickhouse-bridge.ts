@@ -166,7 +166,7 @@ async function openCluster(path: string, shards: number): Promise<{ close(): voi
 const withoutKeeper = (sql: string): string =>
   sql
     .replace(` ON CLUSTER \`${CLUSTER}\``, '')
-    .replace(/ReplicatedReplacingMergeTree\('[^']*', '[^']*'\)/, 'ReplacingMergeTree')
+    .replace(/ReplicatedReplacingMergeTree\('[^']*', '[^']*'(?:, (\w+))?\)/, 'ReplacingMergeTree($1)')
 
 function authenticate(request: Request, url: URL): void {
   const basic = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1]

@@ -5,6 +5,7 @@ import type { Event } from '../../../src/event/event.ts'
 import type { ClickHouseClient, Params, ServerAddress } from '../../../src/store/clickhouse/client.ts'
 import { openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { findCanaryProcess } from '../../../src/store/clickhouse/cluster.ts'
+import { createClickHouseLeases } from '../../../src/store/clickhouse/leases.ts'
 import { prepareTables } from '../../../src/store/clickhouse/prepare.ts'
 import { createSchema, type Schema } from '../../../src/store/clickhouse/schema.ts'
 import { createClickHouseSink } from '../../../src/store/clickhouse/sink.ts'
@@ -104,7 +105,7 @@ skip('the statements of a cluster', () => {
     const texts = statements.map(({ sql }) => sql)
     const ddl = texts.filter((sql) => /^(CREATE|ALTER)/.test(sql))
     expect(engine.run(`EXPLAIN AST ${ddl[0]!.replace('ON CLUSTER', 'AT CLUSTER')}`)).rejects.toThrow()
-    expect(ddl.length).toBe(2 + 3 * 4 + 3)
+    expect(ddl.length).toBe(2 + 3 * 4 + 3 + 2)
     for (const sql of ddl) expect(sql).toContain(`ON CLUSTER \`${CLUSTER}\``)
     const plain = (await collectStatements(createSchema('stint'))).map(({ sql }) => sql)
     expect(plain.join('\n')).not.toMatch(/CLUSTER|Distributed|Replicated|cluster\(|quorum|shard/i)
@@ -155,6 +156,9 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     expect(await sink.check(event)).toEqual(STORED)
   }
   expect(await sink.erase('a')).toEqual(STORED)
+  const leases = createClickHouseLeases(client, schema)
+  await leases.write(3, 'data-dir', true)
+  await leases.read(3)
   const source = createClickHouseSource(client, schema)
   const place = { ns: 1n, tie: '["1","1"]' }
   const range = { account: 'a', process: 'p', meta: 'm', uid: 'u', ...RANGE }
@@ -197,6 +201,17 @@ skip('an engine that is both shards of its cluster', () => {
       Number((await client.select<{ n: string }>(`SELECT count() AS n FROM ${address.database}.${table}`))[0]!.n)
     expect(await rows('marks_shard')).toBe(events.length)
     expect(await rows('marks')).toBe(2 * events.length)
+  }, 60_000)
+
+  test('keeps the lease of a NODE_ID', async () => {
+    const store = await openStore(address)
+    closing.push(() => store.close())
+    const [leases] = store.leases
+    await leases!.write(3, 'one', true)
+    await leases!.write(3, 'other', true)
+    await leases!.write(3, 'other', false)
+    expect(await leases!.read(3)).toEqual([{ dataDirId: 'one', ageS: expect.any(Number) }])
+    expect(await leases!.read(4)).toEqual([])
   }, 60_000)
 
   test('asks one shard about one process, and all shards about all', async () => {
