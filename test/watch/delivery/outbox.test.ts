@@ -35,9 +35,10 @@ beforeEach(() => {
 })
 afterAll(() => server.stop(true))
 
-const outboxOf = () =>
+const outboxOf = (mayDeliver = () => true) =>
   createOutbox({
     store,
+    mayDeliver,
     deliver: createDeliver({ post: { allowPrivate: true, timeoutMs: 500 }, nowUs: () => now }),
     nowUs: () => now,
     log: silent,
@@ -186,6 +187,17 @@ describe('people', () => {
       text: '*Firing*: &lt;!channel&gt; *a* &amp; b <https://stint.example/alerts|Open>',
     })
   })
+})
+
+test('a node that lost its lease in the middle of a delivery sends nothing more', async () => {
+  await fill(channelOf('cha_1', { target: url('/hook') }), 3)
+  await outboxOf(() => received.length < 2).step()
+  expect(received).toHaveLength(2)
+  expect(await store.outbox()).toMatchObject({ waiting: 1 })
+  await outboxOf(() => false).step()
+  expect(received).toHaveLength(2)
+  await outboxOf().step()
+  expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(['msg_0', 'msg_1', 'msg_2'])
 })
 
 test('channels that are pending or disabled get nothing', async () => {
