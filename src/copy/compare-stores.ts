@@ -1,6 +1,6 @@
 // Compares both sides of a copy: first the counts of each kind; where they differ, day by day, and on days that differ event by event. A target that is in use holds
 // more than the source, so what counts is that nothing of the source is missing.
-import { type Event, type Family, markName } from '../event/event.ts'
+import { type Event, type Family, markName, ownValue } from '../event/event.ts'
 import { formatNs, formatStampNs } from '../event/stamp.ts'
 import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
 
@@ -105,20 +105,9 @@ function* identitiesOf(event: Event) {
     place: toHash([...series, name]),
     whole: toHash([...series, name, uid, content]),
   })
-  switch (event.kind) {
-    case 'start':
-    case 'end':
-      yield identify(markName(event), '')
-      return
-    case 'metrics':
-      for (const [name, value] of event.items) yield identify(name, value)
-      return
-    case 'exception':
-      yield identify('exception', event.exception)
-      return
-    default:
-      event satisfies never
-  }
+  if (event.kind === 'start' || event.kind === 'end') yield identify(markName(event), '')
+  else if (event.kind === 'metrics') for (const [name, value] of event.items) yield identify(name, value)
+  else yield identify(event.kind, ownValue(event))
 }
 
 /** For people, one line each. */
@@ -143,9 +132,9 @@ export function describeComparison({ source, target, missing, collided, examples
 export function addCounts(counts: Counts, events: readonly Event[]): Counts {
   const sum: { -readonly [Name in keyof Counts]: number } = { ...counts }
   for (const event of events) {
-    if (event.kind === 'metrics') sum.metric += event.items.length
-    else if (event.kind === 'exception') sum.exception++
-    else sum[markName(event)]++
+    if (event.kind === 'start' || event.kind === 'end') sum[markName(event)]++
+    else if (event.kind === 'metrics') sum.metric += event.items.length
+    else sum[event.kind]++
   }
   return sum
 }

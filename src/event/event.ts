@@ -49,7 +49,8 @@ export type Destination = 'points' | 'exceptions'
 export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 
 /** Events that a store keeps together, in one measurement or table: a problem with one of them may be a problem with all. */
-export type Family = 'marks' | 'metrics' | 'exceptions'
+export const FAMILIES = ['marks', 'metrics', 'exceptions'] as const
+export type Family = (typeof FAMILIES)[number]
 
 export interface KindFacts {
   readonly destination: Destination

@@ -1,33 +1,27 @@
 // What makes an event the same event: a hash of everything in it but its time. A caller's own time and this hash make its stamp, so the same
 // event gets the same stamp on every node and after a restore, without any memory of it (DESIGN.md 4, lane 1).
-import { type Event, type Mark, type Metrics, markName, ownValue } from './event.ts'
+import { type Event, markName, ownValue } from './event.ts'
 import type { Stamp } from './stamp.ts'
 
 /** XXH64 of account, kind, process, meta, uid and content; the order of metrics does not count. */
 export function contentOf(event: Event): bigint {
   const { account, process, meta, uid = '' } = event
   const value = ownValue(event)
-  const name = event.kind === 'start' || event.kind === 'end' ? markName(event) : event.kind
   const own = value === undefined ? [] : [typeof value === 'string' ? value : value.toSorted(byName)]
-  return hash([account, name, process, meta, uid, ...own])
+  return hash([account, nameOf(event), process, meta, uid, ...own])
 }
+
+const nameOf = (event: Event) => (event.kind === 'start' || event.kind === 'end' ? markName(event) : event.kind)
 
 const byName = ([a]: readonly [string, number], [b]: readonly [string, number]) => (a < b ? -1 : 1)
 
 const hash = (members: readonly unknown[]): bigint => Bun.hash.xxHash64(JSON.stringify(members))
 
 /** One hash for each InfluxDB series that the event has a point in: two events overwrite each other only within one and with equal stamps. */
-export function seriesOf(event: Mark | Metrics): bigint[] {
+export function seriesOf(event: Event): bigint[] {
   const { account, process, meta } = event
-  switch (event.kind) {
-    case 'start':
-    case 'end':
-      return [hash([account, markName(event), process, meta])]
-    case 'metrics':
-      return event.items.map(([name]) => hash([account, 'metric', process, meta, name]))
-    default:
-      return event satisfies never
-  }
+  if (event.kind === 'metrics') return event.items.map(([name]) => hash([account, 'metric', process, meta, name]))
+  return [hash([account, nameOf(event), process, meta])]
 }
 
 const US_LAST_DIGITS = [1, 5, 9] as const

@@ -3,7 +3,7 @@
 //   2. Two different events of one InfluxDB series whose stamps would be equal get different ones, as long as the earlier one is remembered. The
 //      later one is moved to the next free value, and this alone is kept on disk, so that its retry is moved again.
 //   3. Memory is bounded, and what is forgotten refuses nothing. Series include the account: no account moves another one's events.
-import type { Event } from './event.ts'
+import { destinationOf, type Event } from './event.ts'
 import { choiceOf, contentOf, ownStamp, seriesOf, stampAt, valuesAt } from './identity.ts'
 import type { Stamp } from './stamp.ts'
 
@@ -73,7 +73,7 @@ export function createOwnStamps(moved: MovedStamps, slots = SLOTS): OwnStamps {
     claim(event, atUs) {
       const content = contentOf(event)
       // In ClickHouse the content is part of the key, so nothing overwrites anything there.
-      if (event.kind === 'exception') return { stamp: ownStamp(atUs, content), kept: undefined }
+      if (destinationOf(event.kind) === 'exceptions') return { stamp: ownStamp(atUs, content), kept: undefined }
       const known = moved.find(atUs, content)
       if (known !== undefined) return { stamp: ownStamp(atUs, content, known.moved), kept: known.kept }
       const series = seriesOf(event).map(split)

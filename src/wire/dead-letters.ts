@@ -1,6 +1,6 @@
 // Dead letters: events that their store will never take, each with the reason.
 import { type Static, Type } from '@sinclair/typebox'
-import { EVENT_KINDS } from '../event/event.ts'
+import { EVENT_KINDS, FAMILIES } from '../event/event.ts'
 import { BODY_PROBLEMS, LOCAL_QUESTION_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, orNull, pageOf, Time } from './shapes.ts'
@@ -86,7 +86,7 @@ export const BuryHeld = Type.Object(
 export type BuryHeld = Static<typeof BuryHeld>
 
 export const BuriedHeld = Type.Object({
-  families: Type.Array(choice(['marks', 'metrics', 'exceptions'] as const), {
+  families: Type.Array(choice(FAMILIES), {
     description: 'What was held back and is buried now; empty when nothing was.',
   }),
 })

@@ -100,7 +100,7 @@ export function batchRoute(deps: BatchDeps) {
 
   /** Events of a batch that is accepted at least in part; one that is refused whole counts as one request. */
   function count(results: readonly (Accepted | Refusal)[]): void {
-    const byKind = { start: 0, end: 0, metrics: 0, exception: 0 }
+    const byKind = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, 0])) as Record<EventKind, number>
     const refused = new Map<string, number>()
     for (const result of results) {
       if ('status' in result) refused.set(result.code, (refused.get(result.code) ?? 0) + 1)

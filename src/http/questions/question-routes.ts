@@ -11,11 +11,9 @@ export interface QuestionRoutesDeps {
   readonly questions: Questions
 }
 
-const KINDS = ['timings', 'latest', 'summary', 'metrics', 'exceptions', 'groups', 'processes', 'series'] as const
-
 export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
-  for (const kind of KINDS) {
+  for (const kind of Object.keys(questions) as (keyof Questions)[]) {
     routes.get(
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {

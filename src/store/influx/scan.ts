@@ -32,7 +32,8 @@ const READS = {
   metrics: { measurement: 'metric', field: 'value' },
 } as const
 
-type PointFamily = keyof typeof READS
+type PointFamily = 'marks' | 'metrics'
+const isOfPoints = (family: Family): family is PointFamily => family === 'marks' || family === 'metrics'
 
 interface Range {
   readonly fromNs: bigint
@@ -77,7 +78,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
   }
 
   async function* read(family: Family, selection: ScanSelection, after?: string): AsyncGenerator<Chunk, void> {
-    if (family === 'exceptions') return
+    if (!isOfPoints(family)) return
     const whole = await extent(family, selection)
     if (whole === undefined) return
     let fromNs = after !== undefined && BigInt(after) > whole.fromNs ? BigInt(after) : whole.fromNs
@@ -100,7 +101,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
   async function count(families: readonly Family[], { account, range = ALL }: ScanSelection): Promise<Counts> {
     const counts: Record<string, number> = { ...NO_COUNTS }
     for (const family of families) {
-      if (family === 'exceptions') continue
+      if (!isOfPoints(family)) continue
       const by = family === 'marks' ? flux`["mark"]` : flux`["_measurement"]`
       const query = flux`${readPoints(bucket, family, range, account, true)}
   |> count()
@@ -117,7 +118,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     count,
     async countDays(family, { account, range = ALL }) {
       const days = new Map<bigint, number>()
-      if (family === 'exceptions') return days
+      if (!isOfPoints(family)) return days
       const query = flux`${readPoints(bucket, family, range, account, true)}
   |> aggregateWindow(every: 1d, fn: count, createEmpty: false, timeSrc: "_start")
   |> group(columns: ["_time"])
