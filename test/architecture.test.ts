@@ -42,7 +42,7 @@ const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/accounts-copy.ts': ['account', 'state', 'watch'],
 }
 
-/** Who may import a package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */
+/** The importers of each package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */
 const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^elysia(\/|$)|^@elysiajs\//, ['http']],
   [/^@sinclair\/typebox(\/|$)/, ['http', 'wire']],

@@ -22,6 +22,8 @@ const RULED_OUT: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bsaid once\b/i, 'logged once'],
   [/\bmend(?:s|ed)?\b/i, 'fix, repair'],
   [/\bwhat is wrong\b/i, 'the fault'],
+  [/\bfor ever\b/i, 'forever'],
+  [/\bkeeps? (?:anybody|nobody) out\b/i, 'axe-core finds a barrier'],
 ]
 
 /** This file lists the phrases. */

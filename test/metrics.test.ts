@@ -46,7 +46,7 @@ async function scrape(): Promise<Map<string, Family>> {
   return families
 }
 
-/** Of promtool's linter: units and types that a name must not contain. */
+/** Units and types that promtool's linter rejects in a name. */
 const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd']
 const OTHER_UNITS = [
   'milliseconds',

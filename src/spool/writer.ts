@@ -111,7 +111,7 @@ export class Writer {
         try {
           await this.#commit(group)
         } catch (fault) {
-          // No fault of the disk, those are handled: whatever it is, nobody may wait for ever, and the groups after it go on.
+          // No fault of the disk, those are handled: whatever it is, nobody may wait forever, and the groups after it go on.
           group.reject(new SpoolError('disk_failed', fault))
           this.#tell('error', { err: fault }, 'an unexpected fault while records were written')
         }

@@ -99,7 +99,7 @@ export const BURY_HELD = defineRoute({
   access: 'key or session',
   summary: 'Bury what is held back',
   description:
-    'Events that a store does not take because of a foreign field type or a broken table are held back and tried again for ever. This gives those up that were accepted until now, ' +
+    'Events that a store does not take because of a foreign field type or a broken table are held back and tried again forever. This gives those up that were accepted until now, ' +
     'of all accounts: they become dead letters with this reason. For the operator; a key needs the scope `write`. It never happens by itself.',
   body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
   answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },

@@ -357,7 +357,7 @@ test('no key, token, password or set-up code is in any file or log line', async 
   const look = () => [...readdirSync(dir).map((name) => readFileSync(join(dir, name), 'latin1')), lines.join('')]
   const whileOpen = look()
   await accounts.close()
-  // Of keys and tokens the middle too: nothing beyond the visible prefix may be anywhere.
+  // The middle of keys and tokens too: nothing beyond the visible prefix may appear anywhere.
   const needles = secrets.map((secret) => (secret.length > 40 ? secret.slice(12, 36) : secret))
   for (const text of [...whileOpen, ...look()]) {
     expect(needles.filter((needle) => text.includes(needle))).toEqual([])

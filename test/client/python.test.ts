@@ -14,7 +14,7 @@ const environment = (extra: Readonly<Record<string, string>> = {}) => {
   return { PATH, HOME, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1', ...extra }
 }
 
-/** Of those that Debian or pyenv name `python3.N`; a name may be there without an interpreter behind it. */
+/** The interpreters that Debian or pyenv name `python3.N`; a name may exist without an interpreter. */
 const interpreters = ['python3', ...[9, 10, 11, 12, 13, 14].map((minor) => `python3.${minor}`)].filter(
   (name) => Bun.which(name) !== null && Bun.spawnSync([name, '--version']).success,
 )

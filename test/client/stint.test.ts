@@ -16,7 +16,7 @@ afterAll(() => app.stop())
 
 const connect = (options: StintOptions = {}) => createStint({ url: app.url, key: app.keys.writer, ...options })
 
-/** Of the process: what the intake has accepted, in the order of time. */
+/** The events of the process that the intake has accepted, in order of time. */
 async function eventsOf(process: string): Promise<Event[]> {
   const events = (await app.events()).filter((event) => event.process === process)
   return events.sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))

@@ -18,7 +18,7 @@ export interface Visit extends BrowserPage {
 
 export interface ConsoleStint {
   readonly stint: StintProcess
-  /** Somebody's page: signed in where `cookie` is theirs. */
+  /** A page, signed in with `cookie`. */
   visit(options?: BrowserContextOptions, cookie?: string): Promise<Visit>
   /** Makes an account; gives its session, its first key and its id. */
   signUp(email: string): Promise<{ cookie: string; secret: string; account: string }>

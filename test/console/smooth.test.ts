@@ -1,4 +1,4 @@
-// 10,000 runs in the view: what a frame of moving, scrolling and hovering costs, in time of the processor, so that a busy machine fails nothing.
+// 10,000 runs in the view: the CPU time of a frame while the pointer moves and the timeline scrolls, so that a busy machine fails nothing.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
 import { type ConsoleStint, LIGHT, startConsole, type Visit } from './console-visit.ts'
@@ -88,7 +88,7 @@ async function measure({ page }: Visit, act: () => Promise<void>): Promise<numbe
   return (await read()) - before
 }
 
-/** Of twenty processes, up to a dozen at a time; every hundredth is still running. */
+/** Runs of twenty processes, up to a dozen at a time; every hundredth is still running. */
 function manyRuns(nowMs: number): object[] {
   const marks: object[] = []
   for (let i = 0; i < RUNS; i++) {

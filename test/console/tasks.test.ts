@@ -1,4 +1,4 @@
-// What people come for, on a full house: 200 processes and 10,000 runs in two weeks. Counted in clicks from Home, with the number they came for.
+// The tasks that people open the console for, with 200 processes and 10,000 runs in two weeks, counted in clicks from Home.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { missing } from '../support/needs.ts'

@@ -1,5 +1,5 @@
 // The pages behind the door, over a few hours of somebody's jobs in a real Stint: what they show, how the address holds it, what is shown
-// of hostile texts, and that nobody is kept out by how they are made.
+// of hostile texts, and that axe-core finds no barrier.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import pino from 'pino'

@@ -132,7 +132,7 @@ const ask = async (targets: JsonPanel['targets'], view: View): Promise<Frame[]> 
   return answers
 }
 
-/** By name and labels: [seconds after T, value]. */
+/** Maps name and labels to [seconds after T, value]. */
 const series = (frames: readonly Frame[]): Record<string, [number, unknown][]> =>
   Object.fromEntries(
     frames.map(([time, value]) => [

@@ -38,7 +38,7 @@ export interface RigCounts {
   /** After which answers were missing. */
   killsUnderLoad: number
   killsInStart: number
-  /** By the clock, however busy the machine was. */
+  /** In wall time, however busy the machine was. */
   slowestReadyMs: number
   /** The most processor time a start took until it was ready. */
   mostReadyCpuMs: number

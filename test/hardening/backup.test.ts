@@ -49,7 +49,7 @@ test.skipIf(engineMissing !== undefined || process.platform !== 'linux')(
     try {
       await stint.start()
       const caller = await stint.signUp('ada@example.com')
-      /** By number: the stamp of its 201. */
+      /** The stamp of each 201, by number. */
       const acknowledged = new Map<number, string>()
       let sent = 0
       let isOver = false

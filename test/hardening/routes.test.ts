@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startApp, type TestApp } from '../support/app.ts'
 
-/** Who asks. `stranger` is the key or session of another account. */
+/** The callers. `stranger` is the key or session of another account. */
 const CALLERS = [
   'nobody',
   'owner',
@@ -218,7 +218,7 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
     const owner = await join() // what a route takes away is this route's own
     const as = { ...credentials, session: { cookie: owner.cookie } }
     const path = pattern.replace(':id', idOf(route, owner)).replace(':name', 'none.js').replace('/*', '/')
-    // Who is let in may take away what the others ask for: they come last.
+    // Permitted callers may delete what the others ask for, so they come last.
     const order = [...CALLERS].sort(
       (a, b) =>
         Number(a.includes('session')) - Number(b.includes('session')) ||

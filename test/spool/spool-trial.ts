@@ -47,5 +47,5 @@ export async function appendGroups(spool: Spool, sizes: readonly number[], from 
   return records
 }
 
-/** Of different lengths, some with more than one byte a character. */
+/** Records of different lengths, some with more than one byte per character. */
 export const recordOf = (i: number): string => `${i} ${'é'.repeat(i % 5)}${'.'.repeat((i * 7) % 23)}`

@@ -1,5 +1,5 @@
 // The real service (src/service.ts) in this process, on a free port with a DATA_DIR of its own. Replaced are the clock, the stores (one that
-// waits for ever, so that everything accepted stays in the spools) and, where a test says so, the disks or any room.
+// waits forever, so that everything accepted stays in the spools) and, where a test says so, the disks or any room.
 // A cast of keys is created once for each app.
 import { join } from 'node:path'
 import pino from 'pino'
@@ -25,10 +25,10 @@ export interface AppOptions {
   readonly trustProxy?: number
   readonly tls?: { readonly certPath: string; readonly keyPath: string }
   readonly seriesMax?: number
-  /** Of each spool. */
+  /** Limit of each spool. */
   readonly spoolMaxBytes?: number
   readonly disk?: Partial<Record<Destination, Disk>>
-  /** Answers the rooms to run with, given the real ones. */
+  /** Returns the rooms to run with, given the real ones. */
   readonly replace?: (rooms: Rooms) => Rooms
 }
 

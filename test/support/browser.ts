@@ -1,4 +1,4 @@
-// A real browser that may reach this machine alone: what a page wants from elsewhere is refused and written down.
+// A real browser that may reach only this machine: requests to other hosts are refused and recorded.
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { findChromium } from './needs.ts'
 
@@ -14,9 +14,9 @@ const ARGS = [
 
 export interface BrowserPage {
   readonly page: import('playwright-core').Page
-  /** What the page wanted from other origins than `origin`. */
+  /** Requests of the page to other origins than `origin`. */
   readonly strayRequests: string[]
-  /** Errors and warnings of the console, uncaught errors of scripts, and broken rules of the content policy. */
+  /** Errors and warnings of the console, uncaught errors, and violations of the content policy. */
   readonly complaints: string[]
   close(): Promise<void>
 }

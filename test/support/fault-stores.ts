@@ -31,9 +31,9 @@ export interface FaultStoresOptions {
   /** Share of the answers to writes that is lost. */
   readonly lose?: number
   readonly random?: () => number
-  /** Of the bucket; 0 = for ever. */
+  /** Retention of the bucket; 0 = forever. */
   readonly retentionSeconds?: number
-  /** Of the bucket's shards; InfluxDB's own choice when absent. */
+  /** Duration of the bucket's shards; InfluxDB's default when absent. */
   readonly shardSeconds?: number
 }
 

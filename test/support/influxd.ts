@@ -1,5 +1,5 @@
-// One real influxd a test process: started at the first use, on a free port with data of its own, gone with the
-// process however that ends. Each test takes a fresh bucket. Where no influxd is installed its tests are skipped, and said to be.
+// One real influxd per test process: started at the first use, on a free port with data of its own, and killed with the
+// process however that ends. Each test takes a fresh bucket. Without an installed influxd its tests are skipped and listed.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findInfluxd, missing } from './needs.ts'
@@ -118,7 +118,7 @@ async function untilHealthy(url: string, child: Bun.Subprocess): Promise<void> {
   throw new Error(`influxd was not healthy within ${STARTUP_MS} ms`)
 }
 
-/** The process that listens there: what was started is a shell around it. */
+/** The pid of influxd itself; the child process is a shell around it. */
 export function influxdPid({ url }: Pick<InfluxBucket, 'url'>): number {
   const { host } = new URL(url)
   const isIt = (pid: string) => {

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 export interface ProxyOptions {
   /** Where the store is. */
   readonly to: string
-  /** Of the answers to writes, 0 to 1. */
+  /** The share of lost answers to writes, 0 to 1. */
   readonly lose: number
   /** 0 ≤ n < 1. */
   readonly random: () => number

@@ -217,7 +217,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
   }
 }
 
-/** Of rows in order. */
+/** The page of ordered rows. */
 const countBuckets = (rows: readonly ExceptionRow[], everyNs: bigint) =>
   [...Map.groupBy(rows, ({ atNs }) => bucketNs(atNs, everyNs))].map(([atNs, same]) => ({ atNs, count: same.length }))
 

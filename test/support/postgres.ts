@@ -17,15 +17,15 @@ export function findPostgres(): string | undefined {
 }
 
 export interface PostgresServer {
-  /** Of a new, empty database. */
+  /** Resolves to the URL of a new, empty database. */
   createDatabase(): Promise<string>
-  /** Ends it as an administrator does. Starts again with `start`. */
+  /** Fast shutdown (SIGINT); `start` starts it again. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** All processes of the server stand still, so connections stay open and nobody answers, until `resume`. */
+  /** Suspends all processes of the server until `resume`: connections stay open and get no answer. */
   pause(): void
   resume(): void
-  /** All it has logged. */
+  /** The whole log. */
   log(): string
   close(): Promise<void>
 }

@@ -9,13 +9,13 @@ const MAIN = join(import.meta.dir, '../../src/main.ts')
 const READY_WITHIN_MS = 30_000
 /** Characters of the log in an error. */
 const LOG_SHOWN = 8_000
-/** Tells the server's pid, and kills it when our end of the pipe closes: a killed test run cleans nothing up itself. */
+/** Prints the server's pid, and kills it when our end of the pipe closes, since a killed test run cannot clean up. */
 const DIES_WITH_US =
   'exec 3<&0; "$@" <&- & server=$!; echo "pid $server"; { cat <&3; kill -9 $server; } 2>&- & wait $server'
 
 export type Env = Readonly<Record<string, string>>
 
-/** Somebody with a key. Both reject when the connection breaks; an answer of any status resolves. */
+/** A caller with a key. Both reject when the connection breaks; an answer of any status resolves. */
 export interface Caller {
   readonly account: string
   readonly keyId: string
@@ -27,21 +27,21 @@ export interface Caller {
 export interface StintProcess {
   readonly url: string
   readonly dataDir: string
-  /** Starts it, again after an end, and resolves to the ms until /readyz said yes. Rejects with its log when it ends instead. */
+  /** Starts or restarts it, and resolves to the ms until /readyz answered 200. Rejects with its log when it exits instead. */
   start(env?: Env): Promise<number>
-  /** Starts it and waits for nothing but its pid. */
+  /** Starts it and waits only for its pid. */
   launch(env?: Env): Promise<number>
-  /** Resolves when /readyz says yes; rejects with its log when it ends instead. */
+  /** Resolves when /readyz answers 200; rejects with its log when it exits instead. */
   ready(): Promise<void>
-  /** Resolves when it is gone, however it went, to its exit code; 128 + n after signal n. */
+  /** Resolves to its exit code when it has exited for any reason; 128 + n after signal n. */
   ended(): Promise<number>
-  /** Of the running process. Throws when none is running. */
+  /** The pid of the running process. Throws when none is running. */
   pid(): number
-  /** kill -9; resolves when it is gone. */
+  /** kill -9; resolves when it has exited. */
   kill(): Promise<void>
   /** SIGTERM; resolves to its exit code. */
   terminate(): Promise<number>
-  /** Makes an account over HTTP. */
+  /** Creates an account over HTTP. */
   signUp(email: string): Promise<Caller>
   /** All it printed since the first start. */
   log(): string
@@ -57,7 +57,7 @@ export interface ProcessOptions {
   readonly stdout?: string
 }
 
-/** Not started yet. Nothing of the tests' own environment reaches it but where programs and temporary files are. */
+/** Not started yet. Of the tests' environment it gets only the paths of programs and temporary files. */
 export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}): StintProcess {
   const dataDir = options.dataDir ?? tempDir('process')
   const port = freePort()
@@ -177,7 +177,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
   }
 }
 
-/** Somebody whose key is known. */
+/** A caller whose key is known. */
 export function callerOf(url: string, who: Pick<Caller, 'account' | 'keyId' | 'secret'>): Caller {
   const auth = { 'x-stint-api-key': who.secret }
   const headers = { ...auth, 'content-type': 'application/json' }

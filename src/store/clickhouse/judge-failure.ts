@@ -3,7 +3,7 @@
 import type { WriteResult } from '../sink.ts'
 import { ClickHouseFault } from './fault.ts'
 
-/** A row that cannot be parsed or does not fit its column: the same batch will fail for ever. */
+/** A row that cannot be parsed or does not fit its column: the same batch will fail forever. */
 const ROW_CODES = new Set([
   25, // CANNOT_PARSE_ESCAPE_SEQUENCE: a lone surrogate
   26, // CANNOT_PARSE_QUOTED_STRING

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 
 export interface TableOptions {
   readonly schema: Schema
-  /** 0 = keep for ever. */
+  /** 0 = keep forever. */
   readonly retentionDays: number
   /** The embedded engine: no replica and nobody else's configuration stands behind what it acknowledged. */
   readonly embedded: boolean

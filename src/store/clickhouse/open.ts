@@ -37,7 +37,7 @@ export interface ClickHouseOptions {
   readonly address: ClickHouseAddress
   /** `points` only where no InfluxDB takes them: their tables are created only then. */
   readonly holds: readonly Destination[]
-  /** 0 = keep for ever. Applied only to tables that `prepare` creates. */
+  /** 0 = keep forever. Applied only to tables that `prepare` creates. */
   readonly retentionDays: number
   readonly log: Logger
   readonly timeoutMs?: number

@@ -157,7 +157,7 @@ function reportRetention(found: readonly StoredTable[], { retentionDays, log }: 
     const ttl = / TTL (.*?)(?: SETTINGS |$)/s.exec(engine)?.[1]
     const actualDays = ttl === undefined ? 0 : Number(/^toDateTime\(at\) \+ toIntervalDay\((\d+)\)$/.exec(ttl)?.[1])
     if (actualDays === retentionDays) continue
-    const retention = { table: name, actual: ttl ?? 'keep for ever', configured_days: retentionDays }
+    const retention = { table: name, actual: ttl ?? 'keep forever', configured_days: retentionDays }
     log.warn(retention, 'ClickHouse: the retention of the table differs from RETENTION_DAYS; the table is not changed')
   }
 }

@@ -20,7 +20,7 @@ export interface InfluxStore {
 }
 
 export interface InfluxOptions extends InfluxAddress {
-  /** 0 = keep for ever. Applied only to a bucket that `prepare` creates. */
+  /** 0 = keep forever. Applied only to a bucket that `prepare` creates. */
   readonly retentionDays: number
   readonly log: Logger
 }

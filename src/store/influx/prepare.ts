@@ -10,7 +10,7 @@ interface Bucket {
   readonly retentionRules?: readonly { readonly everySeconds?: number }[]
 }
 
-/** `retentionDays` 0 = keep for ever. */
+/** `retentionDays` 0 = keep forever. */
 export async function prepareBucket(
   client: InfluxClient,
   address: InfluxAddress,

@@ -11,7 +11,7 @@ import { prepareBucket } from './prepare.ts'
 const TIMEOUT_MS = 30_000
 
 export interface InfluxSinkOptions extends InfluxAddress {
-  /** 0 = keep for ever. Applied only to a bucket that `prepare` creates. */
+  /** 0 = keep forever. Applied only to a bucket that `prepare` creates. */
   readonly retentionDays: number
   readonly log: Logger
   readonly timeoutMs?: number

@@ -77,7 +77,7 @@ export interface Ended {
 export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> =>
   Buffer.from(await new Response(stream).arrayBuffer())
 
-/** Somebody who runs jobs, from one home. */
+/** A user who runs jobs, with one home directory. */
 export function createUser(url: string) {
   const home = tempDir('exec')
   const stateDir = join(home, '.local/state/stint')

@@ -1,4 +1,4 @@
-// Answers that nobody reads, over real sockets: the account that asked has no further question running, and nobody else notices.
+// Unread answers, over real sockets: the account that asked has no further question running, and no other account notices.
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { Event } from '../../../src/event/event.ts'
@@ -90,7 +90,7 @@ test('a question counts as running until its answer has been read', async () => 
 
   expect((await ask()).status).toBe(200) // the second is still unread, and one at a time goes on
   second.terminate()
-  const both = await Promise.all([askWithoutReading(), askWithoutReading()]) // would wait for ever, were the second still counted
+  const both = await Promise.all([askWithoutReading(), askWithoutReading()]) // would wait forever, were the second still counted
   for (const socket of [first, ...both]) socket.terminate()
   await stop()
 })

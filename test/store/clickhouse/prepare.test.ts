@@ -159,7 +159,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     await (await opened(address)).createSink().prepare()
     const { log, warnings } = collectLog()
     await (await opened(address, log, 30)).createSink().prepare()
-    expect(warnings().map(({ actual }) => actual)).toEqual(['keep for ever', 'keep for ever', 'keep for ever'])
+    expect(warnings().map(({ actual }) => actual)).toEqual(['keep forever', 'keep forever', 'keep forever'])
     expect((await tablesAt(address)).marks_raw).not.toContain('TTL')
   })
 })

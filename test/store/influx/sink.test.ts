@@ -151,7 +151,7 @@ describe.skipIf(influxdMissing !== undefined)('a real InfluxDB', () => {
     const address = await server.freshBucket(retentionDays * 86_400)
     return { server, address, sink: createInfluxSink({ ...address, retentionDays, log: silent }) }
   }
-  /** Somebody else has written a text where Stint writes numbers: in the shard of that time no number fits any more. */
+  /** Another writer has stored a text where Stint writes numbers: the shard of that time accepts no number any more. */
   const breakMetrics = async (
     { url, token, org, bucket }: { url: string; token: string; org: string; bucket: string },
     us: number,

@@ -1,4 +1,4 @@
-// Three days of 30 jobs with incidents and outages. The month of 200 jobs is test/bench/watches.ts.
+// A day of 30 jobs with incidents and outages. The month of 200 jobs is test/bench/watches.ts.
 import { expect, test } from 'bun:test'
 import { inMemoryDir } from '../../support/temp-dir.ts'
 import { openStore } from '../watch-cast.ts'

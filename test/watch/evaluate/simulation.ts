@@ -157,7 +157,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
   let next = 0
   /** In the spool, not yet stored. */
   const waiting = new Set<Arrival>()
-  /** By own time. */
+  /** Sorted by own time. */
   const stored: Arrival[] = []
   const advance = (accept: (mark: Arrival) => void) => {
     while (next < bySpooling.length && bySpooling[next]!.spooledUs <= now) {
