@@ -71,10 +71,8 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const floors = [Math.max(points[0], exceptions[0]), Math.max(points[1], exceptions[1])] as const
   const stampClock = createStampClock(clock, config.nodeId, floors)
   const stores = await (parts.openStores ?? openStores)({
-    influx: config.influx,
-    clickhouse: config.clickhouse,
+    ...config,
     embeddedPath: join(config.dataDir, 'clickhouse'),
-    retentionDays: config.retentionDays,
     log,
   })
   const ownStamps = createOwnStamps(files.movedStamps)

@@ -4,7 +4,7 @@ import { fill, h } from './dom.ts'
 import { type IconName, icon, logo } from './icons.ts'
 import { formatRoute } from './route.ts'
 
-export const ENTRIES: readonly (readonly [page: string, label: string])[] = [
+export const ENTRIES: readonly (readonly [page: IconName, label: string])[] = [
   ['home', 'Home'],
   ['runs', 'Runs'],
   ['metrics', 'Metrics'],
@@ -41,7 +41,7 @@ export function createFrame(account: Account, search: () => void): Frame {
       'Search',
       h('kbd', {}, 'Ctrl K'),
     ),
-    h('ul', {}, ...ENTRIES.map(([page, label]) => h('li', {}, link(page, label, page as IconName)))),
+    h('ul', {}, ...ENTRIES.map(([page, label]) => h('li', {}, link(page, label, page)))),
     h(
       'ul',
       { class: 'nav-end' },
