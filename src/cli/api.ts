@@ -97,6 +97,10 @@ export function createApi(config: CliConfig, io: Io): Api {
     for (const { pointer, detail } of problem.errors ?? []) {
       lines.push(`  ${oneLine(pointer).replace(/^\//, flag) || 'the request'} ${oneLine(detail)}`)
     }
+    if (problem.code === 'scope_missing')
+      lines.push(
+        '  Create a key that may: stint key create --scopes write,read,manage. Without STINT_API_KEY your session is used.',
+      )
     const retryAfter = response.headers.get('retry-after')
     if (retryAfter !== null) lines.push(`  Try again in ${oneLine(retryAfter)} s.`)
     return new Refusal(lines.join('\n'), problem.code)

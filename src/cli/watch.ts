@@ -1,6 +1,6 @@
 // `stint watch …` and `stint alerts`: watches from the command line, and as a file that can be applied again and again.
 import type { Alert, AlertPage } from '../wire/alerts.ts'
-import type { Channels } from '../wire/channels.ts'
+import { CHANNEL_KINDS, type ChannelKind, type Channels, type NewChannel } from '../wire/channels.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
@@ -93,6 +93,29 @@ export function register(program: Program, io: Io): void {
     })
 
   watch
+    .command('channel')
+    .description('create a channel, which watches notify')
+    .argument('<name>', 'name of the channel')
+    .argument('<address>', 'an e-mail address, or the URL of a webhook')
+    .option(
+      '--kind <kind>',
+      'email, webhook, slack or ntfy; default: email for an address with @, webhook for a URL',
+      parseKind,
+    )
+    .option(...JSON_OPTION)
+    .action(async (name: string, address: string, options: Json & { kind?: ChannelKind }) => {
+      const { kind = /^https?:/i.test(address) ? 'webhook' : 'email' } = options
+      const body = { name, kind, ...(kind === 'email' ? { to: address } : { url: address }) }
+      const { channel } = (await api().askWithKey('POST', '/api/channels', body)).body as NewChannel
+      if (options.json) return printJson({ channel })
+      io.stdout.write(`${channel.id}\n`)
+      if (channel.secret !== undefined)
+        io.stderr.write(`Signing secret, shown only this once: ${oneLine(channel.secret)}\n`)
+      if (channel.state === 'pending')
+        io.stderr.write('Open the link in the e-mail that was sent to confirm the address.\n')
+    })
+
+  watch
     .command('test')
     .description('send a test notification')
     .argument('<channel>', 'name or id of a channel')
@@ -150,7 +173,8 @@ async function channelIds(api: Api, names: readonly string[]): Promise<string[]>
   const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
   return names.map((which) => {
     const found = channels.find(({ id, name }) => id === which || name === which)
-    if (found === undefined) throw new CliError(`no channel is called ${oneLine(which)}`)
+    if (found === undefined)
+      throw new CliError(`no channel is called ${oneLine(which)}; create it with stint watch channel`)
     return found.id
   })
 }
@@ -193,6 +217,12 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   throw invalidArgument('Expected a whole number from 1.')
+}
+
+function parseKind(text: string): ChannelKind {
+  const kind = CHANNEL_KINDS.find((known) => known === text)
+  if (kind !== undefined) return kind
+  throw invalidArgument(`Expected ${CHANNEL_KINDS.join(', ')}.`)
 }
 
 function parseFactor(text: string): number {

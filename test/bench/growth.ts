@@ -3,16 +3,12 @@
 // On a machine that is not quiet the time says little; the CPU is hardly touched by what others do.
 // `--beyond` asks again without QUERY_MAX_MARKS what that has refused. `--marks 100000000` works too, and takes its time.
 import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openAccounts } from '../../src/account/open-accounts.ts'
-import { systemClock } from '../../src/clock.ts'
-import { createLog } from '../../src/log.ts'
-import { type InfluxBucket, influxd, influxdPid } from '../support/influxd.ts'
+import { influxd, influxdPid } from '../support/influxd.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { DAYS, PROCESSES } from './load-marks.ts'
+import { DAYS, loadMarks, makeAccount, PROCESSES } from './load-marks.ts'
 import { inWords, surroundings } from './machine.ts'
 
 type StoreName = 'embedded' | 'influxdb'
@@ -87,28 +83,6 @@ const QUESTIONS: readonly (readonly [what: string, path: string])[] = [
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 const peakMb = (pid: number) => Math.round(memoryOf(pid).peak / 2 ** 20)
 const cpuOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuMs(pid), 0)
-
-async function makeAccount(dataDir: string): Promise<{ id: string; secret: string }> {
-  const log = createLog({ level: 'warn', pretty: false })
-  const accounts = openAccounts({ path: join(dataDir, 'accounts.sqlite'), clock: systemClock, log, signup: 'first' })
-  const { account, key } = await accounts.create({
-    email: 'bench@example.com',
-    password: crypto.randomUUID(),
-    address: '127.0.0.1',
-  })
-  await accounts.close()
-  return { id: account.id, secret: key.secret }
-}
-
-async function loadMarks(store: StoreName, dataDir: string, account: string, size: number, influx?: InfluxBucket) {
-  const args = [dataDir, account, String(size), ...(influx === undefined ? [] : [JSON.stringify(influx)])]
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load-marks.ts'), ...args], { stderr: 'inherit' })
-  const text = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error(`the marks could not be loaded into ${store}`)
-  const { marks, seconds } = JSON.parse(text) as { marks: number; seconds: number }
-  say(`${store}: ${marks} marks loaded in ${seconds.toFixed(1)} s, ${Math.round(marks / seconds)}/s`)
-  return { store, marks, seconds: Number(seconds.toFixed(1)) }
-}
 
 interface Asked {
   readonly ms: number

@@ -4,6 +4,7 @@
 // Marks are spread evenly over the days: runs of fifty processes and four metas, each with a uid, from a second to a quarter of an hour, one in
 // a thousand without an end. For ten marks there is a metric, for a hundred an exception. All follows from the run's number.
 import { join } from 'node:path'
+import { openAccounts } from '../../src/account/open-accounts.ts'
 import { systemClock } from '../../src/clock.ts'
 import type { InfluxConfig } from '../../src/config.ts'
 import type { Event } from '../../src/event/event.ts'
@@ -11,6 +12,7 @@ import { createLog } from '../../src/log.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { openStores } from '../../src/store/open-stores.ts'
 import type { Sink, WriteResult } from '../../src/store/sink.ts'
+import type { InfluxBucket } from '../support/influxd.ts'
 
 export const DAYS = 30
 export const PROCESSES = 50
@@ -93,6 +95,36 @@ async function untilMerged(path: string): Promise<void> {
     quiet = Number(row!.n) === 0 ? quiet + 1 : 0
   }
   await client.close()
+}
+
+/** The first account of a DATA_DIR that no Stint has open. */
+export async function makeAccount(dataDir: string): Promise<{ id: string; secret: string }> {
+  const log = createLog({ level: 'warn', pretty: false })
+  const accounts = openAccounts({ path: join(dataDir, 'accounts.sqlite'), clock: systemClock, log, signup: 'first' })
+  const { account, key } = await accounts.create({
+    email: 'bench@example.com',
+    password: crypto.randomUUID(),
+    address: '127.0.0.1',
+  })
+  await accounts.close()
+  return { id: account.id, secret: key.secret }
+}
+
+/** Fills the stores of a DATA_DIR in a process of its own. */
+export async function loadMarks(
+  store: 'embedded' | 'influxdb',
+  dataDir: string,
+  account: string,
+  size: number,
+  influx?: InfluxBucket,
+) {
+  const args = [dataDir, account, String(size), ...(influx === undefined ? [] : [JSON.stringify(influx)])]
+  const child = Bun.spawn([process.execPath, import.meta.path, ...args], { stderr: 'inherit' })
+  const text = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`the marks could not be loaded into ${store}`)
+  const { marks, seconds } = JSON.parse(text) as { marks: number; seconds: number }
+  process.stderr.write(`${store}: ${marks} marks loaded in ${seconds.toFixed(1)} s, ${Math.round(marks / seconds)}/s\n`)
+  return { store, marks, seconds: Number(seconds.toFixed(1)) }
 }
 
 if (import.meta.main) {

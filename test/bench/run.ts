@@ -1,8 +1,19 @@
-// `bun run bench [intake|shipping|timings|growth|accounts|statements|neighbours|copy] [flags]`: each benchmark is a file and a process of its own; without a name the
+// `bun run bench [intake|shipping|timings|growth|accounts|statements|neighbours|copy|watches|watch-cost] [flags]`: each is a file and a process of its own; without a name the
 // two that are quick. What they print says on which machine, when and under what load.
 import { join } from 'node:path'
 
-const BENCHMARKS = ['intake', 'shipping', 'timings', 'growth', 'accounts', 'statements', 'neighbours', 'copy']
+const BENCHMARKS = [
+  'intake',
+  'shipping',
+  'timings',
+  'growth',
+  'accounts',
+  'statements',
+  'neighbours',
+  'copy',
+  'watches',
+  'watch-cost',
+]
 const QUICK = ['intake', 'shipping']
 
 const [given, ...rest] = process.argv.slice(2)

@@ -1,11 +1,11 @@
 // Watches: a simulated month of 200 jobs with incidents and outages of the store, Stint and the receiver.
-//   bun test/bench/watches.ts [days] [jobs] [step in seconds]
+//   bun run bench watches [days] [jobs] [step in seconds]
 
 import { inMemoryDir } from '../support/temp-dir.ts'
 import { runWorld } from '../watch/evaluate/simulation.ts'
 import { openStore } from '../watch/watch-cast.ts'
 
-const [days = 30, jobs = 200, stepS = 60] = process.argv.slice(2).map(Number)
+const [days = 30, jobs = 200, stepS = 15] = process.argv.slice(2).map(Number)
 
 const { falseAlerts, missed, delaysS, ...report } = await runWorld({
   days,

@@ -188,6 +188,23 @@ test('alerts: parameters are checked, an unknown id is not found', async () => {
   expect((await ask('POST', '/api/alerts/ale_none/dismiss')).status).toBe(404)
 })
 
+test('stint watch channel creates a channel that watches can name', async () => {
+  const { run } = createPerson(app.url)
+  const env = { STINT_API_KEY: key }
+  const made = await run('watch channel cli-hook https://example.com/cli', { env })
+  expect(made.stdout).toMatch(/^cha_\w+\n$/)
+  expect(made.stderr).toContain('whsec_')
+  expect((await run('watch channel x https://example.com --kind fax', { env })).exitCode).toBe(2)
+  const watch = (await run('watch add cli-job --failed 1 --channel cli-hook', { env })).stdout.trim()
+  expect((await ask('GET', `/api/watches/${watch}`)).json.watch.channels).toEqual([made.stdout.trim()])
+  await ask('DELETE', `/api/watches/${watch}`)
+  await ask('DELETE', `/api/channels/${made.stdout.trim()}`)
+
+  const sender = (await ask('POST', '/api/keys', { name: 'sender', scopes: ['write'] })).json.key.secret
+  const refused = await run('watch list', { env: { STINT_API_KEY: sender } })
+  expect(refused.stderr).toContain('stint key create --scopes write,read,manage')
+})
+
 test('stint watch apply creates, changes, prunes, and does nothing the second time', async () => {
   const { run } = createPerson(app.url)
   const env = { STINT_API_KEY: key }
