@@ -1,7 +1,7 @@
 // `bun run bench watch-cost [--store embedded|influxdb] [--marks 10000000] [--watches 1000] [--seconds 330]`: the share of a core that the evaluation of
 // watches takes in the real process, its engine and influxd included: the processor time with the watches less that without. Marks are inserted directly;
 // one run starts and ends every two seconds while it measures. 330 s hold one of the reads of 70 minutes; the first evaluation, which holds the hourly
-// read of 25 hours, is told apart.
+// read of 25 hours, is reported separately.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
