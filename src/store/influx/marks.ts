@@ -1,38 +1,60 @@
 // Marks as they are stored: for the evaluation of watches, which pairs them itself.
-import type { MarkName } from '../../event/event.ts'
+import { compare } from '../compare.ts'
 import type { MarkRow, MarkSelection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
-import { behindStamps, fluxNs, fluxText, fluxTime, whereTags } from './selection.ts'
+import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
+import { behindStamps, ceilSecond, floorSecond, fluxText, fluxTime, whereTags } from './selection.ts'
 
-function read(bucket: string, q: MarkSelection, condition: FluxText): FluxText {
-  const among = q.processes?.reduce<FluxText | undefined>((list, process) => {
+/** Of these processes; undefined = all. */
+const among = ({ processes }: MarkSelection): FluxText | undefined =>
+  processes?.reduce<FluxText | undefined>((list, process) => {
     const one = flux`r.process == ${fluxText(process)}`
     return list === undefined ? one : flux`${list} or ${one}`
   }, undefined)
+
+function read(bucket: string, q: MarkSelection, condition: FluxText): FluxText {
+  const ofProcesses = among(q)
   return flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(behindStamps(q.toNs))})
-  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(q)}${among === undefined ? flux`` : flux` and (${among})`})
+  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(q)}${ofProcesses === undefined ? flux`` : flux` and (${ofProcesses})`})
   |> filter(fn: (r) => ${condition})`
 }
 
-/** A uid that is not read is null; see `WITH_UID` in pairing.ts. */
+/** Newest first. Pairs of fields are not joined by InfluxDB: a pivot costs ten times what reading the marks does. */
 export async function findMarks(
   client: InfluxClient,
   bucket: string,
   q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number },
 ): Promise<MarkRow[]> {
   if (q.processes?.length === 0) return []
-  const condition = flux`r._field == "at" or (r._field == "uid" and r._value != "")`
-  // The series of a process and meta are three, one for each kind of mark.
-  const each = q.perSeries === undefined ? flux`` : flux`\n  |> tail(n: ${fluxNs(BigInt(q.perSeries))})`
-  const query = flux`${read(bucket, q, condition)}
-  |> drop(columns: ["_start", "_stop", "_measurement", "account"])
-  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")${each}
-  |> group()
-  |> sort(columns: ["at"], desc: true)
-  |> limit(n: ${fluxNs(BigInt(q.maxRows))})`
-  const rows = await collectRows(client, query, toMark, q.signal)
-  return rows.filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
+  const reader = createMarkReader(client, bucket, q, { among: among(q), tail: q.perSeries })
+  const second = (ns: bigint) => Number(ns / 1_000_000_000n)
+  const series = await readNewest(reader, second(floorSecond(q.fromNs)), second(ceilSecond(q.toNs)), q.maxRows)
+  const rows = series.flatMap(({ subject, marks }) =>
+    marks.map(({ mark, uid, at }): MarkRow => ({ ...subject, uid, mark, ns: BigInt(at) * 1000n })),
+  )
+  const left = new Map<string, number>()
+  const isFew = ({ process, meta }: MarkRow) => {
+    const key = `${process}\0${meta}`
+    const n = left.get(key) ?? q.perSeries ?? Number.POSITIVE_INFINITY
+    left.set(key, n - 1)
+    return n > 0
+  }
+  return rows
+    .filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
+    .sort((a, b) => compare(b.ns, a.ns))
+    .filter(isFew)
+    .slice(0, q.maxRows)
+}
+
+/** At least the newest `maxRows` marks of the seconds [fromS, toS), and not many more: a range that holds more is halved. */
+async function readNewest(reader: MarkReader, fromS: number, toS: number, maxRows: number): Promise<MarkSeries[]> {
+  const found = await reader.read(fromS, toS, toS - fromS > 1 ? maxRows : undefined)
+  if (found !== undefined) return found
+  const middleS = Math.ceil((fromS + toS) / 2)
+  const newer = await readNewest(reader, middleS, toS, maxRows)
+  const left = maxRows - newer.reduce((sum, { marks }) => sum + marks.length, 0)
+  return left <= 0 ? newer : [...newer, ...(await readNewest(reader, fromS, middleS, left))]
 }
 
 export async function findNewestStarts(client: InfluxClient, bucket: string, q: MarkSelection) {
@@ -44,11 +66,3 @@ export async function findNewestStarts(client: InfluxClient, bucket: string, q: 
   const toStart = (get: GetColumn) => ({ process: get('process'), meta: get('meta'), ns: BigInt(get('_value')) })
   return collectRows(client, query, toStart, q.signal)
 }
-
-const toMark = (get: GetColumn): MarkRow => ({
-  process: get('process'),
-  meta: get('meta'),
-  uid: get('uid'),
-  mark: get('mark') as MarkName,
-  ns: BigInt(get('at')),
-})

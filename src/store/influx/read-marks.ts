@@ -8,7 +8,7 @@ import { timeUs } from '../../event/stamp.ts'
 import type { TimingSelection } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, type InfluxClient } from './client.ts'
 import { createPace } from './pace.ts'
-import { fluxText, whereTags } from './selection.ts'
+import { fluxNs, fluxText, whereTags } from './selection.ts'
 
 /** The runs of one process and meta. Subjects are compared by identity within one question. */
 export interface Subject {
@@ -48,8 +48,20 @@ export interface MarkReader {
 
 type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | 'asOfNs' | 'signal'>
 
+export interface MarkLimits {
+  /** A condition that series must meet, too. */
+  readonly among?: FluxText | undefined
+  /** At most so many, the newest, of each process, meta, kind of mark, and with or without uid. */
+  readonly tail?: number | undefined
+}
+
 /** For one question. */
-export function createMarkReader(client: InfluxClient, bucket: string, q: Question): MarkReader {
+export function createMarkReader(
+  client: InfluxClient,
+  bucket: string,
+  q: Question,
+  { among, tail }: MarkLimits = {},
+): MarkReader {
   const subjects = new Map<string, Subject>()
   const subjectOf = (process: string, meta: string): Subject => {
     const key = `${process}\0${meta}`
@@ -84,12 +96,13 @@ export function createMarkReader(client: InfluxClient, bucket: string, q: Questi
     return kinds.map(
       (kind) => flux`from(bucket: ${bucket})
   |> range(start: ${fluxSecond(startS)}, stop: ${fluxSecond(stopS)})
-  |> filter(fn: (r) => r._measurement == "mark" and ${where} and r._field == "uid" and ${kind})
+  |> filter(fn: (r) => r._measurement == "mark" and ${where} and r._field == "uid" and ${kind})${newest}
   |> drop(columns: ${kind === NO_UID ? [...DROPPED, '_value'] : DROPPED})`,
     )
   }
 
-  const where = whereTags(q)
+  const newest = tail === undefined ? flux`` : flux`\n  |> tail(n: ${fluxNs(BigInt(tail))})`
+  const where = among === undefined ? whereTags(q) : flux`${whereTags(q)} and (${among})`
   return {
     read: (startS, stopS, maxRows) => run(select(startS, stopS, where, q.uid), maxRows),
     readFailed: (startS, stopS, maxRows) =>
