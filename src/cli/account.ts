@@ -1,4 +1,5 @@
 // `stint account …`: create an account, sign in and out. The key of a new account is all that standard output gets, for scripts.
+import type { NewAccount, SignedIn } from '../wire/accounts.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
@@ -15,11 +16,6 @@ interface Options extends PasswordOptions {
   readonly email: string
   readonly setupCode?: string
   readonly json?: boolean
-}
-
-interface Created {
-  readonly account: { readonly id: string; readonly email: string }
-  readonly key: { readonly secret: string }
 }
 
 export function register(program: Program, io: Io): void {
@@ -40,7 +36,7 @@ export function register(program: Program, io: Io): void {
         password,
         ...(options.setupCode !== undefined && { setup_code: options.setupCode }),
       })
-      const { account, key } = body as Created
+      const { account, key } = body as NewAccount
       keep(account.email, sessionToken)
       if (options.json) {
         io.stdout.write(`${safeJson(body, 2)}\n`)
@@ -61,7 +57,7 @@ export function register(program: Program, io: Io): void {
       const { api, config, keep } = open(io)
       const password = await askPassword(io, options, 'Password', false)
       const { body, sessionToken } = await api.ask('POST', '/api/session', { email: options.email, password })
-      const { email } = (body as Created).account
+      const { email } = (body as SignedIn).account
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)
     })

@@ -2,6 +2,7 @@
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { ProblemBody } from '../wire/problem.ts'
 import type { CliConfig } from './config.ts'
 import { describeFetchFault } from './exec/send-event.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
@@ -30,13 +31,6 @@ export interface Api {
   checkReady(): Promise<void>
 }
 
-interface ProblemBody {
-  readonly code?: string
-  readonly title?: string
-  readonly detail?: string
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
-}
-
 /** A refusal in the server's words; `code` is one of src/problem.ts. A question's parameters come from flags, so an invalid one is a usage error. */
 export class Refusal extends CliError {
   constructor(
@@ -59,7 +53,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     const isJson = /^application\/(?:problem\+)?json\b/.test(response.headers.get('content-type') ?? '')
     const parsed = isJson ? parse(text) : undefined
     // A question has no body: its faults are in flags.
-    if (!response.ok) throw refusal(response, parsed as ProblemBody | undefined, method === 'GET' ? '--' : '')
+    if (!response.ok) throw refusal(response, parsed as Partial<ProblemBody> | undefined, method === 'GET' ? '--' : '')
     if (text !== '' && parsed === undefined) throw notStint(response.status)
     return { status: response.status, body: parsed, sessionToken: tokenOf(response) }
   }
@@ -91,7 +85,7 @@ export function createApi(config: CliConfig, io: Io): Api {
   const notStint = (status: number) =>
     new CliError(`the server at ${url} is not Stint (status ${status}); is STINT_URL right?`)
 
-  function refusal(response: Response, problem: ProblemBody | undefined, flag: string): CliError {
+  function refusal(response: Response, problem: Partial<ProblemBody> | undefined, flag: string): CliError {
     if (problem?.title === undefined) return notStint(response.status)
     const lines = [`${oneLine(problem.title)}. ${oneLine(problem.detail ?? '')}`.trim()]
     for (const { pointer, detail } of problem.errors ?? []) {
@@ -129,7 +123,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     async checkReady() {
       const response = await send('GET', '/readyz', undefined, {})
       const text = await response.text()
-      if (response.status === 503) throw refusal(response, parse(text) as ProblemBody, '')
+      if (response.status === 503) throw refusal(response, parse(text) as Partial<ProblemBody>, '')
       if (text !== 'ready\n') throw notStint(response.status)
     },
   }

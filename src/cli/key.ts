@@ -1,5 +1,6 @@
 // `stint key …`: API keys of the signed-in account. A new secret is all that standard output gets: KEY=$(stint key create --name x).
 import { systemClock } from '../clock.ts'
+import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
 import { createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
 import { parseSpanS } from './exec/parse-exec-call.ts'
@@ -8,26 +9,6 @@ import { formatLocalTime } from './format-time.ts'
 import type { Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
-
-interface Key {
-  readonly id: string
-  readonly name: string
-  readonly prefix: string
-  readonly scopes: readonly string[]
-  readonly created_at: string
-  readonly last_used_at: string | null
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-}
-
-interface Issued {
-  readonly key: {
-    readonly id: string
-    readonly name: string
-    readonly scopes: readonly string[]
-    readonly secret: string
-  }
-}
 
 interface Json {
   readonly json?: boolean
@@ -47,7 +28,7 @@ export function register(program: Program, io: Io): void {
     .action(async ({ json }: Json) => {
       const { body } = await api().askSignedIn('GET', '/api/keys')
       if (json) printJson(body)
-      else io.stdout.write(formatKeys((body as { keys: Key[] }).keys, systemClock.wallUs() / 1000))
+      else io.stdout.write(formatKeys((body as Keys).keys, systemClock.wallUs() / 1000))
     })
 
   key
@@ -64,7 +45,7 @@ export function register(program: Program, io: Io): void {
     .action(async ({ name, scopes, json }: Json & { name: string; scopes: string[] }) => {
       const { body } = await api().askSignedIn('POST', '/api/keys', { name, scopes })
       if (json) printJson(body)
-      else printIssued(body as Issued, '')
+      else printIssued(body as KeyAnswer, '')
     })
 
   key
@@ -77,7 +58,7 @@ export function register(program: Program, io: Io): void {
       const path = `/api/keys/${encodeURIComponent(id)}/rotate`
       const { body } = await api().askSignedIn('POST', path, { overlap_seconds: overlap })
       if (json) printJson(body)
-      else printIssued(body as Issued, `The old key ${overlap === 0 ? 'is revoked' : `expires in ${overlap} s`}.\n`)
+      else printIssued(body as KeyAnswer, `The old key ${overlap === 0 ? 'is revoked' : `expires in ${overlap} s`}.\n`)
     })
 
   key
@@ -89,7 +70,7 @@ export function register(program: Program, io: Io): void {
       io.stderr.write(`Key ${oneLine(id)} revoked.\n`)
     })
 
-  function printIssued({ key }: Issued, more: string): void {
+  function printIssued({ key }: KeyAnswer, more: string): void {
     io.stderr.write(`Key ${oneLine(key.name)} (${key.id}; ${key.scopes.join(', ')}), shown only this once:\n`)
     io.stdout.write(`${oneLine(key.secret)}\n`)
     io.stderr.write(more)

@@ -1,8 +1,9 @@
 // Sends one event to /v1 and judges the answer: stored, refused for good, or kept to be sent again.
+import type { EVENT_BODIES } from '../../wire/events.ts'
 
 /** One request to /v1: its path there and its body. */
 export interface OutgoingEvent {
-  readonly kind: 'start' | 'end' | 'metrics' | 'exception'
+  readonly kind: keyof typeof EVENT_BODIES
   readonly body: Readonly<Record<string, unknown>>
 }
 
