@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { systemClock } from '../../clock.ts'
 import type { Io } from '../io.ts'
 import type { ExecCall } from './parse-exec-call.ts'
-import { type Ending, runJob } from './run-job.ts'
+import { type Ending, RELAYED, runJob } from './run-job.ts'
 
 const STDERR = 2
 const LINUX_NULL_DEVICE = 0x103
@@ -43,16 +43,8 @@ async function isTerminal(fd: number): Promise<boolean> {
 
 /** Signals that end a process without a core dump, so that we can end by them too. */
 const FATAL: ReadonlySet<string> = new Set([
-  'SIGINT',
-  'SIGTERM',
-  'SIGHUP',
   'SIGKILL',
-  'SIGUSR1',
-  'SIGUSR2',
-  'SIGALRM',
-  'SIGVTALRM',
-  'SIGPROF',
-  'SIGIO',
+  ...RELAYED.filter((name) => name !== 'SIGQUIT' && name !== 'SIGXCPU'),
 ])
 const DEATH_MS = 20
 /** As `timeout` of coreutils. */

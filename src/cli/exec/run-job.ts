@@ -157,7 +157,7 @@ function isInherited(fd: number): boolean {
 // a second one makes many programs quit without cleaning up. A handler is not told who sent the signal, so these two are not passed on
 // while the command is in our group and that group is in the foreground. Any other signal is.
 /** The signals that end a process, except those that cannot be caught, that a fault of our own raises, or that Bun needs itself. */
-const RELAYED = [
+export const RELAYED = [
   'SIGINT',
   'SIGTERM',
   'SIGHUP',
