@@ -13,6 +13,7 @@ const BENCHMARKS = [
   'copy',
   'watches',
   'watch-cost',
+  'cores',
 ]
 const QUICK = ['intake', 'shipping']
 
