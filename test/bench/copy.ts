@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Env, runScript, spawnBun } from '../copy/run-stint.ts'
+import { someHistory } from '../copy/some-history.ts'
 import { startShard } from '../support/clickhouse-shards.ts'
 import { memoryOf } from '../support/process-figures.ts'
 import { tempDir, useOwnTempDir } from '../support/temp-dir.ts'
@@ -33,12 +34,7 @@ try {
   const expected = await runScript('ask-questions.ts', QUESTIONS, { DATA_DIR: source })
   report('filled and asked')
 
-  const alone = Math.min(events, 300_000)
-  const sinkMs = await runScript('fill-embedded.ts', [String(alone), 'once'], {
-    DATA_DIR: tempDir('bench-sink'),
-    ...settings('', 'alone'),
-  })
-  const sinkSpeed = (alone / Number(sinkMs)) * 1000
+  const sinkBefore = await speedOfSink('alone_before')
 
   const env = { DATA_DIR: source, ...settings('', 'copied') }
   for (let kill = 1; kill <= kills; kill++) {
@@ -50,9 +46,9 @@ try {
   const { copied, seconds, comparison } = JSON.parse(last.stdout)
   const rows = Object.values(copied as Record<string, number>).reduce((sum, n) => sum + n, 0)
   report(`missing ${comparison.missing}; ${rows} rows in ${seconds.toFixed(1)} s with the comparison`)
-  report(
-    `${Math.round(rows / seconds)} rows/s, peak ${inMiB(last.peak)}; the sink alone ${Math.round(sinkSpeed)} events/s`,
-  )
+  const sinkAfter = await speedOfSink('alone_after')
+  const speed = Math.round(rows / seconds)
+  report(`${speed} rows/s, peak ${inMiB(last.peak)}; the sink alone ${sinkBefore} before, ${sinkAfter} after`)
   assertSame(await runScript('ask-questions.ts', QUESTIONS, env), expected)
   report('the server gives the same answers')
 
@@ -66,6 +62,16 @@ try {
 } finally {
   await server.kill()
   removeTempDir()
+}
+
+/** Rows a second that the sink alone writes to the server. */
+async function speedOfSink(database: string): Promise<number> {
+  const alone = Math.min(events, 300_000)
+  const env = { DATA_DIR: tempDir('bench-sink'), ...settings('', database) }
+  const ms = Number(await runScript('fill-embedded.ts', [String(alone), 'once'], env))
+  let rows = 0
+  for (const event of someHistory(alone)) rows += event.kind === 'metrics' ? event.items.length : 1
+  return Math.round((rows / ms) * 1000)
 }
 
 interface Ended {
