@@ -20,7 +20,8 @@ const FILTERS = {
   name: ['--name <name>', 'only this metric'],
   fingerprint: ['--fingerprint <group>', 'only exceptions of this group, as --groups shows it'],
   by: ['--by <field>', 'one row per meta: --by meta'],
-  every: ['--every <span>', 'one row per 10s, 5m, 1h, 1d, …'],
+  every: ['--every <span>', 'one row per 10s, 5m, 1h, 1d, 1w, 1mo, …'],
+  tz: ['--tz <zone>', 'with --every: days, weeks and months of this time zone, such as Europe/Berlin; default UTC'],
   limit: ['--limit <n>', 'at most this many rows, up to 1000; default 100'],
 } as const satisfies Record<string, readonly [flags: string, description: string]>
 

@@ -171,13 +171,13 @@ const QUESTIONS: readonly Question[] = [
   {
     name: 'summary',
     about: 'show counts and percentiles of runs by process; the durations are those of completed runs',
-    filters: [...RANGE, 'uid', 'by', 'every'],
+    filters: [...RANGE, 'uid', 'by', 'every', 'tz'],
     view: summaryView,
   },
   {
     name: 'metrics',
     about: 'show metrics, newest first; with --every, by interval',
-    filters: [...RANGE, 'uid', 'name', 'every', 'limit'],
+    filters: [...RANGE, 'uid', 'name', 'every', 'tz', 'limit'],
     flags: [ALL_FLAG],
     conflicts: [['every', 'all', ': intervals have no pages']],
     view: ({ every }) => (every === undefined ? POINTS : INTERVALS),

@@ -1,5 +1,6 @@
 // Refuses a question that would read or answer too much, before the store gives up on it, and says how to narrow it.
 import { Problem } from '../problem.ts'
+import { countBuckets } from './buckets.ts'
 import type { Question } from './question.ts'
 
 export const MAX_BUCKETS = 10_000
@@ -10,10 +11,10 @@ export const MAX_ROWS = 100_000
 export const MAX_GROUP_BUCKETS = 200
 
 /** Throws Problem `question_too_large` when a series would have too many buckets. */
-export function assertBuckets({ fromNs, toNs, everyNs }: Question, max = MAX_BUCKETS): void {
-  if (everyNs === undefined) return
-  const buckets = (toNs - fromNs + everyNs - 1n) / everyNs
-  if (buckets > BigInt(max))
+export function assertBuckets({ fromNs, toNs, every }: Question, max = MAX_BUCKETS): void {
+  if (every === undefined) return
+  const buckets = countBuckets(every, fromNs, toNs)
+  if (buckets > max)
     throw tooLarge(`The series would have ${grouped(buckets)} buckets`, max, 'a shorter range or a longer every')
 }
 
@@ -41,7 +42,7 @@ export function assertMarks(marks: number, inRange: number, maxMarks: number, qu
 /** Throws Problem `question_too_large` when an answer without pages has too many rows. */
 export function assertRows(rows: number, question: Question): void {
   if (rows <= MAX_ROWS) return
-  const longer = question.everyNs === undefined ? '' : ' or a longer every'
+  const longer = question.every === undefined ? '' : ' or a longer every'
   const narrower = question.process === undefined ? ', or for one process' : ''
   throw tooLarge('The answer would have too many rows', MAX_ROWS, `a shorter range${longer}${narrower}`)
 }

@@ -2,8 +2,9 @@
 import { checkMeta, checkProcess, checkUid, nameFault, stripText } from '../event/fields.ts'
 import { parseRfc3339 } from '../event/own-time.ts'
 import { MAX_EACH, MAX_LIMIT, type ParameterName, STATE_FILTERS } from '../wire/parameters.ts'
+import { type Every, isTimeZone, parseEvery } from './buckets.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
-import { parseAgo, parseSpan } from './span.ts'
+import { parseAgo } from './span.ts'
 
 /** The parsed value of a text, or its fault (which never repeats the text). */
 export type Parsed<T> = { readonly value: T } | { readonly detail: string }
@@ -51,10 +52,14 @@ const parsers = {
       : { detail: 'must be a fingerprint such as v2:0123456789abcdef' },
   all: (text: string): Parsed<true> => (text === 'true' ? { value: true } : { detail: 'must be true' }),
   by: (text: string): Parsed<'meta'> => (text === 'meta' ? { value: text } : { detail: 'must be meta' }),
-  every: (text: string): Parsed<bigint> => {
-    const value = parseSpan(text)
-    return value === undefined ? { detail: 'must be a whole number and s, m, h or d, from 1s to 36500d' } : { value }
+  every: (text: string): Parsed<Every> => {
+    const value = parseEvery(text)
+    return value === undefined
+      ? { detail: 'must be a whole number and s, m, h, d, w or mo, from 1s to 36500d' }
+      : { value }
   },
+  tz: (text: string): Parsed<string> =>
+    isTimeZone(text) ? { value: text } : { detail: 'must be a time zone that the server knows, such as Europe/Berlin' },
   limit: parseNumber(MAX_LIMIT),
   each: parseNumber(MAX_EACH),
   cursor: (text: string): Parsed<Cursor> => {

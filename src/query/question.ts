@@ -9,6 +9,7 @@ import { DEFAULT_EACH, DEFAULT_LIMIT, type ParameterName } from '../wire/paramet
 import { COUNT_SERIES, FIND_PROCESSES } from '../wire/processes.ts'
 import type { Route } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
+import type { Every } from './buckets.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
 import { type Given, PARSERS, type StateFilter } from './parameters.ts'
 
@@ -52,7 +53,9 @@ export interface Question {
   readonly byMeta: boolean
   /** Dead letters of all accounts. */
   readonly all: boolean
-  readonly everyNs?: bigint
+  readonly every?: Every
+  /** Only with `every`. */
+  readonly tz?: string
   readonly limit: number
   /** Timings per process. */
   readonly each: number
@@ -77,6 +80,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   if (kind === 'metrics' && texts.has('every'))
     for (const name of ['limit', 'cursor'])
       if (texts.has(name)) faults.push({ pointer: `/${name}`, detail: 'does not go with every' })
+  if (texts.has('tz') && !texts.has('every')) faults.push({ pointer: '/tz', detail: 'needs every' })
   if (cursor !== undefined && !isCursorOf(kind, cursor, digest))
     faults.push({ pointer: '/cursor', detail: 'belongs to a question with other parameters' })
 
@@ -88,7 +92,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
 
   const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
   const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
-  const { process, meta, uid, state, name, fingerprint, every } = given
+  const { process, meta, uid, state, name, fingerprint, every, tz } = given
   return {
     ...fixed,
     ...(process !== undefined && { process }),
@@ -97,7 +101,8 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(state !== undefined && { state }),
     ...(name !== undefined && { name }),
     ...(fingerprint !== undefined && { fingerprint }),
-    ...(every !== undefined && { everyNs: every }),
+    ...(every !== undefined && { every }),
+    ...(tz !== undefined && { tz }),
     ...(cursor !== undefined && { place: cursor.place }),
     byMeta: given.by === 'meta',
     all: given.all === true,

@@ -3,6 +3,7 @@ import { normalizeException } from '../event/fingerprint.ts'
 import { marksWindow } from '../store/marks-window.ts'
 import {
   type Asker,
+  type Buckets,
   type ExceptionSource,
   type PointSource,
   type Selection,
@@ -20,6 +21,7 @@ import {
   answerTiming,
   mergeProcesses,
 } from './answers.ts'
+import { bucketsOf } from './buckets.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
 import { createQuestionLimit, type QuestionLimits, type Reader, storeUnavailable } from './limit-questions.ts'
@@ -104,11 +106,11 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     summary: limited(async (asker, search) => {
       const question = parseQuestion('summary', search, nowNs())
       assertBuckets(question)
-      const { byMeta, everyNs } = question
+      const { byMeta } = question
       const selection = {
         ...(await selectTimings(asker, question)),
         byMeta,
-        ...(everyNs !== undefined && { everyNs }),
+        ...buckets(question),
       }
       const rows = await ask(points.summarizeTimings({ ...selection, maxRows: MAX_ROWS + 1 }))
       assertRows(rows.length, question)
@@ -118,14 +120,14 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     metrics: limited(async (asker, search) => {
       const question = parseQuestion('metrics', search, nowNs())
       assertBuckets(question)
-      const { name, uid, everyNs } = question
+      const { name, uid, every } = question
       const selection = {
         ...select(asker, question),
         ...(name !== undefined && { name }),
         ...(uid !== undefined && { uid }),
       }
-      if (everyNs !== undefined) {
-        const rows = await ask(points.aggregateMetrics({ ...selection, everyNs, maxRows: MAX_ROWS + 1 }))
+      if (every !== undefined) {
+        const rows = await ask(points.aggregateMetrics({ ...selection, ...buckets(question), maxRows: MAX_ROWS + 1 }))
         assertRows(rows.length, question)
         return { rows: answerMetricRows(rows) }
       }
@@ -150,11 +152,11 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     groups: limited(async (asker, search) => {
       const question = parseQuestion('groups', search, nowNs())
       assertBuckets(question, MAX_GROUP_BUCKETS)
-      const { fingerprint, everyNs } = question
+      const { fingerprint } = question
       const selection = {
         ...selectRange(asker, question),
         ...(fingerprint !== undefined && { fingerprint }),
-        ...(everyNs !== undefined && { everyNs }),
+        ...buckets(question),
       }
       const { items, next } = await readList(asker.account, question, (page) =>
         ask(exceptions.groupExceptions(selection, page)),
@@ -185,6 +187,10 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
     }),
   }
 }
+
+/** Of a question that has passed `assertBuckets`. */
+const buckets = ({ every, tz, fromNs, toNs }: Question): Buckets =>
+  every === undefined ? {} : bucketsOf(every, tz, fromNs, toNs)
 
 /** On a later page the range ends at the place it goes on from: nothing newer is left to answer, so nothing newer need be read. */
 function select(asker: Asker, question: Question): Selection {

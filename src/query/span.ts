@@ -1,7 +1,7 @@
 // Lengths of time as callers write them in a question: a whole number and a unit.
 
 const UNIT_NS = { s: 1n, m: 60n, h: 3600n, d: 86_400n, w: 604_800n } as const
-const NS_PER_S = 1_000_000_000n
+export const NS_PER_S = 1_000_000_000n
 const MAX_SPAN_NS = 36_500n * UNIT_NS.d * NS_PER_S
 
 const lengthNs = (count: string, unit: string): bigint =>

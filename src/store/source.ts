@@ -66,11 +66,19 @@ export interface TimingSelection extends Selection {
   readonly asOfNs?: bigint
 }
 
+/** A series; neither: none is asked for. */
+export interface Buckets {
+  /** Equally long buckets from the epoch on. */
+  readonly everyNs?: bigint
+  /** The bounds of buckets of other lengths, in whole seconds, ascending; they cover the range. They go before `everyNs`. */
+  readonly bounds?: readonly bigint[]
+}
+
 export interface TimingSummaryRow {
   readonly process: string
   /** With `byMeta`. */
   readonly meta?: string
-  /** With `everyNs`: the start of the bucket. */
+  /** Of a series: the start of the bucket. */
   readonly atNs?: bigint
   /** Of completed timings, as are the figures (ms; null without any). */
   readonly count: number
@@ -151,7 +159,7 @@ export interface ExceptionGroup {
   readonly example: string
   /** That of its newest exception; the tie is `groupTie`. */
   readonly place: Place
-  /** With `everyNs`: oldest bucket first, without those that hold none. */
+  /** Of a series: oldest bucket first, without those that hold none. */
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
@@ -210,15 +218,13 @@ export interface PointSource {
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
   /** By the rule of test/support/summarize-timings.ts; in any order. */
-  summarizeTimings(
-    q: TimingSelection & { readonly byMeta: boolean; readonly everyNs?: bigint },
-  ): Promise<TimingSummaryRow[]>
+  summarizeTimings(q: TimingSelection & Buckets & { readonly byMeta: boolean }): Promise<TimingSummaryRow[]>
   /** Marks in the range, from a push-down count: what a question about timings would read. */
   countMarks(q: Selection): Promise<number>
   /** Newest first; metrics of one event by name. */
   findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>
   /** Oldest first; one row per process, name and bucket. */
-  aggregateMetrics(q: MetricSelection & { readonly everyNs: bigint }): Promise<MetricRow[]>
+  aggregateMetrics(q: MetricSelection & Buckets): Promise<MetricRow[]>
   findPointProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }
@@ -229,7 +235,7 @@ export interface ExceptionSource {
   /** Newest first. */
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   /** Most recent first. */
-  groupExceptions(q: ExceptionSelection & { readonly everyNs?: bigint }, page: Page): Promise<ExceptionGroup[]>
+  groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

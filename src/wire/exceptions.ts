@@ -75,7 +75,7 @@ export const GROUP_EXCEPTIONS = defineRoute({
   access: 'key or session',
   summary: 'Group exceptions by fingerprint',
   description: `Most recent first. ${LIST_PAGES}`,
-  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'limit', 'cursor'],
+  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'tz', 'limit', 'cursor'],
   answers: {
     200: json('The groups', ExceptionGroups, {
       groups: [

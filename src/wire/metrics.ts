@@ -41,7 +41,7 @@ export const FIND_METRICS = defineRoute({
   summary: 'List metrics, as sent or aggregated by interval',
   description:
     'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, name and bucket; `limit` and `cursor` cannot be combined with it.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'every', 'limit', 'cursor'],
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'every', 'tz', 'limit', 'cursor'],
   answers: {
     200: json('The metrics', Type.Union([MetricPage, MetricSeries]), {
       points: [

@@ -58,8 +58,16 @@ export const PARAMETERS = {
   by: choice(['meta'], { description: 'Returns one row per meta.' }),
   every: Type.String({
     description:
-      'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h` or `1d`; buckets are aligned to the epoch (UTC).',
-    pattern: '^[1-9][0-9]{0,8}[smhd]$',
+      'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h`, `1d`, `1w` (from Monday) or `1mo`; `at` is its start. Buckets are aligned to the epoch (UTC), or follow the calendar of `tz`.',
+    pattern: '^[1-9][0-9]{0,8}(s|m|h|d|w|mo)$',
+    examples: ['1d'],
+  }),
+  tz: Type.String({
+    description:
+      'With `every`: the time zone whose days, weeks and months the buckets follow. A day has 23 or 25 hours where the clocks change; shorter buckets are counted from local midnight on, and the last one of a day ends with it. Every name that the runtime knows (IANA).',
+    minLength: 1,
+    maxLength: 100,
+    examples: ['Europe/Berlin'],
   }),
   all: choice(['true'], { description: 'Those of all accounts; for the operator alone.' }),
   limit: Type.Integer({

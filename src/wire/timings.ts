@@ -101,7 +101,7 @@ export const SUMMARIZE_TIMINGS = defineRoute({
   summary: 'Count timings and compute mean and percentiles',
   description:
     '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the buckets add up to those without `every`. A run that started before the range and still runs is not counted: `/api/timings?state=running` lists it.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every'],
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every', 'tz'],
   answers: {
     200: json('The rows', Summary, {
       rows: [

@@ -552,6 +552,20 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
+      test('as a series has buckets of any lengths, by their bounds', async () => {
+        const { store, start, end, summary } = cast()
+        const bounds = [0n, 23n * HOUR, 48n * HOUR, 48n * HOUR + 1n * S, 72n * HOUR].map((at) => T + at)
+        const ends = [0n, 23n * HOUR - 1n, 23n * HOUR, 48n * HOUR, 48n * HOUR + S, 72n * HOUR - 1n, 72n * HOUR]
+        await store(ends.flatMap((at, i) => [start(at - 1n, { uid: `u${i}` }), end(at, { uid: `u${i}` })]))
+        const found = await summary({ bounds, fromNs: T, toNs: T + 72n * HOUR, nowNs: T + 80n * HOUR })
+        expect(found.map(({ atNs, count }) => [atNs! - T, count])).toEqual([
+          [0n, 2],
+          [23n * HOUR, 1],
+          [48n * HOUR, 1],
+          [48n * HOUR + S, 2],
+        ])
+      })
+
       test('as a series has buckets aligned to the epoch, limited to the range', async () => {
         const { store, start, end, summary } = cast()
         await store([start(0n), end(61n * S), start(62n * S), end(63n * S), start(64n * S), end(125n * S)])
@@ -765,6 +779,31 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
         expect((await rows({ meta: 'm' })).map(({ count, last }) => [count, last])).toEqual([[2, -3]])
         expect((await rows({ meta: '', name: 'a', process: 'import' })).map(({ sum }) => sum)).toEqual([3.5, 9])
+      })
+
+      test('come in buckets of any lengths, by their bounds', async () => {
+        const { store, metric, rows } = cast()
+        const bounds = [-HOUR, 22n * HOUR, 47n * HOUR, 71n * HOUR, 95n * HOUR, 95n * HOUR + S].map((at) => T + at)
+        const times = [
+          0n,
+          22n * HOUR - 1n,
+          22n * HOUR,
+          47n * HOUR,
+          71n * HOUR - 1n,
+          71n * HOUR,
+          95n * HOUR - 1n,
+          95n * HOUR,
+          95n * HOUR + 500n * MS,
+        ]
+        await store(times.map((at, i) => metric(at, [['n', 2 ** i]])))
+        const found = await rows({ bounds, fromNs: T, toNs: T + 95n * HOUR + 500n * MS })
+        expect(found.map(({ atNs, count, sum, last }) => [atNs - T, count, sum, last])).toEqual([
+          [-HOUR, 2, 3, 2],
+          [22n * HOUR, 1, 4, 4],
+          [47n * HOUR, 2, 24, 16],
+          [71n * HOUR, 2, 96, 64],
+          [95n * HOUR, 1, 128, 128],
+        ])
       })
 
       test('are aligned to the epoch and limited to the range', async () => {

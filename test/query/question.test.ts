@@ -78,8 +78,8 @@ describe('filters', () => {
     expect(ask('state=orphan&uid=a-b_1&limit=1000')).toMatchObject({ state: 'orphan', uid: 'a-b_1', limit: 1000 })
     expect(ask('state=trouble')).toMatchObject({ state: 'trouble' })
     expect(ask('uid=', 'exceptions')).toMatchObject({ uid: '' })
-    expect(ask('by=meta&every=5m', 'summary')).toMatchObject({ byMeta: true, everyNs: 300n * S })
-    expect(ask('name=a%20b&every=1d', 'metrics')).toMatchObject({ name: 'a b', everyNs: 86_400n * S })
+    expect(ask('by=meta&every=5m', 'summary')).toMatchObject({ byMeta: true, every: { count: 5, unit: 'm' } })
+    expect(ask('name=a%20b&every=1d', 'metrics')).toMatchObject({ name: 'a b', every: { count: 1, unit: 'd' } })
     expect(ask('fingerprint=v1:0123456789abcdef', 'exceptions')).toMatchObject({ fingerprint: 'v1:0123456789abcdef' })
   })
 })
@@ -121,7 +121,10 @@ describe('a question is refused with a pointer to', () => {
     ['summary', 'by=process', '/by'],
     ['summary', 'by=', '/by'],
     ['summary', 'every=0s', '/every'],
-    ['summary', 'every=1w', '/every'],
+    ['summary', 'every=1y', '/every'],
+    ['summary', 'every=1d&tz=Mars/Olympus', '/tz'],
+    ['summary', 'tz=Europe/Berlin', '/tz'],
+    ['timings', 'tz=UTC', '/tz'],
     ['summary', 'limit=5', '/limit'],
     ['metrics', 'name=', '/name'],
     ['metrics', 'name=it%27s', '/name'],

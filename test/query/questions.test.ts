@@ -241,6 +241,23 @@ test("nobody sees another account's events", async () => {
     expect(Object.values(await ask(kind))[0]).toEqual([])
 })
 
+test('buckets follow the days of a time zone', async () => {
+  const { ask } = open([
+    event(0, { kind: 'metrics', items: [['n', 1]] }),
+    event(1, { kind: 'start' }),
+    event(1, { kind: 'exception', exception: 'x' }),
+  ])
+  const at = '2025-11-19T23:00:00.000000000Z'
+  const query = 'from=-1d&to=2025-11-21T00:00:00Z&every=1d&tz=Europe/Berlin'
+  expect(await ask('summary', query)).toMatchObject({ rows: [{ at }] })
+  expect(await ask('metrics', query)).toMatchObject({ rows: [{ at }] })
+  expect(await ask('groups', query)).toMatchObject({ groups: [{ counts: [{ at, count: 1 }] }] })
+  expect(await ask('metrics', query.replace('1d&tz', '1mo&tz'))).toMatchObject({
+    rows: [{ at: '2025-10-31T23:00:00.000000000Z' }],
+  })
+  await expectRefusal(ask('summary', 'every=1s&from=-4h&tz=Europe/Berlin'), 'question_too_large', /14,400 buckets/)
+})
+
 test('filters reach the source', async () => {
   const { ask } = open([
     event(9, { kind: 'start', uid: 'u' }, { meta: 'm' }),

@@ -2,9 +2,11 @@
 import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
+import { bucketNs } from '../../src/store/buckets.ts'
 import { compare, comparePlaces } from '../../src/store/compare.ts'
 import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import {
+  type Buckets,
   type ExceptionRow,
   type ExceptionSelection,
   type ExceptionSource,
@@ -20,7 +22,7 @@ import {
   type ProcessSelection,
   type Selection,
 } from '../../src/store/source.ts'
-import { bucketNs, summarizeTimings } from './summarize-timings.ts'
+import { summarizeTimings } from './summarize-timings.ts'
 
 const timeNs = (stamp: Stamp): bigint => BigInt(timeUs(stamp)) * 1000n
 const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({
@@ -148,7 +150,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       aggregateMetrics: async (q) =>
         [
           ...Map.groupBy(metrics(q), ({ atNs, process, name }) =>
-            JSON.stringify([String(bucketNs(atNs, q.everyNs)), process, name]),
+            JSON.stringify([String(bucketNs(atNs, q)), process, name]),
           ).values(),
         ]
           .map((same) => {
@@ -156,7 +158,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             const values = same.map(({ value }) => value)
             const sum = values.reduce((a, b) => a + b, 0)
             return {
-              atNs: bucketNs(atNs, q.everyNs),
+              atNs: bucketNs(atNs, q),
               process,
               name,
               count: values.length,
@@ -207,7 +209,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
               lastNs: same.at(-1)!.atNs,
               example: same.at(-1)!.exception,
               place: { ns: same.at(-1)!.atNs, tie: groupTie(same[0]!.process, same[0]!.fingerprint) },
-              ...(q.everyNs !== undefined && { counts: countBuckets(same, q.everyNs) }),
+              ...((q.everyNs !== undefined || q.bounds !== undefined) && { counts: countBuckets(same, q) }),
             })),
           page,
         ),
@@ -217,9 +219,9 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
   }
 }
 
-/** The page of ordered rows. */
-const countBuckets = (rows: readonly ExceptionRow[], everyNs: bigint) =>
-  [...Map.groupBy(rows, ({ atNs }) => bucketNs(atNs, everyNs))].map(([atNs, same]) => ({ atNs, count: same.length }))
+/** Of rows in order. */
+const countBuckets = (rows: readonly ExceptionRow[], buckets: Buckets) =>
+  [...Map.groupBy(rows, ({ atNs }) => bucketNs(atNs, buckets))].map(([atNs, same]) => ({ atNs, count: same.length }))
 
 const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception' } as const
 

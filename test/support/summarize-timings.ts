@@ -1,12 +1,12 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
 
+import { bucketNs } from '../../src/store/buckets.ts'
 import { compare } from '../../src/store/compare.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
-import type { Timing, TimingSummaryRow } from '../../src/store/source.ts'
+import type { Buckets, Timing, TimingSummaryRow } from '../../src/store/source.ts'
 
-export interface SummaryQuestion extends PairingQuestion {
+export interface SummaryQuestion extends PairingQuestion, Buckets {
   readonly byMeta: boolean
-  readonly everyNs?: bigint
 }
 
 /**
@@ -14,20 +14,21 @@ export interface SummaryQuestion extends PairingQuestion {
  * often short and would flatter them. A row without completed timings has a count of 0 and figures of null.
  *
  * A timing counts where it was settled: at the end of a completed or failed one, at any other's only mark, and only when that mark itself lies in
- * [fromNs, toNs). So neighbouring ranges count nothing twice. With `everyNs` also one row per bucket, aligned to the epoch, in which something was settled:
+ * [fromNs, toNs). So neighbouring ranges count nothing twice. Of a series one row per bucket in which something was settled:
  * its figures do not depend on the range (except where the range cuts a bucket), and the counts of all buckets add up to those without.
  *
  * Ordered by bucket, then process, then meta, by code units.
  */
 export function summarizeTimings(marks: readonly StoredMark[], question: SummaryQuestion): TimingSummaryRow[] {
-  const { byMeta, everyNs, fromNs, toNs } = question
+  const { byMeta, everyNs, bounds, fromNs, toNs } = question
+  const isSeries = everyNs !== undefined || bounds !== undefined
   const timings = pairMarks(marks, question).filter((timing) => {
     const settled = settledNs(timing)
     return settled >= fromNs && settled < toNs
   })
   const keyOf = (timing: Timing) =>
     JSON.stringify([
-      everyNs === undefined ? '' : String(bucketNs(settledNs(timing), everyNs)).padStart(20, '0'),
+      !isSeries ? '' : String(bucketNs(settledNs(timing), question)).padStart(20, '0'),
       timing.process,
       byMeta ? timing.meta : '',
     ])
@@ -37,7 +38,7 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
       return {
         process,
         ...(byMeta && { meta }),
-        ...(everyNs !== undefined && { atNs: bucketNs(settledNs(group[0]!), everyNs) }),
+        ...(isSeries && { atNs: bucketNs(settledNs(group[0]!), question) }),
         ...figures(group),
       }
     })
@@ -49,9 +50,6 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
 
 /** The time of the mark that settled a timing: the end where it has one, else its start. */
 export const settledNs = ({ startedNs, endedNs }: Timing): bigint => endedNs ?? startedNs!
-
-/** The start of the bucket that `ns` lies in; buckets are aligned to the epoch. */
-export const bucketNs = (ns: bigint, everyNs: bigint): bigint => ns - (ns % everyNs)
 
 /** Linear interpolation at q·(n−1) between the neighbours of a sorted list: Flux `exact_mean`, SQL `quantileExactInclusive`. */
 export function quantile(sorted: readonly number[], q: number): number {

@@ -12,6 +12,7 @@ import {
 import type { Select } from './bounded-select.ts'
 import type { Schema } from './schema.ts'
 import {
+  bucketOf,
   type Ns,
   nsText,
   orderBy,
@@ -54,24 +55,23 @@ export const newestExceptionsSql = (exceptions: string, where: readonly string[]
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(TIE)} LIMIT ${limit}`
 
-/** One row per fingerprint and process, the most recent first; with `every` (ns) also counts per bucket; `behind` (over the row) leaves out others. All are expressions. */
+/** One row per fingerprint and process, the most recent first; with `bucket` (of `at`, Int64) also counts per bucket; `behind` (over the row) leaves out others. All are expressions. */
 export function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
   limit: string,
-  every?: string,
+  bucket?: string,
   behind?: string,
 ): string {
-  const bucket = every === undefined ? '0' : `toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % ${every}`
   const buckets = 'arraySort(groupArray((bucket, occurred)))'
   const series =
-    every === undefined
+    bucket === undefined
       ? ''
       : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, arrayMap(pair -> pair.2, ${buckets}) AS counts`
   return `SELECT fingerprint, process, sum(occurred) AS occurrences,
   ${nsText('min(first)')} AS first_ns, ${nsText('max(last)')} AS last_ns, argMax(newest, last) AS example${series}
 FROM (
-  SELECT fingerprint, process, ${bucket} AS bucket,
+  SELECT fingerprint, process, ${bucket ?? '0'} AS bucket,
     count() AS occurred, min(at) AS first, max(at) AS last, argMax(exception, (at, stamp_rest, content)) AS newest
   FROM ${exceptions}
   WHERE ${where.join(' AND ')}
@@ -113,11 +113,11 @@ ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}
       return rows.map(({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))
     },
 
-    async groupExceptions({ everyNs, ...q }, { limit, after }) {
+    async groupExceptions(q, { limit, after }) {
       const { where, params } = selectExceptions(q)
-      const every = everyNs === undefined ? undefined : '{every:Int64}'
-      const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', every, after && BEHIND)
-      const bound = { ...params, limit, ...(every && { every: String(everyNs) }), ...(after && bindBehind(after)) }
+      const bucket = bucketOf('toUnixTimestamp64Nano(at)', q)
+      const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', bucket?.sql, after && BEHIND)
+      const bound = { ...params, limit, ...bucket?.params, ...(after && bindBehind(after)) }
       return (await select<StoredGroup>(sql, bound, q)).map(fromGroup)
     },
   }

@@ -3,6 +3,7 @@ import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../so
 import type { Select } from './bounded-select.ts'
 import type { Schema } from './schema.ts'
 import {
+  bucketOf,
   limitOf,
   type Ns,
   nsText,
@@ -56,14 +57,15 @@ ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
 
     async aggregateMetrics(q) {
       const { where, params } = selectMetrics(q)
+      const bucket = bucketOf('toUnixTimestamp64Nano(at)', q)!
       const rows = await select<StoredAggregate>(
         `SELECT toString(bucket) AS bucket_ns, process, name, count() AS count,
   avg(value) AS mean, min(value) AS min, max(value) AS max, sum(value) AS sum, argMax(value, (at, stamp_rest, content)) AS last
 FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
-GROUP BY toUnixTimestamp64Nano(at) - toUnixTimestamp64Nano(at) % {every:Int64} AS bucket, process, name
+GROUP BY ${bucket.sql} AS bucket, process, name
 ORDER BY bucket, process, name${limitOf(q)}`,
-        { ...params, every: String(q.everyNs) },
+        { ...params, ...bucket.params },
         q,
       )
       return rows.map(fromAggregate)

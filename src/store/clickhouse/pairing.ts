@@ -105,20 +105,20 @@ WHERE ${conditions.join(' AND ')}`
 }
 
 export interface SummaryInput extends PairingInput {
-  /** A series: buckets of this many ns. */
-  readonly every?: string
+  /** A series: the bucket of the Int64 `settled`. */
+  readonly bucket?: string
 }
 
 /**
- * One row per process, with `byMeta` per process and meta, with `every` also per bucket `at` (Int64), by the rule of test/support/summarize-timings.ts: completed, mean,
+ * One row per process, with `byMeta` per process and meta, with `bucket` also per bucket `at` (Int64), by the rule of test/support/summarize-timings.ts: completed, mean,
  * percentiles (50, 95, 99), max (ms; of completed ones, and meaningless without any), failed, running, abandoned, orphan.
  */
 export function summarySql(input: SummaryInput): string {
-  const { byMeta, every, from, to } = input
-  const keys = ['process', ...(byMeta ? ['meta'] : []), ...(every === undefined ? [] : ['at'])]
-  const bucket = every === undefined ? '' : `settled - settled % ${every} AS at, `
+  const { byMeta, bucket, from, to } = input
+  const keys = ['process', ...(byMeta ? ['meta'] : []), ...(bucket === undefined ? [] : ['at'])]
+  const at = bucket === undefined ? '' : `${bucket} AS at, `
   const others = ['failed', 'running', 'abandoned', 'orphan'].map((state) => `countIf(state = '${state}') AS ${state}`)
-  return `SELECT process, ${byMeta ? 'meta, ' : ''}${bucket}countIf(state = 'completed') AS completed,
+  return `SELECT process, ${byMeta ? 'meta, ' : ''}${at}countIf(state = 'completed') AS completed,
   toFloat64(sumIf(toInt128(settled - first), state = 'completed')) / 1e6 / completed AS mean,
   quantilesExactInclusiveIf(0.5, 0.95, 0.99)((settled - first) / 1e6, state = 'completed') AS percentiles,
   maxIf(settled - first, state = 'completed') / 1e6 AS max,

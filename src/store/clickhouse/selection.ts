@@ -1,7 +1,7 @@
 // Selections, places and values between questions and SQL: everything a caller chose is a bound parameter, and the account is always one of them.
 // Times travel as Int64 nanoseconds in both directions, as text: no JS number holds them.
 import { FIRST_NS, LAST_NS } from '../marks-window.ts'
-import type { Page, Selection } from '../source.ts'
+import type { Buckets, Page, Selection } from '../source.ts'
 import type { Params } from './client.ts'
 
 export interface Conditions {
@@ -100,6 +100,17 @@ export const nsText = (at: string): string => `toString(toUnixTimestamp64Nano(${
 
 /** For `{name:Int64}`; a moment that DateTime64(9) cannot hold becomes the nearest that it can. */
 export const toInt64 = (ns: bigint): string => String(ns < FIRST_NS ? FIRST_NS : ns > LAST_NS ? LAST_NS : ns)
+
+/** SQL for the start of the bucket that the Int64 `ns` lies in, and what it binds; undefined where no series is asked for. */
+export function bucketOf(ns: string, { everyNs, bounds }: Buckets): { sql: string; params: Params } | undefined {
+  if (bounds !== undefined) {
+    const starts = "arrayMap(second -> toInt64(second) * 1000000000, splitByChar(',', {bounds:String}))"
+    return { sql: `roundDown(${ns}, ${starts})`, params: { bounds: bounds.map((at) => at / 1_000_000_000n).join(',') } }
+  }
+  return everyNs === undefined
+    ? undefined
+    : { sql: `${ns} - ${ns} % {every:Int64}`, params: { every: String(everyNs) } }
+}
 
 /** For an answer without pages, behind its ORDER BY. */
 export const limitOf = ({ maxRows }: Selection): string =>

@@ -7,6 +7,7 @@ import { onShards } from './cluster.ts'
 import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
+  bucketOf,
   limitOf,
   type Ns,
   readTie,
@@ -109,16 +110,12 @@ ${tail}`,
         max_rows: maxRows,
       }),
 
-    async summarizeTimings({ everyNs, ...q }) {
+    async summarizeTimings(q) {
       const { input, params } = bindPairing(schema, q, q.byMeta)
-      const rowsSql = summarySql({ ...input, ...(everyNs !== undefined && { every: '{every:Int64}' }) })
-      const summary = pairOnShards(schema, q, rowsSql)
-      const sql = everyNs === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
-      const rows = await select<StoredSummary>(
-        sql + limitOf(q),
-        { ...params, ...(everyNs !== undefined && { every: String(everyNs) }) },
-        q,
-      )
+      const bucket = bucketOf('settled', q)
+      const summary = pairOnShards(schema, q, summarySql({ ...input, ...(bucket && { bucket: bucket.sql }) }))
+      const sql = bucket === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
+      const rows = await select<StoredSummary>(sql + limitOf(q), { ...params, ...bucket?.params }, q)
       return rows.map(fromSummary)
     },
 

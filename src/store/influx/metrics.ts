@@ -1,7 +1,8 @@
 // Questions about metrics. A point lies at its event's stamp, up to a second behind the event's time, but never in another second: so whole seconds are
 // asked for, and the edges of a range inside a second are judged here.
+import { bucketNs } from '../buckets.ts'
 import { compare, comparePlaces } from '../compare.ts'
-import type { MetricPoint, MetricRow, MetricSelection, Page, Place } from '../source.ts'
+import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place } from '../source.ts'
 import {
   collectRows,
   type FluxText,
@@ -100,11 +101,11 @@ type Figure = (typeof FIGURES)[number]
 export async function aggregateMetrics(
   client: InfluxClient,
   bucket: string,
-  q: MetricSelection & { readonly everyNs: bigint },
+  q: MetricSelection & Buckets,
 ): Promise<MetricRow[]> {
   const rows = new Map<string, Draft>()
   const rowAt = (get: GetColumn, ns: bigint): Draft => {
-    const [process, name, atNs] = [get('process'), get('name'), ns - (ns % q.everyNs)]
+    const [process, name, atNs] = [get('process'), get('name'), bucketNs(ns, q)]
     const key = JSON.stringify([process, name, String(atNs)])
     const row = rows.get(key) ?? newDraft(atNs, process, name)
     rows.set(key, row)
@@ -113,8 +114,12 @@ export async function aggregateMetrics(
   const isFull = () => (rows.size === q.maxRows ? 'enough' : undefined)
 
   const whole = { startNs: ceilSecond(q.fromNs), stopNs: floorSecond(q.toNs) }
-  if (whole.startNs < whole.stopNs) {
-    const figures = FIGURES.map((figure) => figureFlux(bucket, q, whole, figure)).join('\n')
+  const stretches = [...evenStretches(q, whole)]
+  while (stretches.length > 0 && isFull() === undefined) {
+    const figures = stretches
+      .splice(0, STRETCHES)
+      .flatMap((stretch, i) => FIGURES.map((figure) => figureFlux(bucket, q, stretch, figure, i)))
+      .join('\n')
     const addLine = (get: GetColumn) => {
       const startNs = parseFluxTime(get('_start')) // of a bucket that the range cuts: somewhere inside it
       addFigure(rowAt(get, startNs), get)
@@ -143,16 +148,38 @@ function edgesOf({ fromNs, toNs }: MetricSelection): Stretch[] {
   return [...new Set(cut.map(floorSecond))].map((startNs) => ({ startNs, stopNs: ceilSecond(startNs + 1n) }))
 }
 
+interface EvenStretch extends Stretch {
+  readonly everyNs: bigint
+  readonly offsetNs: bigint
+}
+
+/** Stretches that one query asks for: with months there are many. */
+const STRETCHES = 12
+
+/** The range in parts whose buckets are equally long: nothing else is pushed down. */
+function* evenStretches({ everyNs, bounds }: Buckets, { startNs, stopNs }: Stretch): Generator<EvenStretch> {
+  if (startNs >= stopNs) return
+  if (bounds === undefined) return yield { startNs, stopNs, everyNs: everyNs!, offsetNs: 0n }
+  const lengthAt = (i: number) => bounds[i + 1]! - bounds[i]!
+  for (let i = 0, next = 1; i + 1 < bounds.length; i = next++) {
+    while (next + 1 < bounds.length && lengthAt(next) === lengthAt(i)) next++
+    const [first, behind] = [bounds[i]!, bounds[next]!]
+    const part = { startNs: first > startNs ? first : startNs, stopNs: behind < stopNs ? behind : stopNs }
+    if (part.startNs < part.stopNs) yield { ...part, everyNs: lengthAt(i), offsetNs: first % lengthAt(i) }
+  }
+}
+
 /** The source is spelt out for each figure: a shared variable would be read once, but nothing could be pushed down. */
 const figureFlux = (
   bucket: string,
-  q: MetricSelection & { readonly everyNs: bigint },
-  whole: Stretch,
+  q: MetricSelection,
+  stretch: EvenStretch,
   figure: Figure,
-): FluxText => flux`${readMetrics(bucket, q, whole)}
-  |> window(every: ${fluxDuration(`${q.everyNs}ns`)})
+  i: number,
+): FluxText => flux`${readMetrics(bucket, q, stretch)}
+  |> window(every: ${fluxDuration(`${stretch.everyNs}ns`)}, offset: ${fluxDuration(`${stretch.offsetNs}ns`)})
   |> ${fluxExpression(figure)}()
-  |> yield(name: ${figure})`
+  |> yield(name: ${`${figure} ${i}`})`
 
 /** A row whose figures are still coming in, and the stamp of its `last`. */
 type Draft = { -readonly [Key in keyof MetricRow]: MetricRow[Key] } & { lastNs: bigint }
@@ -164,7 +191,7 @@ const newDraft = (atNs: bigint, process: string, name: string): Draft => ({
 
 function addFigure(row: Draft, get: GetColumn): void {
   const value = toFloat(get('_value'))
-  switch (get('result') as Figure) {
+  switch (get('result').split(' ')[0] as Figure) {
     case 'count':
       row.count += value
       return

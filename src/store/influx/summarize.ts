@@ -1,4 +1,5 @@
 // The summary of timings (test/support/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
+import { floorTo } from '../buckets.ts'
 import { boundsInUs } from '../pair-marks.ts'
 import type { PointSource, TimingState, TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
@@ -18,14 +19,14 @@ interface Row {
 /** In no particular order. */
 export async function summarizeTimings(reader: MarkReader, q: SummaryQuestion): Promise<TimingSummaryRow[]> {
   const bounds = boundsInUs(q)
-  const everyUs = q.everyNs === undefined ? undefined : Number(q.everyNs / 1000n)
+  const bucketUs = createBucketUs(q)
   const rows: Row[] = []
   const rowOf = createRows(q.byMeta, rows)
 
   await streamTimings(reader, q, ({ state, subject, mark, start }: Settled) => {
     const settledUs = mark.at
     if (settledUs < bounds.from || settledUs >= bounds.to) return undefined
-    const row = rowOf(subject, everyUs === undefined ? 0 : settledUs - (settledUs % everyUs))
+    const row = rowOf(subject, bucketUs(settledUs))
     if (state === 'completed') row.durations.add(mark.at - start!.at)
     else row.counts[state]++
     return rows.length === q.maxRows ? 'enough' : undefined
@@ -38,6 +39,17 @@ export async function summarizeTimings(reader: MarkReader, q: SummaryQuestion): 
     if (pace.spend(1 + row.durations.count / 8)) await pace.rest()
   }
   return answer
+}
+
+/** The start of the bucket of a moment, both in µs; 0 where no series is asked for. */
+function createBucketUs({ everyNs, bounds }: SummaryQuestion): (us: number) => number {
+  if (bounds !== undefined) {
+    const starts = bounds.map((ns) => Number(ns / 1000n))
+    return (us) => floorTo(starts, us)
+  }
+  if (everyNs === undefined) return () => 0
+  const everyUs = Number(everyNs / 1000n)
+  return (us) => us - (us % everyUs)
 }
 
 /** Finds the row of a subject and bucket, and adds a missing one to `rows`. */
@@ -70,11 +82,11 @@ function createRows(byMeta: boolean, rows: Row[]) {
 
 const toSummaryRow = (
   { subject, bucketUs, durations, counts }: Row,
-  { byMeta, everyNs }: SummaryQuestion,
+  { byMeta, everyNs, bounds }: SummaryQuestion,
 ): TimingSummaryRow => ({
   process: subject.process,
   ...(byMeta && { meta: subject.meta }),
-  ...(everyNs !== undefined && { atNs: BigInt(bucketUs) * 1000n }),
+  ...((everyNs !== undefined || bounds !== undefined) && { atNs: BigInt(bucketUs) * 1000n }),
   count: durations.count,
   meanMs: durations.meanMs(),
   p50Ms: durations.quantileMs(0.5),

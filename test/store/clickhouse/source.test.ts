@@ -225,6 +225,14 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       { ...expected[0]!, counts: [bucket(0n, 1), bucket(3n, 1)] },
       { ...expected[1]!, counts: [bucket(2n, 1)] },
     ])
+    const bounds = [NS - (NS % second), NS - (NS % second) + 2n * second, NS + 60n * MINUTE_NS]
+    const uneven = await store.source.groupExceptions({ ...q, process: 'p', bounds }, { limit: 10 })
+    expect(uneven.map(({ counts }) => counts)).toEqual([
+      [
+        { atNs: bounds[0]!, count: 1 },
+        { atNs: bounds[1]!, count: 1 },
+      ],
+    ])
     const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, { limit: 10 })
     expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
   })
