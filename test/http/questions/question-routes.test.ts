@@ -220,7 +220,16 @@ test('the answers contain what was sent', async () => {
   })
   expect(await ask('/api/exceptions/groups')).toMatchObject({ groups: [{ count: 1, example: 'Error: x' }] })
   expect(await ask('/api/processes')).toEqual({
-    processes: [{ process: 'p', metas: [null, 'm'], last_at: at(5), kinds: ['mark', 'metric', 'exception'] }],
+    processes: [
+      {
+        process: 'p',
+        metas: [null, 'm'],
+        more_metas: false,
+        last_at: at(5),
+        kinds: ['mark', 'metric', 'exception'],
+      },
+    ],
+    next: null,
   })
 })
 
