@@ -33,11 +33,19 @@ const ACCOUNT = 'acc_bench'
 const ONE_OF_THEM = 'process 7'
 /** How long the runs take: from 1 to this many seconds. */
 const LONGEST_S = 600
+const RUNNING = 50
+/** A page of the newest runs holds its end and not its start. */
+const LONG_S = 72_000
 const BATCH = 10_000
 /** A busy machine is no failure. */
 const TIMEOUT_MS = 600_000
 /** How Grafana divides a day, by the panel's `maxDataPoints`; a panel without it is as wide as the screen. */
-const INTERVALS_MS: Readonly<Record<number, number>> = { 60: 1_800_000, 100: 900_000, 300: 300_000, 1000: 60_000 }
+const INTERVALS_MS: Readonly<Record<number, number>> = {
+  60: 1_800_000,
+  100: 900_000,
+  300: 300_000,
+  1000: 60_000,
+}
 
 interface Row {
   readonly store: string
@@ -69,7 +77,12 @@ const view: View = {
   fromMs,
   toMs: untilMs,
   intervalMs: INTERVALS_MS[1000]!,
-  variables: { account: { all: '[^%]*' }, process: ONE_OF_THEM, meta: { all: '[^%]*' }, now: `${untilMs}000000` },
+  variables: {
+    account: { all: '[^%]*' },
+    process: ONE_OF_THEM,
+    meta: { all: '[^%]*' },
+    now: `${untilMs}000000`,
+  },
 }
 
 type Measured = 'bestMs' | 'medianMs' | 'cpuMs'
@@ -85,7 +98,12 @@ async function measure(pid: number, row: Omit<Row, Measured>, ask: () => Promise
     costs.push(cpuMs(pid) - spent)
   }
   times.sort((a, b) => a - b)
-  rows.push({ ...row, cpuMs: Math.min(...costs), bestMs: times[0]!, medianMs: times[Math.floor(times.length / 2)]! })
+  rows.push({
+    ...row,
+    cpuMs: Math.min(...costs),
+    bestMs: times[0]!,
+    medianMs: times[Math.floor(times.length / 2)]!,
+  })
   process.stderr.write('.')
 }
 
@@ -106,7 +124,11 @@ async function measureQuestions(
     source.summarizeTimings({ ...everything, ...summary }),
   )
   await measure(pid, { ...base, question: 'series of 5 min, one process' }, () =>
-    source.summarizeTimings({ ...one, ...summary, everyNs: 300_000_000_000n }),
+    source.summarizeTimings({
+      ...one,
+      ...summary,
+      everyNs: 300_000_000_000n,
+    }),
   )
   await measure(pid, { ...base, question: '100 newest timings, one process' }, () =>
     source.findTimings(one, { limit: 100 }),
@@ -132,9 +154,9 @@ async function measureQuestions(
   await measure(pid, { ...base, question: 'count of marks' }, () => source.countMarks(everything))
 }
 
-/** One of a thousand runs has no end. */
+/** One of a thousand runs has no end, 50 of the last minute run, and one of 20 hours ends in it. */
 async function expectMarks(source: PointSource, marks: number): Promise<void> {
-  const [found, expected] = [await source.countMarks(everything), marks - Math.floor(marks / 2000)]
+  const [found, expected] = [await source.countMarks(everything), marks - Math.floor(marks / 2000) + RUNNING + 2]
   if (found !== expected) throw new Error(`there are ${found} marks, not ${expected}`)
 }
 
@@ -158,7 +180,10 @@ async function measurePanels(
 ): Promise<void> {
   for (const name of ['overview', 'process']) {
     const path = join(import.meta.dir, `../../src/deploy/grafana/dashboards/${store}/${name}.json`)
-    const dashboard = JSON.parse(readFileSync(path, 'utf8')) as { title: string; panels: Panel[] }
+    const dashboard = JSON.parse(readFileSync(path, 'utf8')) as {
+      title: string
+      panels: Panel[]
+    }
     for (const { title, maxDataPoints = 1000, targets } of dashboard.panels) {
       if (targets.some(({ datasource }) => datasource.uid !== `stint-${store}`)) continue
       const shown = { ...view, intervalMs: INTERVALS_MS[maxDataPoints]! }
@@ -183,8 +208,28 @@ function* marksOf(marks: number): Generator<Event> {
     const startUs = fromMs * 1000 + Math.floor(run * stepUs)
     yield { kind: 'start', ...common, stamp: { us: startUs, sub: 0 } }
     if (run % 1000 !== 999)
-      yield { kind: 'end', ...common, stamp: { us: startUs + (1 + (run % LONGEST_S)) * 1_000_000 + 1, sub: 0 } }
+      yield {
+        kind: 'end',
+        ...common,
+        stamp: {
+          us: startUs + (1 + (run % LONGEST_S)) * 1_000_000 + 1,
+          sub: 0,
+        },
+      }
   }
+  const mark = (kind: 'start' | 'end', run: number, uid: string, agoMs: number): Event => ({
+    ...{
+      kind,
+      account: ACCOUNT,
+      process: `process ${run % PROCESSES}`,
+      meta: '',
+      uid,
+    },
+    stamp: { us: (untilMs - agoMs) * 1000 + 3, sub: 0 },
+  })
+  for (let run = 0; run < RUNNING; run++) yield mark('start', run, `open-${run}`, 1_000 * (run + 1))
+  yield mark('start', 0, 'long', LONG_S * 1000 + 30_000)
+  yield mark('end', 0, 'long', 30_000)
 }
 
 async function benchInflux(): Promise<void> {
@@ -205,11 +250,20 @@ async function benchInflux(): Promise<void> {
   const raw = flux`from(bucket: ${bucket.bucket})
   |> range(start: ${fluxDateTime(new Date(fromMs).toISOString())}, stop: ${fluxDateTime(new Date(untilMs).toISOString())})
   |> filter(fn: (r) => r._measurement == "mark" and r._field == "pair")`
-  await measure(pid, { store: 'influxdb', marks: MARKS, question: 'a raw read of the field pair' }, () =>
-    client.readCsv(raw, () => undefined),
+  await measure(
+    pid,
+    {
+      store: 'influxdb',
+      marks: MARKS,
+      question: 'a raw read of the field pair',
+    },
+    () => client.readCsv(raw, () => undefined),
   )
   client.close()
-  await measureQuestions(pid, 'influxdb', MARKS, source, { one: 500, all: 7000 })
+  await measureQuestions(pid, 'influxdb', MARKS, source, {
+    one: 500,
+    all: 7000,
+  })
   await measurePanels(pid, 'influxdb', MARKS, (target, shown) => askInflux(target.query, bucket, shown))
   await source.close()
 }
@@ -219,11 +273,20 @@ const insertMarks = (marks: number): string => `INSERT INTO stint.marks_raw (acc
 SELECT '${ACCOUNT}', concat('process ', toString(run % ${PROCESSES})), if(run % 3 = 0, '', concat('region ', toString(run % 3))), concat('run-', toString(run)),
   if(number % 2 = 0, 'start', 'end'),
   fromUnixTimestamp64Nano(toInt64(${fromMs}000000 + intDiv(run * ${(DAY_MS - LONGEST_S * 1000) * 1000}, ${marks / 2}) * 1000 + if(number % 2 = 0, 0, (1 + run % ${LONGEST_S}) * 1000000000 + 1000)), 'UTC')
-FROM (SELECT number, intDiv(number, 2) AS run FROM numbers(${marks})) WHERE run % 1000 != 999 OR number % 2 = 0`
+FROM (SELECT number, intDiv(number, 2) AS run FROM numbers(${marks})) WHERE run % 1000 != 999 OR number % 2 = 0
+UNION ALL SELECT '${ACCOUNT}', concat('process ', toString(number % ${PROCESSES})), '', if(number < ${RUNNING}, concat('open-', toString(number)), 'long'),
+  if(number > ${RUNNING}, 'end', 'start'),
+  fromUnixTimestamp64Nano(toInt64(${untilMs}000000 + 3000) - toInt64(multiIf(number < ${RUNNING}, number + 1, number = ${RUNNING}, ${LONG_S + 30}, 30)) * 1000000000, 'UTC')
+FROM numbers(${RUNNING + 2})`
 
 async function benchClickHouse(): Promise<void> {
   const address = { path: join(dir, 'clickhouse'), database: 'stint' }
-  const store = await openClickHouse({ address, holds: ['points', 'exceptions'], retentionDays: 0, log })
+  const store = await openClickHouse({
+    address,
+    holds: ['points', 'exceptions'],
+    retentionDays: 0,
+    log,
+  })
   const { kind } = await store.createSink().prepare()
   if (kind !== 'stored') throw new Error(kind)
   const client = await openClickHouseClient(address, 600_000)
@@ -234,7 +297,10 @@ async function benchClickHouse(): Promise<void> {
   await client.run('TRUNCATE TABLE stint.marks_raw')
   await client.run(insertMarks(10 * MARKS))
   await expectMarks(store.source, 10 * MARKS)
-  await measureQuestions(process.pid, 'clickhouse', 10 * MARKS, store.source, { one: 50, all: 1000 })
+  await measureQuestions(process.pid, 'clickhouse', 10 * MARKS, store.source, {
+    one: 50,
+    all: 1000,
+  })
   await client.close()
   await store.close()
 }

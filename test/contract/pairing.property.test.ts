@@ -28,7 +28,7 @@ const log = createLog({ level: 'silent', pretty: false })
 async function openInflux(inPlaceOf: (address: InfluxBucket) => Partial<PointSource>): Promise<SourceTrial> {
   const address = await (await influxd()).freshBucket()
   const sink = createInfluxSink({ ...address, retentionDays: 0, log })
-  const source = { ...createInfluxSource(address), ...inPlaceOf(address) }
+  const source = { ...createInfluxSource({ ...address, sliceMarks: 20 }), ...inPlaceOf(address) }
   return {
     sink,
     source,

@@ -19,10 +19,11 @@ import { ceilS, compareRows, floorS, type Settled, toTiming } from './stream-tim
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 
-const FIRST_S = 16
-const GROWTH = 4
+/** Every read costs the store about the same, however few marks it holds: a few long stretches are cheaper than many. */
+const FIRST_S = 64
+const GROWTH = 16
 /** Below this many marks it is cheaper to read on than to read runs by themselves. */
-const CHEAP_MARKS = 20_000
+const CHEAP_MARKS = 5_000
 /** Marks that may be held; where the page needs more, streaming the whole window is cheaper. */
 const marksMax = (limit: number) => 50_000 + 20 * limit
 
@@ -56,7 +57,8 @@ export async function findNewest(
       continue
     }
     known.addBelow(below, loS)
-    downS *= GROWTH
+    const perS = known.count / (ceilS(toNs) - loS)
+    downS = Math.max(1, Math.min(downS * GROWTH, Math.floor((marksMax(limit) - known.count) / 2 / perS)))
 
     let isFull = false
     for (;;) {
@@ -171,7 +173,14 @@ function createKnownMarks(topS: number) {
       bySubject.set(subject, runs)
       for (const mark of marks) {
         const { uid } = mark
-        const run = runs.get(uid) ?? { subject, uid, marks: [], loS: topS, hiS: topS, isSorted: false }
+        const run = runs.get(uid) ?? {
+          subject,
+          uid,
+          marks: [],
+          loS: topS,
+          hiS: topS,
+          isSorted: false,
+        }
         runs.set(uid, run)
         if (!isNew(run, mark.at)) continue
         run.marks.push(mark)

@@ -6,7 +6,7 @@
 import type { MarkName } from '../../event/event.ts'
 import { timeUs } from '../../event/stamp.ts'
 import type { TimingSelection } from '../source.ts'
-import { type FluxText, flux, fluxDateTime, fluxExpression, type InfluxClient } from './client.ts'
+import { type FluxText, flux, fluxDateTime, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
 import { createPace } from './pace.ts'
 import { fluxNs, fluxText, whereTags } from './selection.ts'
 
@@ -38,8 +38,14 @@ export interface RunKey {
 }
 
 export interface MarkReader {
+  /** Marks that should be read at once. */
+  readonly sliceMarks: number
   /** All marks of the seconds [startS, stopS); undefined when there are more than `maxRows`. */
   read(startS: number, stopS: number, maxRows?: number): Promise<MarkSeries[] | undefined>
+  /** The same, of these processes alone. */
+  among(processes: readonly string[]): Pick<MarkReader, 'read'>
+  /** About how many marks of each process [startS, stopS) holds, from a count that is pushed down. */
+  countMarks(startS: number, stopS: number): Promise<Map<string, number>>
   /** The same of these runs alone. */
   readRuns(runs: readonly RunKey[], startS: number, stopS: number): Promise<MarkSeries[]>
   /** The ends that failed. */
@@ -48,11 +54,16 @@ export interface MarkReader {
 
 type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | 'asOfNs' | 'signal'>
 
+/** They take about 20 MB. */
+const SLICE_MARKS = 200_000
+
 export interface MarkLimits {
   /** A condition that series must meet, too. */
   readonly among?: FluxText | undefined
   /** At most so many, the newest, of each process, meta, kind of mark, and with or without uid. */
   readonly tail?: number | undefined
+  /** Marks that should be read at once. */
+  readonly sliceMarks?: number | undefined
 }
 
 /** For one question. */
@@ -60,7 +71,7 @@ export function createMarkReader(
   client: InfluxClient,
   bucket: string,
   q: Question,
-  { among, tail }: MarkLimits = {},
+  { among, tail, sliceMarks = SLICE_MARKS }: MarkLimits = {},
 ): MarkReader {
   const subjects = new Map<string, Subject>()
   const subjectOf = (process: string, meta: string): Subject => {
@@ -104,7 +115,29 @@ export function createMarkReader(
   const newest = tail === undefined ? flux`` : flux`\n  |> tail(n: ${fluxNs(BigInt(tail))})`
   const where = among === undefined ? whereTags(q) : flux`${whereTags(q)} and (${among})`
   return {
+    sliceMarks,
     read: (startS, stopS, maxRows) => run(select(startS, stopS, where, q.uid), maxRows),
+    among(processes) {
+      const any = processes.map((process) => flux`r.process == ${fluxText(process)}`)
+      const whereAny = flux`${where} and (${fluxExpression(any.join(' or '))})`
+      return {
+        read: (startS, stopS, maxRows) => run(select(startS, stopS, whereAny, q.uid), maxRows),
+      }
+    },
+    async countMarks(startS, stopS) {
+      const counts = new Map<string, number>()
+      const add = (get: GetColumn) => {
+        counts.set(get('process'), (counts.get(get('process')) ?? 0) + Number(get('_value')))
+        return undefined
+      }
+      const query = flux`from(bucket: ${bucket})
+  |> range(start: ${fluxSecond(startS)}, stop: ${fluxSecond(stopS)})
+  |> filter(fn: (r) => r._measurement == "mark" and ${where} and r._field == "uid")
+  |> count()
+  |> keep(columns: ["process", "_value"])`
+      await client.readRows(query, add, q.signal)
+      return counts
+    },
     readFailed: (startS, stopS, maxRows) =>
       run(select(startS, stopS, flux`${where} and r.mark == "failed"`, q.uid), maxRows),
     async readRuns(runs, startS, stopS) {
@@ -156,7 +189,10 @@ function createMarkParser(subjectOf: (process: string, meta: string) => Subject,
     const cell = (name: string) => cells[columns!.indexOf(name)] ?? ''
     mark = cell('mark') as MarkName
     marks = []
-    found.push({ subject: subjectOf(cell('process'), columns!.includes('meta') ? cell('meta') : ''), marks })
+    found.push({
+      subject: subjectOf(cell('process'), columns!.includes('meta') ? cell('meta') : ''),
+      marks,
+    })
     tagBytes = Buffer.byteLength(line) - tagsFrom
   }
 

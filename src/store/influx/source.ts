@@ -12,17 +12,23 @@ const TIMEOUT_MS = 30_000
 export interface InfluxSourceOptions extends InfluxAddress {
   /** Limit of one question: it is then cancelled, here and on the server. */
   readonly timeoutMs?: number
+  /** Marks that should be read at once. */
+  readonly sliceMarks?: number
 }
 
-export function createInfluxSource({ timeoutMs = TIMEOUT_MS, ...address }: InfluxSourceOptions): PointSource {
+export function createInfluxSource({
+  timeoutMs = TIMEOUT_MS,
+  sliceMarks,
+  ...address
+}: InfluxSourceOptions): PointSource {
   const { bucket } = address
   const client = createInfluxClient(address, timeoutMs)
 
   return {
     pagesStopEarly: true,
-    findTimings: (q, page) => ask(q, [], () => findTimings(client, bucket, q, page)),
-    findLatest: (q) => ask(q, [], () => findLatest(client, bucket, q)),
-    summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q)),
+    findTimings: (q, page) => ask(q, [], () => findTimings(client, bucket, q, page, sliceMarks)),
+    findLatest: (q) => ask(q, [], () => findLatest(client, bucket, q, sliceMarks)),
+    summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q, sliceMarks)),
     findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),
     findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
@@ -57,7 +63,9 @@ async function ask<T>(
     return await question()
   } catch (cause) {
     if (!(cause instanceof InfluxFault)) throw cause
-    throw new StoreError(`InfluxDB did not answer: ${cause.message}`, { cause })
+    throw new StoreError(`InfluxDB did not answer: ${cause.message}`, {
+      cause,
+    })
   }
 }
 

@@ -1,5 +1,7 @@
 // Pairs the marks of a whole window while they stream in, oldest first, with the rule's own judge (store/pair-marks.ts).
 //
+// Processes are read in groups that fit into one slice; only a process with more marks is read in several slices of time.
+//
 //   window [from − MAX_RUN, to + MAX_RUN + 5 min) ── slices of whole seconds ──▶ per subject and uid: the open start ──▶ timings, as they settle
 //
 // A stamp never leaves its time's second, so a slice holds all marks of its seconds. What is held: one slice, and the starts without a next mark. Behind
@@ -18,27 +20,64 @@ export interface Settled {
   readonly start?: MarkRow
 }
 
-/** Marks that a slice should have, and at most: a slice with more is read again, shorter. */
-const SLICE_MARKS = 50_000
-const SLICE_MAX = 8 * SLICE_MARKS
-const SLICES_AT_FIRST = 8
+/** A slice with so many times the marks that it should have is read again, shorter. */
+const SLICE_MAX = 2
 const [GROWTH, SHRINKAGE] = [4, 8]
+/** Processes of a group: each is a condition of its query. */
+const GROUP_MAX = 100
 
-/** Shows every timing that the window settles, in range or not, until `visit` has had enough. */
+/** Shows every timing that the window settles, in range or not, until `visit` has had enough. Those of a process come oldest first. */
 export async function streamTimings(
-  reader: MarkReader,
+  reader: Pick<MarkReader, 'read' | 'sliceMarks'> & Partial<Pick<MarkReader, 'among' | 'countMarks'>>,
   q: TimingSelection,
   visit: (timing: Settled) => 'enough' | undefined,
 ): Promise<void> {
   const window = marksWindow(q)
+  // of few runs the count of their processes says nothing
+  if (q.uid !== undefined || reader.among === undefined || reader.countMarks === undefined) {
+    await streamGroup(reader, 0, q, visit)
+    return
+  }
+  const counts = await reader.countMarks(floorS(window.fromNs), ceilS(window.toNs))
+  for (const { processes, marks } of groupProcesses(counts, reader.sliceMarks)) {
+    const group = processes.length === counts.size ? reader : { ...reader, ...reader.among(processes) }
+    if ((await streamGroup(group, marks, q, visit)) === 'enough') return
+  }
+}
+
+/** A question that reads a stretch costs the store all marks around it, so a group of processes that fits is read in one piece rather than all in several. */
+function* groupProcesses(
+  counts: ReadonlyMap<string, number>,
+  sliceMarks: number,
+): Generator<{ processes: string[]; marks: number }> {
+  let group = { processes: [] as string[], marks: 0 }
+  for (const [process, marks] of counts) {
+    if (group.processes.length > 0 && (group.marks + marks > sliceMarks || group.processes.length === GROUP_MAX)) {
+      yield group
+      group = { processes: [], marks: 0 }
+    }
+    group.processes.push(process)
+    group.marks += marks
+  }
+  if (group.marks > 0) yield group
+}
+
+/** `expected`: about how many marks the window holds. */
+async function streamGroup(
+  { read, sliceMarks }: Pick<MarkReader, 'read' | 'sliceMarks'>,
+  expected: number,
+  q: TimingSelection,
+  visit: (timing: Settled) => 'enough' | undefined,
+): Promise<'enough' | undefined> {
+  const window = marksWindow(q)
   const [startS, rangeS, stopS] = [floorS(window.fromNs), ceilS(q.toNs), ceilS(window.toNs)]
   const pairing = createPairing(q, visit)
-  let lengthS = Math.max(1, Math.ceil((stopS - startS) / SLICES_AT_FIRST))
+  let lengthS = Math.max(1, Math.ceil((stopS - startS) / Math.max(1, Math.ceil(expected / sliceMarks))))
   for (let atS = startS; atS < stopS && !pairing.stopped; ) {
     const isBehind = atS >= rangeS
     if (isBehind && pairing.open === 0) break
     const endS = Math.min(atS + lengthS, isBehind ? stopS : rangeS)
-    const slice = await reader.read(atS, endS, endS - atS > 1 ? SLICE_MAX : undefined)
+    const slice = await read(atS, endS, endS - atS > 1 ? SLICE_MAX * sliceMarks : undefined)
     if (slice === undefined) {
       lengthS = Math.max(1, Math.floor((endS - atS) / SHRINKAGE))
       continue
@@ -48,9 +87,10 @@ export async function streamTimings(
     atS = endS
     pairing.forgetBefore(atS * 1e6)
     // an empty slice says nothing about the next one
-    if (marks > 0) lengthS = Math.max(1, Math.floor(lengthS * Math.min(GROWTH, SLICE_MARKS / marks)))
+    if (marks > 0) lengthS = Math.max(1, Math.floor(lengthS * Math.min(GROWTH, sliceMarks / marks)))
   }
   pairing.finish()
+  return pairing.stopped ? 'enough' : undefined
 }
 
 const NS_PER_S = 1_000_000_000n

@@ -25,13 +25,21 @@ export async function findTimings(
   bucket: string,
   q: FindQuestion,
   page: Page,
+  sliceMarks?: number,
 ): Promise<Timing[]> {
-  const reader = createMarkReader(client, bucket, q)
+  const reader = createMarkReader(client, bucket, q, { sliceMarks })
   const { states } = q
   if (states?.length === 1 && states[0] === 'failed') {
     const runs = await findFailedRuns(reader, q)
     if (runs !== undefined)
-      return streamPage({ ...reader, read: (startS, stopS) => reader.readRuns(runs, startS, stopS) }, q, page)
+      return streamPage(
+        {
+          sliceMarks: reader.sliceMarks,
+          read: (startS, stopS) => reader.readRuns(runs, startS, stopS),
+        },
+        q,
+        page,
+      )
   }
   const isRare = q.uid !== undefined || (states?.every((state) => RARE.includes(state)) ?? false)
   return (isRare ? undefined : await findNewest(reader, q, page)) ?? streamPage(reader, q, page)
@@ -48,8 +56,15 @@ async function findFailedRuns(reader: MarkReader, q: FindQuestion): Promise<read
 }
 
 /** A page of the whole window. */
-async function streamPage(reader: MarkReader, q: FindQuestion, { limit, after }: Page): Promise<Timing[]> {
-  const asked = { ...q, toNs: after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs }
+async function streamPage(
+  reader: Parameters<typeof streamTimings>[0],
+  q: FindQuestion,
+  { limit, after }: Page,
+): Promise<Timing[]> {
+  const asked = {
+    ...q,
+    toNs: after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs,
+  }
   const bounds = boundsInUs(asked)
   const newest = createNewest(limit)
   const afterUs = after === undefined ? Number.POSITIVE_INFINITY : ceilUs(after.ns)
@@ -64,10 +79,15 @@ async function streamPage(reader: MarkReader, q: FindQuestion, { limit, after }:
 }
 
 /** The newest timings of each process. */
-export async function findLatest(client: InfluxClient, bucket: string, q: LatestQuestion): Promise<Timing[]> {
+export async function findLatest(
+  client: InfluxClient,
+  bucket: string,
+  q: LatestQuestion,
+  sliceMarks?: number,
+): Promise<Timing[]> {
   const bounds = boundsInUs(q)
   const ofProcess = new Map<string, ReturnType<typeof createNewest>>()
-  await streamTimings(createMarkReader(client, bucket, q), q, (timing) => {
+  await streamTimings(createMarkReader(client, bucket, q, { sliceMarks }), q, (timing) => {
     if (!isIn(timing, bounds)) return undefined
     const { process } = timing.subject
     const newest = ofProcess.get(process) ?? createNewest(q.each)
@@ -82,8 +102,8 @@ export async function findLatest(client: InfluxClient, bucket: string, q: Latest
 }
 
 /** In no particular order. */
-export const summarizeTimings = (client: InfluxClient, bucket: string, q: SummaryQuestion) =>
-  summarize(createMarkReader(client, bucket, q), q)
+export const summarizeTimings = (client: InfluxClient, bucket: string, q: SummaryQuestion, sliceMarks?: number) =>
+  summarize(createMarkReader(client, bucket, q, { sliceMarks }), q)
 
 const firstUs = ({ mark, start }: Settled): number => (start ?? mark).at
 
