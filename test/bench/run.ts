@@ -1,4 +1,4 @@
-// `bun run bench [intake|shipping|timings|growth|accounts|statements|neighbours|copy|watches|watch-cost] [flags]`: each is a file and a process of its own; without a name the
+// `bun run bench [intake|shipping|timings|growth|accounts|statements|neighbours|copy|watches|watch-cost|cores] [flags]`: each is a file and a process of its own; without a name the
 // two that are quick. What they print says on which machine, when and under what load.
 import { join } from 'node:path'
 
