@@ -34,7 +34,7 @@ export interface Backlog {
   /** Writes an event to the disk; one of `later` is read back by `adopt`. Undefined when that is not possible. */
   keep(kind: string, body: string, later: boolean): Segment | undefined
   settle(segment: Segment): void
-  /** Events of one segment that nobody else is about to send. */
+  /** Events of one segment that no other process is about to send. */
   adopt(): { readonly line: string; readonly segment: Segment }[] | undefined
   /** Removes what holds no events. For the exit of the process. */
   close(): void
@@ -98,7 +98,7 @@ export function openBacklog(dir: string, url: string, warn: (text: string) => vo
     rmSync(path, { force: true })
   }
 
-  /** Shows that we are alive. Who was taken for dead has lost the file, and goes on in another. */
+  /** Shows that we are alive. A process that was taken for dead has lost the file and continues in another one. */
   function touch(): void {
     for (const segment of own.values()) {
       try {

@@ -1,5 +1,5 @@
-// The last events of a process: sent when its work is done, and at SIGTERM and SIGINT, whose meaning stays the caller's. Whoever handles a signal
-// decides when the process ends; where nobody does, it ends by that signal as soon as the events are sent, or the time for it is over.
+// The last events of a process: sent when its work is done, and at SIGTERM and SIGINT, whose meaning stays the caller's. A handler of the
+// caller decides when the process ends; without one the process ends by that signal as soon as the events are sent or the time for it is over.
 import process from 'node:process'
 import type { Outbox } from './outbox.ts'
 

@@ -32,7 +32,7 @@ export interface Run extends Disposable {
   readonly meta: string | undefined
   readonly uid: string
   metrics(items: Items): void
-  /** Reports an exception of this run; the run goes on. */
+  /** Reports an exception of this run; the run continues. */
   exception(error: unknown): void
   /** Ends the run as failed, with the exception when one is given. */
   fail(error?: unknown): void
@@ -202,7 +202,7 @@ function textOf(error: unknown) {
   }
 }
 
-/** What the server would refuse is cut: a long text is better than none. Lone surrogates are no text. */
+/** Cuts what the server would refuse, since the start of a text is better than none, and replaces lone surrogates. */
 function fit(text: unknown, max: number): string | undefined {
   if (typeof text !== 'string') return undefined
   const whole = text.toWellFormed()

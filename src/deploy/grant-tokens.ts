@@ -57,6 +57,6 @@ async function findBucket(by: InfluxClient, { org, bucket }: InfluxConfig): Prom
     buckets: { id: string; orgID: string }[]
   }
   const [found] = buckets
-  if (found === undefined) throw new Error(`there is no bucket ${bucket}`)
+  if (found === undefined) throw new Error(`bucket not found: ${bucket}`)
   return found
 }

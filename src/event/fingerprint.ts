@@ -144,7 +144,7 @@ const ERROR =
   /\b(?:error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not)\b|[a-z](?:Error|Exception)\b/i
 const ORDINARY =
   /\b(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?)\b|level=(?:info|debug|warn)|^\s*(?:info|debug|warn(?:ing)?)[: ]/
-/** What runtimes print below a trace. */
+/** Lines that runtimes print below a trace. */
 const BELOW_TRACE = /^(?:\s|\}|Node\.js v|Bun v|note: |exit status |$)/
 
 /** Undefined unless the text is one of `stint exec`. */

@@ -12,7 +12,7 @@ import type { Range, WatchSource } from '../watch/evaluate/watch-source.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
 import { headlineOf } from '../wire/headline.ts'
 
-/** An address that every interface listens on is no address to go to. */
+/** A wildcard address cannot be connected to. */
 export function localUrl({ host, port, tls }: Config): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`

@@ -70,7 +70,7 @@ class Run:
         self._client.metrics(items, self.process, self.meta, self.uid)
 
     def exception(self, error: BaseException | str) -> None:
-        """Reports an exception of this run; the run goes on."""
+        """Reports an exception of this run; the run continues."""
         if error is self._reported:
             return
         if isinstance(error, BaseException):
@@ -532,7 +532,7 @@ class _Backlog:
             pass  # it stays, and is sent again
 
     def adopt(self) -> list[tuple[str, _Segment]] | None:
-        """Events of one segment that nobody else is about to send."""
+        """Events of one segment that no other process is about to send."""
         try:
             self._touch()
             segment = self._unread.pop(0) if self._unread else self._take_over()
@@ -584,7 +584,7 @@ class _Backlog:
             pass
 
     def _touch(self) -> None:
-        """Shows that we are alive. Who was taken for dead has lost the file, and goes on in another."""
+        """Shows that we are alive. A process that was taken for dead has lost the file and continues in another one."""
         if time.monotonic() - self._touched < self.TOUCH_EVERY_S:
             return
         self._touched = time.monotonic()

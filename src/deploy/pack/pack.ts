@@ -33,7 +33,7 @@ function write(name: string, bytes: Uint8Array, contained: readonly LockedPackag
 const writeSbom = (name: string, contained: readonly LockedPackage[]) =>
   writeFileSync(join(DIST, `${name}.cdx.json`), `${JSON.stringify(createSbom(contained, version), null, 2)}\n`)
 
-/** What the named packages bring, by the lock. */
+/** The packages that the named ones depend on, by the lock file. */
 function withDependencies(names: readonly string[]): LockedPackage[] {
   const lock = readLock()
   const found = new Set<LockedPackage>()

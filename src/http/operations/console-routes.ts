@@ -17,7 +17,7 @@ const HIDDEN = { detail: { hide: true } }
 const ASSET = answerHeaders({ 'cache-control': 'public, max-age=31536000, immutable' })
 
 export function consoleRoutes({ console: { page, asset }, consolePolicy, log }: ConsoleRoutesDeps) {
-  /** The rest of Stint goes on without its console. */
+  /** The rest of Stint works without its console. */
   const had = <T>(file: Promise<T>): Promise<T> =>
     file.catch((err) => {
       log.error({ err }, 'the console cannot be bundled')

@@ -38,7 +38,7 @@ export function pingRoutes(deps: PingDeps) {
   function admit(request: Request, token: string): string {
     const key = deps.findKey(token)
     if (key?.ping !== true)
-      throw deps.limitBadKeys?.(request) ?? new Problem('not_found', 'There is no such ping address.')
+      throw deps.limitBadKeys?.(request) ?? new Problem('not_found', 'The ping address does not exist.')
     const { rateLimit } = deps
     const waitS = rateLimit.limit > 0 ? rateLimit.take(key.account) : 0
     if (waitS > 0)
@@ -80,7 +80,7 @@ export function pingRoutes(deps: PingDeps) {
   async function accept(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     const ping = readPing(pathname.slice(PREFIX.length))
-    if (ping === undefined) throw new Problem('not_found', 'There is no such ping address.')
+    if (ping === undefined) throw new Problem('not_found', 'The ping address does not exist.')
     const account = admit(request, ping.token)
     const uid = (searchParams.get('rid') ?? '').toLowerCase()
     const said = await deps.bodies.during(account, async (reserve) => {
