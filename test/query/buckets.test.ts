@@ -15,7 +15,7 @@ test.each([
   ['1mo', 1, 'mo'],
 ] as const)('%s is a length of buckets', (text, count, unit) => expect(parseEvery(text)).toEqual({ count, unit }))
 
-test.each(['', '0d', '1', 'mo', '1M', '1y', '1.5w', '36501d', '5215w', '1217mo', '1mo '])('%j is none', (text) =>
+test.each(['', '0d', '1', 'mo', '1M', '1y', '1.5w', '36501d', '5215w', '1217mo', '1mo '])('%j is invalid', (text) =>
   expect(parseEvery(text)).toBeUndefined(),
 )
 
