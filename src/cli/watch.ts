@@ -65,7 +65,11 @@ export function register(program: Program, io: Io): void {
     .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect, [])
     .option(...JSON_OPTION)
     .action(async (process: string, options: AddOptions) => {
-      const body = toBody(process, options, await channelIds(api(), options.channel))
+      const channels = await findChannels(api(), options.channel)
+      for (const { name, state } of channels)
+        if (state !== 'ok') io.stderr.write(`Channel ${oneLine(name)} is ${state}: nothing is sent to it yet.\n`)
+      const ids = channels.map(({ id }) => id)
+      const body = toBody(process, options, ids)
       const { watch: made } = (await api().askWithKey('POST', '/api/watches', body)).body as WatchAnswer
       if (options.json) printJson({ watch: made })
       else io.stdout.write(`${made.id}\n`)
@@ -120,8 +124,10 @@ export function register(program: Program, io: Io): void {
     .description('send a test notification')
     .argument('<channel>', 'name or id of a channel')
     .action(async (which: string) => {
-      const [id] = await channelIds(api(), [which])
-      const { detail } = (await api().askWithKey('POST', `/api/channels/${id}/test`)).body as { detail: string }
+      const [channel] = await findChannels(api(), [which])
+      const { detail } = (await api().askWithKey('POST', `/api/channels/${channel!.id}/test`)).body as {
+        detail: string
+      }
       io.stderr.write(`Delivered: ${oneLine(detail)}\n`)
     })
 
@@ -168,14 +174,14 @@ async function find(api: Api, which: string): Promise<Watch> {
   )
 }
 
-async function channelIds(api: Api, names: readonly string[]): Promise<string[]> {
+async function findChannels(api: Api, names: readonly string[]): Promise<Channels['channels']> {
   if (names.length === 0) return []
   const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
   return names.map((which) => {
     const found = channels.find(({ id, name }) => id === which || name === which)
     if (found === undefined)
       throw new CliError(`no channel is called ${oneLine(which)}; create it with stint watch channel`)
-    return found.id
+    return found
   })
 }
 

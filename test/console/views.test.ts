@@ -86,6 +86,14 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
+  test('runs: the filter that Home links to, runs with trouble, is a chip that removes it', async () => {
+    await visit.go('runs?from=-24h&state=trouble')
+    const chip = visit.page.getByRole('button', { name: 'With trouble' })
+    await chip.click()
+    await chip.waitFor({ state: 'hidden' })
+    expect(visit.view()).not.toContain('state')
+  })
+
   test('runs: pages through the table and shows durations as a sentence and as a table', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')
@@ -202,6 +210,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(await normal.textContent()).toStartWith('ConnectionResetError: reset by peer after <number>')
     expect(await page.getByLabel('Exception as it was sent').count()).toBe(6)
     await page.getByText('6 exceptions, in ').waitFor()
+    expect(await page.locator('dl.facts a').getAttribute('href')).toContain('from=-24h')
     await page.getByRole('link', { name: 'All groups' }).click()
     await page.getByText('7 exceptions in 2 groups').waitFor()
     expectQuiet(visit)

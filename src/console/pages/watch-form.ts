@@ -41,7 +41,8 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     'Repeats the notification while an alert fires. Empty: never.',
   )
   const conditions = createConditions(draft, isNew)
-  const boxes = channels.map(({ id, name: label }) => {
+  const boxes = channels.map(({ id, name: given, state }) => {
+    const label = state === 'ok' ? given : `${given} (${state})`
     const isChosen = draft.channels?.includes(id) ?? channels.length === 1
     return { id, label, input: h('input', { type: 'checkbox', name: 'channels', checked: isChosen }) }
   })
