@@ -32,6 +32,8 @@ export interface LateReport extends Omit<LateEvent, 'atUs'> {
 
 export interface NodeRow {
   readonly node: number
+  /** When it was signed, by PostgreSQL's clock. */
+  readonly signedUs: number
   readonly ageUs: number
   readonly report: NodeReport
 }
@@ -75,11 +77,16 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
         token,
       )
     : undefined
-  const rows = yield* all<{ node: number; age: number; report: string }>(
-    `SELECT node, ${NOW_US} - seen_us age, report FROM node ORDER BY node`,
+  const rows = yield* all<{ node: number; seen: number; age: number; report: string }>(
+    `SELECT node, seen_us seen, ${NOW_US} - seen_us age, report FROM node ORDER BY node`,
   )
   return {
-    nodes: rows.map(({ age, report: text, ...row }) => ({ ...row, ageUs: age, report: JSON.parse(text) })),
+    nodes: rows.map(({ node, seen, age, report: text }) => ({
+      node,
+      signedUs: seen,
+      ageUs: age,
+      report: JSON.parse(text),
+    })),
     forgotten: forgotten.map((row) => row.node),
     token: held?.token,
   }

@@ -50,13 +50,14 @@ export interface PresenceOptions {
   round(): NodeReport['round']
   /** Starts evaluating and delivering with this token; resolves to what ends it. */
   takeDuty(token: number): Promise<() => Promise<void>>
-  /** Called after each sign of life while on duty, with what the nodes reported. */
+  /** Called after each sign of life while on duty, with what the nodes have reported since the last call. */
   onReports(reports: readonly NodeReport[]): void
   readonly log: Logger
 }
 
 interface KnownNode {
   readonly node: number
+  readonly signedUs: number
   readonly seenUs: number
   readonly report: NodeReport
 }
@@ -98,6 +99,8 @@ export function createPresence(options: PresenceOptions): Presence {
   const missing = new Set<number>()
   const late = new Map<string, { range: LateReport; times: number }>()
   const changed = new Map<string, { times: number }>()
+  /** Of each node the last sign of life that this duty has heard: the row of one that is gone stays for an hour. */
+  const heard = new Map<number, number>()
 
   const moment = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
   /** Neither a clock that is set back nor a machine that sleeps makes it smaller than it is. */
@@ -142,7 +145,13 @@ export function createPresence(options: PresenceOptions): Presence {
     if (answer.token !== undefined && answer.token === duty?.token) renewed = asked
     else if (duty !== undefined) endDuty()
     else if (answer.token !== undefined) await begin(answer.token, asked)
-    if (isOnDuty()) options.onReports(nodes.map(({ report }) => report))
+    if (isOnDuty()) hear()
+  }
+
+  function hear(): void {
+    const fresh = nodes.filter((it) => heard.get(it.node) !== it.signedUs)
+    for (const { node, signedUs } of fresh) heard.set(node, signedUs)
+    options.onReports(fresh.map(({ report }) => report))
   }
 
   async function begin(token: number, asked: typeof renewed): Promise<void> {
@@ -150,6 +159,7 @@ export function createPresence(options: PresenceOptions): Presence {
     duty = { token, end: async () => {} }
     try {
       duty = { token, end: await options.takeDuty(token) }
+      heard.clear()
       log.info({ node }, 'this node evaluates the watches')
     } catch (err) {
       duty = undefined

@@ -142,6 +142,12 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await b.step()
     await a.step()
     expect(a.heard.at(-1)![1]).toMatchObject({ late: [], changed: [] })
+    b.noteChanged('acc_4')
+    await b.step()
+    await a.step()
+    expect(a.heard.at(-1)![1]).toMatchObject({ changed: ['acc_4'] })
+    await a.step()
+    expect(a.heard.at(-1)).toHaveLength(1) // b may be gone: its last report was heard before
     expect(b.round()).toEqual({ unknown: ['acc_1'] })
     await age(1, 31)
     await b.step()
