@@ -24,6 +24,9 @@ export function parseEvery(text: string): Every | undefined {
 
 const lengthS = ({ count, unit }: Every): number => count * UNITS[unit]
 
+/** Whether a calendar has such buckets: those of hours end with their day. */
+export const fitsDays = (every: Every): boolean => !'smh'.includes(every.unit) || lengthS(every) <= DAY_S
+
 /** About how many buckets a range has. */
 export const countBuckets = (every: Every, fromNs: bigint, toNs: bigint): number =>
   Math.ceil(Number(toNs - fromNs) / 1e9 / lengthS(every))
@@ -100,7 +103,23 @@ function startOfDay(day: number, offset: Offset): number {
   return Math.max(high, midnight - offset(high))
 }
 
+/** Looked up once a week, and where the clocks change within it: a look-up takes 10 µs or more. */
 function offsetOf(tz: string): Offset {
+  const lookUp = lookUpOffset(tz)
+  const weekly = new Map<number, number>()
+  const atWeek = (week: number): number => {
+    const known = weekly.get(week) ?? lookUp(week * WEEK_DAYS * DAY_S)
+    weekly.set(week, known)
+    return known
+  }
+  return (atS) => {
+    const week = Math.floor(atS / (WEEK_DAYS * DAY_S))
+    const begin = atWeek(week)
+    return begin === atWeek(week + 1) ? begin : lookUp(atS)
+  }
+}
+
+function lookUpOffset(tz: string): Offset {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: tz,
     hourCycle: 'h23',

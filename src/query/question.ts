@@ -9,7 +9,7 @@ import { DEFAULT_EACH, DEFAULT_LIMIT, type ParameterName } from '../wire/paramet
 import { COUNT_SERIES, FIND_PROCESSES } from '../wire/processes.ts'
 import type { Route } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
-import type { Every } from './buckets.ts'
+import { type Every, fitsDays } from './buckets.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
 import { type Given, PARSERS, type StateFilter } from './parameters.ts'
 
@@ -80,6 +80,8 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   if (kind === 'metrics' && texts.has('every'))
     for (const name of ['limit', 'cursor'])
       if (texts.has(name)) faults.push({ pointer: `/${name}`, detail: 'does not go with every' })
+  if (given.tz !== undefined && given.every !== undefined && !fitsDays(given.every))
+    faults.push({ pointer: '/every', detail: 'must be at most 24h with tz, or in d, w or mo' })
   if (texts.has('tz') && !texts.has('every')) faults.push({ pointer: '/tz', detail: 'needs every' })
   if (cursor !== undefined && !isCursorOf(kind, cursor, digest))
     faults.push({ pointer: '/cursor', detail: 'belongs to a question with other parameters' })

@@ -64,7 +64,7 @@ export const PARAMETERS = {
   }),
   tz: Type.String({
     description:
-      'With `every`: the time zone whose days, weeks and months the buckets follow. A day has 23 or 25 hours where the clocks change; shorter buckets are counted from local midnight on, and the last one of a day ends with it. Every name that the runtime knows (IANA).',
+      'With `every`: the time zone whose days, weeks and months the buckets follow. A day has 23 or 25 hours where the clocks change; shorter buckets, of `24h` at most, are counted from local midnight on, and the last one of a day ends with it. Every name that the runtime knows (IANA).',
     minLength: 1,
     maxLength: 100,
     examples: ['Europe/Berlin'],

@@ -124,6 +124,8 @@ describe('a question is refused with a pointer to', () => {
     ['summary', 'every=1y', '/every'],
     ['summary', 'every=1d&tz=Mars/Olympus', '/tz'],
     ['summary', 'tz=Europe/Berlin', '/tz'],
+    ['summary', 'every=36h&tz=Europe/Berlin', '/every'],
+    ['summary', 'every=1441m&tz=Europe/Berlin', '/every'],
     ['timings', 'tz=UTC', '/tz'],
     ['summary', 'limit=5', '/limit'],
     ['metrics', 'name=', '/name'],
