@@ -1,5 +1,5 @@
 // Replaces what varies between two occurrences of one fault by a placeholder: ids, counts, addresses, dates, durations and quoted values.
-// Names in quotes stay (quoted.ts), as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever the
+// Names in quotes stay, as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever the
 // text: repetitions are bounded, and no pattern can begin inside what another has read.
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
