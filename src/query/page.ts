@@ -18,17 +18,16 @@ export function cutPage<T>(found: readonly T[], { limit, next }: Question, place
   return { items, next: found.length > limit && last !== undefined ? next(placeOf(last)) : null }
 }
 
-/** Items that one answer of a list reads again at most. */
-const MAX_SHOWN = 20_000
-/** Of all lists together. */
+/** Of all lists of a kind together. */
 const MAX_REMEMBERED = 200_000
 
 /**
  * Pages of lists whose items move to the front when they send something: an event that reaches the store after the first page would move its process or group from
  * a page that is still to come to one that is over. So the items that were shown are remembered by the cursor, and the next page holds the first ones that were
  * not. Where they are forgotten (another node, a restart, too many lists), the page continues behind the cursor's place.
+ * `maxShown`: items that one answer reads again at most.
  */
-export function createListPages() {
+export function createListPages(maxShown: number) {
   const remembered = new Map<string, ReadonlySet<string>>()
   let total = 0
 
@@ -58,7 +57,7 @@ export function createListPages() {
       question,
       placeOf,
     )
-    if (page.next !== null && shown.size + limit <= MAX_SHOWN)
+    if (page.next !== null && shown.size + limit <= maxShown)
       remember(`${account} ${page.next}`, new Set([...shown, ...page.items.map((item) => item.place.tie)]))
     return page
   }

@@ -49,7 +49,8 @@ const WARN_AT = 0.8
 /** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
 export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series, limits }: QuestionDeps) {
   const limit = createQuestionLimit(limits)
-  const readList = createListPages()
+  const readProcesses = createListPages(20_000)
+  const readGroups = createListPages(5_000) // each comes with a text of up to 15 kB
   const limited =
     <T>(answer: (asker: Asker, search: URLSearchParams) => Promise<T>) =>
     (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> =>
@@ -158,7 +159,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
         ...(fingerprint !== undefined && { fingerprint }),
         ...buckets(question),
       }
-      const { items, next } = await readList(asker.account, question, (page) =>
+      const { items, next } = await readGroups(asker.account, question, (page) =>
         ask(exceptions.groupExceptions(selection, page)),
       )
       const groups = items.map(answerGroup)
@@ -176,7 +177,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       )
       for (const found of rows) assertRows(found.length, question)
       const all = mergeProcesses(rows.flat(), byMeta)
-      const { items, next } = await readList(asker.account, question, async (page) => pageFrom(all, page))
+      const { items, next } = await readProcesses(asker.account, question, async (page) => pageFrom(all, page))
       return { processes: items.map(answerProcess), next }
     }),
 

@@ -199,6 +199,24 @@ describe('pages', () => {
       },
     )
 
+    test('groups, which come with long texts: few are read again for a later page', async () => {
+      const many = Array.from({ length: 7_000 }, (_, i) => `p${String(i).padStart(4, '0')}`)
+      const stored = many.map((process, i) => event(1 + i, { kind: 'exception', exception: 'x' }, { process }))
+      const { exceptions } = createMemorySource(stored)
+      let most = 0
+      const opened = open(stored, {
+        exceptions: {
+          ...exceptions,
+          groupExceptions(selection, page) {
+            most = Math.max(most, page.limit)
+            return exceptions.groupExceptions(selection, page)
+          },
+        },
+      })
+      expect(names((await walk(opened, 'groups', 'from=-1d&limit=1000')).flat())).toEqual(many)
+      expect(most).toBe(6_001)
+    })
+
     test.each(['groups', 'processes'] as const)('%s: a cursor of another question is refused', async (kind) => {
       const opened = open(events())
       const { next } = (await opened.ask(kind, 'limit=10')) as { next: string }
