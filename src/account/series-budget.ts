@@ -18,7 +18,7 @@ export type SeriesAdmission = 'known' | 'begun' | 'spent'
 export interface SeriesBudget {
   /** `names` undefined = marks, which count as one series of their process and meta. */
   admit(account: string, process: string, meta: string, names: readonly string[] | undefined): SeriesAdmission
-  /** Resolves when what has begun is in the file, or could not be written now. It never rejects. */
+  /** Resolves when what has begun by now is in the file, or could not be written now. It never rejects. */
   noted(): Promise<void>
   /** `max` 0 = no limit, and nothing is counted. */
   use(account: string): { readonly used: number; readonly max: number }
@@ -52,7 +52,10 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
   )
   /** Not in the file yet, the oldest first. */
   const pending = new Map<string, readonly [account: string, series: number]>()
-  let noting = Promise.withResolvers<void>()
+  /** Series that became pending since the start, and those of them that are written: in the same order. */
+  let [begun, written] = [0, 0]
+  /** Those who wait, until so many are written. */
+  let waiting: { readonly until: number; resolve(): void }[] = []
   let timer: NodeJS.Timeout | undefined
 
   function seriesOf(account: string): Set<number> {
@@ -69,6 +72,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       series.add(one)
       pending.set(keyOf(account, one), [account, one])
     }
+    begun = written + pending.size
     timer ??= setTimeout(flushInPieces, FLUSH_AFTER_MS)
   }
 
@@ -76,22 +80,23 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     for (const [account, series] of rows) insert.run(series, account)
   }
 
-  function endWait(): void {
-    noting.resolve()
-    noting = Promise.withResolvers()
+  function endWait(upTo: number): void {
+    const over = waiting.filter((it) => it.until <= upTo)
+    waiting = waiting.filter((it) => it.until > upTo)
+    for (const { resolve } of over) resolve()
   }
 
   async function flushInPieces(): Promise<void> {
     const rows = pending.values().take(ROWS_PER_FLUSH).toArray()
     try {
       await commit(insertAll(rows))
-      for (const row of rows) pending.delete(keyOf(...row))
-      if (pending.size === 0) endWait()
+      for (const row of rows) if (pending.delete(keyOf(...row))) written++
+      endWait(written)
       timer = pending.size > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined
     } catch (err) {
       log.warn({ err, pending: pending.size }, 'accounts: the series in use could not be written, trying again')
       timer = setTimeout(flushInPieces, RETRY_AFTER_MS)
-      endWait()
+      endWait(begun)
     }
   }
 
@@ -101,7 +106,8 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     const rows = [...pending.values()]
     if (rows.length > 0) write(insertAll(rows))
     pending.clear()
-    endWait()
+    written = begun
+    endWait(begun)
   }
 
   return {
@@ -131,7 +137,8 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       knownRequests.add(request)
       return 'known'
     },
-    noted: () => (pending.size === 0 ? Promise.resolve() : noting.promise),
+    noted: () =>
+      pending.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push({ until: begun, resolve })),
     use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
     adopt: (account, series) => void seriesOf(account).add(series),
     dropAccount(account) {

@@ -112,6 +112,30 @@ describe('a budget', () => {
     database.close()
   })
 
+  test('who begins a series waits for its own to be written, not for those that come after it', async () => {
+    const database = openFreshDatabase()
+    addAccounts(database, 'a')
+    const count = () => database.db.query<{ n: number }, []>('SELECT count(*) n FROM series').get()!.n
+    let [commits, first, second] = [0, 0, 0]
+    const { admit, noted } = createSeriesBudget({
+      database: {
+        ...database,
+        async commit(change) {
+          if (++commits < 20) admit('a', `q${commits}`, '', undefined) // one more is always coming
+          if (commits === 1) void noted().then(() => (second = count()))
+          return database.commit(change)
+        },
+      },
+      max: 100,
+      log: silentLog,
+    })
+    admit('a', 'p', '', undefined)
+    void noted().then(() => (first = count()))
+    await until('many commits', () => commits >= 20)
+    await until('all are written', () => count() === 20)
+    expect([first, second]).toEqual([1, 2])
+  })
+
   test('a series is known only once it is written to the file', async () => {
     const { admit, noted, database } = open(100)
     const rows = () => database.db.query<{ n: number }, []>('SELECT count(*) n FROM series').get()!.n
