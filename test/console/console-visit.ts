@@ -84,10 +84,12 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
 
 /** The violations in the light scheme, and those of colour in the dark scheme. Leaves the page in the light one. */
 export async function findBarriersInBothSchemes(page: Page): Promise<string[]> {
+  // No colour may be in transition, not even back to light in the view after this one.
+  await page.emulateMedia({ reducedMotion: 'reduce' })
   const light = await findBarriers(page)
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' }) // no colour may be in transition
+  await page.emulateMedia({ colorScheme: 'dark' })
   const dark = await findBarriers(page, COLOUR_RULES)
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' })
+  await page.emulateMedia({ colorScheme: 'light' })
   return [...light, ...dark.map((text) => `dark: ${text}`)]
 }
 

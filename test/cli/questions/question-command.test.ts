@@ -26,7 +26,6 @@ test.each([
 })
 
 test.each([
-  ['exceptions --groups --all', '--groups and --all exclude each other: groups have no pages'],
   ['exceptions --groups --full', '--groups and --full exclude each other'],
   ['metrics --every 1h --all', '--every and --all exclude each other: intervals have no pages'],
 ])('stint %s: flags that mean nothing together', async (line, said) => {
