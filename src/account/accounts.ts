@@ -217,7 +217,12 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
       const row = await findById(id)
       if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
-      await provePassword({ email: row.email, password: currentPassword, session, hash: () => row.password })
+      try {
+        await provePassword({ email: row.email, password: currentPassword, session, hash: () => row.password })
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
+        throw new Problem('credentials_invalid', 'The current password is wrong.')
+      }
       const hash = await passwords.hash(newPassword, session)
       await database.write(function* () {
         yield* stillThere(row)

@@ -1,12 +1,14 @@
 // `stint watch …` and `stint alerts`: watches from the command line, and as a file that can be applied again and again.
+import { systemClock } from '../clock.ts'
 import type { Alert, AlertPage } from '../wire/alerts.ts'
 import { CHANNEL_KINDS, type ChannelKind, type Channels, type NewChannel } from '../wire/channels.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
 import { readCliConfig } from './config.ts'
+import { parseSpanS } from './exec/parse-exec-call.ts'
 import { formatTable } from './format-rows.ts'
-import { formatLocalTime } from './format-time.ts'
+import { formatLocalTime, parseLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
@@ -89,7 +91,7 @@ export function register(program: Program, io: Io): void {
     .command('pause')
     .description('pause a watch until a time, or resume it')
     .argument('<watch>', 'name or id')
-    .argument('[until]', 'RFC 3339 time; without it the watch is resumed')
+    .argument('[until]', 'local time, RFC 3339 or a span such as 2h; without it the watch is resumed', parseUntil)
     .action(async (which: string, until: string | undefined) => {
       const { id, name } = await find(api(), which)
       await api().askWithKey('PATCH', `/api/watches/${id}`, { paused_until: until ?? null })
@@ -242,4 +244,13 @@ async function readFile(path: string): Promise<string> {
   } catch (cause) {
     throw new CliError(`cannot read ${oneLine(path)}: ${(cause as Error).message}`, EXIT_USAGE, { cause })
   }
+}
+
+/** RFC 3339; a span counts from now. */
+function parseUntil(text: string): string {
+  const seconds = /^[1-9]\d*[smhd]$/.test(text) ? parseSpanS(text) : undefined
+  const time = seconds === undefined ? parseLocalTime(text) : new Date(systemClock.wallUs() / 1000 + seconds * 1000)
+  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString()
+  if (typeof time === 'string' && !time.startsWith('-')) return time
+  throw invalidArgument('Expected an existing local time ("2026-11-20 21:00"), RFC 3339 or a span such as 2h.')
 }

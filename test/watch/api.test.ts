@@ -235,6 +235,20 @@ test('stint watch add, pause and rm', async () => {
   expect(added.stdout).toMatch(/^wat_\w{16}\n$/)
   expect((await run('watch pause backup 2999-01-01T00:00:00Z', { env })).stderr).toContain('paused until')
   expect((await run('watch list', { env })).stdout).toContain('paused')
+  const pausedUntil = async (until: string) => {
+    expect((await run(['watch', 'pause', 'backup', until], { env })).exitCode).toBe(0)
+    const { watches } = (await ask('GET', '/api/watches')).json
+    return Date.parse(watches.find((watch: { name: string }) => watch.name === 'backup').paused_until)
+  }
+  const before = Date.now()
+  const inTwoHours = await pausedUntil('2h')
+  expect(inTwoHours).toBeGreaterThanOrEqual(before + 7_200_000)
+  expect(inTwoHours).toBeLessThanOrEqual(Date.now() + 7_200_000)
+  expect(await pausedUntil('2999-01-01 03:00')).toBe(new Date('2999-01-01T03:00').getTime())
+  for (const wrong of ['soon', '0', '100', '-2h', '99999999d', '2026-02-30']) {
+    const refused = await run(['watch', 'pause', 'backup', '--', wrong], { env })
+    expect([wrong, refused.exitCode]).toEqual([wrong, 2])
+  }
   expect((await run('watch rm backup', { env })).exitCode).toBe(0)
   expect((await run('watch rm backup', { env })).stderr).toBe('stint: no watch is called backup\n')
   expect((await run('alerts', { env })).exitCode).toBe(0)

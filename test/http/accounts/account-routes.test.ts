@@ -279,7 +279,9 @@ describe('sessions', () => {
     const phone = await signIn(`ada${n}@example.com`, ADA.password)
     const change = (current_password: string, new_password: unknown) =>
       as(ada, 'POST', '/api/password', { current_password, new_password })
-    expect(code(await change('wrong', 'a whole new one'))).toBe('401 credentials_invalid')
+    const wrong = await change('wrong', 'a whole new one')
+    expect(code(wrong)).toBe('401 credentials_invalid')
+    expect(wrong.json).toMatchObject({ detail: 'The current password is wrong.' })
     expect(pointers(await change(ADA.password, 'short'))).toEqual(['/new_password'])
     expect((await change(ADA.password, 'a whole new one')).status).toBe(204)
     expect((await as(ada, 'GET', '/api/session')).status).toBe(200)
