@@ -150,7 +150,18 @@ export const isPattern = (process: string): boolean => process.includes('*')
 
 function createMatch(process: string): (name: string) => boolean {
   if (!isPattern(process)) return (name) => name === process
-  const parts = process.split(/\*+/).map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-  const pattern = new RegExp(`^${parts.join('[^]*')}$`, 'u')
-  return (name) => pattern.test(name)
+  const [first = '', ...parts] = process.split(/\*+/)
+  const last = parts.pop() ?? ''
+  // not a regular expression: a name that almost matches many `*` would block the event loop for hours
+  return (name) => {
+    const end = name.length - last.length
+    let at = first.length
+    if (end < at || !name.startsWith(first) || !name.endsWith(last)) return false
+    for (const part of parts) {
+      const found = name.indexOf(part, at)
+      if (found < 0 || found + part.length > end) return false
+      at = found + part.length
+    }
+    return true
+  }
 }
