@@ -327,6 +327,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const whole = await find({ limit: 100 })
         expect(whole).toHaveLength(12)
         for (const limit of [1, 5, 12]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+        expect(await find({ limit: 5, after: { ns: 1n, tie: whole[0]!.place.tie } })).toEqual([])
       })
 
       test('failed ones differ from completed ones, in answers and in summaries', async () => {

@@ -45,6 +45,7 @@ export async function findNewest(
   const bounds = boundsInUs({ ...q, toNs })
   const window = marksWindow({ ...q, toNs })
   const [bottomS, lastS, farS] = [floorS(q.fromNs), floorS(window.fromNs), ceilS(window.toNs)]
+  if (ceilS(toNs) <= lastS) return [] // a cursor from before the range
   const known = createKnownMarks(ceilS(toNs))
   let [downS, upS] = [FIRST_S, FIRST_S]
 
