@@ -15,8 +15,8 @@ import type { Shares } from './shares.ts'
 
 /** Enough of a record to see whose it is. */
 const OWNER_WITHIN_BYTES = 200
-/** A millisecond or less. */
-const FRAMES_PER_TURN = 1000
+/** Checked in about a millisecond. */
+const BYTES_PER_TURN = 1 << 20
 
 export interface CountBacklogOptions {
   readonly disk: Disk
@@ -64,7 +64,8 @@ async function countSegment(counting: Counting, segment: Segment): Promise<void>
   const byOwner = new Map<string, number>()
   let endSeq = 0
   let at = segment.index === position.segment ? position.offset : SEGMENT_HEADER_BYTES
-  for (let frames = 1; isFrame(bytes, at, bytes.buffer.length); frames++) {
+  let turnEnd = at + BYTES_PER_TURN
+  while (isFrame(bytes, at, bytes.buffer.length)) {
     if (frameSeq(bytes, at) >= bound) break
     const size = frameBytes(bytes, at)
     const head = bytes.buffer.toString('latin1', at + FRAME_HEAD_BYTES, at + Math.min(size, OWNER_WITHIN_BYTES))
@@ -72,7 +73,8 @@ async function countSegment(counting: Counting, segment: Segment): Promise<void>
     if (owner !== undefined) byOwner.set(owner, (byOwner.get(owner) ?? 0) + size)
     endSeq = frameSeq(bytes, at) + 1
     at += size
-    if (frames % FRAMES_PER_TURN !== 0) continue
+    if (at < turnEnd) continue
+    turnEnd = at + BYTES_PER_TURN
     await new Promise((resolve) => setImmediate(resolve))
     if (signal.aborted) return
   }
