@@ -7,6 +7,8 @@
 // * The descriptors close after the database: closing one gives up every lock that the process has on the file.
 import type { Database } from 'bun:sqlite'
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
 const sync = promisify(fdatasync)
@@ -42,6 +44,8 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
   let files: { readonly wal: number; readonly main: number } | undefined
   /** What the WAL holds was copied into the file, which is not synced. */
   let isCopied = false
+  /** The entry of the WAL in its directory is durable; SQLite creates the file once per opening. */
+  let isWalPlaced = false
 
   const openFiles = () => {
     files ??= { wal: openSync(`${path}-wal`, 'r'), main: openSync(path, 'r') }
@@ -57,6 +61,14 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
     }
   }
 
+  async function syncWal(): Promise<void> {
+    await sync(openFiles().wal)
+    if (isWalPlaced) return
+    await using dir = await open(dirname(path), 'r')
+    await dir.sync()
+    isWalPlaced = true
+  }
+
   async function syncCopied(): Promise<void> {
     if (!isCopied) return
     await sync(openFiles().main)
@@ -68,7 +80,7 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
     unsynced(() => {
       for (const { run } of round) run()
     })
-    await sync(openFiles().wal)
+    await syncWal()
     try {
       isCopied = true
       unsynced(() => db.run('PRAGMA wal_checkpoint(PASSIVE)'))
