@@ -78,6 +78,7 @@ const view: View = {
   toMs: untilMs,
   intervalMs: INTERVALS_MS[1000]!,
   variables: {
+    metric: 'rows', // of repeated panels
     account: { all: '[^%]*' },
     process: ONE_OF_THEM,
     meta: { all: '[^%]*' },
