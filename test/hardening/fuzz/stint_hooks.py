@@ -59,7 +59,7 @@ def is_positive(case):
 
 def relate(case):
     """Valid data also has to keep what no schema can say: `at` is near, `from` is before `to` and not too far, metrics have good names, passwords
-    are not common, lines are events, a cursor was given by Stint."""
+    are not common, lines are events, a cursor was given by Stint, a time zone exists and has buckets."""
     if case.media_type == "application/x-ndjson" and isinstance(case.body, str):
         case.body = '{"kind":"start","process":"nightly import"}\n{"kind":"end","process":"nightly import"}\n'
     for event in case.body if isinstance(case.body, list) else [case.body]:
@@ -83,6 +83,9 @@ def relate(case):
             query["from"] = "-90m"
         if "to" in query:
             query["to"] = "-1m"
+        if "tz" in query:
+            query["tz"] = "Europe/Berlin"
+            query["every"] = "5m"
         if "every" in query:
             query["every"] = "5m"
             query.pop("limit", None)
