@@ -45,8 +45,8 @@ const temp = join(dir, 'tmp')
 mkdirSync(temp)
 for (const folder of [dir, temp]) chmodSync(folder, 0o711) // some tests start processes as a user without rights
 
-/** More than cores, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
-const WORKERS = ['--parallel=4', '--no-isolate']
+/** Two, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
+const WORKERS = ['--parallel=2', '--no-isolate']
 
 const tests = Bun.spawn(
   [process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...WORKERS, ...process.argv.slice(2)],
