@@ -15,14 +15,17 @@ const EMOJI = '😀'.repeat(100)
 const LONG_TEXT = 'E'.repeat(15_000)
 const SMALL_PHONE = { ...LIGHT, viewport: { width: 360, height: 740 } }
 
+/** The run of `report` is shorter than a millisecond and goes across the end of one. */
+const SECOND = new Date(Date.now() - 30_000).toISOString().slice(0, 19)
+
 const EVENTS = [
   { kind: 'start', process: LONG, meta: LONG, uid: 'u'.repeat(50) },
   { kind: 'end', process: LONG, meta: LONG, uid: 'u'.repeat(50) },
   { kind: 'start', process: EMOJI },
-  { kind: 'start', process: 'report' },
-  { kind: 'exception', process: 'report', exception: 'TypeError: x is not a function' },
-  { kind: 'exception', process: 'report', exception: '' },
-  { kind: 'end', process: 'report' },
+  { kind: 'start', process: 'report', at: `${SECOND}.000950Z` },
+  { kind: 'exception', process: 'report', exception: 'TypeError: x is not a function', at: `${SECOND}.000990Z` },
+  { kind: 'exception', process: 'report', exception: '', at: `${SECOND}.001020Z` },
+  { kind: 'end', process: 'report', at: `${SECOND}.001031Z` },
   { kind: 'metrics', process: LONG, meta: LONG, items: { [LONG]: 1e308, [`b${LONG}`.slice(0, 250)]: 5e-324 } },
   { kind: 'exception', process: LONG, meta: LONG, exception: LONG_TEXT },
 ]

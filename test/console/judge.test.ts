@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { describeAll } from '../../src/console/home/home-page.ts'
 import { judgeProcess, type Verdict } from '../../src/console/home/judge-process.ts'
 import { toCsv } from '../../src/console/kit/export-rows.ts'
+import { parseTime } from '../../src/console/kit/format-time.ts'
 import { liveFrom, presetFor } from '../../src/console/kit/time-range.ts'
 import { describePast } from '../../src/console/runs/compare-weeks.ts'
 import { placeBands, stepRun } from '../../src/console/timeline/geometry.ts'
@@ -121,6 +122,16 @@ describe('an exception', () => {
     expect([first, second].map((one) => belongsTo(at(8 * MINUTE, null), one))).toEqual([true, true])
     expect([first, second].map((one) => belongsTo(at(9.5 * MINUTE, null), one))).toEqual([true, false])
     expect(belongsTo({ ...at(8 * MINUTE, null), meta: 'eu' }, first)).toBe(false)
+  })
+
+  test('sent a µs before the end belongs to the run, one sent a µs after it does not', () => {
+    const [started_at, ended_at] = ['2026-11-21T12:00:00.000950000Z', '2026-11-21T12:00:00.001031000Z']
+    const short = run(0, 0.081, { started_at, ended_at })
+    const sent = (text: string) => ({ ...at(0, null), atMs: parseTime(text) })
+    const times = ['00.000949', '00.000950', '00.001030', '00.001031', '00.001032'].map(
+      (s) => `2026-11-21T12:00:${s}000Z`,
+    )
+    expect(times.map((text) => belongsTo(sent(text), short))).toEqual([false, true, true, true, false])
   })
 })
 

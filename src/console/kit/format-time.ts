@@ -28,8 +28,11 @@ export const formatDay = (ms: number): string => format('day', ms)
 /** `20 Nov 2026` */
 export const formatFullDay = (ms: number): string => format('fullDay', ms)
 
-/** RFC 3339 of any precision → ms since the epoch. */
-export const parseTime = (at: string): number => Date.parse(at)
+/** RFC 3339 → ms since the epoch, µs as a fraction: an exception sent in the last millisecond of a run belongs to it. */
+export function parseTime(at: string): number {
+  const us = /\.\d{3}(\d{3})/.exec(at)?.[1]
+  return Date.parse(at) + (us === undefined ? 0 : Number(us) / 1000)
+}
 
 /** `21:52:42` today, `19 Nov 21:52:42` on another day. */
 export const formatMoment = (ms: number, nowMs: number): string =>

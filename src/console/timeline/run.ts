@@ -21,10 +21,10 @@ export interface Run {
 }
 
 export function toRun(timing: Timing): Run {
-  const { process, meta, uid, state, started_at, ended_at, duration_ms, exceptions = null } = timing
+  const { process, meta, uid, state, started_at, ended_at, exceptions = null } = timing
   const at = started_at ?? ended_at ?? ''
   const startMs = parseTime(at)
-  const endMs = state === 'running' ? Number.POSITIVE_INFINITY : startMs + (duration_ms ?? 0)
+  const endMs = state === 'running' ? Number.POSITIVE_INFINITY : ended_at === null ? startMs : parseTime(ended_at)
   return { id: formatRunId({ at, process, meta, uid }), process, meta, uid, state, startMs, endMs, exceptions, timing }
 }
 
