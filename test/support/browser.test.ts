@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type BrowserPage, openPage } from './browser.ts'
+import { missing } from './needs.ts'
+import { until } from './until.ts'
+
+const HTML = '<p>Nothing here<script>fetch("/busy")</script>'
+
+let server: Bun.Server<undefined>
+let opened: BrowserPage
+beforeAll(async () => {
+  if (missing('chromium') !== undefined) return
+  server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ url }) =>
+      url.endsWith('/busy')
+        ? new Response(null, { status: 503 })
+        : new Response(HTML, { headers: { 'content-type': 'text/html' } }),
+  })
+  opened = await openPage(server.url.origin)
+  await opened.page.goto(`${server.url.origin}/some#view`)
+  await until('a refused request', () => opened.complaints.length > 0)
+}, 120_000)
+afterAll(async () => {
+  await opened?.close()
+  await server?.stop(true)
+})
+
+test.skipIf(missing('chromium') !== undefined).each([
+  ['a step of a locator', () => opened.page.getByText('Ready').waitFor({ timeout: 10 })],
+  ['a step of a page', () => opened.page.waitForFunction(() => false, undefined, { timeout: 10 })],
+  ['a wait for a condition', () => until('ready', () => false, 10)],
+])('the error of %s that fails says what the page showed', async (_, step) => {
+  const { message } = await step().then(
+    () => new Error('it did not fail'),
+    (error: Error) => error,
+  )
+  for (const part of ['/some#view showed:', 'Nothing here', '503 GET', 'Complaints:'])
+    expect(message.split(part)).toHaveLength(2)
+})
