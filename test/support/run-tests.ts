@@ -1,16 +1,112 @@
-// `bun run test`: runs `bun test` with the arguments it gets, lets its output through, and ends with what was left out and why,
-// and with the line `N passed, N failed`. Fails when a test fails, and when STINT_TEST_REQUIRE names something that is not here.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// `bun run test`: runs `bun test` with the arguments it gets, lets its output through, and ends with what was left out and why, and with the
+// line `N passed, N failed`. When tests of at most five files failed, these files run once more, one after the other: a test that failed at
+// first and passed alone counts as passed and is listed by name. Exits with 1 when a test failed (again), after any error outside of tests, and
+// when STINT_TEST_REQUIRE names something that is not here.
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { unmetRequirements } from './needs.ts'
 import { removeInMemory } from './temp-dir.ts'
 
 /** Generous: what is slow on a busy machine is not wrong. */
 const TEST_TIMEOUT_MS = 30_000
+/** Two, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
+const WORKERS = ['--parallel=2', '--no-isolate']
+/** Failures in more files have a cause in common, which the load of the machine is not. */
+const REPEATED_FILES_MAX = 5
+/** Bun's name for a hook before the tests, which is reported only when it fails. */
+const HOOK = '(unnamed)'
+const ROOT = join(import.meta.dir, '../..')
 const SUMMARY = /^\s*(\d+) (pass|fail|skip|todo|error)s?$/
 
 type Counts = Record<'pass' | 'fail' | 'skip' | 'todo' | 'error', number>
+
+interface Run {
+  readonly counts: Counts
+  readonly exit: number | string
+  /** Names of tests, each with its path. */
+  readonly passed: ReadonlySet<string>
+  readonly failed: ReadonlySet<string>
+  readonly failedFiles: readonly string[]
+}
+
+const unmet = unmetRequirements()
+if (unmet.length > 0) {
+  console.log(
+    `STINT_TEST_REQUIRE asks for what is not here:\n  ${unmet.join('\n  ')}\n0 passed, ${unmet.length} failed`,
+  )
+  process.exit(1)
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'stint-tests-'))
+const temp = join(dir, 'tmp')
+mkdirSync(temp)
+for (const folder of [dir, temp]) chmodSync(folder, 0o711) // some tests start processes as a user without rights
+let tests: Bun.Subprocess | undefined
+let isStopped = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    isStopped = true
+    tests?.kill(signal)
+  })
+
+const first = await run('first', [...WORKERS, ...process.argv.slice(2)])
+let passed = first.counts.pass
+let failed = Math.max(first.counts.fail, first.counts.error) // an error between tests counts as both
+const recovered: string[] = []
+if (isLoadToBlame(first)) {
+  console.log(`\n${failed} failed in ${first.failedFiles.length} of the files, which run once more, alone.\n`)
+  const second = await run('second', first.failedFiles)
+  recovered.push(
+    ...[...first.failed].filter((name) => !second.failed.has(name) && (second.passed.has(name) || name.endsWith(HOOK))),
+  )
+  const others = [...second.failed].filter((name) => !first.failed.has(name)).length
+  passed += recovered.length - others
+  failed += others - recovered.length
+  if (second.exit !== 0) failed = Math.max(failed, 1)
+} else if (first.exit !== 0 && failed === 0) {
+  console.log(`bun test ended with ${first.exit} although no test failed`)
+  failed = 1
+}
+const leftOut = readFileSync(join(dir, 'first.notes'), 'utf8')
+rmSync(dir, { recursive: true, force: true })
+removeInMemory()
+
+if (first.counts.skip > 0) console.log(`${first.counts.skip} tests were skipped`)
+process.stdout.write(leftOut)
+for (const name of recovered) console.log(`failed at first, passed alone (look into it): ${name}`)
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+/** Whether each failure is of a test with a name, in few files. */
+function isLoadToBlame({ counts, failed, failedFiles }: Run): boolean {
+  return (
+    !isStopped &&
+    failed.size > 0 &&
+    failed.size === counts.fail &&
+    counts.error === 0 &&
+    failedFiles.length <= REPEATED_FILES_MAX
+  )
+}
+
+/** `name` is that of the files it writes. */
+async function run(name: string, args: readonly string[]): Promise<Run> {
+  const [notes, report] = [join(dir, `${name}.notes`), join(dir, `${name}.xml`)]
+  writeFileSync(notes, '')
+  const command = ['test', `--timeout=${TEST_TIMEOUT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, ...args]
+  const child = Bun.spawn([process.execPath, ...command], {
+    cwd: ROOT,
+    env: { ...process.env, STINT_TEST_NOTES: notes, STINT_TEST_TEMP: temp, TMPDIR: temp },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  tests = child
+  const counts: Counts = { pass: 0, fail: 0, skip: 0, todo: 0, error: 0 }
+  await Promise.all([pass(child.stdout, process.stdout, counts), pass(child.stderr, process.stderr, counts)])
+  const exit = child.signalCode ?? (await child.exited)
+  return { counts, exit, ...readReport(existsSync(report) ? readFileSync(report, 'utf8') : '') }
+}
 
 /** Copies a stream as it comes and counts by the lines of Bun's summary; the last summary of the stream stands. */
 async function pass(from: ReadableStream<Uint8Array>, to: NodeJS.WriteStream, counts: Counts): Promise<void> {
@@ -30,49 +126,25 @@ function count(line: string, counts: Counts): void {
   if (match !== null) counts[match[2] as keyof Counts] = Number(match[1])
 }
 
-const unmet = unmetRequirements()
-if (unmet.length > 0) {
-  console.log(
-    `STINT_TEST_REQUIRE asks for what is not here:\n  ${unmet.join('\n  ')}\n0 passed, ${unmet.length} failed`,
-  )
-  process.exit(1)
+/** Bun's JUnit report: a `testcase` per test, which holds a `failure` where it failed. */
+function readReport(xml: string): Pick<Run, 'passed' | 'failed' | 'failedFiles'> {
+  const [passed, failed, failedFiles] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (const [, attributes = '', body = ''] of xml.matchAll(/<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
+    const {
+      file = '',
+      classname,
+      name,
+    } = Object.fromEntries([...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, decode(value!)]))
+    const full = [file, classname, name].filter((part) => part !== '').join(' > ')
+    if (body.includes('<failure')) {
+      failed.add(full)
+      failedFiles.add(resolve(ROOT, file))
+    } else if (!body.includes('<skipped')) passed.add(full)
+  }
+  return { passed, failed, failedFiles: [...failedFiles] }
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'stint-tests-'))
-const notes = join(dir, 'notes')
-writeFileSync(notes, '')
-const temp = join(dir, 'tmp')
-mkdirSync(temp)
-for (const folder of [dir, temp]) chmodSync(folder, 0o711) // some tests start processes as a user without rights
-
-/** Two, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
-const WORKERS = ['--parallel=2', '--no-isolate']
-
-const tests = Bun.spawn(
-  [process.execPath, 'test', `--timeout=${TEST_TIMEOUT_MS}`, ...WORKERS, ...process.argv.slice(2)],
-  {
-    cwd: join(import.meta.dir, '../..'),
-    env: { ...process.env, STINT_TEST_NOTES: notes, STINT_TEST_TEMP: temp, TMPDIR: temp },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  },
-)
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
-
-const counts: Counts = { pass: 0, fail: 0, skip: 0, todo: 0, error: 0 }
-await Promise.all([pass(tests.stdout, process.stdout, counts), pass(tests.stderr, process.stderr, counts)])
-const exitCode = await tests.exited
-const leftOut = readFileSync(notes, 'utf8')
-rmSync(dir, { recursive: true, force: true })
-removeInMemory()
-
-let failed = Math.max(counts.fail, counts.error) // an error between tests counts as both
-if (exitCode !== 0 && failed === 0) {
-  console.log(`bun test ended with ${tests.signalCode ?? exitCode} although no test failed`)
-  failed = 1
+function decode(text: string): string {
+  const characters: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>', amp: '&' }
+  return text.replaceAll(/&(\w+);/g, (entity, name) => characters[name] ?? entity)
 }
-if (counts.skip > 0) console.log(`${counts.skip} tests were skipped`)
-process.stdout.write(leftOut)
-console.log(`${counts.pass} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
