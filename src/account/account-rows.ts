@@ -1,6 +1,7 @@
-// The rows of accounts: the statements that several changes share.
-import { Problem } from '../problem.ts'
+// The rows of accounts: the statements that several changes share, and the deletion of an account.
+import { type Fault, Problem } from '../problem.ts'
 import { get, run, type Script } from '../state/database.ts'
+import { normalizeEmail } from './credentials.ts'
 
 export interface AccountRow {
   id: string
@@ -24,4 +25,41 @@ export function* stillThere(proved: AccountRow): Script<AccountRow> {
   const row = yield* selectById(proved.id)
   if (row?.password !== proved.password) throw new Problem('credentials_invalid', 'The password was just changed.')
   return row
+}
+
+// Deletes an account in one transaction: its row (keys, sessions and series go with it), a note that its data elsewhere must go too, and the
+// operator's role, which passes on to the account that is named. While there are accounts, one of them is the operator.
+/** The id of the account that becomes the operator; undefined when the role does not pass on. */
+function* findSuccessor(leaving: AccountRow, email: string | undefined): Script<string | undefined> {
+  if (email === undefined) {
+    if (leaving.operator === 0 || (yield* countAccounts()) === 1) return undefined
+    throw new Problem(
+      'operator_needed',
+      'The operator cannot leave other accounts without one. Name the account that takes over: {"password": …, "operator": "its e-mail address"}.',
+    )
+  }
+  if (leaving.operator === 0) throw notHandedOver('only the operator names a successor')
+  const successor = yield* selectByEmail(normalizeEmail(email) ?? '')
+  if (successor === undefined || successor.id === leaving.id) throw notHandedOver('no other account has this address')
+  return successor.id
+}
+
+/** `successor` is an e-mail address. Undefined when there is no such account. Throws Problem `operator_needed` or `fields_invalid`. */
+export function* deleteAccount(
+  id: string,
+  successor: string | undefined,
+  nowMs: number,
+): Script<{ newOperator: string | undefined } | undefined> {
+  const leaving = yield* selectById(id)
+  if (leaving === undefined) return undefined
+  const newOperator = yield* findSuccessor(leaving, successor)
+  if (newOperator !== undefined) yield* run('UPDATE account SET operator = 1 WHERE id = $1', newOperator)
+  yield* run('INSERT INTO removal (account, deleted_ms) VALUES ($1, $2)', id, nowMs)
+  yield* run('DELETE FROM account WHERE id = $1', id)
+  return { newOperator }
+}
+
+function notHandedOver(detail: string): Problem {
+  const errors: Fault[] = [{ pointer: '/operator', detail }]
+  return new Problem('fields_invalid', 'The role of the operator cannot be handed over.', { errors })
 }

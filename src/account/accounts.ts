@@ -11,15 +11,14 @@ import type { SqliteFile } from '../state/open-sqlite.ts'
 import {
   type AccountRow,
   countAccounts,
+  deleteAccount,
   selectByEmail,
   selectById,
   stillThere,
   updatePassword,
 } from './account-rows.ts'
-import { addressBlock } from './address-block.ts'
-import { createAttemptLimiter } from './attempt-limiter.ts'
+import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
 import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
-import { deleteAccount } from './delete-account.ts'
 import type { FoundKey, KeyRing } from './key-ring.ts'
 import { createKeys, type IssuedKey, type Keys } from './keys.ts'
 import { createPasswords, type HashCost } from './passwords.ts'

@@ -36,7 +36,7 @@ export function register(program: Program, io: Io): void {
         ] = await Promise.all([
           import('../config.ts'),
           import('../state/data-dir-lock.ts'),
-          import('../account/sqlite.ts'),
+          import('../account/open-accounts.ts'),
           import('../state/postgres.ts'),
           import('../account/shared/copy-accounts.ts'),
           import('../watch/storage/sqlite-store.ts'),

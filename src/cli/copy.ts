@@ -102,7 +102,7 @@ async function transfer(io: Io, { account, json }: TransferFlags, toTransfer: (i
 
 /** An id is taken as it is where DATA_DIR has no accounts, because they are in PostgreSQL or on another machine. */
 async function findAccount(io: Io, account: string): Promise<string> {
-  const { findAccountId } = await import('../account/find-account-id.ts')
+  const { findAccountId } = await import('../account/open-accounts.ts')
   const { existsSync } = await import('node:fs')
   const { dataDir } = readCliConfig(io.env, { withoutKey: true })
   const path = join(dataDir, 'accounts.sqlite')

@@ -2,7 +2,7 @@
 // more than the source, so what counts is that nothing of the source is missing.
 import { type Event, type Family, markName, ownValue } from '../event/event.ts'
 import { formatNs, formatStampNs } from '../event/stamp.ts'
-import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
+import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection, sumCounts } from '../store/scan.ts'
 
 const DAY_S = 86_400n
 const NS_PER_S = 1_000_000_000n
@@ -37,15 +37,12 @@ export async function compareStores(sides: Sides): Promise<Comparison> {
       await source.count([family], selection),
       await targetOf(family).count([family], targetSelection),
     ]
-    sourceCounts = sum(sourceCounts, ours)
-    targetCounts = sum(targetCounts, theirs)
+    sourceCounts = sumCounts(sourceCounts, ours)
+    targetCounts = sumCounts(targetCounts, theirs)
     if (COUNTED.some((name) => ours[name] !== theirs[name])) await compareDays(sides, family, found)
   }
   return { source: sourceCounts, target: targetCounts, ...found }
 }
-
-const sum = (a: Counts, b: Counts): Counts =>
-  Object.fromEntries(COUNTED.map((name) => [name, a[name] + b[name]])) as unknown as Counts
 
 interface Found {
   missing: number

@@ -11,7 +11,7 @@ import { pause } from '../ship/pause.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
 import { StoreError } from '../store/source.ts'
 import { addCounts, totalOf } from './compare-stores.ts'
-import { CopyError } from './copy-error.ts'
+import { CopyError } from './places.ts'
 import type { ProgressLine } from './show-progress.ts'
 
 export interface CopyOptions {

@@ -7,7 +7,7 @@ import { createBackoff } from '../ship/backoff.ts'
 import { createDelivery } from '../ship/deliver-batch.ts'
 import { pause } from '../ship/pause.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
-import { CopyError } from './copy-error.ts'
+import { CopyError } from './places.ts'
 
 const RETRY_CAP_MS = 5_000
 /** A store that is away this long ends the copy, which can be continued. */

@@ -12,8 +12,7 @@ import { openSpool, type Spool } from '../spool/spool.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { openStores } from '../store/open-stores.ts'
-import { CopyError } from './copy-error.ts'
-import { embeddedIn } from './places.ts'
+import { CopyError, embeddedIn } from './places.ts'
 import { createProgressLine, type Output } from './show-progress.ts'
 
 export interface DrainParts {

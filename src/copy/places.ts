@@ -4,7 +4,11 @@
 import { join, resolve } from 'node:path'
 import { type ClickHouseConfig, type Config, ConfigError, type InfluxConfig, readConfig } from '../config.ts'
 import type { Family } from '../event/event.ts'
-import { CopyError } from './copy-error.ts'
+
+/** Why a copy cannot begin or continue, as text for the operator. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError'
+}
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -5,14 +5,15 @@ import { DESTINATIONS, type Destination, type Family } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { noteUsedStores } from '../state/used-stores.ts'
+import { openClickHouseScan } from '../store/clickhouse/open.ts'
+import { createInfluxScan } from '../store/influx/scan.ts'
 import { openStores } from '../store/open-stores.ts'
-import type { Counts, Scan, ScanSelection } from '../store/scan.ts'
+import { type Counts, NO_COUNTS, type Scan, type ScanSelection, sumCounts } from '../store/scan.ts'
 import { type Comparison, compareStores, describeComparison, describeCounts, totalOf } from './compare-stores.ts'
 import { copyEvents, createProgressFile } from './copy-events.ts'
 import { createDeliver, type Deliver, prepareSink } from './deliver-events.ts'
-import { createEventFile } from './event-file.ts'
-import { openScan } from './open-scan.ts'
-import { type CopyPlan, describePlace, embeddedIn, placeId, targetOf } from './places.ts'
+import { createEventFile, openFileScan } from './event-file.ts'
+import { type CopyPlan, describePlace, embeddedIn, type Place, placeId, targetOf } from './places.ts'
 import { createProgressLine, type Output, type ProgressLine } from './show-progress.ts'
 
 export interface CopyParts {
@@ -205,3 +206,41 @@ async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: s
 }
 
 const destinationOf = (family: Family): Destination => (family === 'exceptions' ? 'exceptions' : 'points')
+
+/** What a place holds. With `account` every event of a file becomes that account's. Throws CopyError and EngineUnavailableError. */
+async function openScan(place: Place, account?: string): Promise<Scan> {
+  switch (place.kind) {
+    case 'embedded':
+    case 'clickhouse':
+      return openClickHouseScan(place)
+    case 'influxdb':
+      return createInfluxScan(place)
+    case 'file':
+      return openFileScan(place.path, account)
+    case 'stores':
+      return joinScans(
+        await openScan(targetOf(place.config, 'marks')),
+        await openScan(targetOf(place.config, 'exceptions')),
+      )
+    default:
+      return place satisfies never
+  }
+}
+
+/** Points from one, exceptions from the other. */
+function joinScans(points: Scan, exceptions: Scan): Scan {
+  const scanOf = (family: Family) => (family === 'exceptions' ? exceptions : points)
+  return {
+    read: (family, selection, after) => scanOf(family).read(family, selection, after),
+    async count(families, selection) {
+      const parts: Counts[] = []
+      for (const family of families) parts.push(await scanOf(family).count([family], selection))
+      return parts.reduce(sumCounts, NO_COUNTS)
+    },
+    countDays: (family, selection) => scanOf(family).countDays(family, selection),
+    async close() {
+      await points.close()
+      await exceptions.close()
+    },
+  }
+}

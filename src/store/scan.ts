@@ -7,6 +7,9 @@ export type Counts = Readonly<Record<(typeof COUNTED)[number], number>>
 
 export const NO_COUNTS: Counts = { start: 0, end: 0, failed: 0, metric: 0, exception: 0 }
 
+export const sumCounts = (a: Counts, b: Counts): Counts =>
+  Object.fromEntries(COUNTED.map((name) => [name, a[name] + b[name]])) as unknown as Counts
+
 export interface ScanSelection {
   /** Absent = all accounts. */
   readonly account?: string | undefined

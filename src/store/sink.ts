@@ -1,5 +1,6 @@
 // Where events are written. Both stores and the tests' fake implement this, and one contract suite runs against all of them.
-import type { Event } from '../event/event.ts'
+import { type Event, KINDS, ownValue } from '../event/event.ts'
+import type { Stamp } from '../event/stamp.ts'
 
 /**
  * What a store made of a batch.
@@ -46,4 +47,25 @@ export async function attempt(
   } catch (error) {
     return judge(error)
   }
+}
+
+// The canary of both sinks: the plainest event of the same kind and time.
+/** No account has this name. */
+export const CHECK_ACCOUNT = '_check'
+
+const CHECK_PROCESS = 'check'
+
+/** A sink's `check` by its `write`. `stampOf` and `process` keep the canary in the partition and shard of the event. */
+export const checkByCanary =
+  (write: Sink['write'], stampOf: (stamp: Stamp) => Stamp, process = CHECK_PROCESS): Sink['check'] =>
+  (like) =>
+    write([canaryOf(like, stampOf(like.stamp), process)])
+
+function canaryOf(like: Event, stamp: Stamp, process: string): Event {
+  const common = { account: CHECK_ACCOUNT, process, meta: '', stamp }
+  if (like.kind === 'start' || like.kind === 'end')
+    return { kind: like.kind, ...common, uid: '', ...(like.failed && { failed: true }) }
+  const own = typeof ownValue(like) === 'string' ? 'check' : [['check', 0]]
+  const run = like.uid === undefined ? {} : { uid: 'check' }
+  return { kind: like.kind, ...common, ...run, [KINDS[like.kind].own!]: own } as Event
 }

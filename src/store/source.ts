@@ -35,6 +35,13 @@ export interface Place {
   readonly tie: string
 }
 
+/** The order of every list in the answers: times by value, names by code units. */
+export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Places newest first, rows of one time by their tie, which is compared by code points as ClickHouse does. */
+export const comparePlaces = (a: Place, b: Place): number =>
+  compare(b.ns, a.ns) || Buffer.compare(Buffer.from(a.tie), Buffer.from(b.tie))
+
 export interface Page {
   readonly limit: number
   /** The last row of the page before. */
@@ -73,6 +80,21 @@ export interface Buckets {
   /** The bounds of buckets of other lengths, in whole seconds, ascending; they cover the range. They go before `everyNs`. */
   readonly bounds?: readonly bigint[]
 }
+
+/** The last of the ascending bounds that is not after `at`; the first one is not. */
+export function floorTo<T extends bigint | number>(bounds: readonly T[], at: T): T {
+  let low = 0
+  for (let high = bounds.length; high - low > 1; ) {
+    const middle = (low + high) >> 1
+    if (bounds[middle]! <= at) low = middle
+    else high = middle
+  }
+  return bounds[low]!
+}
+
+/** The start of the bucket that `ns` lies in. */
+export const bucketNs = (ns: bigint, { everyNs, bounds }: Buckets): bigint =>
+  bounds !== undefined ? floorTo(bounds, ns) : ns - (ns % everyNs!)
 
 export interface TimingSummaryRow {
   readonly process: string

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { addressBlock } from '../../src/account/address-block.ts'
+import { addressBlock } from '../../src/account/attempt-limiter.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

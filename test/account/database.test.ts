@@ -11,8 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { migrations } from '../../src/account/migrations.ts'
-import { openAccountsFile } from '../../src/account/sqlite.ts'
+import { migrations, openAccountsFile } from '../../src/account/open-accounts.ts'
 import { ADA, freshDir, openFresh, openFreshDatabase, silentLog } from './accounts-cast.ts'
 
 const oldMask = process.umask(0o022)

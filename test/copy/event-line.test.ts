@@ -1,6 +1,6 @@
 // The lines of copied files: what is written is read again as it was, and everything else is refused with its reason.
 import { expect, test } from 'bun:test'
-import { fromLine, toLine } from '../../src/copy/event-line.ts'
+import { fromLine, toLine } from '../../src/copy/event-file.ts'
 import { someHistory } from './some-history.ts'
 
 test('every event reads back as written', () => {

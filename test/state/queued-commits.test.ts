@@ -11,7 +11,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const SCRIPT = `
   import { writeSync } from 'node:fs'
-  import { openAccountsFile } from '${join(import.meta.dir, '../../src/account/sqlite.ts')}'
+  import { openAccountsFile } from '${join(import.meta.dir, '../../src/account/open-accounts.ts')}'
   const file = openAccountsFile('${dir}/accounts.sqlite', { warn: console.error })
   const insert = file.db.query('INSERT INTO removal VALUES (?, 1)')
   writeSync(1, 'begin')

@@ -2,11 +2,12 @@
 import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
-import { bucketNs } from '../../src/store/buckets.ts'
-import { compare, comparePlaces } from '../../src/store/compare.ts'
 import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import {
   type Buckets,
+  bucketNs,
+  compare,
+  comparePlaces,
   type ExceptionRow,
   type ExceptionSelection,
   type ExceptionSource,

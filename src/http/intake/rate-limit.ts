@@ -3,8 +3,7 @@
 // RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) tell a client before it is refused.
 // Requests without a valid key are counted by address, only where requests are limited at all: a 401 costs less than the counting, and no key
 // can be guessed. A valid key always passes, also from an address that has used this up.
-import { addressBlock } from '../../account/address-block.ts'
-import { createAttemptLimiter } from '../../account/attempt-limiter.ts'
+import { addressBlock, createAttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Clock } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 

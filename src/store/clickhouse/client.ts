@@ -1,10 +1,11 @@
 // The only file that knows @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process under a directory.
 // Never `clickhouse_settings`: on chDB they stay set for every later statement of the connection and are an injection vector; settings go inline.
+
+import { dlopen } from 'bun:ffi'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Asker } from '../source.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
-import { ClickHouseFault, toFault } from './fault.ts'
-import { keepSignals } from './keep-signals.ts'
+import { ClickHouseFault, toFault } from './judge-failure.ts'
 
 export interface ServerAddress {
   /** `http://host:8123`; a path is kept as a prefix (a proxy's). */
@@ -169,5 +170,38 @@ function wrap(
       ),
 
     close: () => client.close(),
+  }
+}
+
+// The engine takes the signals of a crash for itself and then waits five minutes for a thread that chDB does not have: a process that crashed
+// would hang, neither serving nor started again. So what was set before the engine came is set again behind it.
+/** SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV and SIGSYS of Linux. */
+const SIGNALS = [4, 5, 6, 7, 8, 11, 31]
+/** Larger than a `struct sigaction` of any Linux. */
+const ACTION_BYTES = 512
+
+/** Runs `work` and puts the handlers of these signals back to what they were. Where there is no glibc it only runs it. */
+function keepSignals<T>(work: () => T): T {
+  const libc = openLibc()
+  if (libc === undefined) return work()
+  const { sigaction } = libc.symbols
+  const before = SIGNALS.map((signal) => {
+    const action = new Uint8Array(ACTION_BYTES)
+    return sigaction(signal, null, action) === 0 ? { signal, action } : undefined
+  })
+  try {
+    return work()
+  } finally {
+    for (const kept of before) if (kept !== undefined) sigaction(kept.signal, kept.action, null)
+    libc.close()
+  }
+}
+
+function openLibc() {
+  if (process.platform !== 'linux') return undefined
+  try {
+    return dlopen('libc.so.6', { sigaction: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' } })
+  } catch {
+    return undefined // another libc: then there is no build of chDB either
   }
 }

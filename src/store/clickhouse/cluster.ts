@@ -7,7 +7,7 @@
 //
 // Rows are sharded by (account, process). So all copies of an event and all marks of a run lie on one shard: FINAL and pairing on each shard give the answer of
 // the whole. The list of shards must not change, because a repeated insert that went to another shard could not be merged; another list is a copy.
-import { CHECK_ACCOUNT } from '../canary.ts'
+import { CHECK_ACCOUNT } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import type { Table } from './encode-events.ts'
 

@@ -9,13 +9,13 @@ import {
   type MomentsQuestion,
   type Page,
 } from '../source.ts'
-import type { Select } from './bounded-select.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
   type Ns,
   nsText,
   orderBy,
+  type Select,
   selectionOf,
   type TieColumns,
   tieText,

@@ -2,7 +2,7 @@
 // gets a turn after each of the others had one: an account that asks much shares the engine with another, and does not stand in its way.
 // Invariant: each account in `waiting` has at least one job.
 import type { Asker } from '../source.ts'
-import { ClickHouseFault } from './fault.ts'
+import { ClickHouseFault } from './judge-failure.ts'
 
 export interface FairTurns {
   /** Rejects with what `work` rejects with, and at once with ClickHouseFault when the asker's signal aborts before its turn has come. */

@@ -1,8 +1,7 @@
 // Marks as they are stored: for the evaluation of watches, which pairs them itself.
 import type { MarkRow, MarkSelection, PointSource } from '../source.ts'
-import type { Select } from './bounded-select.ts'
 import type { Schema } from './schema.ts'
-import { type Ns, nsText, selectionOf } from './selection.ts'
+import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
 
 export function createMarkQuestions(
   select: Select,

@@ -1,6 +1,5 @@
 // Questions about metrics.
 import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../source.ts'
-import type { Select } from './bounded-select.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -8,6 +7,7 @@ import {
   type Ns,
   nsText,
   orderBy,
+  type Select,
   type StoredFloat,
   selectionOf,
   type TieColumns,

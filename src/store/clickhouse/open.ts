@@ -15,7 +15,7 @@ import { createSchema } from './schema.ts'
 import { createClickHouseSink } from './sink.ts'
 import { createClickHouseSource } from './source.ts'
 
-/** Longer than a question may take (bounded-select.ts), so that the engine's own answer comes first. */
+/** Longer than a question may take (selection.ts), so that the engine's own answer comes first. */
 const TIMEOUT_MS = 35_000
 
 const SCAN_TIMEOUT_MS = 610_000

@@ -6,8 +6,7 @@ import { STORED, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_INSERT_SETTINGS } from './cluster.ts'
 import { COLUMNS, type Table } from './encode-events.ts'
-import { ClickHouseFault } from './fault.ts'
-import { judgeFailure } from './judge-failure.ts'
+import { ACCESS_DENIED, isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { MIGRATIONS, type TableOptions, UNRELEASED } from './migrations.ts'
 
 export interface PrepareOptions extends TableOptions {
@@ -16,10 +15,6 @@ export interface PrepareOptions extends TableOptions {
   readonly tables: readonly Table[]
   readonly log: Logger
 }
-
-const UNKNOWN_TABLE = 60
-const UNKNOWN_DATABASE = 81
-const ACCESS_DENIED = 497
 
 /** Never throws for anything that the store answers. */
 export async function prepareTables(client: ClickHouseClient, options: PrepareOptions): Promise<WriteResult> {
@@ -161,6 +156,3 @@ function reportRetention(found: readonly StoredTable[], { retentionDays, log }: 
     log.warn(retention, 'ClickHouse: the retention of the table differs from RETENTION_DAYS; the table is not changed')
   }
 }
-
-const isFault = (error: unknown, ...codes: number[]): boolean =>
-  error instanceof ClickHouseFault && error.code !== undefined && codes.includes(error.code)

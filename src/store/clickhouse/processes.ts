@@ -1,9 +1,8 @@
 // Lists the processes of an account. Copies of an event change nothing in the answer, so the tables are read without FINAL.
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection } from '../source.ts'
-import type { Select } from './bounded-select.ts'
 import type { Table } from './encode-events.ts'
 import type { Schema } from './schema.ts'
-import { limitOf, type Ns, nsText, selectionOf } from './selection.ts'
+import { limitOf, type Ns, nsText, type Select, selectionOf } from './selection.ts'
 
 const KINDS: Readonly<Record<Table, ProcessRow['kinds'][number]>> = {
   marks: 'mark',

@@ -2,23 +2,20 @@
 // only its own part of the table. Rows that were written twice lie side by side in this order, so the raw table is read without FINAL and repeats are dropped here.
 import type { Event, Family } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
-import { CHECK_ACCOUNT } from '../canary.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
-import { StoreError } from '../source.ts'
+import { CHECK_ACCOUNT } from '../sink.ts'
 import type { ClickHouseClient, Params } from './client.ts'
 import { COLUMNS } from './encode-events.ts'
-import { ClickHouseFault } from './fault.ts'
+import { isFault, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { SORTING_KEYS } from './migrations.ts'
 import type { Schema } from './schema.ts'
+import { asStoreError } from './selection.ts'
 
 /** Rows per page: with more, the first page is waited for too long before writing begins. An exception may have 15,000 characters. */
 const PAGE_ROWS: Readonly<Record<Family, number>> = { marks: 20_000, metrics: 20_000, exceptions: 4_000 }
 
 /** Inline, see client.ts. A page is short; a count reads everything. */
 const SETTINGS = 'max_execution_time = 600, max_memory_usage = 4000000000'
-
-const UNKNOWN_TABLE = 60
-const UNKNOWN_DATABASE = 81
 
 /** The columns of a table in its order, all as text but the value. */
 type Row = readonly (string | number)[]
@@ -45,9 +42,8 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
     try {
       return await client.selectArrays<R>(`${sql}\nSETTINGS ${SETTINGS}`, params)
     } catch (cause) {
-      if (!(cause instanceof ClickHouseFault)) throw cause
-      if (cause.code === UNKNOWN_TABLE || cause.code === UNKNOWN_DATABASE) return []
-      throw new StoreError(`ClickHouse: ${cause.message}`, { cause })
+      if (isFault(cause, UNKNOWN_TABLE, UNKNOWN_DATABASE)) return []
+      throw asStoreError(cause)
     }
   }
 

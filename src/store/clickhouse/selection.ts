@@ -1,8 +1,31 @@
 // Selections, places and values between questions and SQL: everything a caller chose is a bound parameter, and the account is always one of them.
 // Times travel as Int64 nanoseconds in both directions, as text: no JS number holds them.
-import { FIRST_NS, LAST_NS } from '../marks-window.ts'
-import type { Buckets, Page, Selection } from '../source.ts'
-import type { Params } from './client.ts'
+import { FIRST_NS, LAST_NS } from '../pair-marks.ts'
+import { type Asker, type Buckets, type Page, type Selection, StoreError } from '../source.ts'
+import type { ClickHouseClient, Params } from './client.ts'
+import { ClickHouseFault } from './judge-failure.ts'
+
+// Questions to ClickHouse are bounded in time and memory: on chDB an aborted query continues and blocks its connection; only the engine's own limits end it.
+/** Inline, see client.ts. The last one writes an infinite sum as text: JSON has no number for it, and null would read as 0. */
+const SETTINGS = 'max_execution_time = 30, max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
+
+/** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
+export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
+
+/** `settings` are added to those of every question. */
+export function createBoundedSelect(client: ClickHouseClient, settings?: string): Select {
+  const all = settings === undefined ? SETTINGS : `${SETTINGS}, ${settings}`
+  return async <Row>(sql: string, params: Params, asker: Asker) => {
+    try {
+      return await client.select<Row>(`${sql}\nSETTINGS ${all}`, params, asker)
+    } catch (error) {
+      throw asStoreError(error)
+    }
+  }
+}
+
+export const asStoreError = (error: unknown): unknown =>
+  error instanceof ClickHouseFault ? new StoreError(`ClickHouse: ${error.message}`, { cause: error }) : error
 
 export interface Conditions {
   /** To be joined by AND. */

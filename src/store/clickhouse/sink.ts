@@ -2,13 +2,11 @@
 // logs a token before the part is in place, and a kill between the two makes the retry vanish.
 import type { Event } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
-import { checkByCanary } from '../canary.ts'
-import { attempt, type Sink, type WriteResult } from '../sink.ts'
+import { attempt, checkByCanary, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
 import { COLUMNS, type Table, toRows } from './encode-events.ts'
-import { ClickHouseFault } from './fault.ts'
-import { judgeFailure } from './judge-failure.ts'
+import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import type { Schema } from './schema.ts'
 
 export interface ClickHouseSinkOptions {
@@ -27,8 +25,6 @@ const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsin
 const DAY_US = 86_400_000_000
 
 const ALL_TABLES = Object.keys(COLUMNS) as readonly Table[]
-const UNKNOWN_TABLE = 60
-const UNKNOWN_DATABASE = 81
 
 export function createClickHouseSink({ writer, keeper, schema, tables, prepare }: ClickHouseSinkOptions): Sink {
   const { cluster } = schema
@@ -67,7 +63,8 @@ export function createClickHouseSink({ writer, keeper, schema, tables, prepare }
           const on = cluster?.onCluster ?? ''
           const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
           await keeper.run(sql, { account }).catch((error: unknown) => {
-            if (tables.includes(table) || !isMissing(error)) throw error
+            // a table of points exists only if they were stored here once
+            if (tables.includes(table) || !isFault(error, UNKNOWN_TABLE, UNKNOWN_DATABASE)) throw error
           })
         }
       }),
@@ -75,10 +72,6 @@ export function createClickHouseSink({ writer, keeper, schema, tables, prepare }
     async close() {},
   }
 }
-
-/** A table of points is there if they were stored here once. */
-const isMissing = (error: unknown): boolean =>
-  error instanceof ClickHouseFault && (error.code === UNKNOWN_TABLE || error.code === UNKNOWN_DATABASE)
 
 /** One canary per day, however often a check is asked for; partitions are months. */
 const startOfDay = ({ us }: Stamp): Stamp => ({ us: us - (us % DAY_US), sub: 0 })

@@ -1,6 +1,5 @@
 // Asks ClickHouse.
 import type { ExceptionSource, PointSource } from '../source.ts'
-import { createBoundedSelect } from './bounded-select.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_SELECT_SETTINGS } from './cluster.ts'
 import { createExceptionQuestions } from './exceptions.ts'
@@ -8,6 +7,7 @@ import { createMarkQuestions } from './marks.ts'
 import { createMetricQuestions } from './metrics.ts'
 import { findProcesses } from './processes.ts'
 import type { Schema } from './schema.ts'
+import { createBoundedSelect } from './selection.ts'
 import { createTimingQuestions } from './timings.ts'
 
 /** `client` belongs to the store, which closes it. */

@@ -1,7 +1,6 @@
 // Questions about timings: the SQL of pairing.ts with a caller's values bound to it, and its rows read back.
-import { marksWindow } from '../marks-window.ts'
+import { marksWindow } from '../pair-marks.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
-import type { Select } from './bounded-select.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
@@ -11,6 +10,7 @@ import {
   limitOf,
   type Ns,
   readTie,
+  type Select,
   type StoredFloat,
   selectionOf,
   seriesOf,

@@ -1,8 +1,7 @@
 // Writes points to InfluxDB 2. A point's series and stamp are its identity: writing it again overwrites it with itself.
 import type { Event } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
-import { checkByCanary } from '../canary.ts'
-import { attempt, type Sink } from '../sink.ts'
+import { attempt, checkByCanary, type Sink } from '../sink.ts'
 import { createInfluxClient, type InfluxAddress } from './client.ts'
 import { pushLines } from './encode-events.ts'
 import { judgeFailure } from './judge-failure.ts'

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { EngineUnavailableError, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
-import { ClickHouseFault } from '../../../src/store/clickhouse/fault.ts'
+import { ClickHouseFault } from '../../../src/store/clickhouse/judge-failure.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { placeRemote } from './subjects.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFairTurns } from '../../../src/store/clickhouse/fair-turns.ts'
-import { ClickHouseFault } from '../../../src/store/clickhouse/fault.ts'
+import { ClickHouseFault } from '../../../src/store/clickhouse/judge-failure.ts'
 
 function open() {
   const done: string[] = []

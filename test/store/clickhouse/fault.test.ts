@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ClickHouseFault, toFault } from '../../../src/store/clickhouse/fault.ts'
-import { judgeFailure } from '../../../src/store/clickhouse/judge-failure.ts'
+import { ClickHouseFault, judgeFailure, toFault } from '../../../src/store/clickhouse/judge-failure.ts'
 
 const coded = (code: string, type: string, message: string) => Object.assign(new Error(message), { code, type })
 

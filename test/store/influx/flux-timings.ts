@@ -19,7 +19,7 @@ import {
   settledInRange,
 } from '../../../src/store/influx/pairing.ts'
 import { behindStamps, fluxNs, fluxTime, parseFluxTime, whereTags } from '../../../src/store/influx/selection.ts'
-import { marksWindow } from '../../../src/store/marks-window.ts'
+import { marksWindow } from '../../../src/store/pair-marks.ts'
 import type {
   Page,
   PointSource,
