@@ -11,8 +11,10 @@ import {
   parseHosts,
   parseSpanUs,
   parseTrustProxy,
+  readText,
+  readTls,
+  type TlsPaths,
 } from './parse-settings.ts'
-import { readText, readTls, type TlsPaths } from './read-files.ts'
 
 export interface InfluxConfig {
   readonly url: string

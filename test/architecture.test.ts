@@ -71,7 +71,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'the environment',
     /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b|\benv\b[^;\n]*=\s*process\b|\bprocess\[/,
-    ['config.ts', 'cli/config.ts', 'client/settings.ts', 'ensure-threads.ts'],
+    ['config.ts', 'cli/config.ts', 'client/settings.ts', 'main.ts'],
   ],
   [
     'the time',

@@ -24,8 +24,7 @@ import { pingRoutes } from './ping/ping-routes.ts'
 import { type AuthorizeDeps, authorize, findRequestKey } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
-import { badgeRoutes } from './watches/badge-routes.ts'
-import { watchRoutes } from './watches/watch-routes.ts'
+import { badgeRoutes, watchRoutes } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
   /** Of requests under /api; counts while intake is limited. */

@@ -4,8 +4,8 @@ import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
+import { readTls, type TlsPair, type TlsPaths } from '../parse-settings.ts'
 import { Problem } from '../problem.ts'
-import { readTls, type TlsPair, type TlsPaths } from '../read-files.ts'
 import { problemResponse } from './answers.ts'
 
 export interface ListenOptions {

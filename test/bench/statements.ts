@@ -1,5 +1,5 @@
 // `bun run bench statements`: commits of a spool while two statements of the embedded engine run, with as many threads as the machine has
-// cores (what the runtime takes by itself) and with as many as Stint makes sure of (src/ensure-threads.ts). One commit a time.
+// cores (what the runtime takes by itself) and with as many as Stint makes sure of (src/main.ts). One commit a time.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'

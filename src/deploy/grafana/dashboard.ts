@@ -2,8 +2,7 @@
 
 import { type PanelRow, type PlacedPanel, placePanels } from './panels.ts'
 import type { PointQueries, VariableQuery } from './point-queries.ts'
-import { ALL, type Variable } from './selection.ts'
-import type { Target } from './target.ts'
+import { ALL, type Target, type Variable } from './target.ts'
 
 /** Of the JSON model, not of Grafana itself. */
 const SCHEMA_VERSION = 41

@@ -1,8 +1,7 @@
 // The panels' questions about exceptions, which ClickHouse always holds.
 import { exceptionGroupsSql, newestExceptionsSql } from '../../store/clickhouse/exceptions.ts'
 import { ALERT_SERIES, FAILED_MINUTES, TABLE_PROCESSES, TABLE_ROWS } from './point-queries.ts'
-import { type Scope, sqlScope } from './selection.ts'
-import { IN_RANGE, series, type Target, table, toTime } from './target.ts'
+import { IN_RANGE, type Scope, series, sqlScope, type Target, table, toTime } from './target.ts'
 
 const where = (scope: Scope): string[] => [...sqlScope(scope), ...IN_RANGE]
 

@@ -31,8 +31,7 @@ import {
   TIMELINE_RUNS,
   type VariableQuery,
 } from './point-queries.ts'
-import { type Variable, WITHOUT_META } from './selection.ts'
-import { INFLUXDB } from './target.ts'
+import { INFLUXDB, type Variable, WITHOUT_META } from './target.ts'
 
 const quantile = (q: string) => flux`quantile(column: "ms", q: ${fluxExpression(q)}, method: "exact_mean")`
 

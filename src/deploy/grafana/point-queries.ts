@@ -1,6 +1,5 @@
 // The panels' questions about points. Each is written twice, once per store that can hold points, for one set of dashboards.
-import type { Scope, Variable } from './selection.ts'
-import type { Target } from './target.ts'
+import type { Scope, Target, Variable } from './target.ts'
 
 export interface PointQueries extends AlertQueries {
   /** Table, one row per account and process: PROCESS_COLUMNS. The state is a RUN_CODE, times are ms since the epoch, durations ms. */

@@ -10,9 +10,23 @@ import {
   TABLE_ROWS,
   TIMELINE_RUNS,
 } from './point-queries.ts'
-import { type Scope, sqlScope, sqlText, type Variable, WITHOUT_META } from './selection.ts'
 import { createSqlAlerts } from './sql-alerts.ts'
-import { CLICKHOUSE, EVERY_NS, FROM_NS, IN_RANGE, NOW_NS, series, TO_NS, table, toTime } from './target.ts'
+import {
+  CLICKHOUSE,
+  EVERY_NS,
+  FROM_NS,
+  IN_RANGE,
+  NOW_NS,
+  type Scope,
+  series,
+  sqlScope,
+  sqlText,
+  TO_NS,
+  table,
+  toTime,
+  type Variable,
+  WITHOUT_META,
+} from './target.ts'
 
 const AHEAD_NS = `${BigInt(MAX_AHEAD_US) * 1000n}`
 

@@ -50,3 +50,42 @@ export const toTime = (ns: string): string => `fromUnixTimestamp64Nano(toInt64($
 
 export const series = (sql: string): Target => sqlTarget(sql, 'time series')
 export const table = (sql: string): Target => sqlTarget(sql, 'table')
+
+// The dashboards' variables, and how a caller's text in them stays text. Process and meta names come from whoever has a key, and a variable's value also
+// comes from the address of a page, so Grafana itself escapes each of them in the one format that is safe where it stands.
+//   Flux  `${process:regex}` between slashes: the slash and the backslash are escaped too; several values become (a|b).
+//   SQL   `${process:percentencode}` between quotes, decoded by ClickHouse: only letters, digits and -_.~% are left; several values become {a,b}.
+// Stint strips `%` from every process and meta (SPEC.md), so a text that contains one is free to have a meaning of its own.
+
+/** Matches every value a variable can have, and is no process or meta. The value of `All`. */
+export const ALL = '[^%]*'
+
+/** Stands for: without meta. */
+export const WITHOUT_META = '%without%'
+
+export type Variable = 'account' | 'process' | 'meta' | 'metric'
+
+/** A Flux regular expression that matches the variable's values and nothing else, or with `|` also the empty text. */
+export const fluxPattern = (variable: Variable, or: '' | '|' = ''): string => `/^(?:\${${variable}:regex}${or})$/`
+
+/** A SQL expression: the variable's value. */
+export const sqlText = (variable: Variable): string => `decodeURLComponent('\${${variable}:percentencode}')`
+
+/** The marks, metrics or exceptions that a panel shows: of the chosen processes with all their metas, or also of the chosen meta. */
+export type Scope = 'processes' | 'process'
+
+/** A SQL condition. A single value is compared as a whole; of several, one that contains a comma is also taken for its parts. */
+function sqlProcess(): string {
+  const value = sqlText('process')
+  const inner = `if(startsWith(${value}, '{') AND endsWith(${value}, '}'), substring(${value}, 2, length(${value}) - 2), ${value})`
+  const chosen = `arrayConcat([${value}, ${inner}], if(${inner} = ${value}, [], splitByChar(',', ${inner})))`
+  return `(${value} = '${ALL}' OR process IN (SELECT arrayJoin(${chosen})))`
+}
+
+/** SQL conditions, to be joined by AND. */
+export function sqlScope(scope: Scope): string[] {
+  const conditions = [`(${sqlText('account')} = '${ALL}' OR account = ${sqlText('account')})`, sqlProcess()]
+  if (scope === 'processes') return conditions
+  const meta = sqlText('meta')
+  return [...conditions, `(${meta} = '${ALL}' OR meta = if(${meta} = '${WITHOUT_META}', '', ${meta}))`]
+}

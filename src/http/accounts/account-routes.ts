@@ -10,8 +10,8 @@ import * as wire from '../../wire/accounts.ts'
 import * as keyWire from '../../wire/keys.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
+import { createRequireManager, refuseWiderScopes } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
-import { createRequireManager, refuseWiderScopes } from './key-manager.ts'
 import {
   clearedSessionCookie,
   createFindSession,
