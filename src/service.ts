@@ -9,7 +9,7 @@ import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
 import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
-import { logHowToBegin, watchLead } from './service/report.ts'
+import { logHowToBegin, startCounters, watchLead } from './service/report.ts'
 
 const STORES_READY_WITHIN_MS = 1_500
 /** Slow requests must not use up the time that closing the files needs. */
@@ -38,6 +38,7 @@ export async function startService(
 ): Promise<Service> {
   const opened = await openRooms(config, clock, log, parts)
   const rooms = replace?.(opened) ?? opened
+  startCounters(rooms.metrics)
   let listener: Listener | undefined
   let isStopping = false
   const app = createHttp(rooms, { peerOf: (request) => listener?.peerOf(request), isStopping: () => isStopping })

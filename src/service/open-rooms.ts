@@ -5,15 +5,13 @@ import { openAccounts } from '../account/open-accounts.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { DESTINATIONS, type Destination, EVENT_KINDS } from '../event/event.ts'
+import type { Destination } from '../event/event.ts'
 import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { accountOfRecord } from '../event/record.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
-import type { AuditAction } from '../http/accounts/account-routes.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
-import type { ProblemCode } from '../problem.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
 import { openFormerStores } from '../ship/former-stores.ts'
@@ -25,10 +23,7 @@ import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { createNodeLease, type NodeLease } from '../store/node-lease.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
-import type { WriteResult } from '../store/sink.ts'
 import type { Watches } from '../watch/watches.ts'
-import { CHANNEL_KINDS } from '../wire/channels.ts'
-import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 import { openWatchRoom } from './open-watch-room.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
@@ -68,7 +63,6 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const lock = lockDataDir(config.dataDir)
   checkNodeId(config.dataDir, config.nodeId)
   const metrics = createMetrics()
-  startCounters(metrics)
   const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
   const [points, exceptions] = [files.spools.points.floors, files.spools.exceptions.floors]
@@ -193,44 +187,3 @@ const bothOf = <T>(create: (destination: Destination) => T): Both<T> => ({
 })
 
 export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-
-// Creates every counter at zero. A counter that appears with its first increment hides that increment from rate() and increase().
-/** Problems that the routes under `/v1` answer with, and those that no single route declares. */
-const REFUSALS = new Set([
-  ...[...EVENT_ROUTES.start.problems, ...SEND_BATCH.problems].map((problem) =>
-    typeof problem === 'string' ? problem : problem.code,
-  ),
-  ...(['not_found', 'method_not_allowed', 'spool_missing', 'stopping'] satisfies ProblemCode[]),
-])
-
-const ACTIONS = Object.keys({
-  account_created: true,
-  account_deleted: true,
-  password_changed: true,
-  signed_in: true,
-  sign_in_failed: true,
-  key_created: true,
-  key_rotated: true,
-  key_revoked: true,
-} satisfies Record<AuditAction, true>)
-
-const OUTCOMES = Object.keys({
-  stored: true,
-  refused: true,
-  too_large: true,
-  retry: true,
-  wait: true,
-} satisfies Record<WriteResult['kind'], true>)
-
-export function startCounters(metrics: Metrics): void {
-  for (const kind of EVENT_KINDS) metrics.countAccepted(kind, 0)
-  for (const kind of [...EVENT_KINDS, 'other'])
-    for (const reason of REFUSALS) metrics.refused.labels(kind, reason).inc(0)
-  for (const action of ACTIONS) metrics.accountActions.labels(action).inc(0)
-  for (const kind of CHANNEL_KINDS)
-    for (const outcome of ['delivered', 'failed']) metrics.notifications.labels(kind, outcome).inc(0)
-  for (const destination of DESTINATIONS) {
-    for (const counter of [metrics.delivered, metrics.expired, metrics.dead]) counter.labels(destination).inc(0)
-    for (const outcome of OUTCOMES) metrics.batches.labels(destination, outcome).inc(0)
-  }
-}

@@ -1,7 +1,13 @@
 // Reports to the operator: metrics, the lead of the clock, how to create the first account.
 import { statfs } from 'node:fs/promises'
 import packageJson from '../../package.json' with { type: 'json' }
-import { DESTINATIONS } from '../event/event.ts'
+import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
+import { AUDIT_ACTIONS } from '../http/accounts/account-routes.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ProblemCode } from '../problem.ts'
+import type { WriteResult } from '../store/sink.ts'
+import { CHANNEL_KINDS } from '../wire/channels.ts'
+import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 import type { Rooms } from './open-rooms.ts'
 
 const LEAD_LOGGED_US = 1_000_000
@@ -60,4 +66,34 @@ export function logHowToBegin({ config, log, accounts }: Rooms, url: string): vo
   const needed = accounts.setupCode()
   const code = needed === undefined ? '' : ` --setup-code ${config.setupCode === undefined ? needed : '…'}`
   log.info(`no account yet: create one with \`STINT_URL=${url} bun run stint account create${code}\` or at ${url}/`)
+}
+
+// Creates every counter at zero. A counter that appears with its first increment hides that increment from rate() and increase().
+/** Problems that the routes under `/v1` answer with, and those that no single route declares. */
+const REFUSALS = new Set([
+  ...[...EVENT_ROUTES.start.problems, ...SEND_BATCH.problems].map((problem) =>
+    typeof problem === 'string' ? problem : problem.code,
+  ),
+  ...(['not_found', 'method_not_allowed', 'spool_missing', 'stopping'] satisfies ProblemCode[]),
+])
+
+const OUTCOMES = Object.keys({
+  stored: true,
+  refused: true,
+  too_large: true,
+  retry: true,
+  wait: true,
+} satisfies Record<WriteResult['kind'], true>)
+
+export function startCounters(metrics: Metrics): void {
+  for (const kind of EVENT_KINDS) metrics.countAccepted(kind, 0)
+  for (const kind of [...EVENT_KINDS, 'other'])
+    for (const reason of REFUSALS) metrics.refused.labels(kind, reason).inc(0)
+  for (const action of AUDIT_ACTIONS) metrics.accountActions.labels(action).inc(0)
+  for (const kind of CHANNEL_KINDS)
+    for (const outcome of ['delivered', 'failed']) metrics.notifications.labels(kind, outcome).inc(0)
+  for (const destination of DESTINATIONS) {
+    for (const counter of [metrics.delivered, metrics.expired, metrics.dead]) counter.labels(destination).inc(0)
+    for (const outcome of OUTCOMES) metrics.batches.labels(destination, outcome).inc(0)
+  }
 }

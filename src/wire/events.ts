@@ -12,15 +12,6 @@ export const MAX_BATCH_BYTES = 8 * 2 ** 20
 export const MAX_BATCH_EVENTS = 10_000
 export const JSON_LINES = 'application/x-ndjson'
 
-const Uid = Type.Optional(
-  Type.String({
-    maxLength: LIMITS.uid,
-    pattern: '^[a-z0-9_-]*$',
-    description: 'Identifies the run among those with the same process and meta. Empty equals none.',
-    examples: ['3f2a9c1e-1b2c-4d5e-8f90-123456789abc'],
-  }),
-)
-
 const Common = {
   process: Type.String({
     minLength: 1,
@@ -36,7 +27,14 @@ const Common = {
       examples: ['region eu'],
     }),
   ),
-  uid: Uid,
+  uid: Type.Optional(
+    Type.String({
+      maxLength: LIMITS.uid,
+      pattern: '^[a-z0-9_-]*$',
+      description: 'Identifies the run among those with the same process and meta. Empty equals none.',
+      examples: ['3f2a9c1e-1b2c-4d5e-8f90-123456789abc'],
+    }),
+  ),
   at: Type.Optional(
     Type.String({
       format: 'date-time',
@@ -68,33 +66,21 @@ export const Items = Type.Union(
   },
 )
 
-export const StartBody = closed(Common)
-export type StartBody = Static<typeof StartBody>
-
-export const EndBody = closed({
-  ...Common,
-  failed: Type.Optional(Type.Boolean({ description: 'true: this run failed. Absent equals false.' })),
-})
-export type EndBody = Static<typeof EndBody>
-
-export const MetricsBody = closed({ ...Common, items: Items })
-export type MetricsBody = Static<typeof MetricsBody>
-
-export const ExceptionBody = closed({
-  ...Common,
-  exception: Type.String({
-    maxLength: LIMITS.exception,
-    description: 'The text of the exception, with its stack trace if there is one.',
-    examples: ['Error: connection reset\n    at load (import.ts:12:9)'],
-  }),
-})
-export type ExceptionBody = Static<typeof ExceptionBody>
-
 export const EVENT_BODIES = {
-  start: StartBody,
-  end: EndBody,
-  metrics: MetricsBody,
-  exception: ExceptionBody,
+  start: closed(Common),
+  end: closed({
+    ...Common,
+    failed: Type.Optional(Type.Boolean({ description: 'true: this run failed. Absent equals false.' })),
+  }),
+  metrics: closed({ ...Common, items: Items }),
+  exception: closed({
+    ...Common,
+    exception: Type.String({
+      maxLength: LIMITS.exception,
+      description: 'The text of the exception, with its stack trace if there is one.',
+      examples: ['Error: connection reset\n    at load (import.ts:12:9)'],
+    }),
+  }),
 } as const satisfies Record<EventKind, unknown>
 
 export const Created = closed({ at: Time })
@@ -251,23 +237,3 @@ export const SEND_BATCH = defineRoute({
     ...DURABLE_PROBLEMS,
   ],
 })
-
-// Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and programs that know no other way.
-const DESCRIPTION =
-  'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ended; `/start`: it has begun; `/fail` or ' +
-  'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells overlapping runs apart.'
-
-const describe = <const M extends 'GET' | 'POST'>(method: M) =>
-  defineRoute({
-    method,
-    path: '/ping/*',
-    tag: 'events',
-    access: 'anyone',
-    summary: '/ping/TOKEN/PROCESS[/start|/fail|/log|/EXIT_CODE][?rid=UUID]',
-    description: DESCRIPTION,
-    answers: { 200: { description: 'On disk', body: 'OK' } },
-    problems: ['not_found', 'body_too_large', 'fields_invalid', 'series_budget_spent', ...DURABLE_PROBLEMS],
-  })
-
-export const PING_BY_GET = describe('GET')
-export const PING_BY_POST = describe('POST')

@@ -23,15 +23,17 @@ import {
 } from './session-cookie.ts'
 
 /** What is counted and logged of accounts. */
-export type AuditAction =
-  | 'account_created'
-  | 'account_deleted'
-  | 'password_changed'
-  | 'signed_in'
-  | 'sign_in_failed'
-  | 'key_created'
-  | 'key_rotated'
-  | 'key_revoked'
+export const AUDIT_ACTIONS = [
+  'account_created',
+  'account_deleted',
+  'password_changed',
+  'signed_in',
+  'sign_in_failed',
+  'key_created',
+  'key_rotated',
+  'key_revoked',
+] as const
+type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export interface AuditFields {
   /** Absent after a failed sign-in. */
@@ -65,11 +67,9 @@ function withCookie(response: Response, cookie: string): Response {
 const time = (ms: number): string => new Date(ms).toISOString()
 const maybeTime = (ms: number | null): string | null => (ms === null ? null : time(ms))
 
-const answerAccount = ({ id, email, createdMs, operator }: Account): wire.Account => ({
-  id,
-  email,
+const answerAccount = ({ createdMs, ...account }: Account): wire.Account => ({
+  ...account,
   created_at: time(createdMs),
-  operator,
 })
 const answerIssuedKey = ({ id, name, prefix, scopes, secret }: IssuedKey): keyWire.IssuedKey => ({
   id,

@@ -9,8 +9,8 @@
 //
 // Marks that are still uncertain after some thousand marks were read belong to long runs: those runs are then read by themselves.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
-import { boundsInUs, judgeMark, marksWindow, type PairingBounds } from '../pair-marks.ts'
-import { comparePlaces, type Page, type PointSource, type Timing } from '../source.ts'
+import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
+import { comparePlaces, marksWindow, type Page, type PointSource, type Timing } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, RunKey, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS, type Settled, toTiming } from './stream-timings.ts'

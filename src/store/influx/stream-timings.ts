@@ -6,8 +6,9 @@
 //
 // A stamp never leaves its time's second, so a slice holds all marks of its seconds. What is held: one slice, and the starts without a next mark. Behind
 // the range marks only settle what is open, and the reading ends when nothing is.
-import { boundsInUs, judgeMark, MARK_RANK, marksWindow, toTiming as timingOf } from '../pair-marks.ts'
+import { boundsInUs, judgeMark, MARK_RANK, toTiming as timingOf } from '../pair-marks.ts'
 import type { Timing, TimingSelection, TimingState } from '../source.ts'
+import { marksWindow } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
 

@@ -1,4 +1,4 @@
-// OpenTelemetry's protocol over HTTP (https://opentelemetry.io/docs/specs/otlp/), as far as Stint takes it.
+// Protocols of others that Stint takes: OpenTelemetry's over HTTP (https://opentelemetry.io/docs/specs/otlp/), and ping addresses.
 import { Type } from '@sinclair/typebox'
 import { MAX_BATCH_BYTES } from './events.ts'
 import { DURABLE_PROBLEMS } from './problem.ts'
@@ -111,3 +111,23 @@ export const EXPORT_METRICS = describe(
     ],
   },
 )
+
+// Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and programs that know no other way.
+const PING_DESCRIPTION =
+  'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ended; `/start`: it has begun; `/fail` or ' +
+  'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells overlapping runs apart.'
+
+const describePing = <const M extends 'GET' | 'POST'>(method: M) =>
+  defineRoute({
+    method,
+    path: '/ping/*',
+    tag: 'events',
+    access: 'anyone',
+    summary: '/ping/TOKEN/PROCESS[/start|/fail|/log|/EXIT_CODE][?rid=UUID]',
+    description: PING_DESCRIPTION,
+    answers: { 200: { description: 'On disk', body: 'OK' } },
+    problems: ['not_found', 'body_too_large', 'fields_invalid', 'series_budget_spent', ...DURABLE_PROBLEMS],
+  })
+
+export const PING_BY_GET = describePing('GET')
+export const PING_BY_POST = describePing('POST')
