@@ -191,7 +191,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
       await accounts.signIn({ ...ADA, address: BOB.address })
       await accounts.close()
-    }, 60_000)
+    })
 
     test('correct passwords do not use up attempts', async () => {
       const accounts = await open()

@@ -49,7 +49,7 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
     writeFileSync(join(home, 'bin/stint'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`)
     chmodSync(join(home, 'bin/stint'), 0o755)
     env = { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, URL: stint.url, KEY: caller.secret }
-  }, 60_000)
+  })
   afterAll(() => stint?.close())
 
   async function run(shell: string[], script: string, more: Record<string, string> = {}) {
@@ -81,7 +81,7 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
     const { stdout } = await run(['sh'], 'stint timings --state failed; stint exceptions')
     expect(stdout.match(/ failed +1 +nightly import/g)).toHaveLength(2)
     expect(stdout).toContain('Error: connection reset')
-  }, 60_000)
+  })
 
   describe.each([
     ['dash', ['dash']],
@@ -93,25 +93,21 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
     const settings = () => ({ STINT_URL: stint.url, STINT_API_KEY: caller.secret, PROCESS: process })
     const found = () => runsOf(`shell ${name} `)
 
-    test.skipIf(Bun.which(shell[0]!) === null)(
-      'times a command, and reports a failed one',
-      async () => {
-        const good = await run(shell, call('sh -c "echo out; exit 0"'), settings())
-        expect(good).toEqual({ exitCode: 0, stdout: 'out\n', stderr: '' })
-        const bad = await run(shell, `set -e\n${call('sh -c "exit 3"')}`, settings())
-        expect(bad).toEqual({ exitCode: 3, stdout: '', stderr: '' })
-        await until('both runs have settled', async () => (await found()).length === 2)
-        await until(
-          'one has failed',
-          async () =>
-            (await found())
-              .map(({ state }) => state)
-              .toSorted()
-              .join() === 'completed,failed',
-        )
-      },
-      60_000,
-    )
+    test.skipIf(Bun.which(shell[0]!) === null)('times a command, and reports a failed one', async () => {
+      const good = await run(shell, call('sh -c "echo out; exit 0"'), settings())
+      expect(good).toEqual({ exitCode: 0, stdout: 'out\n', stderr: '' })
+      const bad = await run(shell, `set -e\n${call('sh -c "exit 3"')}`, settings())
+      expect(bad).toEqual({ exitCode: 3, stdout: '', stderr: '' })
+      await until('both runs have settled', async () => (await found()).length === 2)
+      await until(
+        'one has failed',
+        async () =>
+          (await found())
+            .map(({ state }) => state)
+            .toSorted()
+            .join() === 'completed,failed',
+      )
+    })
 
     test.skipIf(Bun.which(shell[0]!) === null)('runs it even if Stint is unreachable', async () => {
       const away = await run(shell, call('sh -c "echo out; exit 4"'), {

@@ -110,4 +110,4 @@ test('resets a forgotten password with the real server', async () => {
   } finally {
     await server.close()
   }
-}, 60_000)
+})

@@ -21,7 +21,7 @@ let app: TestApp
 beforeAll(async () => {
   await run([process.execPath, PACK, 'client', 'server', 'python', HERE], dir)
   app = await startApp()
-}, 120_000)
+})
 afterAll(() => app.stop())
 
 /** Throws with its output when it fails. */
@@ -58,7 +58,7 @@ test('the same sources give the same bytes', async () => {
     expect(`${name} ${Bun.hash(readFileSync(join(again, 'dist', name)))}`).toBe(
       `${name} ${Bun.hash(readFileSync(join(dist, name)))}`,
     )
-}, 120_000)
+})
 
 test('each file has its checksum and its bill of materials', async () => {
   const sums = new Map(
@@ -132,7 +132,7 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
     )
     expect(await run([findNode()!, 'job.js'], cwd, settings())).toBe('true\n')
     expect(await kindsOf('packed')).toEqual(['start', 'metrics', 'end'])
-  }, 60_000)
+  })
 
   test('the server starts under node, and its command line asks it', async () => {
     const cwd = newDir('npm-server')
@@ -174,20 +174,16 @@ describe.skipIf(missing('python') !== undefined)('from PyPI', () => {
   test.each([
     ['the wheel', /\.whl$/, ['--no-index']],
     ['the source distribution', /^stint_client.*\.tar\.gz$/, []],
-  ] as const)(
-    '%s installs and runs',
-    async (name, pattern, flags) => {
-      const cwd = newDir(`pip ${name}`)
-      await run([findPython()!, '-m', 'venv', 'venv'], cwd)
-      const python = join(cwd, 'venv/bin/python')
-      await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', ...flags, find(pattern)], cwd)
-      const code = `import stint\nwith stint.run("${name}"): stint.metrics({"a": 1})\nstint.flush(20_000)\nprint(stint.__file__.startswith("${cwd}"))`
-      expect(await run([python, '-c', code], cwd, settings())).toBe('True\n')
-      expect(await kindsOf(name)).toEqual(['start', 'metrics', 'end'])
-      expect(await run([python, '-m', 'pip', 'show', 'stint-client'], cwd)).toContain('Version: 1.0.0')
-    },
-    120_000,
-  )
+  ] as const)('%s installs and runs', async (name, pattern, flags) => {
+    const cwd = newDir(`pip ${name}`)
+    await run([findPython()!, '-m', 'venv', 'venv'], cwd)
+    const python = join(cwd, 'venv/bin/python')
+    await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', ...flags, find(pattern)], cwd)
+    const code = `import stint\nwith stint.run("${name}"): stint.metrics({"a": 1})\nstint.flush(20_000)\nprint(stint.__file__.startswith("${cwd}"))`
+    expect(await run([python, '-c', code], cwd, settings())).toBe('True\n')
+    expect(await kindsOf(name)).toEqual(['start', 'metrics', 'end'])
+    expect(await run([python, '-m', 'pip', 'show', 'stint-client'], cwd)).toContain('Version: 1.0.0')
+  })
 })
 
 test('the binary of this platform runs without Bun and sends a job', async () => {

@@ -131,7 +131,6 @@ def broken():
       expect(await summary('add')).toEqual(['end', 'start'])
       expect(await summary('break')).toEqual(['end', 'exception', 'start'])
     },
-    90_000,
   )
 })
 

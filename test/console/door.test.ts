@@ -1,13 +1,11 @@
 // The first visit and everything about who one is: signing up, the key, requests that work when pasted, signing in and out, the password,
 // sessions and keys; each with a real server and a real browser.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { type ConsoleStint, LIGHT, PASSWORD, startConsole, type Visit } from './console-visit.ts'
-
-setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -16,7 +14,7 @@ describe.skipIf(cannotRun)('the console', () => {
   let secret = ''
   beforeAll(async () => {
     stint = await startConsole()
-  }, 60_000)
+  })
   afterAll(() => stint.close())
 
   const expectQuiet = ({ complaints, strayRequests }: Visit) => {
@@ -78,7 +76,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(await page.content()).not.toContain(secret)
     expectQuiet(visit)
     await visit.close()
-  }, 60_000)
+  })
 
   test('a wrong password is reported, the right one opens the requested view, signing out closes it', async () => {
     const visit = await stint.visit()
@@ -144,7 +142,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
     await visit.close()
     await other.close()
-  }, 30_000)
+  })
 
   test('creates, rotates and revokes a key, each after confirmation', async () => {
     const { cookie } = await stint.signUp('mary@example.com')
@@ -205,7 +203,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect([await sends(first), await sends(second)]).toEqual([201, 401])
     expectQuiet(visit)
     await visit.close()
-  }, 30_000)
+  })
 
   test('a key for pings has no other permission', async () => {
     const { cookie } = await stint.signUp('ping@example.com')
@@ -255,7 +253,7 @@ describe.skipIf(cannotRun)('with sign-up closed', () => {
     await visit.page.getByText('Sign-up is closed').waitFor()
     expect(await visit.page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
     await stint.close()
-  }, 60_000)
+  })
 })
 
 /** What it printed to stderr or, when it failed, how. */

@@ -1,12 +1,10 @@
 // Names, texts and numbers at the ends of what Stint takes, beside ordinary ones: every column stays in sight, no page scrolls sideways,
 // and what is drawn on a canvas can be read.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { type ConsoleStint, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
-
-setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -38,7 +36,7 @@ describe.skipIf(cannotRun)('with values at the limits', () => {
     const ada = await stint.signUp('ada@example.com')
     cookie = ada.cookie
     await stint.send(ada.secret, EVENTS)
-  }, 60_000)
+  })
   afterAll(() => stint.close())
 
   /** Opens every view that shows callers' names or texts, and returns the faults that `look` finds in each. */

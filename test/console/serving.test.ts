@@ -1,5 +1,5 @@
 // How the console is served: its policy, what a cache may keep, what another site may not, and that its failure is only its own.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import pino from 'pino'
 import { createConsole } from '../../src/console/bundle-console.ts'
@@ -12,8 +12,6 @@ import { openFresh } from '../account/accounts-cast.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { missing } from '../support/needs.ts'
 import { LIGHT, PASSWORD, visit } from './console-visit.ts'
-
-setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 describe('the console', () => {
   let app: TestApp
@@ -165,7 +163,6 @@ test.skipIf(missing('chromium') !== undefined)(
     server.stop()
     await accounts.close()
   },
-  30_000,
 )
 
 function serve(deps: ConsoleRoutesDeps, more = new Elysia() as ReturnType<typeof accountRoutes> | Elysia) {

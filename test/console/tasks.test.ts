@@ -1,10 +1,8 @@
 // The tasks that people open the console for, with 200 processes and 10,000 runs in two weeks, counted in clicks from Home.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { missing } from '../support/needs.ts'
 import { type ConsoleStint, findBarriersInBothSchemes, LIGHT, startConsole, type Visit } from './console-visit.ts'
-
-setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -25,7 +23,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     const events = twoWeeks(Date.now())
     for (let i = 0; i < events.length; i += 5_000) await stint.send(ada.secret, events.slice(i, i + 5_000))
     visit = await stint.visit(LIGHT, cookie)
-  }, 120_000)
+  })
   afterAll(() => stint.close())
 
   const answer = ({ page }: Visit) => page.getByText(/\d fine\.$/)

@@ -1,6 +1,6 @@
 // The pages behind the door, over a few hours of somebody's jobs in a real Stint: what they show, how the address holds it, what is shown
 // of hostile texts, and that axe-core finds no barrier.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import pino from 'pino'
 import type { Page } from 'playwright-core'
@@ -19,8 +19,6 @@ import {
   type Visit,
 } from './console-visit.ts'
 import { someDay } from './some-day.ts'
-
-setDefaultTimeout(120_000) // a browser on a busy machine takes its time; each step has a deadline of its own
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -49,7 +47,7 @@ describe.skipIf(cannotRun)('the console', () => {
       { kind: 'exception', process: HOSTILE.process, meta: HOSTILE.meta, exception: HOSTILE.exception },
     ])
     visit = await stint.visit(LIGHT, ada.cookie)
-  }, 60_000)
+  })
   afterAll(() => stint.close())
 
   const expectQuiet = ({ complaints, strayRequests }: Visit) => {
@@ -353,7 +351,7 @@ describe.skipIf(cannotRun)('the console', () => {
               ),
       )
     expect(await inspect(PHONE, widest)).toEqual([])
-  }, 60_000)
+  })
 
   test('the keyboard alone reaches the content, the navigation, and a dialog, which returns the focus', async () => {
     const { page } = visit
@@ -389,7 +387,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await stint.stint.start()
     await page.getByText(/^Cannot reach Stint/).waitFor({ state: 'detached' })
     await fresh.close()
-  }, 30_000)
+  })
 })
 
 /** Two events that a store is said to have refused. */

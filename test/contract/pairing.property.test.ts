@@ -76,7 +76,7 @@ describe.each(SUBJECTS)('$name', ({ skip, open }) => {
     beforeAll(async () => {
       trial = await open()
       expect(await trial.sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
-    }, 120_000)
+    })
     afterAll(() => trial?.close())
 
     /** Stores the marks under an account of their own; some of them twice, as after a crash. */

@@ -31,7 +31,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     bucket = await (await influxd()).freshBucket()
     await runScript('fill-embedded.ts', [String(EVENTS)], { DATA_DIR: source })
     expected = await runScript('ask-questions.ts', [QUESTIONS], { DATA_DIR: source })
-  }, 120_000)
+  })
 
   /** Kills the copy after it has written some progress, which is newer than that of the run before. */
   async function copyAndKill(env: Env, dataDir: string): Promise<void> {

@@ -54,7 +54,7 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
       .map((line) => JSON.parse(line))
     expect(lines.length).toBe(EVENTS)
     expect(new Set(lines.map(({ kind, process }) => `${kind} ${process}`)).size).toBe(EVENTS)
-  }, 120_000)
+  })
 
   test.skipIf(missing('postgresql') !== undefined)(
     'keep the other nodes waiting no longer, once they are empty',
@@ -72,7 +72,6 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
       const away = await runStint(['drain', dir], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/stint' })
       expect([away.exitCode, away.stderr]).toEqual([1, expect.stringContaining('the spools are empty, but the node')])
     },
-    60_000,
   )
 
   test.skipIf(missing('postgresql') !== undefined)(
@@ -101,7 +100,6 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
         await lost.close()
       }
     },
-    120_000,
   )
 
   test('are not created by draining an empty directory', async () => {

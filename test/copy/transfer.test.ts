@@ -19,7 +19,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
   const file = join(tempDir('transfer'), 'two.ndjson.gz')
   beforeAll(async () => {
     await runScript('fill-embedded.ts', [String(EVENTS)], { DATA_DIR: from })
-  }, 60_000)
+  })
 
   test('is exported without other accounts', async () => {
     expect(await runStint(['export', '--account', 'acc_two', file], { DATA_DIR: from })).toMatchObject({ exitCode: 0 })
@@ -30,7 +30,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
     expect(new Set(found.map(({ stamp }) => `${stamp.us} ${stamp.sub}`))).toEqual(
       new Set(THEIRS.map(({ stamp }) => `${stamp.us} ${stamp.sub}`)),
     )
-  }, 60_000)
+  })
 
   test('can be imported repeatedly into another account', async () => {
     const accounts = openFresh({ path: join(to, 'accounts.sqlite') })
@@ -48,7 +48,7 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
     expect(await runStint(['export', '--account', account.id, out], { DATA_DIR: to })).toMatchObject({ exitCode: 0 })
     const sorted = (text: string) => text.trimEnd().split('\n').sort()
     expect(sorted(readFileSync(out, 'utf8'))).toEqual(sorted(gunzipSync(readFileSync(file)).toString()))
-  }, 60_000)
+  })
 
   test('reports an unknown account, and refuses Parquet', async () => {
     const unknown = await runStint(['import', '--account', 'bob@example.com', file], { DATA_DIR: to })
@@ -58,5 +58,5 @@ describe.skipIf(engineMissing !== undefined)('one account', () => {
     })
     const parquet = await runStint(['export', '--account', ADA.email, '/tmp/x.parquet'], { DATA_DIR: to })
     expect(parquet.stderr).toContain('Parquet is not supported; use a name that ends in .ndjson or .ndjson.gz')
-  }, 60_000)
+  })
 })

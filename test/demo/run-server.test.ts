@@ -28,71 +28,63 @@ const isGone = async (url: string) =>
     () => false,
   ))
 
-test.skipIf(missing('chdb') !== undefined)(
-  'the demo ignores the settings of its caller',
-  async () => {
-    const other = watchPort()
-    const [tmp, cwd] = [tempDir('demo-tmp'), tempDir('demo-cwd')]
-    const settings = {
-      INFLUX_URL: other.url,
-      INFLUX_TOKEN: 't',
-      INFLUX_ORG: 'o',
-      INFLUX_BUCKET: 'b',
-      CLICKHOUSE_URL: other.url,
-      HOST: '0.0.0.0',
-      PORT: String(other.port),
-      SIGNUP: 'closed',
-      SERVICE_NAME: 'acme',
-    }
-    writeFileSync(
-      join(cwd, '.env'),
-      Object.entries(settings)
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-    )
-    const child = Bun.spawn([process.execPath, MAIN], {
-      cwd,
-      env: { PATH: process.env.PATH!, HOME: tmp, TMPDIR: tmp, ...settings },
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    let said = ''
-    const reading = (async () => {
-      for await (const chunk of child.stdout) said += Buffer.from(chunk).toString()
-    })()
-    await until(`the demo is ready:\n${said}`, () => said.includes('until Ctrl-C') || child.exitCode !== null, 60_000)
-    expect(said).toContain('until Ctrl-C')
-    const url = /Console {3}(http:\/\/127\.0\.0\.1:\d+)\//.exec(said)![1]!
-    expect(url).not.toBe(other.url)
+test.skipIf(missing('chdb') !== undefined)('the demo ignores the settings of its caller', async () => {
+  const other = watchPort()
+  const [tmp, cwd] = [tempDir('demo-tmp'), tempDir('demo-cwd')]
+  const settings = {
+    INFLUX_URL: other.url,
+    INFLUX_TOKEN: 't',
+    INFLUX_ORG: 'o',
+    INFLUX_BUCKET: 'b',
+    CLICKHOUSE_URL: other.url,
+    HOST: '0.0.0.0',
+    PORT: String(other.port),
+    SIGNUP: 'closed',
+    SERVICE_NAME: 'acme',
+  }
+  writeFileSync(
+    join(cwd, '.env'),
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  const child = Bun.spawn([process.execPath, MAIN], {
+    cwd,
+    env: { PATH: process.env.PATH!, HOME: tmp, TMPDIR: tmp, ...settings },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let said = ''
+  const reading = (async () => {
+    for await (const chunk of child.stdout) said += Buffer.from(chunk).toString()
+  })()
+  await until(`the demo is ready:\n${said}`, () => said.includes('until Ctrl-C') || child.exitCode !== null, 60_000)
+  expect(said).toContain('until Ctrl-C')
+  const url = /Console {3}(http:\/\/127\.0\.0\.1:\d+)\//.exec(said)![1]!
+  expect(url).not.toBe(other.url)
+  expect(await isGone(url)).toBe(false)
+
+  child.kill('SIGINT')
+  expect(await child.exited).toBe(0)
+  await reading
+  expect(await isGone(url)).toBe(true)
+  expect(other.requests()).toBe(0)
+  expect(readdirSync(tmp).filter((name) => name.startsWith('stint-demo-'))).toEqual([])
+  other.stop()
+})
+
+test.skipIf(missing('chdb') !== undefined)('a demo that fails leaves no server behind', async () => {
+  let address = ''
+  const failing = withServer(process.env, never, async (url) => {
+    address = url
     expect(await isGone(url)).toBe(false)
-
-    child.kill('SIGINT')
-    expect(await child.exited).toBe(0)
-    await reading
-    expect(await isGone(url)).toBe(true)
-    expect(other.requests()).toBe(0)
-    expect(readdirSync(tmp).filter((name) => name.startsWith('stint-demo-'))).toEqual([])
-    other.stop()
-  },
-  90_000,
-)
-
-test.skipIf(missing('chdb') !== undefined)(
-  'a demo that fails leaves no server behind',
-  async () => {
-    let address = ''
-    const failing = withServer(process.env, never, async (url) => {
-      address = url
-      expect(await isGone(url)).toBe(false)
-      throw new Error('no account')
-    })
-    await expect(failing).rejects.toThrow('no account')
-    expect(await isGone(address)).toBe(true)
-  },
-  60_000,
-)
+    throw new Error('no account')
+  })
+  await expect(failing).rejects.toThrow('no account')
+  expect(await isGone(address)).toBe(true)
+})
 
 test('a demo that is interrupted while its server starts stops the server', async () => {
   const starting = withServer(process.env, AbortSignal.abort(), async () => {})
   await expect(starting).rejects.toThrow('the server did not start')
-}, 60_000)
+})

@@ -106,7 +106,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('al
     }
     await write('influxdb', POINTS)
     await write('clickhouse', [...POINTS, ...EXCEPTIONS])
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const close of closing) await close()
   })

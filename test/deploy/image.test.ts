@@ -94,7 +94,7 @@ beforeAll(async () => {
     chmodSync(path, path === dir ? 0o755 : 0o777)
   }
   Bun.spawnSync(['chmod', '-R', 'a-w,a+rX', app])
-}, 120_000)
+})
 
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL')
@@ -126,7 +126,7 @@ test('exits and names the missing setting without CLICKHOUSE_URL', async () => {
   expect(await child.exited).toBe(1)
   expect(said).toContain('CLICKHOUSE_URL')
   expect(said).toContain('chdb')
-}, 60_000)
+})
 
 describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('with the stores', () => {
   let clickhouse: ClickHouseBridge
@@ -148,7 +148,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       CLICKHOUSE_PASSWORD: clickhouse.password,
       CLICKHOUSE_DATABASE: clickhouse.database,
     }
-  }, 120_000)
+  })
   afterAll(() => clickhouse?.stop())
 
   test('becomes ready and healthy, serves, and stops on SIGTERM', async () => {
@@ -171,7 +171,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
     expect(await said).not.toMatch(/EACCES|EROFS|read-only|permission denied/i)
-  }, 120_000)
+  })
 
   test.skipIf(!isRoot)('can write only to DATA_DIR', () => {
     const writable = Bun.spawnSync([

@@ -60,7 +60,7 @@ describe('the Kubernetes manifests', () => {
     spec.terminationGracePeriodSeconds = '30'
     expect(compile(broken)).toMatch(/readinesProbe/)
     expect(compile(broken)).toMatch(/'string' is not assignable to type 'number'/)
-  }, 60_000)
+  })
 
   test('hold the resources that a node needs, each selecting the pods of the set', () => {
     expect(resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([

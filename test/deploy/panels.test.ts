@@ -443,7 +443,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
     const store = await openClickHouse({ address: clickhouse, holds: ['points', 'exceptions'], retentionDays: 0, log })
     await fill(store.createSink(), [...POINTS, ...EXCEPTIONS])
     closing.push(() => store.close())
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const close of closing) await close()
   })

@@ -114,7 +114,7 @@ describe('the dashboards', () => {
     expect(errors).toMatch(/refrehs/)
     expect(errors).toMatch(/sometimes/)
     expect(errors).toMatch(/dots/)
-  }, 60_000)
+  })
 
   test('have unique ids and no overlapping panels', () => {
     expect(files.length).toBe(6)

@@ -30,25 +30,18 @@ test.skipIf(process.platform !== 'linux')(
     expect(await stint.terminate()).toBe(0)
     expect(stint.log()).not.toContain('ENOSPC')
   },
-  60_000,
 )
 
-test.skipIf(process.platform !== 'linux')(
-  'a failing start exits even if it cannot log the reason',
-  async () => {
-    stint = createStintProcess({}, { dataDir: '/proc/self', stdout: '/dev/full' })
-    await stint.launch()
-    expect(await stint.ended()).toBe(1)
-  },
-  30_000,
-)
+test.skipIf(process.platform !== 'linux')('a failing start exits even if it cannot log the reason', async () => {
+  stint = createStintProcess({}, { dataDir: '/proc/self', stdout: '/dev/full' })
+  await stint.launch()
+  expect(await stint.ended()).toBe(1)
+})
 
-test.skipIf(lacks('tmpfs')).each([false, true])(
-  'logging resumes when there is room (pretty: %p)',
-  async (pretty) => {
-    const disk = mountSmallDisk(8)
-    try {
-      const script = `
+test.skipIf(lacks('tmpfs')).each([false, true])('logging resumes when there is room (pretty: %p)', async (pretty) => {
+  const disk = mountSmallDisk(8)
+  try {
+    const script = `
       import { createLog } from '${join(import.meta.dir, '../../src/log.ts')}'
       const log = createLog({ level: 'info', pretty: ${pretty} })
       const about = { pad: 'x'.repeat(1000) }
@@ -56,23 +49,21 @@ test.skipIf(lacks('tmpfs')).each([false, true])(
       console.error('all is said')
       await Bun.stdin.text() // until there is room
       for (let i = 0; i < 10; i++) log.info(about, 'there is room')`
-      const out = join(disk.dir, 'out')
-      writeFileSync(out, '')
-      disk.fill()
-      const child = Bun.spawn(['/bin/sh', '-c', 'exec "$1" -e "$2" >>"$0"', out, process.execPath, script], {
-        stdin: 'pipe',
-        stdout: 'inherit',
-        stderr: 'pipe',
-      })
-      const { value } = await child.stderr.getReader().read()
-      expect(new TextDecoder().decode(value)).toBe('all is said\n')
-      disk.free()
-      child.stdin.end()
-      expect(await child.exited).toBe(0)
-      expect(readFileSync(out, 'utf8').match(/there is room/g)?.length).toBeGreaterThanOrEqual(9)
-    } finally {
-      disk.unmount()
-    }
-  },
-  60_000,
-)
+    const out = join(disk.dir, 'out')
+    writeFileSync(out, '')
+    disk.fill()
+    const child = Bun.spawn(['/bin/sh', '-c', 'exec "$1" -e "$2" >>"$0"', out, process.execPath, script], {
+      stdin: 'pipe',
+      stdout: 'inherit',
+      stderr: 'pipe',
+    })
+    const { value } = await child.stderr.getReader().read()
+    expect(new TextDecoder().decode(value)).toBe('all is said\n')
+    disk.free()
+    child.stdin.end()
+    expect(await child.exited).toBe(0)
+    expect(readFileSync(out, 'utf8').match(/there is room/g)?.length).toBeGreaterThanOrEqual(9)
+  } finally {
+    disk.unmount()
+  }
+})

@@ -25,7 +25,7 @@ export type Chance = () => number
 export const between = (chance: Chance, from: number, to: number): number => from + Math.floor(chance() * (to - from))
 
 const SHIPPED_WITHIN_MS = 300_000
-const STARTED_WITHIN_MS = 30_000
+const STARTED_WITHIN_MS = 90_000
 /** The spool is small, so that segments change every few seconds. */
 const SETTINGS = { SIGNUP: 'open', SPOOL_MAX_BYTES: '16MiB', SERIES_MAX: '0' }
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { startApp, type TestApp } from '../support/app.ts'
 
 const BODY = '{"process":"raw"}'
-const WITHIN_MS = 10_000
+const WITHIN_MS = 60_000
 
 let app: TestApp
 beforeAll(async () => {

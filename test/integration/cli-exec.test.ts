@@ -31,7 +31,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     caller = await stint.signUp('ada@example.com')
     user = createUser(stint.url)
     user.env.STINT_API_KEY = caller.secret
-  }, 30_000)
+  })
   afterAll(async () => {
     await stint?.close()
     user?.remove()
@@ -51,11 +51,11 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
 
   /** Waits for what the stores have taken. */
   async function eventually<T>(read: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-    const deadline = performance.now() + 15_000
+    const deadline = performance.now() + 60_000
     for (;;) {
       const found = await read()
       if (isSo(found)) return found
-      if (performance.now() > deadline) throw new Error(`not within 15 s; there is ${JSON.stringify(found)}`)
+      if (performance.now() > deadline) throw new Error(`not within 60 s; there is ${JSON.stringify(found)}`)
       await Bun.sleep(50)
     }
   }
@@ -111,7 +111,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     ).toHaveLength(2)
     long.kill('SIGKILL')
     await long.exited
-  }, 60_000)
+  })
 
   test('jobs during an outage arrive once afterwards, although they were sent twice', async () => {
     await stint.terminate()
@@ -136,7 +136,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         (all) => all.length >= 3,
       ),
     ).toHaveLength(3)
-  }, 60_000)
+  })
 
   test('a refusal by the server names the flags, and the job still runs', async () => {
     const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
@@ -154,7 +154,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       const child = Bun.spawn([process.execPath, ...build], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
       const [said] = await Promise.all([new Response(child.stderr).text(), child.exited])
       if (child.exitCode !== 0) throw new Error(said)
-    }, 120_000)
+    })
 
     const run = async (args: string[], env: Record<string, string> = {}) => {
       const child = Bun.spawn([compiled, ...args], {

@@ -72,7 +72,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       isStored = timings?.length === 6 && points?.length === 3 && counted === EXCEPTIONS + 1
     }
     while (!isStored) await look()
-  }, 60_000)
+  })
   afterAll(() => stint?.close())
 
   test('JSON is the answer of the API, one row per line', async () => {
@@ -314,7 +314,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(await child.exited).toBe(0)
       await reading
       expect(seen.trimEnd().split('\n')).toHaveLength(2)
-    }, 20_000)
+    })
 
     test('--watch on a terminal updates in place, and Ctrl-C restores the screen', async () => {
       let screen = ''
@@ -335,7 +335,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(screen).toContain('2 running')
       expect(screen).toStartWith('\u001b[?1049h\u001b[?25l')
       expect(screen.trimEnd()).toEndWith('\u001b[?25h\u001b[?1049l')
-    }, 20_000)
+    })
   })
 
   describe('dead letters', () => {
@@ -370,7 +370,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       dead.close()
       await stint.start()
       ids = await list()
-    }, 30_000)
+    })
 
     test('are listed with their reason', async () => {
       const rows = cells((await run('dead list')).stdout)
@@ -437,7 +437,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         JSON.parse((await run('exceptions --process first --json')).stdout).exceptions.map(
           ({ exception }: { exception: string }) => exception,
         )
-      const deadline = performance.now() + 10_000
+      const deadline = performance.now() + 60_000
       while ((await texts()).length === 0 && performance.now() < deadline) await Bun.sleep(50)
       expect(await texts()).toEqual(['of first \u001b[2J'])
     })
@@ -497,5 +497,5 @@ describe.skipIf(missing('chdb') !== undefined)('the budget of series', () => {
     })
     expect(await run('series --json')).toMatchObject({ stdout: '{"used":10,"max":10,"warning":true}\n' })
     expect(await run('series --csv')).toMatchObject({ stdout: 'used,max\r\n10,10\r\n' })
-  }, 60_000)
+  })
 })

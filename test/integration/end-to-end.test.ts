@@ -53,27 +53,23 @@ async function surviveKills(settings: Env): Promise<void> {
 describe('killed under load and started again, every acknowledged event is readable exactly once', () => {
   test.skipIf(engineMissing !== undefined)('with the embedded store', () => surviveKills({}), 120_000)
 
-  test.skipIf(engineMissing !== undefined || influxdMissing !== undefined)(
-    'with InfluxDB and ClickHouse',
-    async () => {
-      const influx = await (await influxd()).freshBucket()
-      const clickhouse = await startClickHouseBridge()
-      try {
-        await surviveKills({
-          INFLUX_URL: influx.url,
-          INFLUX_TOKEN: influx.token,
-          INFLUX_ORG: influx.org,
-          INFLUX_BUCKET: influx.bucket,
-          CLICKHOUSE_URL: clickhouse.url,
-          CLICKHOUSE_USER: clickhouse.user,
-          CLICKHOUSE_PASSWORD: clickhouse.password,
-          CLICKHOUSE_DATABASE: clickhouse.database,
-        })
-      } finally {
-        await stint?.close()
-        await clickhouse.stop()
-      }
-    },
-    120_000,
-  )
+  test.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('with InfluxDB and ClickHouse', async () => {
+    const influx = await (await influxd()).freshBucket()
+    const clickhouse = await startClickHouseBridge()
+    try {
+      await surviveKills({
+        INFLUX_URL: influx.url,
+        INFLUX_TOKEN: influx.token,
+        INFLUX_ORG: influx.org,
+        INFLUX_BUCKET: influx.bucket,
+        CLICKHOUSE_URL: clickhouse.url,
+        CLICKHOUSE_USER: clickhouse.user,
+        CLICKHOUSE_PASSWORD: clickhouse.password,
+        CLICKHOUSE_DATABASE: clickhouse.database,
+      })
+    } finally {
+      await stint?.close()
+      await clickhouse.stop()
+    }
+  })
 })

@@ -128,4 +128,4 @@ test('every event ends up in exactly one place, for any outcomes of the store an
     { numRuns: 40 },
   )
   for (const [what, times] of Object.entries(seen)) expect(`${what} ${times > 0}`).toBe(`${what} true`)
-}, 60_000)
+})

@@ -14,7 +14,7 @@ import { ACCOUNT, drain, markAt, marks, openShipTrial, type ShipTrial, stepUntil
 
 const N = 5000
 const BOUND_A_POISON = 2 * Math.ceil(Math.log2(N))
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 let ship: ShipTrial
 beforeEach(async () => {
@@ -121,5 +121,5 @@ describe.skipIf(engineMissing !== undefined)('a ClickHouse', () => {
       await operator.close()
       await engine.close()
     }
-  }, 60_000)
+  })
 })

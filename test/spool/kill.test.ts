@@ -87,4 +87,4 @@ test('after kill -9 at many moments every acknowledged record is delivered in or
   expect(oracle.acknowledged.length).toBeGreaterThan(3700)
   expect(oracle.advanced.size).toBeGreaterThan(100)
   expect(quiet(lines)).toBe(true)
-}, 20_000)
+})

@@ -19,7 +19,7 @@ beforeAll(async () => {
   opened = await openPage(server.url.origin)
   await opened.page.goto(`${server.url.origin}/some#view`)
   await until('a refused request', () => opened.complaints.length > 0)
-}, 120_000)
+})
 afterAll(async () => {
   await opened?.close()
   await server?.stop(true)

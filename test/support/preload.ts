@@ -2,6 +2,6 @@
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { useOwnTempDir } from './temp-dir.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 // run-tests.ts has one directory for all workers, which run this hook after each file while servers of later files still use theirs.
 if (process.env.STINT_TEST_TEMP === undefined) afterAll(useOwnTempDir())

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { tempDir } from './temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
-const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 90_000
 /** Characters of the log in an error. */
 const LOG_SHOWN = 8_000
 /** Prints the server's pid, and kills it when our end of the pipe closes, since a killed test run cannot clean up. */

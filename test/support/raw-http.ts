@@ -1,7 +1,7 @@
 // HTTP/1.1 as bytes on a socket, for what no client would send.
 import { connect } from 'node:net'
 
-const ANSWER_WITHIN_MS = 10_000
+const ANSWER_WITHIN_MS = 60_000
 
 export interface RawAnswer {
   readonly status: number

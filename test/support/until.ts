@@ -7,7 +7,7 @@ export const witnesses = new Map<object, () => Promise<string>>()
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 30_000,
+  withinMs = 60_000,
   everyMs = 5,
 ): Promise<void> {
   const deadline = performance.now() + withinMs

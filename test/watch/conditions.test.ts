@@ -8,6 +8,8 @@ import { createStintProcess, type Env, type StintProcess } from '../support/proc
 import { until } from '../support/until.ts'
 
 const DAY_MS = 86_400_000
+/** A watch is evaluated every 15 s. */
+const WITHIN_MS = 120_000
 
 interface Body {
   readonly type: string
@@ -77,7 +79,7 @@ for (const { name, env, reason } of STORES) {
     const got = (type: string, process: string) =>
       receiver.bodies.filter((body) => body.type === `alert.${type}` && body.data.process === process)
     const gets = (type: string, process: string) =>
-      until(`${type} of ${process}`, () => got(type, process).length > 0, 50_000)
+      until(`${type} of ${process}`, () => got(type, process).length > 0, WITHIN_MS)
 
     beforeAll(async () => {
       stint = createStintProcess({
@@ -89,7 +91,7 @@ for (const { name, env, reason } of STORES) {
       caller = await signUp(stint.url)
       const made = await caller.post('/api/channels', { name: 'hook', kind: 'webhook', url: receiver.url })
       channel = (await made.json()).channel.id
-    }, 90_000)
+    })
     afterAll(async () => {
       await stint?.close()
       await receiver.close()
@@ -102,7 +104,7 @@ for (const { name, env, reason } of STORES) {
       expect(got('firing', 'workers')[0]!.data).toMatchObject({ condition: 'metric' })
       await send('metrics', { process: 'workers', items: { alive: 3 } })
       await gets('resolved', 'workers')
-    }, 120_000)
+    })
 
     test('an exception fires, the run that raised it does not resolve it, the next one does', async () => {
       await watch('importer', { failed: { exceptions: true }, long: '4s' })
@@ -115,11 +117,11 @@ for (const { name, env, reason } of STORES) {
       await send('start', { process: 'importer', uid: 'b' })
       await send('end', { process: 'importer', uid: 'b' })
       await gets('resolved', 'importer')
-    }, 120_000)
+    })
 
     test('the heartbeat is requested', async () => {
-      await until('a heartbeat', () => receiver.beats.length > 0, 40_000)
-    }, 60_000)
+      await until('a heartbeat', () => receiver.beats.length > 0, WITHIN_MS)
+    })
 
     test('a failure of last night that arrives now is notified once, also after a kill; one from before the watch is not', async () => {
       await watch('nightly', { failed: {}, long: '5h' })
@@ -152,37 +154,33 @@ for (const { name, env, reason } of STORES) {
       await gets('firing', 'last')
       for (const process of ['nightly', 'killed'])
         expect(got('firing', process).map(({ data }) => data.uid)).toEqual(['night'])
-    }, 180_000)
+    })
   })
 }
 
-test.skipIf(missing('chdb') !== undefined)(
-  'without evaluation there is no heartbeat',
-  async () => {
-    const receiver = createReceiver()
-    const stint = createStintProcess({
-      STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
-      INFLUX_URL: 'http://127.0.0.1:9',
-      INFLUX_TOKEN: 'none',
-      INFLUX_ORG: 'none',
-      INFLUX_BUCKET: 'none',
-    })
-    try {
-      await stint.start()
-      const caller = await signUp(stint.url)
-      const made = await caller.post('/api/watches', { name: 'a', process: 'a', failed: {}, channels: [] })
-      expect(made.status).toBe(201)
-      await stint.terminate()
-      receiver.beats.length = 0 // there was nothing to evaluate
-      await stint.start()
-      const startedAt = Date.now()
-      await until('the first evaluations failed', () => Date.now() - startedAt > 30_000, 40_000)
-      expect(receiver.beats).toEqual([])
-      expect((await fetch(`${stint.url}/readyz`)).status).toBe(200)
-    } finally {
-      await stint.close()
-      await receiver.close()
-    }
-  },
-  120_000,
-)
+test.skipIf(missing('chdb') !== undefined)('without evaluation there is no heartbeat', async () => {
+  const receiver = createReceiver()
+  const stint = createStintProcess({
+    STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
+    INFLUX_URL: 'http://127.0.0.1:9',
+    INFLUX_TOKEN: 'none',
+    INFLUX_ORG: 'none',
+    INFLUX_BUCKET: 'none',
+  })
+  try {
+    await stint.start()
+    const caller = await signUp(stint.url)
+    const made = await caller.post('/api/watches', { name: 'a', process: 'a', failed: {}, channels: [] })
+    expect(made.status).toBe(201)
+    await stint.terminate()
+    receiver.beats.length = 0 // there was nothing to evaluate
+    await stint.start()
+    const startedAt = Date.now()
+    await until('the first evaluations failed', () => Date.now() - startedAt > 30_000, 40_000)
+    expect(receiver.beats).toEqual([])
+    expect((await fetch(`${stint.url}/readyz`)).status).toBe(200)
+  } finally {
+    await stint.close()
+    await receiver.close()
+  }
+})

@@ -5,6 +5,9 @@ import { missing } from '../support/needs.ts'
 import { createStintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
+/** A watch is evaluated every 15 s. */
+const WITHIN_MS = 120_000
+
 interface Received {
   readonly id: string
   readonly headers: Record<string, string>
@@ -55,7 +58,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
   const got = (type: string, process: string) =>
     received.filter(({ body }) => body.type === type && body.data.process === process)
   const gets = (type: string, process: string, count = 1) =>
-    until(`${count} × ${type} of ${process}`, () => got(type, process).length >= count, 40_000)
+    until(`${count} × ${type} of ${process}`, () => got(type, process).length >= count, WITHIN_MS)
 
   beforeAll(async () => {
     await stint.start()
@@ -74,7 +77,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     expect(made.status).toBe(201)
     channel = made.json.channel.id
     secret = made.json.channel.secret
-  }, 60_000)
+  })
   afterAll(async () => {
     await receiver.stop(true)
     await stint.close()
@@ -91,7 +94,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await ask('PATCH', `/api/watches/${id}`, { late: { every: '1h', grace: '1s' } })
     expect((await ask('GET', '/api/alerts?state=firing')).json.alerts).toEqual([])
     await ask('DELETE', `/api/watches/${id}`)
-  }, 60_000)
+  })
 
   test('a failed run and its recovery, a long run and its end', async () => {
     await watch('job', { failed: { after: 1 }, long: '2s' })
@@ -105,7 +108,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await send('end', { process: 'job', uid: 'b' })
     await gets('alert.resolved', 'job', 2)
     expect(new Set(received.map(({ id }) => id)).size).toBe(received.length)
-  }, 90_000)
+  })
 
   test('a metric above its limit fires and resolves', async () => {
     await watch('queue', { metric: { name: 'depth', window: '10s', of: 'last', above: 5 } })
@@ -113,7 +116,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await gets('alert.firing', 'queue')
     await send('metrics', { process: 'queue', items: { depth: 1 } })
     await gets('alert.resolved', 'queue')
-  }, 60_000)
+  })
 
   test('a kill loses no notification and repeats none with another id', async () => {
     status = 503
@@ -136,7 +139,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await send('end', { process: 'killed 1' })
     await gets('alert.resolved', 'killed 1')
     for (const i of [1, 2, 3]) expect(new Set(got('alert.firing', `killed ${i}`).map(({ id }) => id)).size).toBe(1)
-  }, 120_000)
+  })
 
   test('a restart causes no alert, and silence counts from the restart', async () => {
     await send('start', { process: 'steady' })
@@ -148,5 +151,5 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     const backAt = Date.now()
     await gets('alert.firing', 'steady')
     expect(Date.parse(got('alert.firing', 'steady')[0]!.body.data.since) - backAt).toBeGreaterThan(2_500)
-  }, 90_000)
+  })
 })

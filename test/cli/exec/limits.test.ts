@@ -76,7 +76,7 @@ describe('--timeout', () => {
     expect(exitCode).toBe(124)
     const { exception } = await eventsOf('stubborn', 3)
     expect(exception!.exception).toStartWith('sh: timed out after 1 s and was ended by SIGKILL')
-  }, 30_000)
+  })
 
   test.each(['0', '25d', 'soon', '-5s', ''])('%j is a usage error', async (span) => {
     const { exitCode, stderr } = await user.run(['exec', '--timeout', span, '--', 'true'])

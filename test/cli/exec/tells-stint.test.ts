@@ -390,7 +390,7 @@ describe('a slow Stint', () => {
     const noise = usual - Math.min(...took.answering)
     expect(median(took.away) - usual).toBeLessThan(200 + noise)
     expect(median(took.silent) - usual).toBeLessThan(200 + noise)
-  }, 60_000)
+  })
 })
 
 test('leaves foreign files in the directory of events unchanged', async () => {

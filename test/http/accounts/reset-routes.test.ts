@@ -32,7 +32,7 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     stint = createStintProcess({ SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Stint <stint@example.com>' })
     await stint.start()
     await stint.signUp('ada@example.com')
-  }, 60_000)
+  })
   afterAll(async () => {
     await stint.close()
     smtp.close()
@@ -57,7 +57,7 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     expect((await signIn('another long password')).status).toBe(201)
     expect((await fetch(`${stint.url}/api/session`, { headers: { cookie } })).status).toBe(401)
     expect(stint.log()).not.toContain(token)
-  }, 60_000)
+  })
 
   test('confirms the address of a channel by a link, and then receives alerts there', async () => {
     const signedIn = await ask('/api/session', { email: 'ada@example.com', password: 'another long password' })
@@ -74,5 +74,5 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     expect((await ask(`/api/channels/${channel.id}/test`, {}, cookie)).status).toBe(200)
     await until('the test arrives', () => mails.length > 1)
     expect(mails[1]!.to).toBe('ops@example.com')
-  }, 60_000)
+  })
 })

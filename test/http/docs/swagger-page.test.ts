@@ -10,7 +10,7 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
   beforeAll(async () => {
     app = await startApp()
     browser = await openPage(app.url)
-  }, 30_000)
+  })
   afterAll(async () => {
     await browser.close()
     await app.stop()
@@ -56,5 +56,5 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
     expect(events.find(({ kind }) => kind === 'start')).toMatchObject({ process: 'nightly import', meta: 'region eu' })
     expect(browser.complaints).toEqual([])
     expect(browser.strayRequests).toEqual([])
-  }, 60_000)
+  })
 })
