@@ -126,6 +126,7 @@ for (const { name, env, reason } of STORES) {
     test('a failure of last night that arrives now is notified once, also after a kill; one from before the watch is not', async () => {
       await watch('nightly', { failed: {}, long: '5h' })
       await watch('killed', { failed: {}, long: '5h' })
+      await watch('threw', { failed: { exceptions: true } })
       await stint.terminate()
       const db = new Database(join(stint.dataDir, 'watches.sqlite'))
       db.run('UPDATE watch SET since_us = since_us - ?', [DAY_MS * 1000]) // the watches are a day old
@@ -144,9 +145,11 @@ for (const { name, env, reason } of STORES) {
       await backlog('nightly')
       await gets('resolved', 'nightly')
       await backlog('killed')
+      await send('exception', { process: 'threw', exception: 'ValueError: no rows', at: at(0.5 * DAY_MS) })
       await stint.kill()
       await stint.start()
       await gets('resolved', 'killed')
+      await gets('firing', 'threw')
       await backlog('nightly') // sent again
       await watch('last', { failed: {} })
       await send('start', { process: 'last' })
@@ -154,6 +157,7 @@ for (const { name, env, reason } of STORES) {
       await gets('firing', 'last')
       for (const process of ['nightly', 'killed'])
         expect(got('firing', process).map(({ data }) => data.uid)).toEqual(['night'])
+      expect(got('firing', 'threw').length).toBe(1)
     })
   })
 }

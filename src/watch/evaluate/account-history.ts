@@ -1,9 +1,13 @@
 // Reads an account's history in step with time: everything once at the beginning, then only the newest stretch with an overlap, now and then a longer
-// one, and what is known to have arrived late. All reads are bounded.
+// one, and what is known to have arrived late. All reads are bounded. Invariant: no run counts as open because its end is not stored yet.
+//   live  a start of the newest stretch: every end that was accepted before the judged moment is stored
+//   late  any other start that is new and has no end: it is no run until everything is stored that was accepted up to 5 s after it was seen, and its
+//         stretch was read again
+// At the beginning, and for a process that is new, every start is late, so everything is loaded twice and not judged before.
 
 import type { LateEvents } from './late-events.ts'
-import { createMemory, type Memory } from './memory.ts'
-import type { WatchSource } from './watch-source.ts'
+import { createMemory, type Lateness, type Memory } from './memory.ts'
+import type { KnownMark, WatchSource } from './watch-source.ts'
 
 const MINUTE_US = 60e6
 const HOUR_US = 60 * MINUTE_US
@@ -20,8 +24,12 @@ const AHEAD_US = 5 * MINUTE_US
 /** Asked for by name up to this many processes, else all of the account's. */
 const MAX_NAMED = 200
 
-/** A spool that is so far behind holds events of before. */
-const BEHIND_US = 5e6
+/** Live events are stored so long after their time at most, as far as the spool came; older ones arrived late. */
+const LIVE_US = 10e6
+/** The rest of what arrived with a late mark is accepted so soon after the mark was seen. */
+const SETTLES_US = 5e6
+/** A stream of late events that never ends is read this often. */
+const STREAM_US = 60e6
 
 /** Every so often, so much of the past is read again. */
 const OVERLAPS = [
@@ -37,7 +45,7 @@ export interface OpenRun {
   readonly startedUs: number
 }
 
-/** `nowUs`, and everything before `knownUs` is stored. */
+/** `nowUs`, and everything that was accepted before `knownUs` is stored. */
 export interface Reach {
   readonly nowUs: number
   readonly knownUs: number
@@ -48,6 +56,8 @@ export interface AccountHistory {
   /** Of these processes; undefined = all. Rejects when the store does not answer; what was known stays. */
   readMarks(reach: Reach, processes: ReadonlySet<string> | undefined, openRuns: readonly OpenRun[]): Promise<void>
   readExceptions(reach: Reach): Promise<void>
+  /** May the marks of this process be judged? undefined = of all. */
+  isReady(process: string | undefined): boolean
 }
 
 export interface LateOnes {
@@ -55,19 +65,36 @@ export interface LateOnes {
   readonly exceptions: LateEvents
 }
 
-/** `judgedUs`: how far an earlier process came; undefined at the very first time. */
-export function createAccountHistory(
-  source: WatchSource,
-  account: string,
-  judgedUs: number | undefined,
-  late: LateOnes,
-): AccountHistory {
+export interface AccountHistoryOptions {
+  readonly source: WatchSource
+  readonly account: string
+  /** How far an earlier process came; undefined at the very first time. */
+  readonly judgedUs: number | undefined
+  readonly late: LateOnes
+  nowUs(): number
+}
+
+type Processes = ReadonlySet<string> | 'all'
+
+/** A read to be repeated once everything that was accepted before `dueUs` is stored. */
+interface Again {
+  readonly processes: Processes
+  readonly fromUs: number
+  readonly dueUs: number
+}
+
+export function createAccountHistory(options: AccountHistoryOptions): AccountHistory {
+  const { source, account, judgedUs, late } = options
   const memory = createMemory()
   let readUs: number | undefined
   let exceptionsUs: number | undefined
-  let loaded: ReadonlySet<string> | 'all' = new Set()
-  /** An earlier process left events in the spool, as old as they may be: everything is loaded again once they are stored. */
-  let reloadUs: number | undefined
+  let loaded: Processes = new Set()
+  let loads: readonly Again[] = []
+  /** Loaded twice. */
+  let ready: Processes = new Set()
+  let again: readonly Again[] = []
+  /** An earlier process may have left exceptions, stored and not judged, as old as they may be: all are read once this moment is stored. */
+  let inheritedUs: number | undefined
   const overlapped: number[] = OVERLAPS.map(() => Number.NEGATIVE_INFINITY)
 
   function backFrom(nowUs: number): number {
@@ -77,55 +104,95 @@ export function createAccountHistory(
     return OVERLAPS[widest]!.backUs
   }
 
-  const namesOf = (wanted: ReadonlySet<string> | undefined) =>
-    wanted === undefined || wanted.size > MAX_NAMED ? {} : { processes: [...wanted] }
+  const lateness = (waitUs: number): Lateness => ({
+    beforeUs: (readUs ?? Number.POSITIVE_INFINITY) - LIVE_US,
+    trustUs: options.nowUs() + waitUs,
+  })
 
-  /** Of processes that were not looked at so far. */
-  async function load(nowUs: number, processes: ReadonlySet<string> | undefined): Promise<void> {
-    const range = { account, toUs: nowUs + AHEAD_US, ...namesOf(processes) }
+  function add(marks: readonly KnownMark[], late: Lateness): void {
+    const fresh = memory.addMarks(marks, late)
+    if (fresh.processes.size > 0) again = [...again, { ...fresh, dueUs: late.trustUs }]
+  }
+
+  async function findMarks(processes: readonly string[] | undefined, fromUs: number, toUs: number) {
+    const marks = await source.findMarks({ account, fromUs, toUs, ...(processes && { processes }), maxRows: MAX_ROWS })
+    if (marks.length >= MAX_ROWS) memory.noteCompleteFrom(marks.at(-1)!.atUs, processes)
+    return marks
+  }
+
+  async function load(nowUs: number, processes: Processes): Promise<KnownMark[]> {
+    const names = namesOf(processes)
+    const range = { account, toUs: nowUs + AHEAD_US, ...(names && { processes: names }) }
     const fromUs = nowUs - LOADED_BACK_US
     const [starts, marks] = await Promise.all([
       source.findNewestStarts({ ...range, fromUs: nowUs - NEWEST_START_BACK_US }),
       source.findMarks({ ...range, fromUs, perSeries: LOADED_PER_SERIES, maxRows: MAX_ROWS }),
     ])
     memory.addNewestStarts(starts)
-    memory.addMarks(marks)
-    noteIncomplete(memory, marks.length, fromUs)
+    return marks
+  }
+
+  /** Processes that were not looked at so far, and again those whose first look is settled. */
+  async function loadWanted({ nowUs, knownUs }: Reach, wanted: Processes, openRuns: readonly OpenRun[]): Promise<void> {
+    const fromUs = nowUs - LOADED_BACK_US
+    const processes = without(wanted, loaded)
+    if (processes === 'all' || processes.size > 0) {
+      const marks = await load(nowUs, processes)
+      const dueUs = options.nowUs() + SETTLES_US
+      memory.addMarks(marks, { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
+      noteIncomplete(memory, marks.length, fromUs)
+      memory.addMarks(openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start', atUs: startedUs })))
+      loads = [...loads, { processes, fromUs, dueUs }]
+      loaded = union(loaded, processes)
+    }
+    for (const one of loads.filter(({ dueUs }) => dueUs <= knownUs)) {
+      const marks = await load(nowUs, one.processes)
+      add(marks, lateness(SETTLES_US))
+      noteIncomplete(memory, marks.length, fromUs)
+      loads = loads.filter((it) => it !== one)
+      ready = union(ready, one.processes)
+    }
+  }
+
+  /** The stretches of late marks that are trusted from now on. */
+  async function readAgain({ nowUs, knownUs }: Reach): Promise<void> {
+    const due = again.filter(({ dueUs }) => dueUs <= knownUs)
+    if (due.length === 0) return
+    const names = namesOf(due.map(({ processes }) => processes).reduce(union))
+    const marks = await findMarks(names, Math.min(...due.map(({ fromUs }) => fromUs)), nowUs + AHEAD_US)
+    again = again.filter((it) => !due.includes(it))
+    add(marks, lateness(STREAM_US))
   }
 
   return {
     memory,
-    async readMarks({ nowUs, knownUs }, processes, openRuns) {
-      if (readUs === undefined && nowUs - knownUs > BEHIND_US) reloadUs = nowUs
-      if (reloadUs !== undefined && knownUs >= reloadUs) {
-        loaded = new Set()
-        reloadUs = undefined
-      }
-      const missing = missingFrom(loaded, processes)
-      if (missing === 'all' || missing.size > 0) {
-        await load(nowUs, missing === 'all' ? undefined : missing)
-        loaded = processes === undefined ? 'all' : new Set([...(loaded === 'all' ? [] : loaded), ...processes])
-        memory.addMarks(openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start', atUs: startedUs })))
-      }
-      const untilUs = readUs ?? judgedUs ?? nowUs
-      const fromUs = Math.min(untilUs, nowUs) - backFrom(nowUs)
-      const range = { account, fromUs, toUs: nowUs + AHEAD_US, ...namesOf(processes) }
-      const marks = await source.findMarks({ ...range, maxRows: MAX_ROWS })
-      memory.addMarks(marks)
-      if (marks.length >= MAX_ROWS) memory.noteCompleteFrom(marks.at(-1)!.atUs)
+    isReady: (process) => ready === 'all' || (process !== undefined && ready.has(process)),
+    async readMarks(reach, wanted, openRuns) {
+      const { nowUs, knownUs } = reach
+      await loadWanted(reach, wanted ?? 'all', openRuns)
+      await readAgain(reach)
+      const fromUs = Math.min(readUs ?? judgedUs ?? nowUs, nowUs) - backFrom(nowUs)
+      add(await findMarks(namesOf(wanted ?? 'all'), fromUs, nowUs + AHEAD_US), lateness(SETTLES_US))
       readUs = Math.min(nowUs, knownUs)
       const old = late.marks.stored(knownUs)
       if (old === undefined) return
-      const wanted = old.processes?.filter((process) => processes?.has(process) ?? true)
-      if (wanted?.length !== 0)
-        memory.addMarks(await source.findMarks({ account, ...old, processes: wanted, maxRows: MAX_ROWS }))
+      const processes = old.processes?.filter((process) => wanted?.has(process) ?? true)
+      if (processes?.length !== 0) {
+        add(await findMarks(processes, old.fromUs, old.toUs), lateness(SETTLES_US))
+      }
       late.marks.settle()
     },
     async readExceptions({ nowUs, knownUs }) {
+      if (exceptionsUs === undefined && judgedUs !== undefined) inheritedUs = options.nowUs() + SETTLES_US
       const fromUs = (exceptionsUs ?? judgedUs ?? nowUs) - OVERLAPS[0].backUs
       const range = { account, fromUs, toUs: nowUs + AHEAD_US, maxRows: MAX_EXCEPTIONS }
       memory.addExceptions(await source.findExceptions(range))
       exceptionsUs = Math.min(nowUs, knownUs)
+      if (inheritedUs !== undefined && inheritedUs <= knownUs && loads.length === 0) {
+        const found = await source.findExceptions({ ...range, fromUs: nowUs - LOADED_BACK_US })
+        memory.addExceptions(found.filter(({ process, meta, atUs }) => atUs >= memory.completeFromUs(process, meta)))
+        inheritedUs = undefined
+      }
       const old = late.exceptions.stored(knownUs)
       if (old === undefined) return
       memory.addExceptions(await source.findExceptions({ ...range, fromUs: old.fromUs, toUs: old.toUs }))
@@ -143,12 +210,15 @@ function noteIncomplete(memory: Memory, rows: number, fromUs: number): void {
   }
 }
 
-function missingFrom(
-  loaded: ReadonlySet<string> | 'all',
-  wanted: ReadonlySet<string> | undefined,
-): ReadonlySet<string> | 'all' {
-  if (loaded === 'all') return new Set()
-  return wanted === undefined ? 'all' : wanted.difference(loaded)
+const without = (wanted: Processes, known: Processes): Processes => {
+  if (known === 'all') return new Set()
+  return wanted === 'all' ? 'all' : wanted.difference(known)
 }
+
+const union = (a: Processes, b: Processes): Processes => (a === 'all' || b === 'all' ? 'all' : a.union(b))
+
+/** undefined = all. */
+const namesOf = (processes: Processes): readonly string[] | undefined =>
+  processes === 'all' || processes.size > MAX_NAMED ? undefined : [...processes]
 
 export const forgetBeforeUs = (nowUs: number): number => nowUs - FORGOTTEN_AFTER_US

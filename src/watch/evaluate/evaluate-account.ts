@@ -24,6 +24,8 @@ export interface Evaluation {
   readonly changes: readonly AlertChange[]
   /** Why some conditions could not be judged. */
   readonly faults: readonly unknown[]
+  /** Some watches wait until everything is stored that was in the spool when their processes were first looked at. */
+  readonly isWaiting: boolean
 }
 
 export async function evaluateAccount(
@@ -46,9 +48,11 @@ export async function evaluateAccount(
     }
   }
   const ofMarks = active.filter(({ rules: { late, longUs, failed, slow } }) => late || longUs || failed || slow)
-  const hasMarks =
+  const canReadMarks =
     ofMarks.length > 0 &&
     (await attempt(() => history.readMarks({ nowUs, knownUs: pointsKnownUs }, processesOf(ofMarks), openRuns(ofMarks))))
+  const isReady = ({ watch }: ReadyWatch) =>
+    canReadMarks && history.isReady(isPattern(watch.spec.process) ? undefined : watch.spec.process)
   const asksExceptions = active.some(({ rules }) => rules.failed !== undefined)
   const hasExceptions =
     asksExceptions && (await attempt(() => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs })))
@@ -61,13 +65,13 @@ export async function evaluateAccount(
   const changes = active.flatMap((one) => {
     const byMetrics = metrics.get(one)
     return [
-      ...(hasMarks ? changesByMarks(one, history, moment, hasExceptions, quiet) : []),
+      ...(isReady(one) ? changesByMarks(one, history, moment, hasExceptions, quiet) : []),
       ...(byMetrics === undefined ? [] : toChanges(one, byMetrics, new Set(['metric']), history, moment)),
       ...toReminders(one, history, moment),
     ]
   })
   history.memory.trim(forgetBeforeUs(nowUs))
-  return { changes, faults }
+  return { changes, faults, isWaiting: canReadMarks && !ofMarks.every(isReady) }
 }
 
 /** Undefined = all. */

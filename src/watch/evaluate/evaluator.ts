@@ -74,10 +74,12 @@ interface AccountState {
   readonly quiet: Quiet
   dueUs: number
   judgedUs: number | undefined
-  /** Of the last evaluation without a fault. */
+  /** Everything before was judged. */
   goodUs: number
-  /** The last evaluation had no fault. */
+  /** Every store answered the last evaluation. */
   isGood: boolean
+  /** Why the last evaluation was not complete. */
+  fault: unknown
 }
 
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
@@ -93,6 +95,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   let lastRoundUs: number | undefined
   let prunedUs = Number.NEGATIVE_INFINITY
   let isStopping = false
+  let isAnyUnknown = false
   /** No account is due before. */
   let nextUs = Number.NEGATIVE_INFINITY
 
@@ -109,13 +112,14 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     if (known !== undefined) return known
     const judgedUs = judged?.get(account)
     const fresh: AccountState = {
-      history: createAccountHistory(source, account, judgedUs, lateOf(account)),
+      history: createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs }),
       metrics: new Map(),
       quiet: new WeakMap(),
       dueUs: 0,
       judgedUs,
       goodUs: nowUs(),
       isGood: false,
+      fault: undefined,
     }
     accounts.set(account, fresh)
     return fresh
@@ -142,15 +146,24 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     const moment = momentOf(state)
     const ofMetrics = watches.filter(({ rules }) => rules.metric !== undefined)
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
-    nextUs = Math.min(nextUs, moment.nowUs + intervalOf(watches))
-    state.dueUs = moment.nowUs + intervalOf(watches)
-    const { changes, faults } = await evaluateAccount(watches, state.history, judgeMetrics, state.quiet, moment)
+    const due = (intervalUs: number) => {
+      state.dueUs = moment.nowUs + intervalUs
+      nextUs = Math.min(nextUs, state.dueUs)
+    }
+    due(intervalOf(watches))
+    const { changes, faults, isWaiting } = await evaluateAccount(
+      watches,
+      state.history,
+      judgeMetrics,
+      state.quiet,
+      moment,
+    )
+    if (isWaiting) due(MIN_INTERVAL_US)
+    state.fault = faults[0] ?? (isWaiting ? new Error('events of before are not stored yet') : undefined)
     state.isGood = faults.length === 0
-    if (state.isGood) {
-      state.goodUs = moment.nowUs
+    if (state.fault === undefined) {
+      state.goodUs = moment.pointsKnownUs
       state.judgedUs = moment.pointsKnownUs
-    } else if (nowUs() - state.goodUs > UNKNOWN_AFTER_US) {
-      log.debug({ err: faults[0], account }, 'watches cannot be evaluated; they stay as they are')
     }
     return changes
   }
@@ -183,7 +196,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       await store.prune(began - RESOLVED_KEPT_US)
       prunedUs = began
     }
-    if ([...accounts.values()].every(({ isGood }) => isGood)) lastRoundUs = nowUs()
+    if ([...accounts.values()].every((state) => state.isGood && !isUnknown(state))) lastRoundUs = nowUs()
+    noteUnknown()
     options.onRound?.((nowUs() - began) / 1e6)
   }
 
@@ -198,6 +212,17 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 
   const isUnknown = ({ goodUs }: AccountState) => nowUs() - goodUs > UNKNOWN_AFTER_US
   const unknown = () => [...accounts].filter(([, state]) => isUnknown(state)).map(([account]) => account)
+
+  /** Logs when the first account becomes unknown, and when none is any more. */
+  function noteUnknown(): void {
+    const since = unknown()
+    if (since.length > 0 && !isAnyUnknown) {
+      const { fault, goodUs } = accounts.get(since[0]!)!
+      const behindS = Math.round((nowUs() - goodUs) / 1e6)
+      log.warn({ err: fault, accounts: since.length, behindS }, 'watches cannot be judged; they stay as they are')
+    } else if (since.length === 0 && isAnyUnknown) log.info('all watches are judged again')
+    isAnyUnknown = since.length > 0
+  }
 
   return {
     step,

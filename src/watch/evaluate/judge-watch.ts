@@ -84,15 +84,16 @@ function judgeSilence(
     const lastUs = Math.max(...list.map((it) => it.lastUs))
     if (watch.isPattern && lastUs < judgement.knownUs - SEEN_WITHIN_US) return []
     const completeFromUs = Math.max(0, ...list.map((it) => it.completeFromUs))
-    const starts = list.flatMap(({ marks, newestStartUs }) => [
-      newestStartUs,
-      ...marks.filter(({ mark, atUs }) => mark === 'start' && atUs >= completeFromUs).map(({ atUs }) => atUs),
-    ])
-    const known = [...new Set(starts.filter(Number.isFinite))].sort((a, b) => a - b)
+    const starts = list.flatMap(({ marks }) => marks.filter(({ mark }) => mark === 'start').map(({ atUs }) => atUs))
+    const newestUs = Math.max(...list.map((it) => it.newestStartUs))
+    const complete = starts.filter((us) => us >= completeFromUs)
+    const known = [...new Set([newestUs, ...complete].filter(Number.isFinite))].sort((a, b) => a - b)
     // Silence that ended before `floorUs` is not judged: cron expressions are costly.
     const first = known.findLastIndex((us) => us < Math.min(floorUs, judgement.knownUs))
+    // Unknown starts may lie before the first complete one, and before `completeFromUs`.
+    const fromUs = judgement.sinceUs < completeFromUs ? (complete[0] ?? completeFromUs) : completeFromUs
     const episodes = judgeLate(rule, known.slice(Math.max(0, first)), judgement).filter(
-      ({ untilUs = Number.POSITIVE_INFINITY }) => untilUs > completeFromUs,
+      ({ untilUs = Number.POSITIVE_INFINITY }) => untilUs > fromUs,
     )
     return [{ key: keyOf('late', process), condition: 'late', process, meta: watch.meta, episodes }]
   })

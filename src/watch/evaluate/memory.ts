@@ -26,12 +26,20 @@ export interface Series {
   lastUs: number
 }
 
+/** Starts that are new, older than `beforeUs` and without an end arrived late: they are not trusted before `trustUs`. */
+export interface Lateness {
+  readonly beforeUs: number
+  readonly trustUs: number
+}
+
 export interface Memory {
-  addMarks(marks: readonly KnownMark[]): void
+  /** The late starts among them: their processes, and the oldest. */
+  addMarks(marks: readonly KnownMark[], lateness?: Lateness): { processes: Set<string>; fromUs: number }
   addExceptions(exceptions: readonly KnownException[]): void
   addNewestStarts(starts: readonly NewestStart[]): void
-  /** Marks before this moment may be missing. */
-  noteCompleteFrom(us: number): void
+  /** Marks before this moment may be missing, of these processes or of all. */
+  noteCompleteFrom(us: number, processes?: readonly string[]): void
+  completeFromUs(process: string, meta: string): number
   series(): Iterable<Series>
   seriesOf(process: string): readonly Series[]
   /** Another number after each event that is new, of one process or of any. */
@@ -67,7 +75,8 @@ export function createMemory(): Memory {
   }
 
   return {
-    addMarks(marks) {
+    addMarks(marks, lateness) {
+      const late = { processes: new Set<string>(), fromUs: Number.POSITIVE_INFINITY }
       const bySeries = new Map<Series, WatchMark[]>()
       for (const { process, meta, uid, mark, atUs } of marks) {
         const series = at(process, meta)
@@ -77,7 +86,19 @@ export function createMemory(): Memory {
         if (own === undefined) bySeries.set(series, [{ uid, mark, atUs }])
         else own.push({ uid, mark, atUs })
       }
-      for (const [series, own] of bySeries) if (merge(series.marks, own)) touch(series.process)
+      for (const [series, own] of bySeries) {
+        if (!merge(series.marks, own)) continue
+        touch(series.process)
+        if (lateness === undefined) continue
+        const fresh = new Set(own)
+        const isLate = (mark: WatchMark) => mark.atUs < lateness.beforeUs && fresh.has(mark)
+        for (const mark of [...findOpen(series.marks).values()].filter(isLate)) {
+          series.marks[series.marks.indexOf(mark)] = { ...mark, trustUs: lateness.trustUs }
+          late.processes.add(series.process)
+          late.fromUs = Math.min(late.fromUs, mark.atUs)
+        }
+      }
+      return late
     },
     addExceptions(exceptions) {
       for (const { process, meta, ...exception } of exceptions) {
@@ -94,9 +115,11 @@ export function createMemory(): Memory {
         touch(process)
       }
     },
-    noteCompleteFrom(us) {
-      for (const series of all()) series.completeFromUs = Math.max(series.completeFromUs, us)
+    noteCompleteFrom(us, processes) {
+      const concerned = processes?.flatMap((process) => byProcess.get(process) ?? []) ?? all()
+      for (const series of concerned) series.completeFromUs = Math.max(series.completeFromUs, us)
     },
+    completeFromUs: (process, meta) => byProcess.get(process)?.find((it) => it.meta === meta)?.completeFromUs ?? 0,
     series: all,
     seriesOf: (process) => byProcess.get(process) ?? [],
     versionOf: (process) => versions.get(process) ?? 0,
@@ -151,17 +174,22 @@ function insert<T>(list: T[], item: T, compare: (a: T, b: T) => number): boolean
 const compareExceptions = (a: KeptException, b: KeptException): number =>
   a.atUs - b.atUs || (a.headline < b.headline ? -1 : a.headline > b.headline ? 1 : 0)
 
-function trimMarks(series: Series): void {
-  const { marks } = series
-  const cut = marks.length - MARKS_KEPT
-  if (cut <= 0) return
+/** By uid, the starts that nothing has followed. */
+function findOpen(marks: readonly WatchMark[]): ReadonlyMap<string, WatchMark> {
   const open = new Map<string, WatchMark>()
   for (const mark of marks) {
     if (mark.mark === 'start') open.set(mark.uid, mark)
     else open.delete(mark.uid)
   }
+  return open
+}
+
+function trimMarks(series: Series): void {
+  const { marks } = series
+  const cut = marks.length - MARKS_KEPT
+  if (cut <= 0) return
   const boundary = marks[cut]!
-  const kept = [...open.values()].filter((mark) => compareMarks(mark, boundary) < 0).slice(-OPEN_KEPT)
+  const kept = [...findOpen(marks).values()].filter((mark) => compareMarks(mark, boundary) < 0).slice(-OPEN_KEPT)
   series.completeFromUs = Math.max(series.completeFromUs, boundary.atUs)
   marks.splice(0, cut, ...kept.sort(compareMarks))
 }

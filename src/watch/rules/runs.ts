@@ -6,6 +6,8 @@ export interface WatchMark {
   /** '' = without uid. */
   readonly uid: string
   readonly atUs: number
+  /** Of a start that arrived late: its end may be missing until everything that was accepted before this moment is stored. */
+  readonly trustUs?: number
 }
 
 export interface Run {
@@ -29,7 +31,8 @@ export function compareMarks(a: WatchMark, b: WatchMark): number {
   return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
 }
 
-/** The runs that started at or before `knownUs`, as they were known then. `marks` are in the order of `compareMarks`. Orphans are no runs. */
+/** The runs that started at or before `knownUs`, as they were known then. `marks` are in the order of `compareMarks`. Orphans are no runs, nor are open
+ * starts that are not trusted yet. */
 export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs: number): Run[] {
   const runs: Run[] = []
   const open = new Map<string, WatchMark>()
@@ -41,6 +44,7 @@ export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs:
     else open.delete(mark.uid)
   }
   for (const start of open.values()) {
+    if (start.trustUs !== undefined && start.trustUs > knownUs) continue
     const endsUs = start.atUs + maxRunUs
     const isRunning = knownUs <= endsUs
     runs.push({
