@@ -24,7 +24,7 @@ import { pingRoutes } from './ping/ping-routes.ts'
 import { type AuthorizeDeps, authorize, findRequestKey } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
-import { badgeRoutes, watchRoutes } from './watches/watch-routes.ts'
+import { watchRoutes } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
   /** Of requests under /api; counts while intake is limited. */
@@ -142,7 +142,6 @@ export function createApp(deps: AppDeps) {
     .use(accountRoutes({ ...deps.accounts, findKey: (request) => findRequestKey(request, asking) }))
     .use(resetRoutes({ ...deps.reset, log }))
     .use(watchRoutes({ watch: deps.watch, accountOf: (request) => authorize(request, asking, 'manage') }))
-    .use(badgeRoutes(deps))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(
       deadLetterRoutes({

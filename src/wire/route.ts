@@ -62,7 +62,7 @@ export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>): Read
 })
 
 /** An answer with JSON; the example must be of the schema's type. */
-export const json = <T extends TSchema>(description: string, schema: T, example: Static<T>): Answer => ({
+export const json = <T extends TSchema>(description: string, schema: T, example: Static<T>) => ({
   description,
   body: { schema, example },
 })

@@ -9,7 +9,7 @@ import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import * as keyWire from '../../wire/keys.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
-import { describeRoute } from '../docs/describe-route.ts'
+import { createMount } from '../mount.ts'
 import { createRequireManager, refuseWiderScopes } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import {
@@ -125,175 +125,110 @@ export function accountRoutes(deps: AccountRoutesDeps) {
     }
   }
 
+  const signedOut = (request: Request) => withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
   const signedIn = async (request: Request, account: string) => {
     const token = await sessions.create(account, request.headers.get('user-agent') ?? '', sessionToken(request))
     return sessionCookie(token, isSecure(request))
   }
 
-  return new Elysia({ normalize: false })
-    .get(
-      wire.SHOW_SIGN_UP.path,
-      async ({ request }) => {
-        refuseStrangers(request)
-        return jsonAnswer({
-          open: accounts.signUpOpen(),
-          setup_code_required: accounts.setupCode() !== undefined,
-          signed_in: (await findSession(request)) !== undefined,
-        } satisfies wire.SignUpState)
-      },
-      describeRoute(wire.SHOW_SIGN_UP),
-    )
-    .post(
-      wire.CREATE_ACCOUNT.path,
-      async ({ request }) => {
-        refuseStrangers(request)
-        const { email, password, setup_code } = await readJson(request, wire.SignUp, SIGN_UP_RULES)
-        const address = addressOf(request)
-        const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
-        const { account, key } = await accounts.create({ email, password, address, ...setupCode })
-        audit(request, 'account_created', { account: account.id })
-        const created: wire.NewAccount = { account: answerAccount(account), key: answerIssuedKey(key) }
-        return withCookie(jsonAnswer(created, 201), await signedIn(request, account.id))
-      },
-      describeRoute(wire.CREATE_ACCOUNT),
-    )
-    .delete(
-      wire.DELETE_ACCOUNT.path,
-      async ({ request }) => {
-        await requireSession(request)
-        const { password = '', operator } = await readJson(request, wire.DeleteAccount)
-        const { account, id } = await requireSession(request)
-        await audited(request, account, accounts.confirmPassword(account, { password, session: id }))
-        await accounts.delete(account, operator)
-        audit(request, 'account_deleted', { account })
-        deps.onDeleted(account)
-        return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
-      },
-      describeRoute(wire.DELETE_ACCOUNT),
-    )
-    .post(
-      wire.CHANGE_PASSWORD.path,
-      async ({ request }) => {
-        await requireSession(request)
-        const { current_password, new_password } = await readJson(request, wire.ChangePassword, PASSWORD_RULES)
-        const { account, id } = await requireSession(request) // again: it may have ended while the body arrived
-        const change = { currentPassword: current_password, newPassword: new_password, session: id }
-        await audited(request, account, accounts.changePassword(account, change))
-        audit(request, 'password_changed', { account })
-        return emptyAnswer()
-      },
-      describeRoute(wire.CHANGE_PASSWORD),
-    )
-    .post(
-      wire.SIGN_IN.path,
-      async ({ request }) => {
-        refuseStrangers(request)
-        const { email, password } = await readJson(request, wire.SignIn)
-        const attempt = { email, password, address: addressOf(request) }
-        const account = await audited(request, undefined, accounts.signIn(attempt))
-        audit(request, 'signed_in', { account: account.id })
-        const answer: wire.SignedIn = { account: answerAccount(account) }
-        return withCookie(jsonAnswer(answer, 201), await signedIn(request, account.id))
-      },
-      describeRoute(wire.SIGN_IN),
-    )
-    .get(
-      wire.SHOW_SESSION.path,
-      async ({ request }) => {
-        const { account: id } = await requireSession(request)
-        const account = await accounts.get(id)
-        if (account === undefined) throw new Problem('session_invalid', 'The account is gone.')
-        return jsonAnswer({ account: answerAccount(account) } satisfies wire.SignedIn)
-      },
-      describeRoute(wire.SHOW_SESSION),
-    )
-    .delete(
-      wire.SIGN_OUT.path,
-      async ({ request }) => {
-        const { account, id } = await requireSession(request)
-        await sessions.revoke(account, id)
-        return withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
-      },
-      describeRoute(wire.SIGN_OUT),
-    )
-    .get(
-      wire.LIST_SESSIONS.path,
-      async ({ request }) => {
-        const { account, id: current } = await requireSession(request)
-        const list = (await sessions.list(account)).map(({ id, userAgent, createdMs, seenMs, expiresMs }) => ({
-          id,
-          current: id === current,
-          user_agent: userAgent,
-          created_at: time(createdMs),
-          last_seen_at: time(seenMs),
-          expires_at: time(expiresMs),
-        }))
-        return jsonAnswer({ sessions: list } satisfies wire.Sessions)
-      },
-      describeRoute(wire.LIST_SESSIONS),
-    )
-    .delete(
-      wire.END_SESSION.path,
-      async ({ request, params }) => {
-        const { account, id } = await requireSession(request)
-        await sessions.revoke(account, params.id)
-        return params.id === id ? withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request))) : emptyAnswer()
-      },
-      describeRoute(wire.END_SESSION),
-    )
-    .get(
-      keyWire.LIST_KEYS.path,
-      async ({ request }) => {
-        const { account } = await requireManager(request)
-        const list = (await keys.list(account)).map(
-          ({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
-            ...key,
-            scopes: [...scopes],
-            created_at: time(createdMs),
-            last_used_at: maybeTime(lastUsedMs),
-            expires_at: maybeTime(expiresMs),
-            revoked_at: maybeTime(revokedMs),
-          }),
-        )
-        return jsonAnswer({ keys: list } satisfies keyWire.Keys)
-      },
-      describeRoute(keyWire.LIST_KEYS),
-    )
-    .post(
-      keyWire.CREATE_KEY.path,
-      async ({ request }) => {
-        await requireManager(request)
-        const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
-        if (scopes.includes('ping') && scopes.length > 1) throw pingAlone()
-        const { account, has } = await requireManager(request)
-        refuseWiderScopes(has, scopes)
-        const key = await keys.create(account, name.trim(), scopes)
-        audit(request, 'key_created', { account, key: key.id })
-        return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
-      },
-      describeRoute(keyWire.CREATE_KEY),
-    )
-    .delete(
-      keyWire.REVOKE_KEY.path,
-      async ({ request, params }) => {
-        const { account } = await requireManager(request)
-        await keys.revoke(account, params.id)
-        audit(request, 'key_revoked', { account, key: params.id })
-        return emptyAnswer()
-      },
-      describeRoute(keyWire.REVOKE_KEY),
-    )
-    .post(
-      keyWire.ROTATE_KEY.path,
-      async ({ request, params }) => {
-        await requireManager(request)
-        const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
-        const { account, has } = await requireManager(request)
-        refuseWiderScopes(has, await keys.scopesOf(account, params.id))
-        const key = await keys.rotate(account, params.id, overlap_seconds)
-        audit(request, 'key_rotated', { account, key: key.id })
-        return jsonAnswer({ key: answerIssuedKey(key) } satisfies keyWire.KeyAnswer, 201)
-      },
-      describeRoute(keyWire.ROTATE_KEY),
-    )
+  const app = new Elysia({ normalize: false })
+  const onAnyone = createMount(app, refuseStrangers)
+  onAnyone(wire.SHOW_SIGN_UP, async (_, { request }) => ({
+    open: accounts.signUpOpen(),
+    setup_code_required: accounts.setupCode() !== undefined,
+    signed_in: (await findSession(request)) !== undefined,
+  }))
+  onAnyone(wire.CREATE_ACCOUNT, async (_, { request }) => {
+    const { email, password, setup_code } = await readJson(request, wire.SignUp, SIGN_UP_RULES)
+    const address = addressOf(request)
+    const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
+    const { account, key } = await accounts.create({ email, password, address, ...setupCode })
+    audit(request, 'account_created', { account: account.id })
+    const created: wire.NewAccount = { account: answerAccount(account), key: answerIssuedKey(key) }
+    return withCookie(jsonAnswer(created, 201), await signedIn(request, account.id))
+  })
+  onAnyone(wire.SIGN_IN, async (_, { request }) => {
+    const { email, password } = await readJson(request, wire.SignIn)
+    const attempt = { email, password, address: addressOf(request) }
+    const account = await audited(request, undefined, accounts.signIn(attempt))
+    audit(request, 'signed_in', { account: account.id })
+    const answer: wire.SignedIn = { account: answerAccount(account) }
+    return withCookie(jsonAnswer(answer, 201), await signedIn(request, account.id))
+  })
+
+  // where a body is read the session is looked up again: it may have ended while the body arrived
+  const onSession = createMount(app, requireSession)
+  onSession(wire.DELETE_ACCOUNT, async (_, { request }) => {
+    const { password = '', operator } = await readJson(request, wire.DeleteAccount)
+    const { account, id } = await requireSession(request)
+    await audited(request, account, accounts.confirmPassword(account, { password, session: id }))
+    await accounts.delete(account, operator)
+    audit(request, 'account_deleted', { account })
+    deps.onDeleted(account)
+    return signedOut(request)
+  })
+  onSession(wire.CHANGE_PASSWORD, async (_, { request }) => {
+    const { current_password, new_password } = await readJson(request, wire.ChangePassword, PASSWORD_RULES)
+    const { account, id } = await requireSession(request)
+    const change = { currentPassword: current_password, newPassword: new_password, session: id }
+    await audited(request, account, accounts.changePassword(account, change))
+    audit(request, 'password_changed', { account })
+  })
+  onSession(wire.SHOW_SESSION, async (session) => {
+    const account = await accounts.get(session.account)
+    if (account === undefined) throw new Problem('session_invalid', 'The account is gone.')
+    return { account: answerAccount(account) }
+  })
+  onSession(wire.SIGN_OUT, async ({ account, id }, { request }) => {
+    await sessions.revoke(account, id)
+    return signedOut(request)
+  })
+  onSession(wire.LIST_SESSIONS, async ({ account, id: current }) => ({
+    sessions: (await sessions.list(account)).map(({ id, userAgent, createdMs, seenMs, expiresMs }) => ({
+      id,
+      current: id === current,
+      user_agent: userAgent,
+      created_at: time(createdMs),
+      last_seen_at: time(seenMs),
+      expires_at: time(expiresMs),
+    })),
+  }))
+  onSession(wire.END_SESSION, async ({ account, id }, { request, params }) => {
+    await sessions.revoke(account, params.id)
+    return params.id === id ? signedOut(request) : emptyAnswer()
+  })
+
+  const onManager = createMount(app, requireManager)
+  onManager(keyWire.LIST_KEYS, async ({ account }) => ({
+    keys: (await keys.list(account)).map(({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
+      ...key,
+      scopes: [...scopes],
+      created_at: time(createdMs),
+      last_used_at: maybeTime(lastUsedMs),
+      expires_at: maybeTime(expiresMs),
+      revoked_at: maybeTime(revokedMs),
+    })),
+  }))
+  onManager(keyWire.CREATE_KEY, async (_, { request }) => {
+    const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
+    if (scopes.includes('ping') && scopes.length > 1) throw pingAlone()
+    const { account, has } = await requireManager(request)
+    refuseWiderScopes(has, scopes)
+    const key = await keys.create(account, name.trim(), scopes)
+    audit(request, 'key_created', { account, key: key.id })
+    return { key: answerIssuedKey(key) }
+  })
+  onManager(keyWire.REVOKE_KEY, async ({ account }, { request, params }) => {
+    await keys.revoke(account, params.id)
+    audit(request, 'key_revoked', { account, key: params.id })
+  })
+  onManager(keyWire.ROTATE_KEY, async (_, { request, params }) => {
+    const { overlap_seconds = 0 } = await readJson(request, keyWire.RotateKey)
+    const { account, has } = await requireManager(request)
+    refuseWiderScopes(has, await keys.scopesOf(account, params.id))
+    const key = await keys.rotate(account, params.id, overlap_seconds)
+    audit(request, 'key_rotated', { account, key: key.id })
+    return { key: answerIssuedKey(key) }
+  })
+  return app
 }

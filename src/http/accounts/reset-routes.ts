@@ -7,8 +7,7 @@ import type { ResetTokens } from '../../account/sign-in.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
-import { emptyAnswer, jsonAnswer } from '../answers.ts'
-import { describeRoute } from '../docs/describe-route.ts'
+import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 import { refuseCrossSite, refuseForeignHost } from './session-cookie.ts'
 
@@ -25,57 +24,39 @@ export interface ResetRoutesDeps {
   readonly log: Logger
 }
 
-export function resetRoutes({
-  accounts,
-  tokens,
-  limiter,
-  send,
-  publicUrl,
-  addressOf,
-  isOwnHost,
-  log,
-}: ResetRoutesDeps) {
+export function resetRoutes(deps: ResetRoutesDeps) {
+  const { accounts, tokens, limiter, send, publicUrl, addressOf, isOwnHost, log } = deps
+
   async function sendLink(email: string): Promise<void> {
     if (send === undefined || !(await accounts.hasEmail(email))) return
     await send(email, `${publicUrl()}/#/reset?token=${tokens.issue(email)}`)
   }
 
-  function refuseStrangers(request: Request): void {
+  const app = new Elysia({ normalize: false })
+  const on = createMount(app, (request) => {
     refuseForeignHost(request, isOwnHost)
     refuseCrossSite(request)
-  }
-
-  return new Elysia({ normalize: false })
-    .post(
-      wire.REQUEST_RESET.path,
-      async ({ request }) => {
-        refuseStrangers(request)
-        const { email } = await readJson(request, wire.RequestReset)
-        if (send === undefined)
-          throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
-        limiter.attempt(addressOf(request))
-        const normal = normalizeEmail(email)
-        if (normal !== undefined) {
-          limiter.attempt(normal)
-          sendLink(normal).catch((err: unknown) => log.warn({ err }, 'a password reset could not be sent'))
-        }
-        return jsonAnswer({ sent: true } satisfies wire.ResetRequested, 202)
-      },
-      describeRoute(wire.REQUEST_RESET),
-    )
-    .post(
-      wire.RESET_PASSWORD.path,
-      async ({ request }) => {
-        refuseStrangers(request)
-        const rules = { new_password: (password: string) => passwordFault(password)?.detail }
-        const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
-        limiter.attempt(addressOf(request))
-        const email = tokens.redeem(token)
-        if (email === undefined)
-          throw new Problem('credentials_invalid', 'The link is not valid any more. Request a new one.')
-        await accounts.resetPassword(email, new_password)
-        return emptyAnswer()
-      },
-      describeRoute(wire.RESET_PASSWORD),
-    )
+  })
+  on(wire.REQUEST_RESET, async (_, { request }) => {
+    const { email } = await readJson(request, wire.RequestReset)
+    if (send === undefined)
+      throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
+    limiter.attempt(addressOf(request))
+    const normal = normalizeEmail(email)
+    if (normal !== undefined) {
+      limiter.attempt(normal)
+      sendLink(normal).catch((err: unknown) => log.warn({ err }, 'a password reset could not be sent'))
+    }
+    return { sent: true as const }
+  })
+  on(wire.RESET_PASSWORD, async (_, { request }) => {
+    const rules = { new_password: (password: string) => passwordFault(password)?.detail }
+    const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
+    limiter.attempt(addressOf(request))
+    const email = tokens.redeem(token)
+    if (email === undefined)
+      throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')
+    await accounts.resetPassword(email, new_password)
+  })
+  return app
 }

@@ -10,9 +10,10 @@ import type { Shipper } from '../../ship/shipper.ts'
 import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
 import type { Sink } from '../../store/sink.ts'
-import { type Health, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
-import { jsonAnswer, problemResponse, uncachedHeaders } from '../answers.ts'
+import { LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
+import { problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
+import { createMount } from '../mount.ts'
 
 const METRICS = { headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) }
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
@@ -62,38 +63,35 @@ export interface HealthRouteDeps {
 }
 
 export function healthRoute({ accountOf, health }: HealthRouteDeps) {
-  return new Elysia({ normalize: false }).get(
-    SHOW_HEALTH.path,
-    async ({ request }) => {
-      const account = await accountOf(request)
-      assertNoParameters(new URL(request.url).searchParams)
-      const isOperator = health.accounts.isOperator(account)
-      const nowUs = health.nowUs()
-      const { firing, unknown, outbox } = await health.watches(account)
-      return jsonAnswer({
-        node: health.node,
-        watches: { firing, unknown: unknown > 0, waiting: outbox.waiting },
-        spools: eachOf((destination) => {
-          const { records, bytes, oldestUs } = health.spools[destination].stats()
-          return { records, bytes, oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6) }
-        }),
-        destinations: eachOf((destination) => {
-          const { state, reason, sinceUs } = health.shippers[destination].status()
-          return {
-            store: health.sinks[destination].store,
-            state,
-            ...(isOperator && reason !== undefined && { reason }),
-            since: formatStamp({ us: sinceUs, sub: 0 }),
-          }
-        }),
-        dead: {
-          own: health.deadLetters.count(account),
-          ...(isOperator && { total: health.deadLetters.stats().total }),
-        },
-      } satisfies Health)
-    },
-    describeRoute(SHOW_HEALTH),
-  )
+  const app = new Elysia({ normalize: false })
+  createMount(app, accountOf)(SHOW_HEALTH, async (account, { request }) => {
+    assertNoParameters(new URL(request.url).searchParams)
+    const isOperator = health.accounts.isOperator(account)
+    const nowUs = health.nowUs()
+    const { firing, unknown, outbox } = await health.watches(account)
+    return {
+      node: health.node,
+      watches: { firing, unknown: unknown > 0, waiting: outbox.waiting },
+      spools: eachOf((destination) => {
+        const { records, bytes, oldestUs } = health.spools[destination].stats()
+        return { records, bytes, oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6) }
+      }),
+      destinations: eachOf((destination) => {
+        const { state, reason, sinceUs } = health.shippers[destination].status()
+        return {
+          store: health.sinks[destination].store,
+          state,
+          ...(isOperator && reason !== undefined && { reason }),
+          since: formatStamp({ us: sinceUs, sub: 0 }),
+        }
+      }),
+      dead: {
+        own: health.deadLetters.count(account),
+        ...(isOperator && { total: health.deadLetters.stats().total }),
+      },
+    }
+  })
+  return app
 }
 
 const eachOf = <T>(answer: (destination: Destination) => T): Both<T> => ({

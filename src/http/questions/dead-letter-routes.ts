@@ -12,14 +12,12 @@ import {
   type BuriedHeld,
   BuryHeld,
   type DeadLetter as DeadLetterJson,
-  type DeadLetterPage,
   DROP_DEAD_LETTER,
   FIND_DEAD_LETTERS,
   REPLAY_DEAD_LETTER,
 } from '../../wire/dead-letters.ts'
-import { emptyAnswer, jsonAnswer } from '../answers.ts'
-import { describeRoute } from '../docs/describe-route.ts'
 import { diskProblem } from '../intake/accept-event.ts'
+import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
@@ -48,60 +46,38 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
     if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may ask for `all=true`.')
     return undefined
   }
-  const changesOf = async (request: Request): Promise<string | undefined> => {
-    const account = await authorize(request, 'write')
-    const question = parseQuestion('deadAction', new URL(request.url).searchParams, nowNs())
-    return ownerOf(account, question.all)
-  }
+  const questionOf = <K extends 'dead' | 'deadAction'>(kind: K, request: Request) =>
+    parseQuestion(kind, new URL(request.url).searchParams, nowNs())
 
-  return new Elysia({ normalize: false })
-    .get(
-      FIND_DEAD_LETTERS.path,
-      async ({ request }) => {
-        const account = await authorize(request, 'read')
-        const question = parseQuestion('dead', new URL(request.url).searchParams, nowNs())
-        const before = question.place?.[0]
-        const found = dead.list(ownerOf(account, question.all), {
-          limit: question.limit + 1,
-          ...(before !== undefined && { before }),
-        })
-        const { items, next } = cutPage(found, question, ({ id }) => [id])
-        return jsonAnswer({
-          dead: items.map((letter) => answerBuried(letter, question.all)),
-          next,
-        } satisfies DeadLetterPage)
-      },
-      describeRoute(FIND_DEAD_LETTERS),
-    )
-    .post(
-      BURY_HELD.path,
-      async ({ request }) => {
-        const account = await authorize(request, 'write')
-        if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may bury what is held back.')
-        const { reason } = await readJson(request, BuryHeld)
-        return jsonAnswer({ families: dead.buryHeld(reason) } satisfies BuriedHeld, 202)
-      },
-      describeRoute(BURY_HELD),
-    )
-    .post(
-      REPLAY_DEAD_LETTER.path,
-      async ({ request, params }) => {
-        const isReplayed = await dead.replay(await changesOf(request), params.id).catch((cause: unknown) => {
-          throw diskProblem(cause)
-        })
-        if (!isReplayed) throw unknownId()
-        return emptyAnswer()
-      },
-      describeRoute(REPLAY_DEAD_LETTER),
-    )
-    .delete(
-      DROP_DEAD_LETTER.path,
-      async ({ request, params }) => {
-        if (!dead.remove(await changesOf(request), params.id)) throw unknownId()
-        return emptyAnswer()
-      },
-      describeRoute(DROP_DEAD_LETTER),
-    )
+  const app = new Elysia({ normalize: false })
+  createMount(app, (request) => authorize(request, 'read'))(FIND_DEAD_LETTERS, (account, { request }) => {
+    const question = questionOf('dead', request)
+    const before = question.place?.[0]
+    const found = dead.list(ownerOf(account, question.all), {
+      limit: question.limit + 1,
+      ...(before !== undefined && { before }),
+    })
+    const { items, next } = cutPage(found, question, ({ id }) => [id])
+    return { dead: items.map((letter) => answerBuried(letter, question.all)), next }
+  })
+
+  const onWriter = createMount(app, (request) => authorize(request, 'write'))
+  onWriter(BURY_HELD, async (account, { request }) => {
+    if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may bury what is held back.')
+    const { reason } = await readJson(request, BuryHeld)
+    return { families: dead.buryHeld(reason) }
+  })
+  onWriter(REPLAY_DEAD_LETTER, async (account, { request, params }) => {
+    const owner = ownerOf(account, questionOf('deadAction', request).all)
+    const isReplayed = await dead.replay(owner, params.id).catch((cause: unknown) => {
+      throw diskProblem(cause)
+    })
+    if (!isReplayed) throw unknownId()
+  })
+  onWriter(DROP_DEAD_LETTER, (account, { request, params }) => {
+    if (!dead.remove(ownerOf(account, questionOf('deadAction', request).all), params.id)) throw unknownId()
+  })
+  return app
 }
 
 function answerBuried({ id, account, reason, record, buriedAtUs }: BuriedEvent, isOfAll: boolean): DeadLetterJson {

@@ -8,9 +8,8 @@ import * as alertWire from '../../wire/alerts.ts'
 import * as channelWire from '../../wire/channels.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
-import { type BadgeState, SHOW_BADGE } from '../../wire/watches.ts'
-import { answerHeaders, emptyAnswer, jsonAnswer } from '../answers.ts'
-import { describeRoute } from '../docs/describe-route.ts'
+import { answerHeaders } from '../answers.ts'
+import { createMount } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 
 export interface WatchRoutesDeps {
@@ -32,138 +31,57 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
 
-export function watchRoutes({ watch, accountOf }: WatchRoutesDeps) {
-  const { watches, channels, alerts } = watch
-  return new Elysia({ normalize: false })
-    .get(
-      wire.LIST_WATCHES.path,
-      async ({ request }) =>
-        jsonAnswer({ watches: await watches.list(await accountOf(request)) } satisfies wire.Watches),
-      describeRoute(wire.LIST_WATCHES),
-    )
-    .post(
-      wire.CREATE_WATCH.path,
-      async ({ request }) => {
-        const account = await accountOf(request)
-        const body = stripped(await readJson(request, wire.CreateWatch, RULES))
-        return jsonAnswer({ watch: await watches.create(account, body) } satisfies wire.WatchAnswer, 201)
-      },
-      describeRoute(wire.CREATE_WATCH),
-    )
-    .get(
-      wire.SHOW_WATCH.path,
-      async ({ request, params }) =>
-        jsonAnswer({ watch: await watches.show(await accountOf(request), params.id) } satisfies wire.WatchAnswer),
-      describeRoute(wire.SHOW_WATCH),
-    )
-    .patch(
-      wire.CHANGE_WATCH.path,
-      async ({ request, params }) => {
-        const account = await accountOf(request)
-        const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
-        return jsonAnswer({ watch: await watches.change(account, params.id, body) } satisfies wire.WatchAnswer)
-      },
-      describeRoute(wire.CHANGE_WATCH),
-    )
-    .delete(
-      wire.DELETE_WATCH.path,
-      async ({ request, params }) => {
-        await watches.remove(await accountOf(request), params.id)
-        return emptyAnswer()
-      },
-      describeRoute(wire.DELETE_WATCH),
-    )
-    .post(
-      wire.PUBLISH_BADGE.path,
-      async ({ request, params }) => {
-        const published = await watches.setBadge(await accountOf(request), params.id, true)
-        return jsonAnswer({ watch: published } satisfies wire.WatchAnswer)
-      },
-      describeRoute(wire.PUBLISH_BADGE),
-    )
-    .delete(
-      wire.REVOKE_BADGE.path,
-      async ({ request, params }) => {
-        await watches.setBadge(await accountOf(request), params.id, false)
-        return emptyAnswer()
-      },
-      describeRoute(wire.REVOKE_BADGE),
-    )
-    .get(
-      channelWire.LIST_CHANNELS.path,
-      async ({ request }) =>
-        jsonAnswer({ channels: await channels.list(await accountOf(request)) } satisfies channelWire.Channels),
-      describeRoute(channelWire.LIST_CHANNELS),
-    )
-    .post(
-      channelWire.CREATE_CHANNEL.path,
-      async ({ request }) => {
-        const account = await accountOf(request)
-        const body = await readJson(request, channelWire.CreateChannel)
-        return jsonAnswer({ channel: await channels.create(account, body) } satisfies channelWire.NewChannel, 201)
-      },
-      describeRoute(channelWire.CREATE_CHANNEL),
-    )
-    .get(
-      channelWire.CONFIRM_CHANNEL.path,
-      async ({ request }) => {
-        await channels.confirm(new URL(request.url).searchParams.get('token') ?? '')
-        return new Response('The address is confirmed.', { headers: { 'content-type': 'text/plain; charset=utf-8' } })
-      },
-      describeRoute(channelWire.CONFIRM_CHANNEL),
-    )
-    .get(
-      channelWire.SHOW_CHANNEL.path,
-      async ({ request, params }) =>
-        jsonAnswer({
-          channel: await channels.show(await accountOf(request), params.id),
-        } satisfies channelWire.ChannelAnswer),
-      describeRoute(channelWire.SHOW_CHANNEL),
-    )
-    .patch(
-      channelWire.CHANGE_CHANNEL.path,
-      async ({ request, params }) => {
-        const account = await accountOf(request)
-        const body = await readJson(request, channelWire.ChangeChannel)
-        return jsonAnswer({
-          channel: await channels.change(account, params.id, body),
-        } satisfies channelWire.ChannelAnswer)
-      },
-      describeRoute(channelWire.CHANGE_CHANNEL),
-    )
-    .delete(
-      channelWire.DELETE_CHANNEL.path,
-      async ({ request, params }) => {
-        await channels.remove(await accountOf(request), params.id)
-        return emptyAnswer()
-      },
-      describeRoute(channelWire.DELETE_CHANNEL),
-    )
-    .post(
-      channelWire.TEST_CHANNEL.path,
-      async ({ request, params }) =>
-        jsonAnswer({
-          detail: await channels.test(await accountOf(request), params.id),
-        } satisfies channelWire.TestAnswer),
-      describeRoute(channelWire.TEST_CHANNEL),
-    )
-    .get(
-      alertWire.LIST_ALERTS.path,
-      async ({ request }) => {
-        const account = await accountOf(request)
-        const page = parseAlertsQuestion(new URL(request.url).searchParams)
-        return jsonAnswer((await alerts.list(account, page)) satisfies alertWire.AlertPage)
-      },
-      describeRoute(alertWire.LIST_ALERTS),
-    )
-    .post(
-      alertWire.DISMISS_ALERT.path,
-      async ({ request, params }) =>
-        jsonAnswer({
-          alert: await alerts.dismiss(await accountOf(request), params.id),
-        } satisfies alertWire.AlertAnswer),
-      describeRoute(alertWire.DISMISS_ALERT),
-    )
+export function watchRoutes({ watch: { watches, channels, alerts }, accountOf }: WatchRoutesDeps) {
+  const app = new Elysia({ normalize: false })
+  const on = createMount(app, accountOf)
+  on(wire.LIST_WATCHES, async (account) => ({ watches: await watches.list(account) }))
+  on(wire.CREATE_WATCH, async (account, { request }) => {
+    const body = stripped(await readJson(request, wire.CreateWatch, RULES))
+    return { watch: await watches.create(account, body) }
+  })
+  on(wire.SHOW_WATCH, async (account, { params }) => ({ watch: await watches.show(account, params.id) }))
+  on(wire.CHANGE_WATCH, async (account, { request, params }) => {
+    const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
+    return { watch: await watches.change(account, params.id, body) }
+  })
+  on(wire.DELETE_WATCH, (account, { params }) => watches.remove(account, params.id))
+  on(wire.PUBLISH_BADGE, async (account, { params }) => ({ watch: await watches.setBadge(account, params.id, true) }))
+  on(wire.REVOKE_BADGE, async (account, { params }) => {
+    await watches.setBadge(account, params.id, false)
+  })
+
+  on(channelWire.LIST_CHANNELS, async (account) => ({ channels: await channels.list(account) }))
+  on(channelWire.CREATE_CHANNEL, async (account, { request }) => {
+    const body = await readJson(request, channelWire.CreateChannel)
+    return { channel: await channels.create(account, body) }
+  })
+  on(channelWire.SHOW_CHANNEL, async (account, { params }) => ({ channel: await channels.show(account, params.id) }))
+  on(channelWire.CHANGE_CHANNEL, async (account, { request, params }) => {
+    const body = await readJson(request, channelWire.ChangeChannel)
+    return { channel: await channels.change(account, params.id, body) }
+  })
+  on(channelWire.DELETE_CHANNEL, (account, { params }) => channels.remove(account, params.id))
+  on(channelWire.TEST_CHANNEL, async (account, { params }) => ({ detail: await channels.test(account, params.id) }))
+
+  on(alertWire.LIST_ALERTS, (account, { request }) =>
+    alerts.list(account, parseAlertsQuestion(new URL(request.url).searchParams)),
+  )
+  on(alertWire.DISMISS_ALERT, async (account, { params }) => ({ alert: await alerts.dismiss(account, params.id) }))
+
+  const onAnyone = createMount(app, () => {})
+  onAnyone(channelWire.CONFIRM_CHANNEL, async (_, { request }) => {
+    await channels.confirm(new URL(request.url).searchParams.get('token') ?? '')
+    return new Response('The address is confirmed.', { headers: { 'content-type': 'text/plain; charset=utf-8' } })
+  })
+  onAnyone(wire.SHOW_BADGE, async (_, { params }) => {
+    const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
+    const state = token === undefined ? undefined : await watches.badge(token)
+    if (state === undefined) throw new Problem('not_found', 'There is no badge at this address.')
+    return form === 'svg'
+      ? new Response(drawBadge(state), { headers: SVG_HEADERS })
+      : new Response(JSON.stringify(state), { headers: JSON_HEADERS })
+  })
+  return app
 }
 
 /** Throws Problem `question_invalid`. */
@@ -202,25 +120,10 @@ const SVG_HEADERS = answerHeaders({
 })
 const JSON_HEADERS = answerHeaders({ ...CACHE, 'content-type': 'application/json', 'access-control-allow-origin': '*' })
 
-export function badgeRoutes({ watch }: { readonly watch: Pick<Watches, 'watches'> }) {
-  return new Elysia({ normalize: false }).get(
-    SHOW_BADGE.path,
-    async ({ params }) => {
-      const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
-      const state = token === undefined ? undefined : await watch.watches.badge(token)
-      if (state === undefined) throw new Problem('not_found', 'There is no badge at this address.')
-      return form === 'svg'
-        ? new Response(drawBadge(state), { headers: SVG_HEADERS })
-        : new Response(JSON.stringify(state satisfies BadgeState), { headers: JSON_HEADERS })
-    },
-    describeRoute(SHOW_BADGE),
-  )
-}
-
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-function drawBadge({ name, state, firing }: BadgeState): string {
+function drawBadge({ name, state, firing }: wire.BadgeState): string {
   const right = state === 'firing' && firing > 1 ? `${firing} firing` : state
   const width = (text: string) => Math.round([...text].length * 6.6 + 14)
   const [left, all] = [width(name), width(name) + width(right)]
