@@ -1,6 +1,7 @@
 // The closed table of errors. Every refusal Stint answers with is one of these; the README lists the same table and a test compares both.
 
 const PROBLEMS = {
+  otlp_malformed: { status: 400, title: 'The body is not an OTLP request' },
   key_invalid: { status: 401, title: 'The API key is missing or not valid' },
   session_invalid: { status: 401, title: 'Sign in first' },
   credentials_invalid: { status: 401, title: 'The e-mail address or the password is wrong' },
@@ -10,7 +11,7 @@ const PROBLEMS = {
   operator_only: { status: 403, title: 'Only the operator may do this' },
   password_wrong: { status: 403, title: 'The password is missing or wrong' },
   cross_site: { status: 403, title: 'The request came from another site' },
-  not_found: { status: 404, title: 'There is nothing here' },
+  not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'This path takes another method' },
   operator_needed: { status: 409, title: 'Another account must become the operator first' },
   email_taken: { status: 409, title: 'There is an account with this e-mail address' },
@@ -19,7 +20,7 @@ const PROBLEMS = {
   content_type_unsupported: { status: 422, title: 'The content type must be application/json' },
   json_malformed: { status: 422, title: 'The body is not valid JSON' },
   fields_invalid: { status: 422, title: 'The data is incorrect' },
-  series_budget_spent: { status: 422, title: 'The budget of series is spent' },
+  series_budget_spent: { status: 422, title: 'Series limit reached' },
   question_invalid: { status: 422, title: 'The question is incorrect' },
   question_too_large: { status: 422, title: 'The question would read too much' },
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -21,9 +21,9 @@ export function* countAccounts(): Script<number> {
 }
 
 /** A hash takes a while: what was proved no longer counts when the password was changed or the account deleted meanwhile. */
-export function* stillThere(proved: AccountRow): Script<AccountRow> {
+export function* stillThere(proved: AccountRow, code: 'credentials_invalid' | 'password_wrong'): Script<AccountRow> {
   const row = yield* selectById(proved.id)
-  if (row?.password !== proved.password) throw new Problem('credentials_invalid', 'The password was just changed.')
+  if (row?.password !== proved.password) throw new Problem(code, 'The password was just changed.')
   return row
 }
 

@@ -93,7 +93,7 @@ export interface Accounts {
   create(signUp: SignUp): Promise<{ account: Account; key: IssuedKey }>
   /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
   signIn(attempt: { email: string; password: string; address: string }): Promise<Account>
-  /** Ends all other sessions. Throws like `signIn`, and Problem `fields_invalid` with the pointer `/new_password`. */
+  /** Ends all other sessions. Throws like `confirmPassword`, and Problem `fields_invalid` with the pointer `/new_password`. */
   changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
   /** Without the old password, for the operator of the machine; ends all sessions. Throws Problem `not_found`, `fields_invalid`. */
   resetPassword(email: string, password: string): Promise<Account>
@@ -153,6 +153,19 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       throw new Problem('email_taken', 'Sign in instead, or use another address.')
   }
 
+  async function confirmPassword(id: string, password: string, session: string): Promise<AccountRow> {
+    const row = await findById(id)
+    if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
+    try {
+      await provePassword({ email: row.email, password, session, hash: () => row.password })
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
+      const detail = password === '' ? 'Send the password of the account.' : 'The current password is wrong.'
+      throw new Problem('password_wrong', detail)
+    }
+    return row
+  }
+
   let flushing: Promise<void> | undefined
   const flushKeyUse = setInterval(() => {
     flushing ??= keys
@@ -209,22 +222,15 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
         return row?.password
       }
       await provePassword({ email, password, address, hash })
-      return toAccount(await database.read(() => stillThere(row!)))
+      return toAccount(await database.read(() => stillThere(row!, 'credentials_invalid')))
     },
     async changePassword(id, { currentPassword, newPassword, session }) {
       const fault = passwordFault(newPassword, '/new_password')
       if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
-      const row = await findById(id)
-      if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
-      try {
-        await provePassword({ email: row.email, password: currentPassword, session, hash: () => row.password })
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
-        throw new Problem('credentials_invalid', 'The current password is wrong.')
-      }
+      const row = await confirmPassword(id, currentPassword, session)
       const hash = await passwords.hash(newPassword, session)
       await database.write(function* () {
-        yield* stillThere(row)
+        yield* stillThere(row, 'password_wrong')
         yield* updatePassword(id, hash)
         yield* sessions.revokeOthers(id, session)
       })
@@ -245,15 +251,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       return toAccount(row)
     },
     async confirmPassword(id, { password, session }) {
-      const row = await findById(id)
-      if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
-      try {
-        await provePassword({ email: row.email, password, session, hash: () => row.password })
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
-        throw new Problem('password_wrong', 'Send the password of the account: {"password": …}.')
-      }
-      await database.read(() => stillThere(row))
+      const row = await confirmPassword(id, password, session)
+      await database.read(() => stillThere(row, 'password_wrong'))
     },
     async delete(id, successor) {
       const deleted = await database.write(() => deleteAccount(id, successor, nowMs()))

@@ -27,9 +27,12 @@ const lengthS = ({ count, unit }: Every): number => count * UNITS[unit]
 /** Whether a calendar has such buckets: those of hours end with their day. */
 export const fitsDays = (every: Every): boolean => !'smh'.includes(every.unit) || lengthS(every) <= DAY_S
 
-/** About how many buckets a range has. */
-export const countBuckets = (every: Every, fromNs: bigint, toNs: bigint): number =>
-  Math.ceil(Number(toNs - fromNs) / 1e9 / lengthS(every))
+/** About how many buckets a range has. With a time zone the last one of each day ends with it: of `23h` a day has two. */
+export function countBuckets(every: Every, tz: string | undefined, fromNs: bigint, toNs: bigint): number {
+  const length = lengthS(every)
+  const endsDaily = tz !== undefined && 'smh'.includes(every.unit)
+  return Math.ceil(Number(toNs - fromNs) / 1e9 / (endsDaily ? DAY_S / Math.ceil(DAY_S / length) : length))
+}
 
 /** Whether the runtime knows the time zone. */
 export function isTimeZone(tz: string): boolean {

@@ -11,9 +11,9 @@ export const MAX_ROWS = 100_000
 export const MAX_GROUP_BUCKETS = 200
 
 /** Throws Problem `question_too_large` when a series would have too many buckets. */
-export function assertBuckets({ fromNs, toNs, every }: Question, max = MAX_BUCKETS): void {
+export function assertBuckets({ fromNs, toNs, every, tz }: Question, max = MAX_BUCKETS): void {
   if (every === undefined) return
-  const buckets = countBuckets(every, fromNs, toNs)
+  const buckets = countBuckets(every, tz, fromNs, toNs)
   if (buckets > max)
     throw tooLarge(`The series would have ${grouped(buckets)} buckets`, max, 'a shorter range or a longer every')
 }

@@ -8,6 +8,7 @@ import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
 import { CHANNEL_KINDS } from '../wire/channels.ts'
 import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
+import { EXPORT_TRACES } from '../wire/other-protocols.ts'
 import type { Rooms } from './open-rooms.ts'
 
 const LEAD_LOGGED_US = 1_000_000
@@ -71,7 +72,7 @@ export function logHowToBegin({ config, log, accounts }: Rooms, url: string): vo
 // Creates every counter at zero. A counter that appears with its first increment hides that increment from rate() and increase().
 /** Problems that the routes under `/v1` answer with, and those that no single route declares. */
 const REFUSALS = new Set([
-  ...[...EVENT_ROUTES.start.problems, ...SEND_BATCH.problems].map((problem) =>
+  ...[...EVENT_ROUTES.start.problems, ...SEND_BATCH.problems, ...EXPORT_TRACES.problems].map((problem) =>
     typeof problem === 'string' ? problem : problem.code,
   ),
   ...(['not_found', 'method_not_allowed', 'spool_missing', 'stopping'] satisfies ProblemCode[]),

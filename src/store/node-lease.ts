@@ -42,6 +42,7 @@ const ANSWER_WITHIN_MS = 1_500
 export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   const { leases, nodeId, dataDirId, log, renewEveryMs = RENEW_EVERY_MS } = options
   let timer: ReturnType<typeof setInterval> | undefined
+  let renewing: Promise<unknown> = Promise.resolve()
   const silent = new Set<string>()
 
   const writeAll = (isHeld: boolean) =>
@@ -75,13 +76,20 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       )
     },
     start() {
-      void writeAll(true)
-      timer = setInterval(() => void writeAll(true), renewEveryMs)
+      const renew = () => {
+        renewing = renewing.then(() => writeAll(true))
+      }
+      renew()
+      timer = setInterval(renew, renewEveryMs)
     },
     async stop() {
       if (timer === undefined) return
       clearInterval(timer)
-      await inTime(writeAll(false), [])
+      // behind a renewal that is under way: it would take the lease again
+      await inTime(
+        renewing.then(() => writeAll(false)),
+        [],
+      )
     },
   }
 }

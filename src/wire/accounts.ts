@@ -161,7 +161,7 @@ export const CHANGE_PASSWORD = defineRoute({
     new_password: 'seven green lamps at noon',
   }),
   answers: { 204: { description: 'The password is changed' } },
-  problems: [...SESSION_PROBLEMS, 'credentials_invalid', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+  problems: [...SESSION_PROBLEMS, 'password_wrong', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const SIGN_IN = defineRoute({

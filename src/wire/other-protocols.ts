@@ -40,7 +40,8 @@ const describe = <const P extends string>(
       'scope_missing',
       'body_too_large',
       'content_type_unsupported',
-      'json_malformed',
+      'otlp_malformed',
+      'fields_invalid',
       ...DURABLE_PROBLEMS,
     ],
   })

@@ -239,7 +239,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       const change = { currentPassword: ADA.password, newPassword: 'something else', session }
       expect(
         (await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code,
-      ).toBe('credentials_invalid')
+      ).toBe('password_wrong')
       const faulty = await problemOf(() => accounts.changePassword(account.id, { ...change, newPassword: 'x' }))
       expect(faulty.errors?.[0]?.pointer).toBe('/new_password')
       expect(await accounts.sessions.find(other)).toBeDefined()

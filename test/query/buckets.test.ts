@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { bucketsOf, type Every, isTimeZone, parseEvery } from '../../src/query/buckets.ts'
+import { bucketsOf, countBuckets, type Every, isTimeZone, parseEvery } from '../../src/query/buckets.ts'
 
 const S = 1_000_000_000n
 const DAY_MS = 86_400_000
@@ -23,6 +23,17 @@ test('time zones are those that the runtime knows', () => {
   for (const tz of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) expect(isTimeZone(tz)).toBe(true)
   for (const tz of ['', 'Mars/Olympus', 'Europe/Berlin ', '../etc', "'"]) expect(isTimeZone(tz)).toBe(false)
 })
+
+test.each(['10s', '1h', '5h', '13h', '23h', '24h', '90m'])(
+  '%s in a time zone: the count for the limit is about that of the bounds',
+  (text) => {
+    const [fromNs, days] = [BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n, 3n]
+    const toNs = fromNs + days * 86_400_000_000_000n
+    const { bounds } = bucketsOf(parseEvery(text)!, 'Asia/Tokyo', fromNs, toNs)
+    const counted = countBuckets(parseEvery(text)!, 'Asia/Tokyo', fromNs, toNs)
+    expect(Math.abs(counted - bounds!.length)).toBeLessThanOrEqual(2)
+  },
+)
 
 describe('buckets', () => {
   const bounds = (every: string, tz: string | undefined, from: string, to: string) =>

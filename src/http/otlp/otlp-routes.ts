@@ -13,7 +13,7 @@ import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
 import { isSmall } from '../intake/body-budget.ts'
 import { readBatch } from '../intake/read-batch.ts'
-import { jsonMalformed, parseJson } from '../intake/read-body.ts'
+import { parseJson } from '../intake/read-body.ts'
 import type { Admitted } from '../intake/v1-routes.ts'
 import { isObject, type Json, LOGS, METRICS, TRACES } from './otlp-messages.ts'
 import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
@@ -85,8 +85,8 @@ export function otlpRoutes(deps: BatchDeps) {
     (message: Message, translate: (request: Json) => Iterable<Translated>, rejectedName: string) =>
     (request: Request, account: string): Promise<Response> =>
       deps.bodies.during(account, async (reserve) => {
-        const bytes = await readBatch(request, isSmall(request), reserve)
-        const rejected = await accept(translate(parse(request, bytes, message)), account)
+        const bytes = readBatch(request, isSmall(request), reserve)
+        const rejected = await accept(translate(await parse(request, bytes, message)), account)
         return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
       })
 
@@ -109,21 +109,20 @@ export function otlpRoutes(deps: BatchDeps) {
     })
 }
 
-function parse(request: Request, bytes: Uint8Array, message: Message): Json {
-  if (!isProtobuf(request)) {
-    const json = parseJson(bytes)
-    if (!isObject(json))
-      throw new Problem('fields_invalid', 'The export is invalid.', {
-        errors: [{ pointer: '', detail: 'must be a JSON object' }],
-      })
-    return json
-  }
+/** The standard wants 400 for a body that cannot be read. */
+async function parse(request: Request, bytes: Promise<Uint8Array>, message: Message): Promise<Json> {
+  let json: unknown
   try {
-    return readProtobuf(bytes, message)
-  } catch (error) {
-    if (!(error instanceof ProtobufError)) throw error
-    throw jsonMalformed(error.message, error)
+    json = isProtobuf(request) ? readProtobuf(await bytes, message) : parseJson(await bytes)
+  } catch (cause) {
+    const isMalformed = cause instanceof Problem && cause.code === 'json_malformed'
+    if (!isMalformed && !(cause instanceof ProtobufError)) throw cause
+    throw new Problem('otlp_malformed', cause.message, { cause })
   }
+  if (isObject(json)) return json
+  throw new Problem('fields_invalid', 'The export is invalid.', {
+    errors: [{ pointer: '', detail: 'must be a JSON object' }],
+  })
 }
 
 function jsonAnswer({ count, reason }: Rejected, rejectedName: string): Response {

@@ -280,7 +280,7 @@ describe('sessions', () => {
     const change = (current_password: string, new_password: unknown) =>
       as(ada, 'POST', '/api/password', { current_password, new_password })
     const wrong = await change('wrong', 'a whole new one')
-    expect(code(wrong)).toBe('401 credentials_invalid')
+    expect(code(wrong)).toBe('403 password_wrong')
     expect(wrong.json).toMatchObject({ detail: 'The current password is wrong.' })
     expect(pointers(await change(ADA.password, 'short'))).toEqual(['/new_password'])
     expect((await change(ADA.password, 'a whole new one')).status).toBe(204)
