@@ -1,5 +1,4 @@
 // One delivery to one channel, by its kind. Several notifications are one digest; a webhook gets them one by one.
-
 import { createHmac } from 'node:crypto'
 import type { Channel, NotificationBody } from '../storage/watch-store.ts'
 import { DeliveryError } from './delivery-error.ts'

@@ -4,7 +4,6 @@
 //   late  any other start that is new and has no end: it is no run until everything is stored that was accepted up to 5 s after it was seen, and its
 //         stretch was read again
 // At the beginning, and for a process that is new, every start is late, so everything is loaded twice and not judged before.
-
 import type { LateEvents } from './late-events.ts'
 import { createMemory, type Lateness, type Memory } from './memory.ts'
 import type { KnownMark, WatchSource } from './watch-source.ts'
@@ -114,10 +113,10 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     if (fresh.processes.size > 0) again = [...again, { ...fresh, dueUs: late.trustUs }]
   }
 
-  async function findMarks(processes: readonly string[] | undefined, fromUs: number, toUs: number) {
+  async function read(processes: readonly string[] | undefined, fromUs: number, toUs: number, waitUs = SETTLES_US) {
     const marks = await source.findMarks({ account, fromUs, toUs, ...(processes && { processes }), maxRows: MAX_ROWS })
+    add(marks, lateness(waitUs))
     if (marks.length >= MAX_ROWS) memory.noteCompleteFrom(marks.at(-1)!.atUs, processes)
-    return marks
   }
 
   async function load(nowUs: number, processes: Processes): Promise<KnownMark[]> {
@@ -159,9 +158,8 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     const due = again.filter(({ dueUs }) => dueUs <= knownUs)
     if (due.length === 0) return
     const names = namesOf(due.map(({ processes }) => processes).reduce(union))
-    const marks = await findMarks(names, Math.min(...due.map(({ fromUs }) => fromUs)), nowUs + AHEAD_US)
+    await read(names, Math.min(...due.map(({ fromUs }) => fromUs)), nowUs + AHEAD_US, STREAM_US)
     again = again.filter((it) => !due.includes(it))
-    add(marks, lateness(STREAM_US))
   }
 
   return {
@@ -172,14 +170,12 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
       await loadWanted(reach, wanted ?? 'all', openRuns)
       await readAgain(reach)
       const fromUs = Math.min(readUs ?? judgedUs ?? nowUs, nowUs) - backFrom(nowUs)
-      add(await findMarks(namesOf(wanted ?? 'all'), fromUs, nowUs + AHEAD_US), lateness(SETTLES_US))
+      await read(namesOf(wanted ?? 'all'), fromUs, nowUs + AHEAD_US)
       readUs = Math.min(nowUs, knownUs)
       const old = late.marks.stored(knownUs)
       if (old === undefined) return
       const processes = old.processes?.filter((process) => wanted?.has(process) ?? true)
-      if (processes?.length !== 0) {
-        add(await findMarks(processes, old.fromUs, old.toUs), lateness(SETTLES_US))
-      }
+      if (processes?.length !== 0) await read(processes, old.fromUs, old.toUs)
       late.marks.settle()
     },
     async readExceptions({ nowUs, knownUs }) {
@@ -188,7 +184,8 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
       const range = { account, fromUs, toUs: nowUs + AHEAD_US, maxRows: MAX_EXCEPTIONS }
       memory.addExceptions(await source.findExceptions(range))
       exceptionsUs = Math.min(nowUs, knownUs)
-      if (inheritedUs !== undefined && inheritedUs <= knownUs && loads.length === 0) {
+      const areMarksLoaded = readUs !== undefined && loads.length === 0
+      if (areMarksLoaded && inheritedUs !== undefined && inheritedUs <= knownUs) {
         const found = await source.findExceptions({ ...range, fromUs: nowUs - LOADED_BACK_US })
         memory.addExceptions(found.filter(({ process, meta, atUs }) => atUs >= memory.completeFromUs(process, meta)))
         inheritedUs = undefined

@@ -72,6 +72,8 @@ interface AccountState {
   readonly history: AccountHistory
   readonly metrics: MetricStates
   readonly quiet: Quiet
+  /** Built once for each version of a watch: cron expressions are costly to read. */
+  rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
   dueUs: number
   judgedUs: number | undefined
   /** Everything before was judged. */
@@ -88,7 +90,6 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const accounts = new Map<string, AccountState>()
   /** Of accounts that have watches or sent something late since the last round. */
   const late = new Map<string, LateOnes>()
-  const rulesOf = createRulesCache()
   let judged: Map<string, number> | undefined
   let round: Promise<void> | undefined
   let timer: Timer | undefined
@@ -115,6 +116,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       history: createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs }),
       metrics: new Map(),
       quiet: new WeakMap(),
+      rules: new Map(),
       dueUs: 0,
       judgedUs,
       goodUs: nowUs(),
@@ -185,7 +187,12 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
         nextUs = Math.min(nextUs, stateOf(account).dueUs)
         continue
       }
-      const ready = watches.map((watch) => ({ watch, rules: rulesOf(watch), alerts: alertsOf.get(watch.id) ?? [] }))
+      const rules = rulesOf(stateOf(account), watches)
+      const ready = watches.map((watch) => ({
+        watch,
+        rules: rules.get(watch.id)!.rules,
+        alerts: alertsOf.get(watch.id) ?? [],
+      }))
       changes.push(...(await evaluate(account, ready)))
       const { judgedUs } = stateOf(account)
       if (judgedUs !== undefined) progress.set(account, judgedUs)
@@ -258,15 +265,14 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 const intervalOf = (watches: readonly ReadyWatch[]): number =>
   Math.max(MIN_INTERVAL_US, Math.min(INTERVAL_US, Math.min(...watches.map(({ rules }) => rules.shortestUs)) / 4))
 
-/** Rules are built once for each version of a watch: cron expressions are costly to read. */
-function createRulesCache() {
-  const cache = new Map<string, { text: string; rules: WatchRules }>()
-  return ({ id, spec }: StoredWatch): WatchRules => {
-    const text = JSON.stringify(spec)
-    const known = cache.get(id)
-    if (known?.text === text) return known.rules
-    const rules = toRules(spec)
-    cache.set(id, { text, rules })
-    return rules
-  }
+/** Of these watches; the rules of others are forgotten. */
+function rulesOf(state: AccountState, watches: readonly StoredWatch[]): AccountState['rules'] {
+  state.rules = new Map(
+    watches.map(({ id, spec }) => {
+      const text = JSON.stringify(spec)
+      const known = state.rules.get(id)
+      return [id, known?.text === text ? known : { text, rules: toRules(spec) }]
+    }),
+  )
+  return state.rules
 }

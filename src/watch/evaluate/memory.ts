@@ -91,12 +91,13 @@ export function createMemory(): Memory {
         touch(series.process)
         if (lateness === undefined) continue
         const fresh = new Set(own)
-        const isLate = (mark: WatchMark) => mark.atUs < lateness.beforeUs && fresh.has(mark)
-        for (const mark of [...findOpen(series.marks).values()].filter(isLate)) {
-          series.marks[series.marks.indexOf(mark)] = { ...mark, trustUs: lateness.trustUs }
+        const open = findOpen(series.marks)
+        series.marks.forEach((mark, i) => {
+          if (mark.atUs >= lateness.beforeUs || !fresh.has(mark) || open.get(mark.uid) !== mark) return
+          series.marks[i] = { ...mark, trustUs: lateness.trustUs }
           late.processes.add(series.process)
           late.fromUs = Math.min(late.fromUs, mark.atUs)
-        }
+        })
       }
       return late
     },

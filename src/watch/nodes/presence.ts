@@ -164,6 +164,7 @@ export function createPresence(options: PresenceOptions): Presence {
     } catch (err) {
       duty = undefined
       log.warn({ err }, 'the evaluation of the watches could not begin; trying again')
+      await database.write(() => releaseLease(token)).catch(() => {}) // it expires
     }
   }
 

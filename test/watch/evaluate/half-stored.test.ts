@@ -1,7 +1,9 @@
 // Half of what callers sent is stored, the rest waits in a spool: nothing fires because of the missing half, and what is true fires once all is there.
 // The real evaluator and SQLite store; time, the spool and the marks' store are simulated.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createAccountHistory } from '../../../src/watch/evaluate/account-history.ts'
 import { createEvaluator, type Evaluator } from '../../../src/watch/evaluate/evaluator.ts'
+import { createLateEvents } from '../../../src/watch/evaluate/late-events.ts'
 import type { KnownException, KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
 import type { WatchStore } from '../../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../../src/watch/watch.ts'
@@ -227,6 +229,25 @@ describe('while Stint runs', () => {
     await pass(2 * 3600)
     expect(await names()).toEqual(['busy failed late'])
   })
+})
+
+test('a read that is cut marks what may be missing', async () => {
+  const late = { marks: createLateEvents(), exceptions: createLateEvents() }
+  let backlog: KnownMark[] = []
+  const answers: WatchSource = {
+    ...source,
+    findMarks: async ({ toUs, maxRows }) => (toUs < now - HOUR ? backlog.slice(0, maxRows) : []),
+  }
+  const history = createAccountHistory({ source: answers, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
+  late.marks.note('job', now - 9 * HOUR, now)
+  late.marks.note('job', now - 2 * HOUR, now)
+  backlog = Array.from({ length: 300_000 }, (_, i) => ({
+    ...{ process: 'job', meta: '', uid: `${i}`, mark: 'start' },
+    atUs: now - 2 * HOUR - i * 50_000,
+  }))
+  now += 20 * S
+  await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [])
+  expect(history.memory.seriesOf('job').map(({ completeFromUs }) => completeFromUs)).toEqual([backlog[199_999]!.atUs])
 })
 
 test('an exception of last night that the last process stored and did not judge is reported', async () => {

@@ -77,6 +77,15 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect((await store.alive()).aliveUs).toBe(2)
   })
 
+  test('one that cannot begin gives the lease back', async () => {
+    const takeDuty = () => Promise.reject(new Error('the disk is full'))
+    const [a, b] = [nodeOf(1, { takeDuty }), nodeOf(2)]
+    await a.step()
+    expect(a.isOnDuty()).toBe(false)
+    await b.step()
+    expect(b.isOnDuty()).toBe(true)
+  })
+
   test('one that stood still knows before it asks that it may deliver nothing, and covers no time', async () => {
     const a = nodeOf(1)
     await a.step()
