@@ -5,8 +5,10 @@ import type { Deliver } from '../delivery/deliver.ts'
 import { DeliveryError } from '../delivery/delivery-error.ts'
 import type { Mailer } from '../delivery/mailer.ts'
 import { createTokens } from '../delivery/tokens.ts'
+import { toBody } from '../evaluate/describe-alert.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
-import type { Channel, NotificationBody, WatchStore } from '../storage/watch-store.ts'
+import type { Alert, Channel, NotificationBody, WatchStore } from '../storage/watch-store.ts'
+import type { StoredWatch } from '../watch.ts'
 
 const CHANNELS_MAX = 50
 /** Tests and confirmations of an account: they reach people who did not ask for them. */
@@ -136,7 +138,10 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
 
     async confirm(token: string): Promise<void> {
       const isToken = /^[\w-]{43}$/.test(token)
-      if (isToken && (await store.confirmChannel(hash(token))) !== undefined) return
+      const now = nowUs()
+      const body = (watch: StoredWatch, alert: Alert) =>
+        toBody({ type: 'alert.firing', alert, watch, summary: alert.summary, nowUs: now, publicUrl: publicUrl() })
+      if (isToken && (await store.confirmChannel(hash(token), now, body)) !== undefined) return
       throw new Problem('not_found', 'This link is not valid any more. Add the channel again to get a new one.')
     },
   }

@@ -65,16 +65,6 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         }
         return true
       }),
-    confirmChannel: async (confirm) => {
-      const row = await write(() =>
-        get<ChannelRow>(
-          "UPDATE channel SET state = 'ok', confirm = NULL WHERE confirm = $1 AND state = 'pending' RETURNING *",
-          confirm,
-        ),
-      )
-      return maybe(row, toChannel)
-    },
-
     removeAccount: (account) =>
       write(function* () {
         for (const table of ['outbox', 'alert', 'watch', 'channel', 'progress'])

@@ -1,9 +1,22 @@
 // The half of the store that moves with time: alerts, the outbox, and how far the watches were judged.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
-import { type AlertRow, type OutboxRow, selectChannel, toAlert, toNotification, updateChannel } from './rows.ts'
+import { createId } from '../random-id.ts'
+import {
+  type AlertRow,
+  type ChannelRow,
+  type OutboxRow,
+  selectChannel,
+  toAlert,
+  toChannel,
+  toNotification,
+  toWatch,
+  updateChannel,
+  type WatchRow,
+} from './rows.ts'
 import type { AlertChange, NewNotification, WatchStore } from './watch-store.ts'
 
 type Moving =
+  | 'confirmChannel'
   | 'alerts'
   | 'alert'
   | 'dismiss'
@@ -26,6 +39,23 @@ const CHANGES_AT_ONCE = 50
 
 export function createMovingStatements({ read, write }: SqlDatabase): Pick<WatchStore, Moving> {
   return {
+    confirmChannel: (confirm, nowUs, toBody) =>
+      write(function* () {
+        const row = yield* get<ChannelRow>(
+          "UPDATE channel SET state = 'ok', confirm = NULL WHERE confirm = $1 AND state = 'pending' RETURNING *",
+          confirm,
+        )
+        if (row === undefined) return undefined
+        const { id, account } = row
+        const watches = (yield* all<WatchRow>('SELECT * FROM watch WHERE account = $1', account)).map(toWatch)
+        const ofAccount = 'SELECT * FROM alert WHERE account = $1 AND resolved_us IS NULL ORDER BY seq'
+        for (const alert of (yield* all<AlertRow>(ofAccount, account)).map(toAlert)) {
+          const watch = watches.find((it) => it.id === alert.watch && it.spec.channels.includes(id))
+          if (watch)
+            yield* announce(alert.id, [{ id: createId('msg'), channel: id, body: toBody(watch, alert) }], nowUs)
+        }
+        return toChannel(row)
+      }),
     async alerts(account, { state, limit, before }) {
       const values = before === undefined ? [account, limit] : [account, before, limit]
       const rows = await read(() =>

@@ -102,8 +102,12 @@ export interface WatchStore {
   putChannel(channel: Channel): Promise<void>
   /** Also from the watches that use it. */
   removeChannel(account: string, id: string): Promise<boolean>
-  /** The channel that became usable. */
-  confirmChannel(confirm: string): Promise<Channel | undefined>
+  /** The channel that became usable; it is notified of what fires already. */
+  confirmChannel(
+    confirm: string,
+    nowUs: number,
+    toBody: (watch: StoredWatch, alert: Alert) => NotificationBody,
+  ): Promise<Channel | undefined>
 
   /** Newest first. */
   alerts(account: string, page: AlertPage): Promise<Alert[]>

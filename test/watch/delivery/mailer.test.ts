@@ -3,7 +3,10 @@ import { afterEach, expect, test } from 'bun:test'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
 import { createMailer } from '../../../src/watch/delivery/mailer.ts'
-import { channelOf, notificationOf } from '../watch-cast.ts'
+import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
+import { createManageChannels } from '../../../src/watch/manage/manage-channels.ts'
+import { inMemoryDir } from '../../support/temp-dir.ts'
+import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, silent, watchOf } from '../watch-cast.ts'
 
 const stops: (() => void)[] = []
 afterEach(() => {
@@ -109,4 +112,42 @@ test('a wrong password and a server that is away are failed deliveries without s
   expect(wrong.message).toBe('The mail server did not take the e-mail: code 535.')
   const away = await deliverTo(1)().catch((error) => error)
   expect(away.message).toMatch(/^The mail server did not take the e-mail: E\w+\.$/)
+})
+
+test('an address that is confirmed is told once what fires already', async () => {
+  const { mails, port } = await startSmtp()
+  const mailer = createMailer({ url: `smtp://127.0.0.1:${port}`, from: 'Stint <stint@example.com>' })
+  const store = openStore(inMemoryDir())
+  stops.push(mailer.close, () => void store.close())
+  const nowUs = () => Date.now() * 1000
+  const deliver = createDeliver({ post: { allowPrivate: true }, nowUs, mailer })
+  const publicUrl = () => 'https://stint.example'
+  const manage = createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash: (text) => `hash of ${text}` })
+  const meter = { delivered() {}, failed() {}, seconds() {} }
+  const outbox = createOutbox({ store, deliver, nowUs, log: silent, meter })
+
+  const { id } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' })
+  await store.addWatch(watchOf('wat_mine', { channels: [id] }), 9)
+  await store.addWatch(watchOf('wat_quiet'), 9)
+  const alerts = [
+    alertOf('ale_fires', 'wat_mine'),
+    alertOf('ale_over', 'wat_mine', { resolvedUs: 2 }),
+    alertOf('ale_elsewhere', 'wat_quiet'),
+  ]
+  await store.commit(
+    alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, id)])),
+    new Map(),
+    nowUs(),
+  )
+  await outbox.step()
+  expect(mails.length).toBe(1) // the one that asks for confirmation
+
+  const text = mails[0]!.text.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
+  const token = /confirm\?token=([\w-]{43})/.exec(text)![1]!
+  await manage.confirm(token)
+  await expect(manage.confirm(token)).rejects.toThrow('not valid')
+  await outbox.step()
+  expect(mails.slice(1).map((mail) => [mail.to, /^Subject: (.*)\r$/m.exec(mail.text)?.[1]])).toEqual([
+    [['ada@example.com'], '[Stint] Firing: ale_fires is late'],
+  ])
 })

@@ -74,9 +74,10 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect([await store.addChannel(channel, 2), await store.addChannel(other, 2)]).toEqual([true, true])
     expect(await store.addChannel(channelOf('cha_3'), 2)).toBe(false)
     expect(await store.channels(ACCOUNT)).toEqual([channel, other])
-    expect(await store.confirmChannel('other hash')).toBeUndefined()
-    expect(await store.confirmChannel('hash')).toEqual({ ...channel, state: 'ok', confirm: null })
-    expect(await store.confirmChannel('hash')).toBeUndefined()
+    const body = () => notificationOf('msg', 'cha').body
+    expect(await store.confirmChannel('other hash', NOW, body)).toBeUndefined()
+    expect(await store.confirmChannel('hash', NOW, body)).toEqual({ ...channel, state: 'ok', confirm: null })
+    expect(await store.confirmChannel('hash', NOW, body)).toBeUndefined()
     await store.putWatch(watchOf('wat_a', { channels: ['cha_mail', 'cha_other'] }))
     expect(await store.removeChannel(OTHER, 'cha_mail')).toBe(false)
     expect(await store.removeChannel(ACCOUNT, 'cha_mail')).toBe(true)
