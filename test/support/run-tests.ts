@@ -10,8 +10,14 @@ import { removeInMemory } from './temp-dir.ts'
 
 /** What is slow on a busy machine is not wrong; most waits in tests have a deadline of their own. */
 const TEST_TIMEOUT_MS = 180_000
-/** Two, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
-const WORKERS = ['--parallel=2', '--no-isolate']
+/** Twice as many as cores, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
+const WORKERS = ['--parallel=4', '--no-isolate']
+/** Take 20 s or more, the longest first: they start first, so that no worker is left with one at the end. */
+const SLOW_FILES = [
+  ...['integration/shared-watches', 'faults/kill', 'watch/conditions', 'store/clickhouse/cluster'],
+  ...['contract/pairing.property', 'console/views', 'watch/service', 'console/tasks', 'integration/end-to-end'],
+  ...['integration/two-nodes', 'client/pack', 'integration/cli-exec', 'integration/node-lease', 'client/kill'],
+]
 /** Failures in more files have a cause in common, which the load of the machine is not. */
 const REPEATED_FILES_MAX = 5
 /** Bun's name for a hook before the tests, which is reported only when it fails. */
@@ -50,7 +56,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     tests?.kill(signal)
   })
 
-const first = await run('first', [...WORKERS, ...process.argv.slice(2)])
+const first = await run('first', [...WORKERS, `--timings=${writeTimings()}`, ...process.argv.slice(2)])
 let passed = first.counts.pass
 let failed = Math.max(first.counts.fail, first.counts.error) // an error between tests counts as both
 const recovered: string[] = []
@@ -77,6 +83,15 @@ process.stdout.write(leftOut)
 for (const name of recovered) console.log(`failed at first, passed alone (look into it): ${name}`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
+
+/** A file of milliseconds per test file, by which Bun starts the slowest first; only their order matters. */
+function writeTimings(): string {
+  const path = join(dir, 'timings.json')
+  const all = [...new Bun.Glob('test/**/*.test.ts').scanSync(ROOT)].map((file) => [file, 1_000])
+  const slow = SLOW_FILES.map((name, i) => [`test/${name}.test.ts`, 1_000 * (SLOW_FILES.length - i + 1)])
+  writeFileSync(path, JSON.stringify({ version: 1, files: Object.fromEntries([...all, ...slow]) }))
+  return path
+}
 
 /** Whether each failure is of a test with a name, in few files. */
 function isLoadToBlame({ counts, failed, failedFiles }: Run): boolean {
