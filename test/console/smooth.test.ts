@@ -1,4 +1,4 @@
-// 10,000 runs in the view: the CPU time of a frame while the pointer moves and the timeline scrolls, so that a busy machine fails nothing.
+// 10,000 runs in the view: the CPU time of a frame while the pointer moves and the timeline scrolls. A slower machine gets more of it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
 import { type ConsoleStint, LIGHT, startConsole, type Visit } from './console-visit.ts'
@@ -11,10 +11,14 @@ const FRAMES = 90
 const FRAME_BUDGET_MS = 8
 /** The longest pause that is not felt, for one poll that replaces all runs. */
 const LAYOUT_BUDGET_MS = 150
+/** CPU time of `sortTexts` on the machine that the budgets are for. */
+const SORT_MS = 150
 
 describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
   let stint: ConsoleStint
   let visit: Visit
+  /** How much slower than that machine this one is at the moment, at least 1. */
+  let slowness: number
   beforeAll(async () => {
     stint = await startConsole()
     const { cookie, secret } = await stint.signUp('ada@example.com')
@@ -24,6 +28,7 @@ describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
     visit = await stint.visit(LIGHT, cookie)
     await visit.go('runs?from=-6h')
     await visit.page.getByText(/ of 10,000/).waitFor({ timeout: 60_000 })
+    slowness = Math.max(1, (await leastOf(3, visit, () => visit.page.evaluate(sortTexts))) / SORT_MS)
   })
   afterAll(() => stint.close())
 
@@ -49,8 +54,8 @@ describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
         FRAMES,
       )
     })
-    console.log(`a frame with ${RUNS} runs: ${(allFramesMs / FRAMES).toFixed(2)} ms`)
-    expect(allFramesMs / FRAMES).toBeLessThan(FRAME_BUDGET_MS)
+    console.log(`a frame with ${RUNS} runs: ${(allFramesMs / FRAMES).toFixed(2)} ms, slowness ${slowness.toFixed(1)}`)
+    expect(allFramesMs / FRAMES).toBeLessThan(FRAME_BUDGET_MS * slowness)
   })
 
   test(`replaces all runs within ${LAYOUT_BUDGET_MS} ms of CPU time`, async () => {
@@ -60,10 +65,16 @@ describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
       await visit.page.getByText(`${25 * page + 1}–${25 * ++page} of 10,000`).waitFor()
     })
     console.log(`all of them laid out again: ${ms.toFixed(0)} ms`)
-    expect(ms).toBeLessThan(LAYOUT_BUDGET_MS)
+    expect(ms).toBeLessThan(LAYOUT_BUDGET_MS * slowness)
     expect(visit.complaints).toEqual([])
   })
 })
+
+/** Work that takes as long as the machine is slow. */
+function sortTexts(): void {
+  const texts = Array.from({ length: 200_000 }, (_, i) => String((i * 7919) % 200_003))
+  texts.map((text) => ({ text })).sort((a, b) => (a.text < b.text ? -1 : 1))
+}
 
 /** The least of several measurements: on a busy machine the same work takes more time of the processor, too. */
 async function leastOf(times: number, visit: Visit, act: () => Promise<void>): Promise<number> {
