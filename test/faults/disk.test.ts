@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 
 const CLIENTS = 3
 const WITHIN_MS = 60_000
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 600_000
 
 const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
 afterEach(async () => {

@@ -11,7 +11,7 @@ import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 60_000
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 600_000
 
 const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { callerOf, createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const GOLDEN = join(import.meta.dir, 'golden')
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const WITHIN_MS = 60_000
 /** Whenever this runs. */
 const SINCE = '2026-01-01T00:00:00Z&to=2100-01-01T00:00:00Z'

@@ -21,7 +21,7 @@ import {
 
 const LOAD = { clients: 3, poisonEvery: 50 }
 const READY_WITHIN_CPU_MS = 5_000
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 
 let rig: Rig | undefined
 afterEach(async () => {

@@ -10,7 +10,7 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const EVENTS = 30
 const WITHIN_MS = 60_000
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const CALLS = 'sendto,sendmsg,write,writev,pwrite64,fdatasync,fsync,unlink'
 
 const dir = tempDir('order')

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { overload, RATE_LIMIT } from './overload.ts'
 
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const MOST_GROWTH_BYTES = 256 * 2 ** 20
 /** Stores that are away: the backlog is in the spool, not in the memory. */
 const SETTINGS = {

@@ -16,7 +16,7 @@ const BATCHES = [
   [1_000, 1_000],
 ] as const
 const WITHIN_MS = 120_000
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 /** The stores are away: a start does not need them, and none of these tests is about them. */
 const SETTINGS = {
   INFLUX_URL: 'http://127.0.0.1:1',

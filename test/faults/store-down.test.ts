@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 
 const CLIENTS = 4
 const WITHIN_MS = 90_000
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 
 let stint: StintProcess | undefined
 let stores: FaultStores | undefined

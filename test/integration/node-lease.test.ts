@@ -8,7 +8,7 @@ import { createStintProcess, type Env, type StintProcess } from '../support/proc
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const FOUR_MINUTES_MS = 240_000
 const WRITE = '/api/v2/write?org=faults&bucket=faults&precision=ns'
 

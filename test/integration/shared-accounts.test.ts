@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 const EMAIL = 'ada@example.com'
 const PASSWORD = 'a long enough password of a test'
 const CLIENTS = 6
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const CANNOT_RUN = engineMissing ?? missing('postgresql')
 
 const clickHouseOn = (port: number, dir: string): FaultServer =>

@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 90_000
-const TIMEOUT_MS = 240_000
+const TIMEOUT_MS = 600_000
 const BEGINS = 'this node evaluates the watches'
 
 interface Received {
