@@ -78,7 +78,7 @@ export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
 }
 
 /** The path of its own call. */
-export const pathOf = (kind: EventKind): string => `/v1/${kind}`
+export const pathOf = (kind: EventKind): `/v1/${EventKind}` => `/v1/${kind}`
 
 export const EVENT_KINDS = Object.keys(KINDS) as readonly EventKind[]
 

@@ -94,9 +94,7 @@ const ACCOUNT: Account = {
   operator: true,
 }
 
-export const SHOW_SIGN_UP = defineRoute({
-  method: 'GET',
-  path: '/api/sign-up',
+export const SHOW_SIGN_UP = defineRoute('GET /api/sign-up', {
   tag: 'account',
   access: 'anyone',
   summary: 'Show whether an account can be created and whether you are signed in',
@@ -106,9 +104,7 @@ export const SHOW_SIGN_UP = defineRoute({
   problems: ['cross_site', 'internal', 'store_unavailable'],
 })
 
-export const CREATE_ACCOUNT = defineRoute({
-  method: 'POST',
-  path: '/api/accounts',
+export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
   tag: 'account',
   access: 'anyone',
   summary: 'Create an account and receive its first key',
@@ -132,9 +128,7 @@ export const CREATE_ACCOUNT = defineRoute({
   ],
 })
 
-export const DELETE_ACCOUNT = defineRoute({
-  method: 'DELETE',
-  path: '/api/account',
+export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
   tag: 'account',
   access: 'session',
   summary: 'Delete the account with its keys, sessions and data',
@@ -150,9 +144,7 @@ export const DELETE_ACCOUNT = defineRoute({
   ],
 })
 
-export const CHANGE_PASSWORD = defineRoute({
-  method: 'POST',
-  path: '/api/password',
+export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
   tag: 'account',
   access: 'session',
   summary: 'Change the password; ends all other sessions',
@@ -164,9 +156,7 @@ export const CHANGE_PASSWORD = defineRoute({
   problems: [...SESSION_PROBLEMS, 'password_wrong', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
-export const SIGN_IN = defineRoute({
-  method: 'POST',
-  path: '/api/session',
+export const SIGN_IN = defineRoute('POST /api/session', {
   tag: 'session',
   access: 'anyone',
   summary: 'Sign in',
@@ -183,9 +173,7 @@ export const SIGN_IN = defineRoute({
   ],
 })
 
-export const SHOW_SESSION = defineRoute({
-  method: 'GET',
-  path: '/api/session',
+export const SHOW_SESSION = defineRoute('GET /api/session', {
   tag: 'session',
   access: 'session',
   summary: 'Show who is signed in',
@@ -193,9 +181,7 @@ export const SHOW_SESSION = defineRoute({
   problems: SESSION_PROBLEMS,
 })
 
-export const SIGN_OUT = defineRoute({
-  method: 'DELETE',
-  path: '/api/session',
+export const SIGN_OUT = defineRoute('DELETE /api/session', {
   tag: 'session',
   access: 'session',
   summary: 'Sign out',
@@ -203,9 +189,7 @@ export const SIGN_OUT = defineRoute({
   problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
-export const LIST_SESSIONS = defineRoute({
-  method: 'GET',
-  path: '/api/sessions',
+export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
   tag: 'session',
   access: 'session',
   summary: 'List the sessions of the account',
@@ -226,9 +210,7 @@ export const LIST_SESSIONS = defineRoute({
   problems: SESSION_PROBLEMS,
 })
 
-export const END_SESSION = defineRoute({
-  method: 'DELETE',
-  path: '/api/sessions/:id',
+export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
   tag: 'session',
   access: 'session',
   summary: 'End a session',
@@ -253,9 +235,7 @@ export type ResetPassword = Static<typeof ResetPassword>
 
 const PROBLEMS = ['cross_site', 'rate_limited', ...BODY_PROBLEMS, 'internal'] as const
 
-export const REQUEST_RESET = defineRoute({
-  method: 'POST',
-  path: '/api/password/forgot',
+export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
   tag: 'account',
   access: 'anyone',
   summary: 'Send a link that sets a new password',
@@ -265,9 +245,7 @@ export const REQUEST_RESET = defineRoute({
   problems: [...PROBLEMS, 'not_found'],
 })
 
-export const RESET_PASSWORD = defineRoute({
-  method: 'POST',
-  path: '/api/password/reset',
+export const RESET_PASSWORD = defineRoute('POST /api/password/reset', {
   tag: 'account',
   access: 'anyone',
   summary: 'Set a new password by a link; ends all sessions',

@@ -64,10 +64,8 @@ const ALERT: Alert = {
 
 const route = { tag: 'watches', access: 'manage' } as const
 
-export const LIST_ALERTS = defineRoute({
+export const LIST_ALERTS = defineRoute('GET /api/alerts', {
   ...route,
-  method: 'GET',
-  path: '/api/alerts',
   summary: 'List alerts, newest first',
   parameters: ['limit'],
   ownParameters: {
@@ -78,10 +76,8 @@ export const LIST_ALERTS = defineRoute({
   problems: [...MANAGE_PROBLEMS, 'question_invalid'],
 })
 
-export const DISMISS_ALERT = defineRoute({
+export const DISMISS_ALERT = defineRoute('POST /api/alerts/:id/dismiss', {
   ...route,
-  method: 'POST',
-  path: '/api/alerts/:id/dismiss',
   summary: 'Dismiss an alert',
   description: 'It counts as resolved; the same run or silence does not fire again.',
   answers: {

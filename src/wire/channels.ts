@@ -78,19 +78,15 @@ const CHANNEL: Channel = {
 const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 const route = { tag: 'watches', access: 'manage' } as const
 
-export const LIST_CHANNELS = defineRoute({
+export const LIST_CHANNELS = defineRoute('GET /api/channels', {
   ...route,
-  method: 'GET',
-  path: '/api/channels',
   summary: 'List channels',
   answers: { 200: json('The channels, by name', Channels, { channels: [CHANNEL] }) },
   problems: MANAGE_PROBLEMS,
 })
 
-export const CREATE_CHANNEL = defineRoute({
+export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
   ...route,
-  method: 'POST',
-  path: '/api/channels',
   summary: 'Create a channel',
   description:
     '`email` has `to`, all others have `url`. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until the link in its first e-mail is opened.',
@@ -103,47 +99,37 @@ export const CREATE_CHANNEL = defineRoute({
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
 })
 
-export const SHOW_CHANNEL = defineRoute({
+export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
   ...route,
-  method: 'GET',
-  path: '/api/channels/:id',
   summary: 'Show a channel',
   answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
   problems: [...MANAGE_PROBLEMS, 'not_found'],
 })
 
-export const CHANGE_CHANNEL = defineRoute({
+export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   ...route,
-  method: 'PATCH',
-  path: '/api/channels/:id',
   summary: 'Change a channel',
   body: jsonBody(ChangeChannel, { enabled: true }),
   answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
 
-export const DELETE_CHANNEL = defineRoute({
+export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
   ...route,
-  method: 'DELETE',
-  path: '/api/channels/:id',
   summary: 'Delete a channel',
   description: 'Watches no longer use it; what was not delivered yet is dropped.',
   answers: { 204: { description: 'It is deleted' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
-export const TEST_CHANNEL = defineRoute({
+export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
   ...route,
-  method: 'POST',
-  path: '/api/channels/:id/test',
   summary: 'Send a test notification',
   answers: { 200: json('It was delivered', TestAnswer, { detail: '204' }) },
   problems: [...CHANGE_PROBLEMS, 'not_found', 'channel_failed'],
 })
 
-export const CONFIRM_CHANNEL = defineRoute({
-  method: 'GET',
-  path: '/api/channels/confirm',
+export const CONFIRM_CHANNEL = defineRoute('GET /api/channels/confirm', {
   tag: 'watches',
   access: 'anyone',
   summary: 'Confirm an e-mail address by the link that was sent to it',

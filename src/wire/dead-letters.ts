@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_KINDS, FAMILIES } from '../event/event.ts'
 import { BODY_PROBLEMS, LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json, jsonBody } from './route.ts'
+import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
 import { choice, orNull, pageOf, Time } from './shapes.ts'
 
 export const DeadLetter = Type.Object({
@@ -23,11 +23,8 @@ export type DeadLetter = Static<typeof DeadLetter>
 export const DeadLetterPage = pageOf('dead', DeadLetter)
 export type DeadLetterPage = Static<typeof DeadLetterPage>
 
-export const FIND_DEAD_LETTERS = defineRoute({
-  method: 'GET',
-  path: '/api/dead',
-  tag: 'questions',
-  access: 'key or session',
+export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
+  ...QUESTION,
   summary: 'List dead letters',
   description:
     'Events that their store will never take, with the reason, newest first. With `all=true` those of all accounts, for the operator.',
@@ -54,11 +51,8 @@ export const FIND_DEAD_LETTERS = defineRoute({
 
 const ACTION_PROBLEMS = [...LOCAL_QUESTION_PROBLEMS, 'operator_only', 'not_found'] as const
 
-export const REPLAY_DEAD_LETTER = defineRoute({
-  method: 'POST',
-  path: '/api/dead/:id/replay',
-  tag: 'questions',
-  access: 'key or session',
+export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
+  ...QUESTION,
   summary: 'Replay a dead letter',
   description:
     'Puts the event back into its spool. A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
@@ -67,11 +61,8 @@ export const REPLAY_DEAD_LETTER = defineRoute({
   problems: [...ACTION_PROBLEMS, 'spool_full', 'disk_low', 'busy', 'disk_failed'],
 })
 
-export const DROP_DEAD_LETTER = defineRoute({
-  method: 'DELETE',
-  path: '/api/dead/:id',
-  tag: 'questions',
-  access: 'key or session',
+export const DROP_DEAD_LETTER = defineRoute('DELETE /api/dead/:id', {
+  ...QUESTION,
   summary: 'Delete a dead letter',
   description: 'A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
   parameters: ['all'],
@@ -92,11 +83,8 @@ export const BuriedHeld = Type.Object({
 })
 export type BuriedHeld = Static<typeof BuriedHeld>
 
-export const BURY_HELD = defineRoute({
-  method: 'POST',
-  path: '/api/dead/held',
-  tag: 'questions',
-  access: 'key or session',
+export const BURY_HELD = defineRoute('POST /api/dead/held', {
+  ...QUESTION,
   summary: 'Bury what is held back',
   description:
     'Events that a store does not take because of a foreign field type or a broken table are held back and tried again forever. This gives those up that were accepted until now, ' +

@@ -100,9 +100,7 @@ function eventRoute<K extends EventKind>(
     fault: Fault
   },
 ) {
-  return defineRoute({
-    method: 'POST',
-    path: pathOf(kind),
+  return defineRoute(`POST ${pathOf(kind)}`, {
     tag: 'events',
     access: 'key',
     summary: words.summary,
@@ -191,9 +189,7 @@ const TWO_EVENTS = [
   { kind: 'metrics', process: 'nightly import', items: { rows: 120412 } },
 ]
 
-export const SEND_BATCH = defineRoute({
-  method: 'POST',
-  path: '/v1/batch',
+export const SEND_BATCH = defineRoute('POST /v1/batch', {
   tag: 'events',
   access: 'key',
   summary: 'Send many events at once',

@@ -1,7 +1,6 @@
 // Exceptions, and their groups by fingerprint.
 import { type Static, Type } from '@sinclair/typebox'
-import { QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
 
 export const ExceptionText = Type.Object({
@@ -43,11 +42,8 @@ export type ExceptionGroups = Static<typeof ExceptionGroups>
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
 
-export const FIND_EXCEPTIONS = defineRoute({
-  method: 'GET',
-  path: '/api/exceptions',
-  tag: 'questions',
-  access: 'key or session',
+export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
+  ...QUESTION,
   summary: 'List exceptions',
   description: 'Newest first.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'limit', 'cursor'],
@@ -65,14 +61,10 @@ export const FIND_EXCEPTIONS = defineRoute({
       next: null,
     }),
   },
-  problems: QUESTION_PROBLEMS,
 })
 
-export const GROUP_EXCEPTIONS = defineRoute({
-  method: 'GET',
-  path: '/api/exceptions/groups',
-  tag: 'questions',
-  access: 'key or session',
+export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
+  ...QUESTION,
   summary: 'Group exceptions by fingerprint',
   description: `Most recent first. ${LIST_PAGES}`,
   parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'tz', 'limit', 'cursor'],
@@ -91,5 +83,4 @@ export const GROUP_EXCEPTIONS = defineRoute({
       next: null,
     }),
   },
-  problems: QUESTION_PROBLEMS,
 })

@@ -77,9 +77,7 @@ export const NEW_KEY: IssuedKey = { ...SHOWN, secret: 'stint_ shown this once' }
 const MANAGE_PROBLEMS = [...SESSION_PROBLEMS, 'key_invalid', 'scope_missing', 'rate_limited'] as const
 const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 
-export const LIST_KEYS = defineRoute({
-  method: 'GET',
-  path: '/api/keys',
+export const LIST_KEYS = defineRoute('GET /api/keys', {
   tag: 'keys',
   access: 'manage',
   summary: 'List the keys, including those that ended in the last 30 days',
@@ -99,9 +97,7 @@ export const LIST_KEYS = defineRoute({
   problems: MANAGE_PROBLEMS,
 })
 
-export const CREATE_KEY = defineRoute({
-  method: 'POST',
-  path: '/api/keys',
+export const CREATE_KEY = defineRoute('POST /api/keys', {
   tag: 'keys',
   access: 'manage',
   summary: 'Create a key',
@@ -110,9 +106,7 @@ export const CREATE_KEY = defineRoute({
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS],
 })
 
-export const REVOKE_KEY = defineRoute({
-  method: 'DELETE',
-  path: '/api/keys/:id',
+export const REVOKE_KEY = defineRoute('DELETE /api/keys/:id', {
   tag: 'keys',
   access: 'manage',
   summary: 'Revoke a key immediately',
@@ -120,9 +114,7 @@ export const REVOKE_KEY = defineRoute({
   problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
-export const ROTATE_KEY = defineRoute({
-  method: 'POST',
-  path: '/api/keys/:id/rotate',
+export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
   tag: 'keys',
   access: 'manage',
   summary: 'Replace a key by a new one with the same name and scopes',

@@ -1,7 +1,6 @@
 // Metrics, as sent or aggregated by interval.
 import { type Static, Type } from '@sinclair/typebox'
-import { QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, orNull, pageOf, Time } from './shapes.ts'
 
 export const MetricPoint = Type.Object({
@@ -33,11 +32,8 @@ export type MetricPage = Static<typeof MetricPage>
 export const MetricSeries = Type.Object({ rows: Type.Array(MetricRow) })
 export type MetricSeries = Static<typeof MetricSeries>
 
-export const FIND_METRICS = defineRoute({
-  method: 'GET',
-  path: '/api/metrics',
-  tag: 'questions',
-  access: 'key or session',
+export const FIND_METRICS = defineRoute('GET /api/metrics', {
+  ...QUESTION,
   summary: 'List metrics, as sent or aggregated by interval',
   description:
     'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, name and bucket; `limit` and `cursor` cannot be combined with it.',
@@ -50,5 +46,4 @@ export const FIND_METRICS = defineRoute({
       next: null,
     }),
   },
-  problems: QUESTION_PROBLEMS,
 })

@@ -1,7 +1,7 @@
 // Liveness, readiness, metrics for Prometheus, and the health of delivery.
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, choice, Time } from './shapes.ts'
 
 export const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
@@ -46,11 +46,8 @@ export type Health = Static<typeof Health>
 const SPOOL: SpoolHealth = { records: 3, bytes: 4096, oldest_s: 0.4 }
 const DESTINATION: DestinationHealth = { store: 'influxdb', state: 'shipping', since: '2026-11-20T21:52:42.171920000Z' }
 
-export const SHOW_HEALTH = defineRoute({
-  method: 'GET',
-  path: '/api/health',
-  tag: 'questions',
-  access: 'key or session',
+export const SHOW_HEALTH = defineRoute('GET /api/health', {
+  ...QUESTION,
   summary: 'Show the state of delivery to the stores',
   description: '`spools` holds what is accepted and not yet stored.',
   parameters: [],
@@ -66,9 +63,7 @@ export const SHOW_HEALTH = defineRoute({
   problems: LOCAL_QUESTION_PROBLEMS,
 })
 
-export const LIVEZ = defineRoute({
-  method: 'GET',
-  path: '/livez',
+export const LIVEZ = defineRoute('GET /livez', {
   tag: 'operations',
   access: 'anyone',
   summary: 'Is the process alive?',
@@ -76,9 +71,7 @@ export const LIVEZ = defineRoute({
   problems: [],
 })
 
-export const READYZ = defineRoute({
-  method: 'GET',
-  path: '/readyz',
+export const READYZ = defineRoute('GET /readyz', {
   tag: 'operations',
   access: 'anyone',
   summary: 'Can the spools take an event?',
@@ -86,9 +79,7 @@ export const READYZ = defineRoute({
   problems: ['spool_full', 'disk_low', 'spool_missing', 'stopping', 'internal'],
 })
 
-export const SHOW_METRICS = defineRoute({
-  method: 'GET',
-  path: '/metrics',
+export const SHOW_METRICS = defineRoute('GET /metrics', {
   tag: 'operations',
   access: 'anyone',
   summary: 'Metrics for Prometheus',

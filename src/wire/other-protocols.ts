@@ -17,15 +17,13 @@ const Answer = Type.Object({
   ),
 })
 
-const describe = <const P extends string>(
+const describe = <const P extends `/${string}`>(
   path: P,
   summary: string,
   description: string,
   example: Record<string, unknown>,
 ) =>
-  defineRoute({
-    method: 'POST',
-    path,
+  defineRoute(`POST ${path}` as const, {
     tag: 'events',
     access: 'key',
     summary,
@@ -119,9 +117,7 @@ const PING_DESCRIPTION =
   'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells overlapping runs apart.'
 
 const describePing = <const M extends 'GET' | 'POST'>(method: M) =>
-  defineRoute({
-    method,
-    path: '/ping/*',
+  defineRoute(`${method} /ping/*` as const, {
     tag: 'events',
     access: 'anyone',
     summary: '/ping/TOKEN/PROCESS[/start|/fail|/log|/EXIT_CODE][?rid=UUID]',

@@ -1,7 +1,7 @@
 // The processes that sent anything, and how many series they use.
 import { type Static, Type } from '@sinclair/typebox'
-import { LOCAL_QUESTION_PROBLEMS, QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
+import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, choice, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
 
 export const PROCESS_KINDS = ['mark', 'metric', 'exception'] as const
@@ -20,11 +20,8 @@ export type ProcessEntry = Static<typeof ProcessEntry>
 export const Processes = pageOf('processes', ProcessEntry)
 export type Processes = Static<typeof Processes>
 
-export const FIND_PROCESSES = defineRoute({
-  method: 'GET',
-  path: '/api/processes',
-  tag: 'questions',
-  access: 'key or session',
+export const FIND_PROCESSES = defineRoute('GET /api/processes', {
+  ...QUESTION,
   summary: 'List processes that sent anything',
   description: `Most recent first. With \`by=meta\` one entry per process and meta. ${LIST_PAGES}`,
   parameters: ['from', 'to', 'process', 'meta', 'by', 'limit', 'cursor'],
@@ -42,7 +39,6 @@ export const FIND_PROCESSES = defineRoute({
       next: null,
     }),
   },
-  problems: QUESTION_PROBLEMS,
 })
 
 export const SeriesUse = Type.Object({
@@ -52,11 +48,8 @@ export const SeriesUse = Type.Object({
 })
 export type SeriesUse = Static<typeof SeriesUse>
 
-export const COUNT_SERIES = defineRoute({
-  method: 'GET',
-  path: '/api/series',
-  tag: 'questions',
-  access: 'key or session',
+export const COUNT_SERIES = defineRoute('GET /api/series', {
+  ...QUESTION,
   summary: 'Show the series limit and how much of it is used',
   description:
     'A series is a distinct (process, meta, metric name). Beyond the limit, events that would create a new series are refused.',

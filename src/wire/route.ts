@@ -3,7 +3,7 @@
 // Everything that goes over the wire is declared in this folder, once. To add a resource:
 //  1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, and export the type of each beside it under the
 //     same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof Watch>`.
-//  2. In the same file describe each route by `defineRoute({…})`: path, access, body, answers with an example, possible problems.
+//  2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example, possible problems.
 //  3. In `src/http` mount it: `.post(CREATE_WATCH.path, handler, describeRoute(CREATE_WATCH))`; read its body by `readJson(request, CreateWatch)`.
 //  4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import type` is required in
 //     the console: TypeBox stays out of the browser's bundle.
@@ -11,6 +11,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
 import type { ParameterName } from './parameters.ts'
+import { QUESTION_PROBLEMS } from './problem.ts'
 
 /** An answer other than a problem. */
 export interface Answer {
@@ -54,7 +55,21 @@ export const TAGS = {
   operations: 'Health and metrics for operators; no key needed',
 } as const
 
-export const defineRoute = <const R extends Route>(route: R): R => route
+type Endpoint = `${Route['method']} /${string}`
+type MethodOf<E extends Endpoint> = E extends `${infer M extends Route['method']} /${string}` ? M : never
+type PathOf<E extends Endpoint> = E extends `${string} ${infer P}` ? P : never
+
+/** `endpoint`: method and path. */
+export function defineRoute<const E extends Endpoint, const R extends Omit<Route, 'method' | 'path'>>(
+  endpoint: E,
+  route: R,
+): R & { readonly method: MethodOf<E>; readonly path: PathOf<E> } {
+  const [method, path] = endpoint.split(' ') as [MethodOf<E>, PathOf<E>]
+  return { ...route, method, path }
+}
+
+/** A question about the caller's own events. */
+export const QUESTION = { tag: 'questions', access: 'key or session', problems: QUESTION_PROBLEMS } as const
 
 /** A JSON body; the example must be of the schema's type. */
 export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>): Readonly<Record<string, RequestBody>> => ({

@@ -1,7 +1,6 @@
 // Timings: each start with its end, and the figures over them.
 import { type Static, Type } from '@sinclair/typebox'
-import { QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, choice, orNull, pageOf, TIMING_STATES, Time } from './shapes.ts'
 
 export const Timing = Type.Object({
@@ -62,11 +61,8 @@ export type SummaryRow = Static<typeof SummaryRow>
 export const Summary = Type.Object({ rows: Type.Array(SummaryRow) })
 export type Summary = Static<typeof Summary>
 
-export const FIND_TIMINGS = defineRoute({
-  method: 'GET',
-  path: '/api/timings',
-  tag: 'questions',
-  access: 'key or session',
+export const FIND_TIMINGS = defineRoute('GET /api/timings', {
+  ...QUESTION,
   summary: 'List timings: each start with its end',
   description:
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to now, an abandoned start and an orphan end count at their mark.',
@@ -77,27 +73,19 @@ export const FIND_TIMINGS = defineRoute({
       next: null,
     }),
   },
-  problems: QUESTION_PROBLEMS,
 })
 
-export const FIND_LATEST_TIMINGS = defineRoute({
-  method: 'GET',
-  path: '/api/timings/latest',
-  tag: 'questions',
-  access: 'key or session',
+export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
+  ...QUESTION,
   summary: 'List the newest timings of each process',
   description:
     'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says whether older ones were left out.',
   parameters: ['from', 'to', 'process', 'meta', 'each'],
   answers: { 200: json('The timings', LatestTimings, { timings: [EXAMPLE], cut: false }) },
-  problems: QUESTION_PROBLEMS,
 })
 
-export const SUMMARIZE_TIMINGS = defineRoute({
-  method: 'GET',
-  path: '/api/timings/summary',
-  tag: 'questions',
-  access: 'key or session',
+export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
+  ...QUESTION,
   summary: 'Count timings and compute mean and percentiles',
   description:
     '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the buckets add up to those without `every`. A run that started before the range and still runs is not counted: `/api/timings?state=running` lists it.',
@@ -121,5 +109,4 @@ export const SUMMARIZE_TIMINGS = defineRoute({
       ],
     }),
   },
-  problems: QUESTION_PROBLEMS,
 })

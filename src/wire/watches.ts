@@ -157,19 +157,15 @@ const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 
 const route = { tag: 'watches', access: 'manage' } as const
 
-export const LIST_WATCHES = defineRoute({
+export const LIST_WATCHES = defineRoute('GET /api/watches', {
   ...route,
-  method: 'GET',
-  path: '/api/watches',
   summary: 'List watches',
   answers: { 200: json('The watches, by name', Watches, { watches: [WATCH] }) },
   problems: MANAGE_PROBLEMS,
 })
 
-export const CREATE_WATCH = defineRoute({
+export const CREATE_WATCH = defineRoute('POST /api/watches', {
   ...route,
-  method: 'POST',
-  path: '/api/watches',
   summary: 'Create a watch',
   body: jsonBody(CreateWatch, {
     name: WATCH.name,
@@ -183,19 +179,15 @@ export const CREATE_WATCH = defineRoute({
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
 })
 
-export const SHOW_WATCH = defineRoute({
+export const SHOW_WATCH = defineRoute('GET /api/watches/:id', {
   ...route,
-  method: 'GET',
-  path: '/api/watches/:id',
   summary: 'Show a watch',
   answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
   problems: [...MANAGE_PROBLEMS, 'not_found'],
 })
 
-export const CHANGE_WATCH = defineRoute({
+export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
   ...route,
-  method: 'PATCH',
-  path: '/api/watches/:id',
   summary: 'Change a watch',
   description: 'Only what is named changes; null removes a condition.',
   body: jsonBody(ChangeWatch, { long: '45m', slow: null }),
@@ -203,29 +195,23 @@ export const CHANGE_WATCH = defineRoute({
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
 
-export const DELETE_WATCH = defineRoute({
+export const DELETE_WATCH = defineRoute('DELETE /api/watches/:id', {
   ...route,
-  method: 'DELETE',
-  path: '/api/watches/:id',
   summary: 'Delete a watch and its alerts',
   answers: { 204: { description: 'It is deleted' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
-export const PUBLISH_BADGE = defineRoute({
+export const PUBLISH_BADGE = defineRoute('POST /api/watches/:id/badge', {
   ...route,
-  method: 'POST',
-  path: '/api/watches/:id/badge',
   summary: 'Publish a badge at an address that cannot be guessed',
   description: 'An address that was published before stops working. `.svg` shows the badge, `.json` the state.',
   answers: { 200: json('The watch', WatchAnswer, { watch: { ...WATCH, badge: '/badge/Q7…' } }) },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
-export const REVOKE_BADGE = defineRoute({
+export const REVOKE_BADGE = defineRoute('DELETE /api/watches/:id/badge', {
   ...route,
-  method: 'DELETE',
-  path: '/api/watches/:id/badge',
   summary: 'Revoke the badge',
   answers: { 204: { description: 'Its address no longer works' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
@@ -238,9 +224,7 @@ export const BadgeState = Type.Object({
 })
 export type BadgeState = Static<typeof BadgeState>
 
-export const SHOW_BADGE = defineRoute({
-  method: 'GET',
-  path: '/badge/:name',
+export const SHOW_BADGE = defineRoute('GET /badge/:name', {
   tag: 'watches',
   access: 'anyone',
   summary: 'Show a published badge or its state',
