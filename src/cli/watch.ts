@@ -28,6 +28,12 @@ interface AddOptions extends Json {
   readonly failed?: number
   readonly exceptions?: boolean
   readonly slow?: number
+  readonly metric?: string
+  readonly above?: number
+  readonly below?: number
+  readonly of?: string
+  readonly window?: string
+  readonly for?: string
   readonly channel: string[]
 }
 
@@ -64,6 +70,12 @@ export function register(program: Program, io: Io): void {
     .option('--failed <n>', 'after n failed runs in a row', parseCount)
     .option('--exceptions', 'an exception counts as a failure, too')
     .option('--slow <factor>', 'a run takes this many times the usual', parseFactor)
+    .option('--metric <name>', 'a figure of this metric is --above or --below a number')
+    .option('--above <number>', 'fires above it', parseNumber)
+    .option('--below <number>', 'fires below it', parseNumber)
+    .option('--of <figure>', 'last, min, max or mean over the window; default last')
+    .option('--window <span>', 'window of the metric; default 10m')
+    .option('--for <span>', 'fires once the figure was across for so long; default at once')
     .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect, [])
     .option(...JSON_OPTION)
     .action(async (process: string, options: AddOptions) => {
@@ -199,7 +211,16 @@ function toBody(process: string, options: AddOptions, channels: string[]) {
     ...(long !== undefined && { long }),
     ...((failed !== undefined || exceptions) && { failed: { after: failed ?? 1, exceptions: exceptions ?? false } }),
     ...(slow !== undefined && { slow }),
+    ...toMetric(options),
   }
+}
+
+function toMetric({ metric, above, below, of, window, for: lasting }: AddOptions) {
+  if (metric !== undefined)
+    return { metric: { name: metric, window: window ?? '10m', of: of ?? 'last', above, below, for: lasting } }
+  const isGiven = [above, below, of, window, lasting].some((value) => value !== undefined)
+  if (isGiven) throw new CliError('--above, --below, --of, --window and --for need --metric <name>', EXIT_USAGE)
+  return {}
 }
 
 function toRow({ id, state, name, process, late, long, failed, metric, slow }: Watch): string[] {
@@ -231,6 +252,11 @@ function parseKind(text: string): ChannelKind {
   const kind = CHANNEL_KINDS.find((known) => known === text)
   if (kind !== undefined) return kind
   throw invalidArgument(`Expected ${CHANNEL_KINDS.join(', ')}.`)
+}
+
+function parseNumber(text: string): number {
+  if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
+  throw invalidArgument('Expected a number.')
 }
 
 function parseFactor(text: string): number {

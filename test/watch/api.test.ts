@@ -228,6 +228,23 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
   expect(await apply()).toMatchObject({ exitCode: 1, stderr: 'stint: no channel is called nobody\n' })
 })
 
+test('stint watch add takes every figure of a metric', async () => {
+  const { run } = createPerson(app.url)
+  const env = { STINT_API_KEY: key }
+  const add = (flags: string) => run(`watch add queue ${flags} --json`, { env })
+  const metricOf = async (flags: string) => JSON.parse((await add(flags)).stdout).watch.metric
+  expect(await metricOf('--metric depth --above 100')).toEqual({ name: 'depth', window: '10m', of: 'last', above: 100 })
+  expect(await metricOf('--metric heat --below -1.5 --of mean --window 1h --for 5m')).toEqual({
+    ...{ name: 'heat', window: '1h', of: 'mean', below: -1.5, for: '5m' },
+  })
+  for (const wrong of ['--above 1', '--failed 1 --window 1h', '--metric a --above high', '--metric a --above'])
+    expect([wrong, (await add(wrong)).exitCode]).toEqual([wrong, 2])
+  const refused = await add('--metric a')
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('either above or below')])
+  for (const { id, name } of (await ask('GET', '/api/watches')).json.watches)
+    if (name === 'queue') await ask('DELETE', `/api/watches/${id}`)
+})
+
 test('stint watch add, pause and rm', async () => {
   const { run } = createPerson(app.url)
   const env = { STINT_API_KEY: key }
