@@ -44,6 +44,31 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByText('Nothing is watched').waitFor({ timeout: 20_000 })
   })
 
+  test('the link of a notification shows its watch', async () => {
+    const { cookie } = await console.signUp('link@example.com')
+    const { page, go } = await console.visit({ viewport: { width: 1280, height: 500 } }, cookie)
+    await go('watches')
+    const ids = await page.evaluate(async () => {
+      const ids: string[] = []
+      for (let i = 0; i < 30; i++) {
+        const body = JSON.stringify({ name: `watch ${i}`, process: 'job', failed: {}, channels: [] })
+        const headers = { 'content-type': 'application/json' }
+        const made = await fetch('api/watches', { method: 'POST', headers, body })
+        ids.push((await made.json()).watch.id)
+      }
+      return ids
+    })
+    await go(`watches?watch=${ids[17]}`)
+    await page.locator('tr.chosen').waitFor()
+    expect(await page.locator('tr.chosen strong').allTextContents()).toEqual(['watch 17'])
+    await page.waitForFunction(() => {
+      const { top, bottom } = document.querySelector('tr.chosen')!.getBoundingClientRect()
+      return top > 0 && bottom < innerHeight
+    })
+    await go('watches?watch=wat_gone')
+    await page.getByText('The watch of this link was deleted.').waitFor({ state: 'attached' })
+  })
+
   test('every condition can be set and changed, by keyboard on a phone, and faults are shown at their fields', async () => {
     const { cookie, secret } = await console.signUp('edit@example.com')
     await console.send(secret, [{ kind: 'start', process: 'queue', meta: 'eu' }])

@@ -26,10 +26,14 @@ export function openWatchesPage(app: App): Page {
   const region = createRegion()
   let channels: readonly Channel[] = []
   let prefill: string | undefined
+  /** The watch that a notification's link is about, until its row was shown. */
+  let linked: string | undefined
+  let chosen: string | undefined
 
   const alertsTable = createDataTable<Alert>({
     caption: 'Alerts',
     keyOf: ({ id }) => id,
+    isChosen: ({ watch }) => watch.id === chosen,
     signatureOf: (alert) => JSON.stringify(alert) + Math.floor(app.nowMs() / 60_000),
     toExport: ({ watch, ...alert }) => ({ ...alert, watch: watch.name }),
     columns: [
@@ -52,6 +56,7 @@ export function openWatchesPage(app: App): Page {
   const watchesTable = createDataTable<Watch>({
     caption: 'Watches',
     keyOf: ({ id }) => id,
+    isChosen: ({ id }) => id === chosen,
     signatureOf: (watch) => JSON.stringify(watch),
     toExport: ({ id, name, process, state }) => ({ id, name, process, state }),
     columns: [
@@ -147,6 +152,11 @@ export function openWatchesPage(app: App): Page {
             'Create a channel, then a watch: you are notified when a process is late, slow, hangs or fails.',
           ),
         )
+      if (linked !== undefined) {
+        watchesTable.element.querySelector('tr.chosen')?.scrollIntoView({ block: 'center' })
+        if (!watches.some(({ id }) => id === linked)) app.announce('The watch of this link was deleted.')
+        linked = undefined
+      }
       if (prefill === undefined) return
       createWatch(prefill)
       prefill = undefined
@@ -212,6 +222,8 @@ export function openWatchesPage(app: App): Page {
     ),
     show(params) {
       prefill = params.get('watch-process') ?? undefined
+      chosen = params.get('watch') ?? undefined
+      linked = chosen
       poll.now()
     },
     close: () => poll.stop(),
