@@ -117,7 +117,7 @@ export function createApp(deps: AppDeps) {
       set.status = 200
       const path = pathOf(request.url)
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
-      if (allow !== undefined)
+      if (allow !== undefined && !allow.includes(request.method))
         return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
       const problem = errorToProblem(error, (invalid) => intakeProblem(path, invalid))

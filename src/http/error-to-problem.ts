@@ -82,6 +82,11 @@ export function createAllowedMethods(
   }
 }
 
-/** `/api/keys/:id` → a pattern in which `:id` is any one segment. */
+/** `/api/keys/:id` → a pattern in which `:id` is any one segment; `*` is any rest. */
 const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`)
+  new RegExp(
+    `^${path
+      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+      .replace('*', '.*')
+      .replace(/:[^/]+/g, '[^/]+')}$`,
+  )

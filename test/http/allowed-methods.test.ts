@@ -8,12 +8,14 @@ const allowed = createAllowedMethods(() => [
   { method: 'POST', path: '/api/keys/:id/rotate' },
   { method: 'GET', path: '/api/keys/confirm' },
   { method: 'GET', path: '/swagger/assets/page.js' },
+  { method: 'POST', path: '/ping/*' },
 ])
 
 test('a known path lists its methods, HEAD with GET', () => {
   expect(allowed('/api/keys')).toBe('GET, HEAD, POST')
   expect(allowed('/api/keys/key_1')).toBe('DELETE')
   expect(allowed('/api/keys/key_1/rotate')).toBe('POST')
+  expect(allowed('/ping/token/process/start')).toBe('POST')
 })
 
 test('a path without parameters takes precedence over one with parameters', () => {
