@@ -31,12 +31,13 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   const keyHeader = `x-${config.serviceName}-api-key`
   const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
   const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
+  const isOwnHost = createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0)
   return createApp({
     log,
     keyHeader,
     keyInvalid,
     findKey: accounts.findKey,
-    findSession: createFindSession(accounts.sessions.find),
+    findSession: createFindSession(accounts.sessions.find, isOwnHost),
     ...(config.rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
     readLimit: createRateLimit(clock, READS_PER_SECOND),
     hasTls: config.tls !== undefined,
@@ -53,7 +54,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     accounts: {
       accounts,
       addressOf,
-      isOwnHost: createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0),
+      isOwnHost,
       isSecure: (request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy),
       audit(action, fields) {
         metrics.accountActions.labels(action).inc()
@@ -66,7 +67,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     questions: measureQuestions(rooms),
     watch: rooms.watches,
-    reset: resetOf(rooms, addressOf),
+    reset: resetOf(rooms, { addressOf, isOwnHost }),
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
@@ -97,7 +98,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
 
 const RESETS = { limit: 10, windowS: 3600, maxEntries: 10_000 }
 
-function resetOf(rooms: Rooms, addressOf: (request: Request) => string): AppDeps['reset'] {
+function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isOwnHost'>): AppDeps['reset'] {
   const { config, clock, accounts, watches } = rooms
   const { mailer } = watches
   return {
@@ -112,8 +113,7 @@ function resetOf(rooms: Rooms, addressOf: (request: Request) => string): AppDeps
         await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })
       }),
     publicUrl: () => config.publicUrl ?? localUrl(config),
-    addressOf,
-    isOwnHost: createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0),
+    ...origin,
   }
 }
 

@@ -31,6 +31,7 @@ export type ProblemBody = Static<typeof ProblemBody>
 export const LOCAL_QUESTION_PROBLEMS = [
   'key_invalid',
   'scope_missing',
+  'cross_site',
   'rate_limited',
   new Problem('question_invalid', 'The parameters of the question are incorrect.', {
     errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],

@@ -249,11 +249,31 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
       // A path with a name in it may be another route's too: /api/channels/confirm is no channel.
       if (isServed(method) || (method === 'PATCH' && pattern === '/api/channels/confirm')) continue
       const answer = await app.fetch(path, { method, headers: credentials.owner })
-      expect([404, 405]).toContain(answer.status)
-      if (answer.status === 405) expect(answer.headers.get('allow')).toBeTruthy()
+      expect([route, method, answer.status]).toEqual([route, method, 405])
+      expect(answer.headers.get('allow')).toBeTruthy()
       assertHeaders(path, answer.headers)
     }
   })
+})
+
+test('no session acts for a request with a foreign host name, whatever the route', async () => {
+  const { cookie } = await join()
+  const { paths } = (await app.fetch('/swagger/json')).json as {
+    paths: Record<string, Record<string, { security: object[] }>>
+  }
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { security }]) => security.some((one) => 'session' in one))
+      .map(([method]) => [method.toUpperCase(), path.replace(/\{\w+\}/, '1')] as const),
+  )
+  expect(routes.length).toBeGreaterThan(30)
+  for (const [method, path] of routes) {
+    const headers = { cookie, host: 'evil.example', 'content-type': 'application/json' }
+    const answer = await app.fetch(path, { method, headers, ...(method !== 'GET' && { body: '{}' }) })
+    expect([method, path, answer.status, answer.json?.code]).toEqual([method, path, 403, 'cross_site'])
+  }
+  const keyed = await app.fetch('/api/timings', { headers: { cookie, host: 'evil.example', ...credentials.owner } })
+  expect(keyed.status).toBe(200)
 })
 
 test('headers do not leak from one answer to the next', async () => {

@@ -15,8 +15,7 @@ import { type Rules, readJson } from '../read-json.ts'
 import {
   clearedSessionCookie,
   createFindSession,
-  refuseCrossSite,
-  refuseForeignHost,
+  refuseStrangers,
   type SessionRef,
   sessionCookie,
   sessionToken,
@@ -94,16 +93,11 @@ const pingAlone = () =>
 export function accountRoutes(deps: AccountRoutesDeps) {
   const { accounts, addressOf, isSecure } = deps
   const { keys, sessions } = accounts
-  const findSession = createFindSession(sessions.find)
-
-  function refuseStrangers(request: Request): void {
-    refuseForeignHost(request, deps.isOwnHost)
-    refuseCrossSite(request)
-  }
+  const findSession = createFindSession(sessions.find, deps.isOwnHost)
 
   /** The session of a request that may act for it. */
   async function requireSession(request: Request): Promise<SessionRef> {
-    refuseStrangers(request)
+    refuseStrangers(request, deps.isOwnHost)
     const session = await findSession(request)
     if (session === undefined) throw new Problem('session_invalid', 'There is no session, or it has ended.')
     return session
@@ -132,7 +126,7 @@ export function accountRoutes(deps: AccountRoutesDeps) {
   }
 
   const app = new Elysia({ normalize: false })
-  const onAnyone = createMount(app, refuseStrangers)
+  const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
   onAnyone(wire.SHOW_SIGN_UP, async (_, { request }) => ({
     open: accounts.signUpOpen(),
     setup_code_required: accounts.setupCode() !== undefined,

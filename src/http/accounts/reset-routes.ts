@@ -9,7 +9,7 @@ import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
-import { refuseCrossSite, refuseForeignHost } from './session-cookie.ts'
+import { refuseStrangers } from './session-cookie.ts'
 
 export interface ResetRoutesDeps {
   readonly accounts: Pick<Accounts, 'hasEmail' | 'resetPassword'>
@@ -33,10 +33,7 @@ export function resetRoutes(deps: ResetRoutesDeps) {
   }
 
   const app = new Elysia({ normalize: false })
-  const on = createMount(app, (request) => {
-    refuseForeignHost(request, isOwnHost)
-    refuseCrossSite(request)
-  })
+  const on = createMount(app, (request) => refuseStrangers(request, isOwnHost))
   on(wire.REQUEST_RESET, async (_, { request }) => {
     const { email } = await readJson(request, wire.RequestReset)
     if (send === undefined)

@@ -13,14 +13,17 @@ export interface SessionRef {
   readonly account: string
 }
 
-/** `find` looks a token up. Gives the session that a request's cookie names, while it lasts. */
+/** Gives the session that a request's cookie names, while it lasts. Throws Problem `cross_site`: no session acts for another site's request. */
 export type FindSession = (request: Request) => Promise<SessionRef | undefined>
 
+/** `find` looks a token up. */
 export const createFindSession =
-  (find: (token: string) => Promise<SessionRef | undefined>): FindSession =>
+  (find: (token: string) => Promise<SessionRef | undefined>, isOwnHost: (request: Request) => boolean): FindSession =>
   async (request) => {
     const token = sessionToken(request)
-    return token === undefined ? undefined : find(token)
+    if (token === undefined) return undefined
+    refuseStrangers(request, isOwnHost)
+    return find(token)
   }
 
 const patternOf = (name: string) => new RegExp(`(?:^|;)\\s*${name}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`)
@@ -43,8 +46,14 @@ const writeCookie = (token: string, maxAgeS: number, secure: boolean): string =>
   return `${name}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${more}`
 }
 
+/** Throws Problem `cross_site`. */
+export function refuseStrangers(request: Request, isOwnHost: (request: Request) => boolean): void {
+  refuseForeignHost(request, isOwnHost)
+  refuseCrossSite(request)
+}
+
 /** Throws Problem `cross_site` when a browser sent a changing request from a page that is not Stint's own. Other clients pass: they have no cookie but their own. */
-export function refuseCrossSite(request: Request): void {
+function refuseCrossSite(request: Request): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
   const site = request.headers.get('sec-fetch-site')
   const same =
@@ -53,7 +62,7 @@ export function refuseCrossSite(request: Request): void {
 }
 
 /** Throws Problem `cross_site` when the request asked for Stint by a name that is not its own; see request-origin.ts. */
-export function refuseForeignHost(request: Request, isOwnHost: (request: Request) => boolean): void {
+function refuseForeignHost(request: Request, isOwnHost: (request: Request) => boolean): void {
   if (isOwnHost(request)) return
   throw new Problem(
     'cross_site',

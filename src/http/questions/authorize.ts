@@ -2,7 +2,6 @@
 import type { FoundKey } from '../../account/key-ring.ts'
 import { Problem } from '../../problem.ts'
 import type { Scope } from '../../wire/keys.ts'
-import { refuseCrossSite } from '../accounts/session-cookie.ts'
 import type { LimitBadKeys, RateLimit, RateLimitHeaders } from '../intake/rate-limit.ts'
 
 export interface AuthorizeDeps {
@@ -13,7 +12,7 @@ export interface AuthorizeDeps {
   /** Requests per account and second. Absent: not limited. */
   readonly readLimit?: { readonly limit: RateLimit; readonly headers: Pick<RateLimitHeaders, 'note'> }
   findKey(secret: string): FoundKey | undefined
-  /** The account of the request's session. */
+  /** The account of the request's session. Throws Problem `cross_site`. */
   findSession(request: Request): Promise<{ readonly account: string } | undefined>
 }
 
@@ -26,7 +25,6 @@ export async function authorize(request: Request, deps: AuthorizeDeps, scope: Sc
   if (key === undefined) {
     const session = await deps.findSession(request)
     if (session === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
-    refuseCrossSite(request)
     return withinLimit(request, session.account, deps)
   }
   if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
