@@ -1,6 +1,6 @@
 // When Stint was able to accept events: kept in the store every few seconds, so that the next start knows how long it was down.
 import type { Logger } from '../../log.ts'
-import type { Blind } from '../rules/blind.ts'
+import type { Blind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 
 const EVERY_MS = 10_000

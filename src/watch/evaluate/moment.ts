@@ -1,5 +1,5 @@
 // What one evaluation starts from: the watches with their alerts, and how much is known at that moment.
-import type { Blind } from '../rules/blind.ts'
+import type { Blind } from '../rules/episode.ts'
 import type { Alert } from '../storage/watch-store.ts'
 import type { StoredWatch, WatchRules } from '../watch.ts'
 

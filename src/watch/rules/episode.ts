@@ -1,6 +1,5 @@
 // The vocabulary of the rules: a rule turns the history of a process into episodes, the stretches of time in which its alert fires.
 // Rules are pure. All times are µs since the epoch; a stretch reaches from its first moment up to, but not including, its last.
-import type { Blind } from './blind.ts'
 
 export type Condition = 'late' | 'long' | 'failed' | 'metric' | 'slow'
 
@@ -31,4 +30,26 @@ export interface Judgement {
   readonly maxRunUs: number
   /** When Stint accepted no events, in order and without overlaps. */
   readonly blind: readonly Blind[]
+}
+
+/** Stint was down or accepted no events, so an event may have happened there that nobody will ever know of. */
+export interface Blind {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** The last stretch that overlaps [fromUs, toUs]. */
+export function lastBlind(blind: readonly Blind[], fromUs: number, toUs: number): Blind | undefined {
+  return blind.findLast((it) => it.fromUs <= toUs && it.toUs > fromUs)
+}
+
+/** The moment when `spanUs` have passed since `startUs`, without the blind time in between. */
+export function reachUs(blind: readonly Blind[], startUs: number, spanUs: number): number {
+  let reached = startUs + spanUs
+  for (const { fromUs, toUs } of blind) {
+    if (toUs <= startUs) continue
+    if (fromUs >= reached) break
+    reached += toUs - Math.max(fromUs, startUs)
+  }
+  return reached
 }

@@ -1,7 +1,6 @@
 // `failed`: n bad events in a row, by the moments that settled them. A failed or abandoned run is bad, with `exceptions` an exception too;
 // the next completed run ends the row.
-import { lastBlind } from './blind.ts'
-import type { Episode, Judgement } from './episode.ts'
+import { type Episode, type Judgement, lastBlind } from './episode.ts'
 import type { Run } from './runs.ts'
 
 export interface FailedRule {

@@ -6,9 +6,9 @@
 //
 // A due moment whose window overlaps a blind stretch cannot be judged: its start may have been lost. Every N then counts from the end of that
 // stretch, cron waits for its next due moment. Other blind time is not counted as silence.
-import { type Blind, lastBlind, reachUs } from './blind.ts'
+
 import type { Schedule } from './cron.ts'
-import type { Episode, Judgement } from './episode.ts'
+import { type Blind, type Episode, type Judgement, lastBlind, reachUs } from './episode.ts'
 
 export type LateRule =
   | { readonly everyUs: number; readonly graceUs: number }

@@ -1,6 +1,5 @@
 // `long`: a run has been running longer than the limit. Every run is judged by itself, also overlapping ones.
-import { reachUs } from './blind.ts'
-import type { Episode, Judgement } from './episode.ts'
+import { type Episode, type Judgement, reachUs } from './episode.ts'
 import { createLostEnds } from './lost-end.ts'
 import type { Run } from './runs.ts'
 

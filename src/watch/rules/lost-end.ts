@@ -1,6 +1,6 @@
 // A run that is open although Stint was blind when such runs end: its end may be lost for good. Whether it is still running shows when the next run
 // is due: a later start speaks for a lost end, silence for a run that hangs.
-import { type Blind, lastBlind } from './blind.ts'
+import { type Blind, lastBlind } from './episode.ts'
 import type { Run } from './runs.ts'
 
 const MIN_RUNS = 5

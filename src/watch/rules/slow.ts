@@ -1,7 +1,6 @@
 // `slow`: a run takes, or took, longer than k times the usual. The usual is the median of the last 20 runs that were completed when it started;
 // with fewer than 5 of them, or less than a second of difference, no run is slow.
-import { reachUs } from './blind.ts'
-import type { Episode, Judgement } from './episode.ts'
+import { type Episode, type Judgement, reachUs } from './episode.ts'
 import { createLostEnds } from './lost-end.ts'
 import type { Run } from './runs.ts'
 

@@ -4,7 +4,7 @@
 // Times are µs since the epoch. All methods reject when the database fails; nothing has changed then.
 import type { Condition, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channels.ts'
-import type { Blind } from '../rules/blind.ts'
+import type { Blind } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
 export interface Channel {

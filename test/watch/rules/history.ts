@@ -1,7 +1,6 @@
 // Random histories on a grid of whole seconds, and the question every rule's oracle answers: does the alert fire at second t?
 import fc from 'fast-check'
-import type { Blind } from '../../../src/watch/rules/blind.ts'
-import type { Episode, Judgement } from '../../../src/watch/rules/episode.ts'
+import type { Blind, Episode, Judgement } from '../../../src/watch/rules/episode.ts'
 import { compareMarks, type WatchMark } from '../../../src/watch/rules/runs.ts'
 
 export const S = 1_000_000

@@ -1,7 +1,7 @@
 // `late` against an oracle that walks second by second and knows nothing of episodes.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Blind } from '../../../src/watch/rules/blind.ts'
+import type { Blind } from '../../../src/watch/rules/episode.ts'
 import { judgeLate } from '../../../src/watch/rules/late.ts'
 import { firesAt, judgementAt, LAST_S, S } from './history.ts'
 
