@@ -1,14 +1,13 @@
 // What the console concludes from runs: how a process is doing, what is usual, what is overdue, and whose an exception is.
 import { describe, expect, test } from 'bun:test'
 import { describeAll } from '../../src/console/home/home-page.ts'
-import { judgeProcess, type Verdict } from '../../src/console/home/judge-process.ts'
-import { toCsv } from '../../src/console/kit/export-rows.ts'
+import { judgeProcess, type Verdict } from '../../src/console/home/home-rows.ts'
+import { toCsv } from '../../src/console/kit/data-table.ts'
 import { parseTime } from '../../src/console/kit/format-time.ts'
 import { liveFrom, presetFor } from '../../src/console/kit/time-range.ts'
-import { describePast } from '../../src/console/runs/compare-weeks.ts'
-import { placeBands, stepRun } from '../../src/console/timeline/geometry.ts'
+import { describePast } from '../../src/console/runs/run-chart.ts'
+import { LATE_MS, belongsTo, placeBands, stepRun } from '../../src/console/timeline/geometry.ts'
 import { layRuns } from '../../src/console/timeline/lay-runs.ts'
-import { belongsTo, LATE_MS } from '../../src/console/timeline/place-exceptions.ts'
 import { byNewest, formatRunId, parseRunId, type Run, toRun } from '../../src/console/timeline/run.ts'
 import { describeRatio, isOverdue, usualMs } from '../../src/console/timeline/usual.ts'
 

@@ -1,10 +1,9 @@
 // What of the processes Home shows: search, state and order, as the address holds them.
-import { createChoice } from '../kit/choice.ts'
+import { createChoice } from '../kit/form.ts'
 import { h, setText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
-import { type HomeRow, type HomeView, SORTS, type Sort } from './home-rows.ts'
-import { VERDICTS, type Verdict } from './judge-process.ts'
+import { type HomeRow, type HomeView, SORTS, type Sort, VERDICTS, type Verdict } from './home-rows.ts'
 
 export const VERDICT_TEXT: Readonly<Record<Verdict, string>> = {
   failed: 'Failed',

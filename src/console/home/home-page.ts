@@ -12,9 +12,8 @@ import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { createFiringList } from './firing-list.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
-import { type DayFigures, type HomeRow, selectRows, toRows } from './home-rows.ts'
+import { type DayFigures, type HomeRow, VERDICTS, type Verdict, selectRows, toRows } from './home-rows.ts'
 import { createHomeTable } from './home-table.ts'
-import { VERDICTS, type Verdict } from './judge-process.ts'
 import { createLatestFeed, type Latest } from './latest-feed.ts'
 
 const LATEST_EVERY_MS = 5_000

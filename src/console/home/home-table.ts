@@ -1,15 +1,15 @@
 // The processes of Home as a table: state, last run against the usual duration, trouble of the last 24 hours, and the last runs as bars.
-import { createDataTable, type DataTable, subLine } from '../kit/data-table.ts'
-import { h, nameText } from '../kit/dom.ts'
+import { type DataTable, createDataTable, subLine } from '../kit/data-table.ts'
+import { h, nameText, svg } from '../kit/dom.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
-import { formatAgo } from '../kit/format-time.ts'
-import { formatRoute, type Params } from '../kit/route.ts'
+import { formatAgo, formatMoment } from '../kit/format-time.ts'
+import { type Params, formatRoute } from '../kit/route.ts'
 import { presetFor } from '../kit/time-range.ts'
-import { isTrouble, lengthMs, type Run } from '../timeline/run.ts'
-import { describeRatio, OVERDUE_TIMES } from '../timeline/usual.ts'
+import { type Run, describeState, isTrouble, lengthMs } from '../timeline/run.ts'
+import { OVERDUE_TIMES, describeRatio } from '../timeline/usual.ts'
 import { VERDICT_TEXT } from './home-filters.ts'
 import type { HomeRow } from './home-rows.ts'
-import { runStrip } from './run-strip.ts'
+import { STRIP } from './latest-feed.ts'
 
 const DAY = '-24h'
 
@@ -122,3 +122,50 @@ function describeMetas(metas: readonly (string | null)[]): string {
   const more = named.length - METAS_SHOWN
   return more > 0 ? `${named.slice(0, METAS_SHOWN).join(', ')} and ${formatCount(more)} more` : named.join(', ')
 }
+
+// The last runs of a process as bars, oldest first: as high as the root of their duration, in the colour of their state. A bar opens its run; for the
+// keyboard and for those who hear the page, the process's name beside it leads to the same runs.
+const STEP = 6
+const BAR = 5
+const HEIGHT = 26
+const LEAST = 4
+
+/** `runs` newest first. */
+export function runStrip(runs: readonly Run[], nowMs: number, choose: (run: Run) => void): SVGSVGElement {
+  const shown = runs.slice(0, STRIP).toReversed()
+  const longest = Math.max(1, ...shown.map((run) => lengthMs(run, nowMs) ?? 0))
+  const failed = shown.filter(isTrouble).length
+  const first = STRIP - shown.length
+  return svg(
+    'svg',
+    {
+      class: 'strip',
+      viewBox: `0 0 ${STRIP * STEP} ${HEIGHT}`,
+      role: 'img',
+      'aria-label': `Last ${plural(shown.length, 'run')}, ${failed} with trouble`,
+    },
+    ...shown.map((run, i) => {
+      const height = Math.max(LEAST, Math.sqrt((lengthMs(run, nowMs) ?? 0) / longest) * HEIGHT)
+      const rect = svg(
+        'rect',
+        {
+          class: `bar bar-${barOf(run)}`,
+          x: (first + i) * STEP,
+          y: (HEIGHT - height).toFixed(1),
+          width: BAR,
+          height: height.toFixed(1),
+          rx: 1,
+        },
+        svg(
+          'title',
+          {},
+          `${describeState(run)} · ${formatDuration(lengthMs(run, nowMs))} · ${formatMoment(run.startMs, nowMs)}`,
+        ),
+      )
+      rect.addEventListener('click', () => choose(run))
+      return rect
+    }),
+  )
+}
+
+const barOf = (run: Run): string => (isTrouble(run) ? 'failed' : run.state)

@@ -1,7 +1,7 @@
 // Which processes and metas there are to choose from, for the filters. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { type Api, getPages } from './api.ts'
-import type { Option } from './choice.ts'
+import type { Option } from './form.ts'
 
 const FRESH_MS = 60_000
 

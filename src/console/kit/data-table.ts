@@ -1,6 +1,6 @@
 // Tables with real headers. Rows are kept by key, so that a table that is updated keeps its focus and its place.
 import { type Child, h, keepFocus, nameText } from './dom.ts'
-import { type ExportRow, exportButtons } from './export-rows.ts'
+import { formatMoment } from './format-time.ts'
 
 export interface Column<Row> {
   readonly label: string
@@ -104,4 +104,92 @@ function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
     const held = body.children[i]
     if (held !== row) body.insertBefore(row, held ?? null)
   })
+}
+
+// Rows of a table as a file: CSV as RFC 4180 has it, or JSON. Created in the browser from the loaded rows.
+export type Cell = string | number | null | undefined
+export type ExportRow = Readonly<Record<string, Cell>>
+
+/** `what` names the file and the rows: `runs`. */
+export function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElement {
+  const button = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        'aria-label': `Export ${what} as ${kind}`,
+        onclick: () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type),
+      },
+      kind,
+    )
+  return h(
+    'p',
+    { class: 'export muted' },
+    'Export: ',
+    button('CSV', toCsv, 'text/csv'),
+    ' ',
+    button('JSON', (rows) => JSON.stringify(rows, null, 2), 'application/json'),
+  )
+}
+
+/** Columns as the first row has them. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+export function toCsv(rows: readonly ExportRow[]): string {
+  const columns = Object.keys(rows[0] ?? {})
+  const line = (cells: readonly Cell[]) => cells.map(toCell).join(',')
+  return [line(columns), ...rows.map((row) => line(columns.map((column) => row[column])))].join('\r\n')
+}
+
+function toCell(value: Cell): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function download(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  h('a', { href: url, download: name }).click()
+  URL.revokeObjectURL(url)
+}
+
+// The figures of a chart as a table, for those who read them better than a picture.
+export interface ChartFigures {
+  readonly atMs: readonly number[]
+  readonly lines: readonly { readonly label: string; readonly values: readonly (number | null)[] }[]
+}
+
+export function chartTable(
+  { atMs, lines }: ChartFigures,
+  title: string,
+  formatValue: (value: number) => string,
+  nowMs: number,
+): HTMLElement {
+  const head = lines.map(({ label }) =>
+    h('th', { scope: 'col', class: 'number' }, h('span', { class: 'clip', title: label }, nameText(label))),
+  )
+  const rows = atMs.map((ms, i) =>
+    h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, formatMoment(ms, nowMs)),
+      ...lines.map(({ values }) => {
+        const value = values[i] ?? null
+        return h('td', { class: 'number' }, value === null ? '–' : formatValue(value))
+      }),
+    ),
+  )
+  const exports = exportButtons(title.toLowerCase(), () =>
+    atMs.map((ms, i) => ({
+      time: new Date(ms).toISOString(),
+      ...Object.fromEntries(lines.map(({ label, values }) => [label, values[i]])),
+    })),
+  )
+  const table = h(
+    'table',
+    {},
+    h('caption', { class: 'hidden' }, title),
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Time'), ...head)),
+    h('tbody', {}, ...rows),
+  )
+  return h('div', {}, table, exports)
 }

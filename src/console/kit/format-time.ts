@@ -1,6 +1,5 @@
 // Times as people read them: in the chosen zone, with the day only where it is not today's.
 import { h } from './dom.ts'
-import { currentZone, timeZone } from './zone.ts'
 
 const FORMATS = {
   clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
@@ -61,4 +60,35 @@ export function afterNs(at: string): string {
   const ns = Number(digits.padEnd(9, '0')) + 1
   if (ns < 1_000_000_000) return `${second}.${String(ns).padStart(9, '0')}Z`
   return new Date(Date.parse(`${second}Z`) + 1000).toISOString().replace(/\.\d+Z$/, '.000000000Z')
+}
+
+// Whether times are shown in the browser's zone or in UTC. Every text with a time in it depends on this one choice, so it is the one value
+// of the console that is not handed from function to function; the browser remembers it.
+export type Zone = 'local' | 'UTC'
+
+const STORED_AS = 'stint-zone'
+
+let chosen: Zone | undefined
+
+export function currentZone(): Zone {
+  chosen ??= globalThis.localStorage?.getItem(STORED_AS) === 'UTC' ? 'UTC' : 'local'
+  return chosen
+}
+
+export function chooseZone(zone: Zone): void {
+  chosen = zone
+  localStorage.setItem(STORED_AS, zone)
+}
+
+/** For Intl and uPlot; undefined stands for the browser's own. */
+export const timeZone = (): 'UTC' | undefined => (currentZone() === 'UTC' ? 'UTC' : undefined)
+
+/** What to add to UTC for the time shown, in ms, at a moment. */
+export const zoneOffsetMs = (ms: number): number =>
+  currentZone() === 'UTC' ? 0 : -new Date(ms).getTimezoneOffset() * 60_000
+
+/** `UTC`, `GMT+2`, or as the browser's language names the zone. */
+export function zoneName(ms: number): string {
+  const parts = new Intl.DateTimeFormat(undefined, { timeZone: timeZone(), timeZoneName: 'short' }).formatToParts(ms)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 }

@@ -1,10 +1,9 @@
 // Lines and dots over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
-import uPlot from 'uplot'
-import { chartTable } from './chart-table.ts'
-import type { Crosshair } from './crosshair.ts'
+import { chartTable } from './data-table.ts'
 import { fill, h, onSchemeChange } from './dom.ts'
-import { formatClock, formatDay, formatMoment, formatShortClock } from './format-time.ts'
-import { timeZone } from './zone.ts'
+import { formatClock, formatDay, formatMoment, formatShortClock, parseTime, timeZone } from './format-time.ts'
+import { type TimeRange, everyMs } from './time-range.ts'
+import uPlot from 'uplot'
 
 export interface Line {
   readonly label: string
@@ -271,4 +270,45 @@ function isWide({ lines }: ChartData): boolean {
 function timeLabel(ms: number, stepS: number): string {
   if (stepS >= 86_400) return formatDay(ms)
   return stepS >= 60 ? formatShortClock(ms) : formatClock(ms)
+}
+
+// One moment that several pictures over the same range show together: the one under the pointer, on whichever of them that is.
+export interface Crosshair {
+  /** `ms` undefined: the pointer has left. */
+  move(ms: number | undefined, from: object): void
+  /** `act` is called for moves that come from others than `me`. */
+  follow(me: object, act: (ms: number | undefined) => void): void
+}
+
+export function createCrosshair(): Crosshair {
+  const followers = new Map<object, (ms: number | undefined) => void>()
+  return {
+    move(ms, from) {
+      for (const [follower, act] of followers) if (follower !== from) act(ms)
+    },
+    follow: (me, act) => void followers.set(me, act),
+  }
+}
+
+// Rows of buckets → lines of a chart over the same moments, with gaps where a bucket has nothing.
+interface Row {
+  readonly at?: string
+}
+
+/** Every bucket of a range, aligned as the server aligns them (to the epoch). */
+export function bucketsOf({ fromMs, toMs }: TimeRange, every: string): number[] {
+  const step = everyMs(every)
+  const buckets: number[] = []
+  for (let at = Math.floor(fromMs / step) * step; at < toMs; at += step) buckets.push(at)
+  return buckets
+}
+
+export function toLine<R extends Row>(
+  label: string,
+  rows: readonly R[],
+  atMs: readonly number[],
+  figureOf: (row: R) => number | null,
+): Line {
+  const byBucket = new Map(rows.map((row) => [parseTime(row.at ?? ''), figureOf(row)]))
+  return { label, values: atMs.map((at) => byBucket.get(at) ?? null) }
 }

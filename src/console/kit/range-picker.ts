@@ -4,7 +4,7 @@ import { fill, h, setText } from './dom.ts'
 import { icon } from './icons.ts'
 import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
-import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './zone.ts'
+import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './format-time.ts'
 
 export interface RangePicker {
   readonly element: HTMLElement

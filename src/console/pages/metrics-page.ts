@@ -2,16 +2,15 @@
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
-import { createChoice } from '../kit/choice.ts'
+import { createChoice } from '../kit/form.ts'
 import { fill, h } from '../kit/dom.ts'
 import { formatCompact, formatValue, plural } from '../kit/format-number.ts'
-import { createLineChart, type LineChart } from '../kit/line-chart.ts'
+import { type LineChart, bucketsOf, createLineChart, toLine } from '../kit/line-chart.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, type Params } from '../kit/route.ts'
-import { bucketsOf, toLine } from '../kit/series.ts'
 import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 
 const EVERY_MS = 5_000

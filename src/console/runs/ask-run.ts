@@ -5,7 +5,7 @@ import type { Timing } from '../../wire/timings.ts'
 import { ApiError, type Query } from '../kit/api.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
-import { belongsTo, LATE_MS } from '../timeline/place-exceptions.ts'
+import { belongsTo, LATE_MS } from '../timeline/geometry.ts'
 import { byNewest, formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
 import { usualMs } from '../timeline/usual.ts'
 

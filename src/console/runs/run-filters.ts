@@ -2,7 +2,7 @@
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
-import { createChoice } from '../kit/choice.ts'
+import { createChoice } from '../kit/form.ts'
 import { h } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'

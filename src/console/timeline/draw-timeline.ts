@@ -1,8 +1,7 @@
 // Draws what is in sight: the axis, a gutter of names, and each process's band. A frame costs what is on the screen, not what is in the view.
 import { cutText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
-import { formatClock, formatDay, formatShortClock } from '../kit/format-time.ts'
-import { zoneOffsetMs } from '../kit/zone.ts'
+import { formatClock, formatDay, formatShortClock, zoneOffsetMs } from '../kit/format-time.ts'
 import { drawLane, drawStrip } from './draw-runs.ts'
 import { AXIS_PX, type PlacedBand, placeTicks, toPx } from './geometry.ts'
 import type { Context, Picture } from './picture.ts'

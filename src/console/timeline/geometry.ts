@@ -2,9 +2,9 @@
 //
 //   gutter │ lanes                      Names stand in a gutter at the left, or above their lanes where the picture is narrow.
 //   name 3 │ ▬▬  ▬▬▬   ▬▬               A process with many runs at once is one density strip instead of lanes.
-import { zoneOffsetMs } from '../kit/zone.ts'
+import { zoneOffsetMs } from '../kit/format-time.ts'
 import type { Band, Lane } from './lay-runs.ts'
-import { byNewest, type Run } from './run.ts'
+import { type Run, byNewest } from './run.ts'
 
 export const AXIS_PX = 26
 /** Width of the gutter; the value axis of the charts below has the same width. */
@@ -146,3 +146,40 @@ export function stepRun({ bands }: Layout, from: Run | undefined, key: StepKey):
 
 const nearest = (runs: readonly Run[], { startMs }: Run): Run | undefined =>
   runs.toSorted((a, b) => Math.abs(a.startMs - startMs) - Math.abs(b.startMs - startMs))[0]
+
+// Exceptions → ticks on the lanes of the runs that they belong to: by uid where one was sent, else to the runs of the same process and meta
+// that were open then. One that fits no run is shown at the top of its process.
+export interface ExceptionMark {
+  readonly atMs: number
+  readonly process: string
+  readonly meta: string | null
+  readonly uid: string | null
+}
+
+export interface Tick {
+  readonly atMs: number
+  /** From the top of all lanes. */
+  readonly topPx: number
+  readonly heightPx: number
+}
+
+/** Requests overtake each other: an exception with a uid may come this much after its run's end. */
+export const LATE_MS = 60_000
+
+/** Whether an exception belongs to a run (DESIGN.md 6). */
+export function belongsTo({ atMs, process, meta, uid }: ExceptionMark, run: Run): boolean {
+  if (process !== run.process || meta !== run.meta || atMs < run.startMs) return false
+  return uid === null ? atMs <= run.endMs : uid === run.uid && atMs <= run.endMs + LATE_MS
+}
+
+export function placeExceptions({ bands, lanePx }: Layout, exceptions: readonly ExceptionMark[]): Tick[] {
+  const byProcess = Map.groupBy(exceptions, ({ process }) => process)
+  return bands.flatMap(({ process, lanes, lanesPx, bottomPx, isStrip }) =>
+    (byProcess.get(process) ?? []).map((exception) => {
+      const { atMs } = exception
+      if (isStrip) return { atMs, topPx: lanesPx, heightPx: bottomPx - lanesPx }
+      const lane = lanes.findIndex((runs) => runs.some((run) => belongsTo(exception, run)))
+      return { atMs, topPx: lanesPx + Math.max(0, lane) * lanePx, heightPx: lanePx }
+    }),
+  )
+}

@@ -1,8 +1,7 @@
 // Everything that one frame of the timeline is drawn from.
 
 import type { TimingState as RunState } from '../../wire/timings.ts'
-import type { Layout, Scale } from './geometry.ts'
-import type { Tick } from './place-exceptions.ts'
+import type { Layout, Scale, Tick } from './geometry.ts'
 import type { Run } from './run.ts'
 
 export interface Picture {
