@@ -5,7 +5,7 @@ import type { IssuedKey } from '../wire/keys.ts'
 import { openHomePage } from './home/home-page.ts'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
-import { fill, h } from './kit/dom.ts'
+import { button, fill, h, note } from './kit/dom.ts'
 import { createFrame, ENTRIES } from './kit/frame.ts'
 import type { App, OpenPage, Page } from './kit/page.ts'
 import { openQuickOpen } from './kit/quick-open.ts'
@@ -75,8 +75,8 @@ async function showDoor(note?: string): Promise<void> {
 function showFailure(error: unknown): void {
   const { title, detail } = explain(error)
   setTitle(title)
-  const again = h('button', { type: 'button', class: 'button', onclick: () => void showDoor() }, 'Try again')
-  fill(root, h('main', { class: 'door' }, h('h1', {}, title), h('p', { class: 'muted' }, detail), again))
+  const again = button('Try again', () => void showDoor())
+  fill(root, h('main', { class: 'door' }, h('h1', {}, title), note(detail), again))
 }
 
 /** `firstKey` comes with an account that was just created. */

@@ -1,6 +1,7 @@
 // What of the processes Home shows: search, state and order, as the address holds them.
-import { createChoice } from '../kit/form.ts'
+
 import { h, setText } from '../kit/dom.ts'
+import { createChoice } from '../kit/form.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
 import { type HomeRow, type HomeView, SORTS, type Sort, VERDICTS, type Verdict } from './home-rows.ts'

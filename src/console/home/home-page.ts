@@ -1,10 +1,9 @@
 // Home answers "is everything all right?": one sentence, then every process, those with trouble first. The address holds search, sort order
 // and state.
-import type { ExceptionGroup } from '../../wire/exceptions.ts'
+import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
-import { getPages } from '../kit/api.ts'
-import { fill, h, setText } from '../kit/dom.ts'
+import { fill, h, note, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
@@ -12,13 +11,15 @@ import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { createFiringList } from './firing-list.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
-import { type DayFigures, type HomeRow, VERDICTS, type Verdict, selectRows, toRows } from './home-rows.ts'
+import { type DayFigures, type HomeRow, selectRows, toRows, VERDICTS, type Verdict } from './home-rows.ts'
 import { createHomeTable } from './home-table.ts'
 import { createLatestFeed, type Latest } from './latest-feed.ts'
 
 const LATEST_EVERY_MS = 5_000
 const DAY_EVERY_MS = 60_000
 const DAY = '-24h'
+/** One page: Home shows counts, and the groups come with their texts. */
+const GROUPS_MAX = 1_000
 
 export function openHomePage(app: App): Page {
   const { api, nowMs } = app
@@ -53,11 +54,11 @@ export function openHomePage(app: App): Page {
   const dayPoll = createPoll<DayFigures>({
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
-      const [{ rows }, groups] = await Promise.all([
+      const [{ rows }, { groups, next }] = await Promise.all([
         api.get<{ rows: SummaryRow[] }>('api/timings/summary', { from: DAY }, signal),
-        getPages<ExceptionGroup>(api, 'api/exceptions/groups', 'groups', { from: DAY }, signal),
+        api.get<ExceptionGroups>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
       ])
-      return { totals: rows, groups }
+      return { totals: rows, groups, hasMoreGroups: next !== null }
     },
     show(answer) {
       day = answer
@@ -89,7 +90,7 @@ export function openHomePage(app: App): Page {
       : rows.some(({ verdict }) => verdict === 'overdue')
         ? 'warn'
         : 'good'
-    sentence.className = `answer answer-${worst}`
+    sentence.className = `answer ${worst}`
     setText(sentence, text)
   }
 
@@ -101,12 +102,14 @@ export function openHomePage(app: App): Page {
       sum((row) => row.unfinished),
       sum((row) => row.exceptions),
     ]
-    const link = (page: string, more: Params, text: string) =>
-      h('a', { href: formatRoute(page, { from: DAY, ...more }) }, text)
+    const link = (page: string, more: Params, text: string, isBad = true) =>
+      h('a', { class: isBad ? 'bad' : undefined, href: formatRoute(page, { from: DAY, ...more }) }, text)
     const links = [
-      link('runs', { state: 'failed' }, `${plural(failed, 'run')} failed`),
+      link('runs', { state: 'failed' }, `${plural(failed, 'run')} failed`, failed > 0),
       ...(unfinished > 0 ? [link('runs', { state: 'abandoned' }, `${formatCount(unfinished)} never finished`)] : []),
-      ...(exceptions > 0 ? [link('exceptions', {}, plural(exceptions, 'exception'))] : []),
+      ...(exceptions > 0
+        ? [link('exceptions', {}, `${day.hasMoreGroups ? 'at least ' : ''}${plural(exceptions, 'exception')}`)]
+        : []),
     ]
     fill(dayLine, h('span', { class: 'muted' }, 'Last 24 hours:'), ...links)
   }
@@ -115,7 +118,7 @@ export function openHomePage(app: App): Page {
     region.empty(
       nowMs(),
       'No processes yet',
-      h('p', { class: 'muted' }, 'A process appears as soon as your code sends its first event.'),
+      note('A process appears as soon as your code sends its first event.'),
       h('a', { class: 'button button-main', href: formatRoute('welcome') }, 'Send the first event'),
     )
   }

@@ -2,9 +2,9 @@
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
-import { type Run, lengthMs } from '../timeline/run.ts'
-import type { Latest } from './latest-feed.ts'
+import { lengthMs, type Run } from '../timeline/run.ts'
 import { isOverdue, usualMsFor } from '../timeline/usual.ts'
+import type { Latest } from './latest-feed.ts'
 
 export interface HomeRow extends Judgement {
   readonly process: string
@@ -21,7 +21,10 @@ export interface HomeRow extends Judgement {
 /** Counts and exceptions of the last 24 hours. */
 export interface DayFigures {
   readonly totals: readonly SummaryRow[]
+  /** Most recent first. */
   readonly groups: readonly ExceptionGroup[]
+  /** There are more groups: counts of exceptions are lower bounds. */
+  readonly hasMoreGroups: boolean
 }
 
 export function toRows(

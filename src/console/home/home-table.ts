@@ -1,12 +1,12 @@
 // The processes of Home as a table: state, last run against the usual duration, trouble of the last 24 hours, and the last runs as bars.
-import { type DataTable, createDataTable, subLine } from '../kit/data-table.ts'
+import { createDataTable, type DataTable, subLine } from '../kit/data-table.ts'
 import { h, nameText, svg } from '../kit/dom.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment } from '../kit/format-time.ts'
-import { type Params, formatRoute } from '../kit/route.ts'
+import { formatRoute, type Params } from '../kit/route.ts'
 import { presetFor } from '../kit/time-range.ts'
-import { type Run, describeState, isTrouble, lengthMs } from '../timeline/run.ts'
-import { OVERDUE_TIMES, describeRatio } from '../timeline/usual.ts'
+import { describeState, isTrouble, lengthMs, type Run } from '../timeline/run.ts'
+import { describeRatio, OVERDUE_TIMES } from '../timeline/usual.ts'
 import { VERDICT_TEXT } from './home-filters.ts'
 import type { HomeRow } from './home-rows.ts'
 import { STRIP } from './latest-feed.ts'
@@ -105,7 +105,7 @@ function duration({ last, usualMs }: HomeRow, nowMs: number): (HTMLElement | str
 function troubles({ process, failed, unfinished, exceptions }: HomeRow): HTMLElement | undefined {
   if (failed + unfinished + exceptions === 0) return undefined
   const link = (page: string, params: Params, text: string) =>
-    h('a', { href: formatRoute(page, { process, from: DAY, ...params }) }, text)
+    h('a', { class: 'bad', href: formatRoute(page, { process, from: DAY, ...params }) }, text)
   return h(
     'span',
     { class: 'failures' },

@@ -1,5 +1,5 @@
 // Tables with real headers. Rows are kept by key, so that a table that is updated keeps its focus and its place.
-import { type Child, h, keepFocus, nameText } from './dom.ts'
+import { button, type Child, h, keepFocus, nameText } from './dom.ts'
 import { formatMoment } from './format-time.ts'
 
 export interface Column<Row> {
@@ -112,24 +112,18 @@ export type ExportRow = Readonly<Record<string, Cell>>
 
 /** `what` names the file and the rows: `runs`. */
 export function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElement {
-  const button = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'link',
-        'aria-label': `Export ${what} as ${kind}`,
-        onclick: () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type),
-      },
-      kind,
-    )
+  const exportButton = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
+    button(kind, () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type), {
+      class: 'link',
+      'aria-label': `Export ${what} as ${kind}`,
+    })
   return h(
     'p',
     { class: 'export muted' },
     'Export: ',
-    button('CSV', toCsv, 'text/csv'),
+    exportButton('CSV', toCsv, 'text/csv'),
     ' ',
-    button('JSON', (rows) => JSON.stringify(rows, null, 2), 'application/json'),
+    exportButton('JSON', (rows) => JSON.stringify(rows, null, 2), 'application/json'),
   )
 }
 

@@ -1,5 +1,5 @@
 // Modal dialogs: they ask before what cannot be undone, and keep what is shown once until it is put away on purpose.
-import { type Child, h } from './dom.ts'
+import { button, type Child, h } from './dom.ts'
 import { type AnyField, createForm } from './form.ts'
 
 let dialogs = 0
@@ -62,7 +62,7 @@ export interface Confirmation {
 /** Asks for confirmation before an action. */
 export function confirmAction(confirmation: Confirmation): void {
   const { title, text, fields = [], content, submitLabel, danger = false, submit } = confirmation
-  const cancel = h('button', { type: 'button', class: 'button', onclick: () => dialog.close() }, 'Cancel')
+  const cancel = button('Cancel', () => dialog.close())
   const form = createForm({
     fields,
     content,

@@ -19,6 +19,16 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
 /** A caller's text in its own direction: one written from right to left must not turn what stands beside it. */
 export const nameText = (text: string): HTMLElement => h('bdi', {}, text)
 
+/** `attributes` replace those that every button has. */
+export const button = (label: Child, onclick: () => void, attributes: Attributes = {}): HTMLButtonElement =>
+  h('button', { type: 'button', class: 'button', onclick, ...attributes }, label)
+
+export const note = (...text: readonly Child[]): HTMLElement => h('p', { class: 'muted' }, ...text)
+
+/** A name and its value in a `dl`. */
+export const fact = (name: string, ...value: readonly Child[]): HTMLElement =>
+  h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
+
 const SVG = 'http://www.w3.org/2000/svg'
 
 /** Like `h`, for pictures. */

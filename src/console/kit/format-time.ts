@@ -54,6 +54,10 @@ function formatSpan(s: number): string {
 /** A `<time>` that shows `text` and holds the whole moment, to its last digit, for machines and for a pointer that rests on it. */
 export const timeElement = (at: string, text: string): HTMLTimeElement => h('time', { datetime: at, title: at }, text)
 
+export const agoElement = (at: string, nowMs: number): HTMLElement => timeElement(at, formatAgo(parseTime(at), nowMs))
+export const momentElement = (at: string, nowMs: number): HTMLElement =>
+  timeElement(at, formatMoment(parseTime(at), nowMs))
+
 /** The moment one ns later, as RFC 3339 with nine digits: with it as `to`, a range holds just this moment. */
 export function afterNs(at: string): string {
   const [, second = '', digits = ''] = /^(.*?)(?:\.(\d{1,9}))?Z$/i.exec(at) ?? []

@@ -1,9 +1,10 @@
 // Lines and dots over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
+
+import uPlot from 'uplot'
 import { chartTable } from './data-table.ts'
 import { fill, h, onSchemeChange } from './dom.ts'
 import { formatClock, formatDay, formatMoment, formatShortClock, parseTime, timeZone } from './format-time.ts'
-import { type TimeRange, everyMs } from './time-range.ts'
-import uPlot from 'uplot'
+import { everyMs, type TimeRange } from './time-range.ts'
 
 export interface Line {
   readonly label: string

@@ -41,5 +41,5 @@ export const pageHeader = (title: string, lead: Child, ...actions: readonly Chil
     'header',
     { class: 'page-header' },
     h('div', {}, h('h1', { tabindex: -1 }, title), h('p', { class: 'lead' }, lead)),
-    actions.length > 0 && h('div', { class: 'actions' }, ...actions),
+    actions.length > 0 && h('div', { class: 'button-row' }, ...actions),
   )

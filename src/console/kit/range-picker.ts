@@ -1,10 +1,10 @@
 // Chooses the range of time: presets that move with now, a range between two moments, steps and zoom, and the zone that times are shown in.
 import { copyButton } from './copy-button.ts'
-import { fill, h, setText } from './dom.ts'
+import { button, fill, h, setText } from './dom.ts'
+import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './format-time.ts'
 import { icon } from './icons.ts'
 import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
-import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './format-time.ts'
 
 export interface RangePicker {
   readonly element: HTMLElement
@@ -25,15 +25,9 @@ export function createRangePicker(choose: (changes: Params) => void): RangePicke
     button: h('button', { type: 'button', onclick: () => choose({ from, to: undefined }) }, label),
   }))
   const fixed = h('p', { class: 'range-fixed' })
-  const live = h(
-    'button',
-    {
-      type: 'button',
-      class: 'button',
-      onclick: () =>
-        shown !== undefined && choose({ from: liveFrom(shown.range.toMs - shown.range.fromMs), to: undefined }),
-    },
+  const live = button(
     'Back to live',
+    () => shown !== undefined && choose({ from: liveFrom(shown.range.toMs - shown.range.fromMs), to: undefined }),
   )
   const zone = h('button', {
     type: 'button',

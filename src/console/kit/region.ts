@@ -1,6 +1,6 @@
 // A part of a page with loaded content. It shows whether it is loading, empty, failed, ready, or ready but out of date.
 import { ApiError } from './api.ts'
-import { type Child, fill, h } from './dom.ts'
+import { button, type Child, fill, h, note } from './dom.ts'
 import { formatClock } from './format-time.ts'
 import { icon } from './icons.ts'
 
@@ -50,7 +50,7 @@ export function createRegion(): Region {
       const { title, detail } = explain(error)
       if (reported === title + detail) return // announced once: it is a live region
       reported = title + detail
-      const again = h('button', { type: 'button', class: 'button', onclick: retry }, 'Try again')
+      const again = button('Try again', retry)
       if (shownAtMs !== undefined) {
         const text = `${title}. Showing data from ${formatClock(shownAtMs)}.`
         fill(notice, h('div', { class: 'banner banner-warn' }, icon('warning'), h('p', {}, text), again))
@@ -63,7 +63,7 @@ export function createRegion(): Region {
           { class: 'empty', role: 'alert' },
           icon('warning'),
           h('p', { class: 'empty-title' }, title),
-          h('p', { class: 'muted' }, detail),
+          note(detail),
           again,
         ),
       )

@@ -3,7 +3,7 @@ import type { SessionEntry } from '../../wire/accounts.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
-import { h } from '../kit/dom.ts'
+import { button, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
 import { formatAgo, formatFullDay, parseTime, timeElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
@@ -15,7 +15,7 @@ const EVERY_MS = 15_000
 export function openAccountPage(app: App): Page {
   const { api, account } = app
   const region = createRegion()
-  const signOut = h('button', { type: 'button', class: 'button', onclick: () => void endSession() }, 'Sign out')
+  const signOut = button('Sign out', () => void endSession())
   const table = createDataTable<SessionEntry>({
     caption: 'Sessions',
     keyOf: ({ id }) => id,
@@ -41,16 +41,10 @@ export function openAccountPage(app: App): Page {
         isSilent: true,
         cell: (session) =>
           !session.current &&
-          h(
-            'button',
-            {
-              type: 'button',
-              class: 'button button-small',
-              'aria-label': `End session of ${describeAgent(session.user_agent)}`,
-              onclick: () => askForEnd(session),
-            },
-            'End',
-          ),
+          button('End', () => askForEnd(session), {
+            class: 'button button-small',
+            'aria-label': `End session of ${describeAgent(session.user_agent)}`,
+          }),
       },
     ],
   })
@@ -150,8 +144,8 @@ export function openAccountPage(app: App): Page {
           'section',
           { class: 'card', 'aria-labelledby': 'end-title' },
           h('h2', { id: 'end-title' }, 'Delete account'),
-          h('p', { class: 'muted' }, 'Deletes the account, its keys and its data.'),
-          h('button', { type: 'button', class: 'button button-danger', onclick: askForDeletion }, 'Delete account'),
+          note('Deletes the account, its keys and its data.'),
+          button('Delete account', askForDeletion, { class: 'button button-danger' }),
         ),
       ),
       h('div', { class: 'card card-table' }, h('h2', {}, 'Sessions'), region.element),

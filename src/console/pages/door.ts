@@ -2,7 +2,7 @@
 import type { Account, SignUpState } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from '../kit/api.ts'
-import { type Child, fill, h } from '../kit/dom.ts'
+import { button, type Child, fill, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
 import { logo } from '../kit/icons.ts'
 
@@ -21,16 +21,16 @@ export interface Door {
 }
 
 export function openDoor(options: DoorOptions): Door {
-  const { state, note } = options
+  const { state, note: reason } = options
   const place = h('div', { class: 'door-place' })
-  const banner = note === undefined ? false : h('p', { class: 'banner', role: 'status' }, note)
+  const banner = reason !== undefined && h('p', { class: 'banner', role: 'status' }, reason)
 
   const show = (title: string, ...content: readonly Child[]) => {
     options.setTitle(title)
     fill(place, h('h1', { tabindex: -1 }, title), ...content)
   }
   const turn = (text: string, label: string, to: () => void) =>
-    h('p', { class: 'door-turn muted' }, text, ' ', h('button', { type: 'button', class: 'link', onclick: to }, label))
+    h('p', { class: 'door-turn muted' }, text, ' ', button(label, to, { class: 'link' }))
 
   function showSignIn(): void {
     const other = state.open
@@ -42,7 +42,7 @@ export function openDoor(options: DoorOptions): Door {
     show('Sign in', banner, signInForm(options), forgotten(options), other)
   }
   function showSignUp(): void {
-    const lead = h('p', { class: 'muted' }, 'You get an API key, and see your first run a minute later.')
+    const lead = note('You get an API key, and see your first run a minute later.')
     const other = turn('Already have an account?', 'Sign in', () => {
       showSignIn()
       focus()
@@ -62,7 +62,7 @@ export function openDoor(options: DoorOptions): Door {
       )
     })
     show('Set a new password', form)
-  } else if (state.open && note === undefined) showSignUp()
+  } else if (state.open && reason === undefined) showSignUp()
   else showSignIn()
   const brand = h('div', { class: 'brand' }, logo(), h('span', {}, 'Stint'))
   const motto = h('p', { class: 'motto' }, 'Times any part of anyone’s code.')
@@ -87,9 +87,7 @@ function forgotten({ api }: DoorOptions): HTMLElement {
     h('summary', {}, 'Forgot your password?'),
     form,
     sent,
-    h(
-      'p',
-      { class: 'muted' },
+    note(
       'Without e-mail, whoever runs this Stint can set a new one: stop the server, run ',
       h('code', {}, 'stint reset-password'),
       ' on its DATA_DIR, and start it again.',

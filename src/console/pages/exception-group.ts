@@ -2,10 +2,10 @@
 import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
 import { headlineOf } from '../../wire/headline.ts'
 import { copyIcon } from '../kit/copy-button.ts'
-import { cutText, fill, h, nameText } from '../kit/dom.ts'
+import { cutText, fact, fill, h, nameText, note } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
-import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
-import { COUNT_STEPS, bucketsOf, createLineChart, toLine } from '../kit/line-chart.ts'
+import { formatAgo, formatMoment, momentElement, parseTime, timeElement } from '../kit/format-time.ts'
+import { bucketsOf, COUNT_STEPS, createLineChart, toLine } from '../kit/line-chart.ts'
 import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
@@ -70,11 +70,7 @@ export function createGroupView(app: App): GroupView {
     },
     show({ group, texts: newest }) {
       if (group === undefined)
-        return region.empty(
-          nowMs(),
-          'No exception of this group in this range',
-          h('p', { class: 'muted' }, 'Choose a longer range.'),
-        )
+        return region.empty(nowMs(), 'No exception of this group in this range', note('Choose a longer range.'))
       fill(head, headOf(group, rangeParams(params), nowMs()))
       showChart(group)
       fill(texts, ...newest.map((text) => textItem(text, nowMs())))
@@ -128,11 +124,7 @@ function headOf(
   range: Params,
   nowMs: number,
 ): HTMLElement {
-  const fact = (name: string, ...value: (Node | string)[]) => h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
-  const when = (at: string) => [
-    timeElement(at, formatMoment(parseTime(at), nowMs)),
-    h('span', { class: 'sub' }, formatAgo(parseTime(at), nowMs)),
-  ]
+  const when = (at: string) => [momentElement(at, nowMs), h('span', { class: 'sub' }, formatAgo(parseTime(at), nowMs))]
   return h(
     'div',
     { class: 'card' },
@@ -151,8 +143,7 @@ function headOf(
       ),
     ),
     normalized !== undefined && h('h2', {}, 'Shared pattern'),
-    normalized !== undefined &&
-      h('p', { class: 'muted' }, 'The fingerprint is a hash of this text; parts that vary are placeholders.'),
+    normalized !== undefined && note('The fingerprint is a hash of this text; parts that vary are placeholders.'),
     normalized !== undefined &&
       h(
         'pre',

@@ -2,17 +2,17 @@
 import type { ExceptionGroup, ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
-import { createChoice } from '../kit/form.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
-import { fill, h, setText, svg } from '../kit/dom.ts'
+import { fill, h, note, setText, svg } from '../kit/dom.ts'
+import { createChoice } from '../kit/form.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
-import { formatAgo, parseTime, timeElement } from '../kit/format-time.ts'
+import { agoElement } from '../kit/format-time.ts'
+import { bucketsOf, toLine } from '../kit/line-chart.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
-import { type Params, changeParams, formatRoute } from '../kit/route.ts'
-import { bucketsOf, toLine } from '../kit/line-chart.ts'
+import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { chooseEvery, readRange } from '../kit/time-range.ts'
 import { createGroupView, headline } from './exception-group.ts'
 
@@ -70,9 +70,9 @@ export function openExceptionsPage(app: App): Page {
       {
         label: 'First',
         isExtra: true,
-        cell: ({ first_at }) => timeElement(first_at, formatAgo(parseTime(first_at), nowMs())),
+        cell: ({ first_at }) => agoElement(first_at, nowMs()),
       },
-      { label: 'Last', cell: ({ last_at }) => timeElement(last_at, formatAgo(parseTime(last_at), nowMs())) },
+      { label: 'Last', cell: ({ last_at }) => agoElement(last_at, nowMs()) },
     ],
   })
   const card = h('div', { class: 'card card-table' }, table.element)
@@ -80,7 +80,6 @@ export function openExceptionsPage(app: App): Page {
     const range = rangeOf()
     const buckets = bucketsOf(range, chooseEvery(range, BARS_MAX))
     return sparkline(
-      'bars',
       toLine('', counts, buckets, (row) => row.count).values,
       `${plural(count, 'exception')} over the range`,
     )
@@ -118,11 +117,7 @@ export function openExceptionsPage(app: App): Page {
           : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}${hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''}`,
       )
       if (groups.length > 0) return region.ready(nowMs(), total, card)
-      region.empty(
-        nowMs(),
-        'No exceptions in this range',
-        h('p', { class: 'muted' }, 'Good news, or the range is too short.'),
-      )
+      region.empty(nowMs(), 'No exceptions in this range', note('Good news, or the range is too short.'))
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
@@ -159,58 +154,28 @@ export function openExceptionsPage(app: App): Page {
   }
 }
 
-// A line the size of a word: the shape of a series at a glance. What it says is said in words beside it.
 const WIDTH = 120
 const HEIGHT = 28
-const PAD = 3
+const TOP = 3
 
-/** `bars` for counts, `line` for lengths; null is a gap. `said` is what those hear who do not see it. */
-export function sparkline(kind: 'bars' | 'line', values: readonly (number | null)[], said: string): SVGSVGElement {
-  const most = Math.max(0, ...values.map((value) => value ?? 0))
+/** Counts over time as bars the size of a word; null is a gap. `label` says it in words. */
+function sparkline(values: readonly (number | null)[], label: string): SVGSVGElement {
+  const most = Math.max(1, ...values.map((value) => value ?? 0))
   const step = WIDTH / Math.max(1, values.length)
-  const y = (value: number) => HEIGHT - PAD - (most === 0 ? 0 : (value / most) * (HEIGHT - 2 * PAD))
-  const marks = kind === 'bars' ? bars(values, step, y) : lines(values, step, y)
+  const bars = values.flatMap((value, i) => {
+    const height = ((value ?? 0) / most) * (HEIGHT - TOP)
+    return value ? [svg('rect', { x: i * step, y: HEIGHT - height, width: Math.max(1, step - 1), height })] : []
+  })
   return svg(
     'svg',
     {
-      class: `sparkline sparkline-${kind}`,
+      class: 'sparkline',
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       preserveAspectRatio: 'none',
       role: 'img',
-      'aria-label': said,
+      'aria-label': label,
     },
-    svg('path', { class: 'sparkline-base', d: `M0 ${HEIGHT - 0.5}H${WIDTH}` }),
-    ...marks,
+    svg('path', { d: `M0 ${HEIGHT - 0.5}H${WIDTH}` }),
+    ...bars,
   )
-}
-
-const round = (n: number): string => n.toFixed(1)
-
-const bars = (values: readonly (number | null)[], step: number, y: (value: number) => number) =>
-  values.flatMap((value, i) =>
-    value === null || value === 0
-      ? []
-      : [
-          svg('rect', {
-            x: round(i * step),
-            y: round(y(value)),
-            width: round(Math.max(1, step - 1)),
-            height: round(HEIGHT - y(value)),
-          }),
-        ],
-  )
-
-function lines(values: readonly (number | null)[], step: number, y: (value: number) => number): SVGElement[] {
-  let d = ''
-  let isOn = false
-  values.forEach((value, i) => {
-    if (value !== null) d += `${isOn ? 'L' : 'M'}${round((i + 0.5) * step)} ${round(y(value))}`
-    isOn = value !== null
-  })
-  const alone = values.flatMap((value, i) =>
-    value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null
-      ? [svg('circle', { cx: round((i + 0.5) * step), cy: round(y(value)), r: 1.5 })]
-      : [],
-  )
-  return [svg('path', { d }), ...alone]
 }

@@ -3,9 +3,9 @@ import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { confirmAction } from '../kit/dialog.ts'
-import { fill, h, setText } from '../kit/dom.ts'
+import { button, fact, fill, h, note, setText } from '../kit/dom.ts'
 import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
-import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
+import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
@@ -30,7 +30,7 @@ export function openHealthPage(app: App): Page {
   const { api, nowMs } = app
   const health = createRegion()
   const letters = createRegion()
-  const more = h('button', { type: 'button', class: 'button', onclick: () => void loadMore() }, 'Show older')
+  const more = button('Show older', () => void loadMore())
   const summary = h('p', { class: 'muted', role: 'status' })
   let older: DeadLetter[] = []
   let next: string | null = null
@@ -55,7 +55,7 @@ export function openHealthPage(app: App): Page {
       {
         label: 'Rejected',
         isExtra: true,
-        cell: ({ buried_at }) => timeElement(buried_at, formatMoment(parseTime(buried_at), nowMs())),
+        cell: ({ buried_at }) => momentElement(buried_at, nowMs()),
       },
       { label: 'Actions', isSilent: true, cell: actions },
     ],
@@ -79,11 +79,7 @@ export function openHealthPage(app: App): Page {
       const all = [...page.dead, ...older.filter(({ id }) => !held.has(id))]
       table.show(all)
       if (all.length === 0)
-        return letters.empty(
-          nowMs(),
-          'No rejected events',
-          h('p', { class: 'muted' }, 'Every event is in its store or on its way there.'),
-        )
+        return letters.empty(nowMs(), 'No rejected events', note('Every event is in its store or on its way there.'))
       letters.ready(nowMs(), table.element, next !== null && more)
     },
     fail: (error) => letters.fail(error, () => deadPoll.now()),
@@ -102,22 +98,16 @@ export function openHealthPage(app: App): Page {
   }
 
   function actions(letter: DeadLetter): HTMLElement {
-    const button = (label: string, act: () => void) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'button button-small',
-          'aria-label': `${label}: ${letter.kind} of ${letter.process}`,
-          onclick: act,
-        },
-        label,
-      )
+    const action = (label: string, act: () => void) =>
+      button(label, act, {
+        class: 'button button-small',
+        'aria-label': `${label}: ${letter.kind} of ${letter.process}`,
+      })
     return h(
       'div',
       { class: 'button-row' },
-      button('Replay', () => askForReplay(letter)),
-      button('Delete', () => askForDrop(letter)),
+      action('Replay', () => askForReplay(letter)),
+      action('Delete', () => askForDrop(letter)),
     )
   }
   function act(letter: DeadLetter, said: string) {
@@ -170,7 +160,7 @@ export function openHealthPage(app: App): Page {
         'div',
         { class: 'card card-table' },
         h('h2', {}, 'Rejected events'),
-        h('p', { class: 'muted' }, 'Events that a store refuses for good (dead letters), with its reason.'),
+        note('Events that a store refuses for good (dead letters), with its reason.'),
         letters.element,
       ),
     ),
@@ -205,8 +195,8 @@ function deliveryCards({ spools, destinations }: Health, nowMs: number): HTMLEle
           h('dt', {}, 'Oldest'),
           h('dd', { class: 'figure' }, records === 0 ? '–' : `${formatCount(Math.round(oldest_s))} s`),
         ),
-        h('div', {}, h('dt', {}, 'Store'), h('dd', {}, store)),
-        h('div', {}, h('dt', {}, 'Since'), h('dd', {}, timeElement(since, formatAgo(parseTime(since), nowMs)))),
+        fact('Store', store),
+        fact('Since', agoElement(since, nowMs)),
       ),
       reason !== undefined && h('p', { class: 'banner banner-warn wrap' }, reason),
     )

@@ -2,10 +2,10 @@
 import type { IssuedKey, Key, Scope } from '../../wire/keys.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
-import { type Child, h } from '../kit/dom.ts'
+import { button, type Child, h, note } from '../kit/dom.ts'
 import { createField } from '../kit/form.ts'
 import { plural } from '../kit/format-number.ts'
-import { formatAgo, formatFullDay, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
+import { agoElement, formatAgo, formatFullDay, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
@@ -52,14 +52,14 @@ export function openKeysPage(app: App): Page {
     show({ keys }) {
       table.show(keys)
       if (keys.length > 0) return region.ready(app.nowMs(), card)
-      region.empty(app.nowMs(), 'No keys', h('p', { class: 'muted' }, 'Your code needs one to send events.'), create())
+      region.empty(app.nowMs(), 'No keys', note('Your code needs one to send events.'), create())
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
   const ago = (at: string | null, never: string): Child =>
-    at === null ? h('span', { class: 'muted' }, never) : timeElement(at, formatAgo(parseTime(at), app.nowMs()))
-  const create = () => h('button', { type: 'button', class: 'button button-main', onclick: askForNew }, 'Create key')
+    at === null ? h('span', { class: 'muted' }, never) : agoElement(at, app.nowMs())
+  const create = () => button('Create key', askForNew, { class: 'button button-main' })
   const actions = (key: Key) =>
     h(
       'div',
@@ -71,11 +71,7 @@ export function openKeysPage(app: App): Page {
   function reveal(title: string, key: IssuedKey): void {
     poll.now()
     app.announce(title)
-    const done = h(
-      'button',
-      { type: 'button', class: 'button button-main', onclick: () => dialog.close() },
-      'I’ve saved it',
-    )
+    const done = button('I’ve saved it', () => dialog.close(), { class: 'button button-main' })
     const keep = 'Save the key first: it is not shown again.'
     const dialog = openDialog(title, [keyReveal(key), h('div', { class: 'form-buttons' }, done)], { keep })
   }
@@ -134,9 +130,7 @@ export function openKeysPage(app: App): Page {
       title: `Revoke ${key.name}?`,
       text: [
         h('p', {}, 'Requests with it are refused from now on, and what they send is lost. This cannot be undone.'),
-        h(
-          'p',
-          { class: 'muted' },
+        note(
           key.last_used_at === null
             ? 'Never used.'
             : `Last used ${formatAgo(parseTime(key.last_used_at), app.nowMs())}.`,
@@ -185,7 +179,7 @@ function createScopeChoice(): { readonly element: HTMLElement; chosen(): Scope[]
 }
 
 const action = (label: string, { name }: Key, act: () => void) =>
-  h('button', { type: 'button', class: 'button button-small', 'aria-label': `${label} ${name}`, onclick: act }, label)
+  button(label, act, { class: 'button button-small', 'aria-label': `${label} ${name}` })
 
 function stateOf({ expires_at, revoked_at }: Key, nowMs: number): { isOver: boolean; badge: HTMLElement } {
   if (revoked_at !== null) return { isOver: true, badge: h('span', { class: 'badge badge-off' }, 'revoked') }

@@ -2,10 +2,10 @@
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { button, fill, h, note } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
-import { fill, h } from '../kit/dom.ts'
 import { formatCompact, formatValue, plural } from '../kit/format-number.ts'
-import { type LineChart, bucketsOf, createLineChart, toLine } from '../kit/line-chart.ts'
+import { bucketsOf, createLineChart, type LineChart, toLine } from '../kit/line-chart.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
@@ -101,7 +101,7 @@ export function openMetricsPage(app: App): Page {
   }
 
   function showNone(title: string, text: string): void {
-    region.empty(nowMs(), title, h('p', { class: 'muted' }, text))
+    region.empty(nowMs(), title, note(text))
   }
 
   function showControls({ processes, process: chosen }: Found): void {
@@ -136,7 +136,7 @@ export function openMetricsPage(app: App): Page {
       for (const one of next) changed.append('name', one)
       app.go('metrics', changed)
     }
-    return h('button', { type: 'button', class: 'chip', 'aria-pressed': String(isShown), onclick: toggle }, name)
+    return button(name, toggle, { class: 'chip', 'aria-pressed': String(isShown) })
   }
 
   function showCharts({ groups, every, process }: Found, shown: readonly string[]): void {

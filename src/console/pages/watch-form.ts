@@ -2,9 +2,9 @@
 import type { Channel } from '../../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
-import { type AnyField, type Field, createChoice, createField, createSelectField } from '../kit/form.ts'
 import { confirmAction } from '../kit/dialog.ts'
-import { type Child, h } from '../kit/dom.ts'
+import { type Child, h, note } from '../kit/dom.ts'
+import { type AnyField, createChoice, createField, createSelectField, type Field } from '../kit/form.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
 import { suggestSpans } from './suggest-spans.ts'
@@ -73,7 +73,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
         { class: 'checks' },
         h('legend', {}, 'Notify'),
         ...(boxes.length === 0
-          ? [h('p', { class: 'muted' }, 'No channel yet: alerts are only shown here.')]
+          ? [note('No channel yet: alerts are only shown here.')]
           : boxes.map(({ input, label }) => h('label', {}, input, ` ${label}`))),
       ),
     ],

@@ -4,8 +4,8 @@ import type { Channel, Channels, NewChannel } from '../../wire/channels.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { createDataTable } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
-import { type Child, h } from '../kit/dom.ts'
-import { formatAgo, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
+import { button, type Child, h, note } from '../kit/dom.ts'
+import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
@@ -146,11 +146,7 @@ export function openWatchesPage(app: App): Page {
         region.empty(
           app.nowMs(),
           'Nothing is watched',
-          h(
-            'p',
-            { class: 'muted' },
-            'Create a channel, then a watch: you are notified when a process is late, slow, hangs or fails.',
-          ),
+          note('Create a channel, then a watch: you are notified when a process is late, slow, hangs or fails.'),
         )
       if (linked !== undefined) {
         watchesTable.element.querySelector('tr.chosen')?.scrollIntoView({ block: 'center' })
@@ -164,14 +160,14 @@ export function openWatchesPage(app: App): Page {
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
-  const ago = (at: string): Child => timeElement(at, formatAgo(parseTime(at), app.nowMs()))
+  const ago = (at: string): Child => agoElement(at, app.nowMs())
   const channelName = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
 
   const resume = ({ id }: Watch) => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
   const pausedText = (until: string): Child =>
     isForGood(until)
       ? h('span', { class: 'sub' }, 'until resumed')
-      : h('span', { class: 'sub' }, 'until ', timeElement(until, formatMoment(parseTime(until), app.nowMs())))
+      : h('span', { class: 'sub' }, 'until ', momentElement(until, app.nowMs()))
 
   async function act(method: 'POST' | 'PATCH' | 'DELETE', path: string, done: string, body?: object): Promise<void> {
     try {
@@ -215,8 +211,8 @@ export function openWatchesPage(app: App): Page {
       pageHeader(
         'Watches',
         'Who is notified when a process is late, slow, hangs or fails.',
-        h('button', { type: 'button', class: 'button', onclick: createChannel }, 'Create channel'),
-        h('button', { type: 'button', class: 'button button-main', onclick: () => createWatch() }, 'Create watch'),
+        button('Create channel', createChannel),
+        button('Create watch', () => createWatch(), { class: 'button button-main' }),
       ),
       region.element,
     ),
@@ -235,7 +231,7 @@ const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn'
 const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'off') => h('span', { class: `badge badge-${kind}` }, text)
 
 const action = (label: string, name: string, act: () => void) =>
-  h('button', { type: 'button', class: 'button button-small', 'aria-label': `${label} ${name}`, onclick: act }, label)
+  button(label, act, { class: 'button button-small', 'aria-label': `${label} ${name}` })
 
 function describeConditions({ late, long, failed, metric, slow }: Watch): string[] {
   return [

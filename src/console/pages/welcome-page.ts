@@ -4,7 +4,7 @@ import type { IssuedKey } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { Timing } from '../../wire/timings.ts'
 import { copyButton } from '../kit/copy-button.ts'
-import { fill, h } from '../kit/dom.ts'
+import { fill, h, note } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime, timeElement } from '../kit/format-time.ts'
 import { icon } from '../kit/icons.ts'
@@ -59,12 +59,12 @@ export function openWelcomePage(app: App): Page {
 }
 
 const step = (title: string, ...content: readonly HTMLElement[]) =>
-  h('li', { class: 'step' }, h('h2', {}, title), ...content)
+  h('li', { class: 'step card' }, h('h2', {}, title), ...content)
 
 function keyCard({ firstKey }: App): HTMLElement {
   if (firstKey === undefined) {
     const keys = h('a', { href: formatRoute('keys') }, 'Create another one under Keys')
-    return h('p', { class: 'muted' }, 'Your key was shown once, and only its hash is stored. ', keys, '.')
+    return note('Your key was shown once, and only its hash is stored. ', keys, '.')
   }
   return keyReveal(firstKey)
 }
@@ -76,11 +76,7 @@ export function keyReveal({ secret }: IssuedKey): HTMLElement {
     { class: 'secret' },
     h('code', { class: 'secret-text', tabindex: 0, 'aria-label': 'Your API key' }, secret),
     copyButton('Copy key', () => secret),
-    h(
-      'p',
-      { class: 'muted' },
-      'Shown only this once. Keep it in a secret store or an environment variable, not in your code.',
-    ),
+    note('Shown only this once. Keep it in a secret store or an environment variable, not in your code.'),
   )
 }
 
@@ -97,7 +93,7 @@ function requests(app: App): HTMLElement {
         h(
           'div',
           { class: 'snippet-head' },
-          h('p', { class: 'muted' }, hint),
+          note(hint),
           copyButton('Copy', () => text),
         ),
         h('pre', { tabindex: 0, 'aria-label': `${name} example` }, h('code', {}, text)),
@@ -115,7 +111,7 @@ const firstEvent = () =>
       'div',
       {},
       h('p', { class: 'empty-title' }, 'Your first event has arrived.'),
-      h('p', { class: 'muted' }, 'Everything you send appears on the timeline within two seconds.'),
+      note('Everything you send appears on the timeline within two seconds.'),
     ),
     h('a', { class: 'button button-main', href: formatRoute('runs', { from: '-15m' }) }, 'Open the timeline'),
   )

@@ -2,16 +2,24 @@
 // bucket. Several processes have one of these figures, a line each for those with the most runs. One process can be compared with last week.
 import type { SummaryRow, Timing } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
-import { type ChartData, type Crosshair, DURATION_STEPS, type Line, bucketsOf, createLineChart, toLine } from '../kit/line-chart.ts'
-import { h } from '../kit/dom.ts'
+import { button, h } from '../kit/dom.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
+import { parseTime } from '../kit/format-time.ts'
+import {
+  bucketsOf,
+  type ChartData,
+  type Crosshair,
+  createLineChart,
+  DURATION_STEPS,
+  type Line,
+  toLine,
+} from '../kit/line-chart.ts'
 import { createPoll } from '../kit/poll.ts'
 import type { Params } from '../kit/route.ts'
-import { type TimeRange, describeEvery } from '../kit/time-range.ts'
+import { describeEvery, type TimeRange } from '../kit/time-range.ts'
 import { gutterPxFor } from '../timeline/geometry.ts'
 import type { Run } from '../timeline/run.ts'
 import { describeRatio, quantile } from '../timeline/usual.ts'
-import { parseTime } from '../kit/format-time.ts'
 
 const STATS = ['p50', 'p95', 'max'] as const
 type Stat = (typeof STATS)[number]
@@ -80,16 +88,10 @@ export function createRunChart({ api, crosshair, change, choose, zoom }: RunChar
     { class: 'segments', role: 'group', 'aria-label': 'Figure' },
     ...buttons.map(({ button }) => button),
   )
-  const compare = h(
-    'button',
-    {
-      type: 'button',
-      class: 'button',
-      onclick: () => change({ compare: compare.getAttribute('aria-pressed') === 'true' ? undefined : 'week' }),
-    },
-    'Compare with last week',
+  const compare = button('Compare with last week', () =>
+    change({ compare: compare.getAttribute('aria-pressed') === 'true' ? undefined : 'week' }),
   )
-  const verdict = h('p', { class: 'verdict', role: 'status' })
+  const verdict = h('p', { class: 'verdict', role: 'status', hidden: true })
 
   const poll = createPoll<Past>({
     everyMs: () => 0,

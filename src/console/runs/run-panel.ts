@@ -2,7 +2,7 @@
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import { copyButton, copyIcon } from '../kit/copy-button.ts'
-import { type Child, fill, h, nameText } from '../kit/dom.ts'
+import { button, fact, fill, h, nameText, note } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatClock, formatMoment, parseTime, timeElement } from '../kit/format-time.ts'
 import { icon } from '../kit/icons.ts'
@@ -41,7 +41,7 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
   )
   const element = h(
     'aside',
-    { class: 'panel', 'aria-label': 'Chosen run' },
+    { class: 'panel card', 'aria-label': 'Chosen run' },
     h('header', { class: 'panel-header' }, title, close),
     region.element,
   )
@@ -56,11 +56,7 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
     show(context) {
       isRunning = context?.run.state === 'running'
       if (context === undefined)
-        return region.empty(
-          nowMs(),
-          'Run not found',
-          h('p', { class: 'muted' }, 'Its marks may be older than the retention.'),
-        )
+        return region.empty(nowMs(), 'Run not found', note('Its marks may be older than the retention.'))
       fill(title, nameText(context.run.process))
       region.ready(nowMs(), ...parts(context, nowMs(), options.choose))
     },
@@ -93,9 +89,9 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
 
 function parts(context: RunContext, nowMs: number, choose: (id: string) => void): HTMLElement[] {
   const { run, neighbours, metrics, exceptions, overlaps } = context
-  const note = (sent: readonly { readonly uid?: string }[]) =>
+  const warning = (sent: readonly { readonly uid?: string }[]) =>
     overlaps && sent.some(({ uid }) => uid === undefined)
-      ? h('p', { class: 'muted' }, 'Other runs were open at the same time: what has no uid may belong to one of them.')
+      ? note('Other runs were open at the same time: what has no uid may belong to one of them.')
       : undefined
   return [
     h(
@@ -108,18 +104,18 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
     compare(context, nowMs),
     section(
       'Exceptions',
-      exceptions.length === 0 ? none('No exceptions in this run.') : exceptionList(exceptions),
-      note(exceptions),
+      exceptions.length === 0 ? note('No exceptions in this run.') : exceptionList(exceptions),
+      warning(exceptions),
     ),
     section(
       'Metrics',
-      metrics.length === 0 ? none('No metrics in this run.') : metricList(metrics),
-      note(run.uid === null ? metrics.map(() => ({})) : []),
+      metrics.length === 0 ? note('No metrics in this run.') : metricList(metrics),
+      warning(run.uid === null ? metrics.map(() => ({})) : []),
     ),
     section(
       'Runs before and after',
       neighbours.length === 1
-        ? none('No other run of this process and meta near it.')
+        ? note('No other run of this process and meta near it.')
         : neighbourList(neighbours, run, nowMs, choose),
     ),
     moreLinks(run, nowMs),
@@ -128,8 +124,6 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
 
 const section = (name: string, content: HTMLElement, note?: HTMLElement) =>
   h('section', { class: 'panel-part' }, h('h3', {}, name), note, content)
-const none = (text: string) => h('p', { class: 'muted' }, text)
-const fact = (name: string, ...value: readonly Child[]) => h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
 
 function facts(run: Run, nowMs: number): HTMLElement {
   const { process, meta, uid, state, startMs, endMs, timing } = run
@@ -187,11 +181,7 @@ function neighbourList(neighbours: readonly Run[], run: Run, nowMs: number, choo
     const label = `${formatMoment(other.startMs, nowMs)}, ${describeState(other).toLowerCase()}`
     const length = h('span', { class: 'number' }, formatDuration(lengthMs(other, nowMs)))
     if (other.id === run.id) return h('li', { 'aria-current': 'true' }, h('span', {}, `${label}, this one`), length)
-    const link = h(
-      'button',
-      { type: 'button', class: isTrouble(other) ? 'link bad' : 'link', onclick: () => choose(other.id) },
-      label,
-    )
+    const link = button(label, () => choose(other.id), { class: isTrouble(other) ? 'link bad' : 'link' })
     return h('li', {}, link, length)
   })
   return h('ol', { class: 'rows' }, ...items)

@@ -2,9 +2,9 @@
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, Timing } from '../../wire/timings.ts'
-import { createCrosshair } from '../kit/line-chart.ts'
-import { fill, h, nameText, setText } from '../kit/dom.ts'
+import { fill, h, nameText, note, setText } from '../kit/dom.ts'
 import { parseTime } from '../kit/format-time.ts'
+import { createCrosshair } from '../kit/line-chart.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
@@ -72,7 +72,7 @@ export function openRunsPage(app: App): Page {
     choose: (id) => app.go('runs', changeParams(params, { run: id })),
   })
   const region = createRegion()
-  const lower = h('div', { class: 'stack' }, chart.element, table.element)
+  const lower = h('div', { class: 'stack', hidden: true }, chart.element, table.element)
   const feed = createRunFeed(api, nowMs)
 
   const runsPoll = createPoll<RunsFound>({
@@ -204,12 +204,7 @@ export function openRunsPage(app: App): Page {
       'Look at 7 days',
     )
     const first = h('a', { class: 'button', href: formatRoute('welcome') }, 'How to send one')
-    region.empty(
-      nowMs(),
-      'No runs here',
-      h('p', { class: 'muted' }, text),
-      h('div', { class: 'button-row' }, wider, first),
-    )
+    region.empty(nowMs(), 'No runs here', note(text), h('div', { class: 'button-row' }, wider, first))
   }
 
   function showTitle(): void {

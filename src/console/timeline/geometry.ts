@@ -4,7 +4,7 @@
 //   name 3 │ ▬▬  ▬▬▬   ▬▬               A process with many runs at once is one density strip instead of lanes.
 import { zoneOffsetMs } from '../kit/format-time.ts'
 import type { Band, Lane } from './lay-runs.ts'
-import { type Run, byNewest } from './run.ts'
+import { byNewest, type Run } from './run.ts'
 
 export const AXIS_PX = 26
 /** Width of the gutter; the value axis of the charts below has the same width. */

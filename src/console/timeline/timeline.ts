@@ -1,12 +1,27 @@
 // The timeline of runs: a canvas as large as what can be seen of it, in a box that scrolls through all processes. Dragging across chooses a
 // range; a click opens a run, a process by its name, or a closer look at a density strip; arrow keys and Enter do the same without a pointer.
 // Frames are drawn when something changed, and as now moves on while the view is live.
-import type { Crosshair } from '../kit/line-chart.ts'
+
 import { fill, h, nameText, onSchemeChange, setText } from '../kit/dom.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
+import type { Crosshair } from '../kit/line-chart.ts'
 import { drawTimeline } from './draw-timeline.ts'
-import { type ExceptionMark, type Layout, type Scale, type Tick, findBandAt, findRunAt, gutterPxFor, isStepKey, placeBands, placeExceptions, stepRun, toMs, toPx } from './geometry.ts'
+import {
+  type ExceptionMark,
+  findBandAt,
+  findRunAt,
+  gutterPxFor,
+  isStepKey,
+  type Layout,
+  placeBands,
+  placeExceptions,
+  type Scale,
+  stepRun,
+  type Tick,
+  toMs,
+  toPx,
+} from './geometry.ts'
 import { layRuns } from './lay-runs.ts'
 import { readPalette } from './picture.ts'
 import { describeState, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
