@@ -36,10 +36,8 @@ const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'co
 
 /** Commands that do not ask a server: `stint reset-password` works on DATA_DIR while it is stopped, `stint copy` on the stores themselves. */
 const MAY_IMPORT_TOO: Record<string, string[]> = {
-  'cli/reset-password.ts': ['account', 'state'],
-  'cli/copy.ts': ['copy', 'account'],
-  'cli/drain.ts': ['copy', 'state', 'watch'],
-  'cli/accounts-copy.ts': ['account', 'state', 'watch'],
+  'cli/server-accounts.ts': ['account', 'state', 'watch'],
+  'cli/copy.ts': ['account', 'copy', 'state', 'watch'],
 }
 
 /** The importers of each package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */

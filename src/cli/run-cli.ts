@@ -20,10 +20,8 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./watch.ts'), 'watch', 'alerts'],
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
-  [() => import('./reset-password.ts'), 'reset-password'],
-  [() => import('./copy.ts'), 'copy', 'export', 'import'],
-  [() => import('./drain.ts'), 'drain'],
-  [() => import('./accounts-copy.ts'), 'accounts'],
+  [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
+  [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],
 ]
 
 const HELP = `

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import { cutText } from '../../src/console/kit/dom.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo } from '../../src/console/kit/format-time.ts'
+import { toLine } from '../../src/console/kit/line-chart.ts'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
-import { bucketsOf, toLine } from '../../src/console/kit/line-chart.ts'
-import { chooseEvery, everyMs, fixRange, readRange } from '../../src/console/kit/time-range.ts'
+import { bucketsOf, chooseEvery, everyMs, fixRange, readRange } from '../../src/console/kit/time-range.ts'
 
 test.each([
   [null, '–'],

@@ -4,7 +4,6 @@ import uPlot from 'uplot'
 import { chartTable } from './data-table.ts'
 import { fill, h, onSchemeChange } from './dom.ts'
 import { formatClock, formatDay, formatMoment, formatShortClock, parseTime, timeZone } from './format-time.ts'
-import { everyMs, type TimeRange } from './time-range.ts'
 
 export interface Line {
   readonly label: string
@@ -56,14 +55,11 @@ export interface LineChartOptions {
 const HEIGHT_PX = 240
 const AXIS_PX = 76
 const REACH_PX = 14
-const SECOND_MS = 1000
 /** Round lengths of time, for an axis of durations in ms. */
 export const DURATION_STEPS: Steps = {
   even: [
     ...[0.001, 0.01, 0.1, 1, 10, 100].flatMap((ms) => [ms, 2 * ms, 5 * ms]),
-    ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map(
-      (s) => s * SECOND_MS,
-    ),
+    ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map((s) => s * 1000),
   ],
   factors: [0.01, 0.1, 1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 36000e3, 360000e3],
 }
@@ -291,20 +287,8 @@ export function createCrosshair(): Crosshair {
   }
 }
 
-// Rows of buckets → lines of a chart over the same moments, with gaps where a bucket has nothing.
-interface Row {
-  readonly at?: string
-}
-
-/** Every bucket of a range, aligned as the server aligns them (to the epoch). */
-export function bucketsOf({ fromMs, toMs }: TimeRange, every: string): number[] {
-  const step = everyMs(every)
-  const buckets: number[] = []
-  for (let at = Math.floor(fromMs / step) * step; at < toMs; at += step) buckets.push(at)
-  return buckets
-}
-
-export function toLine<R extends Row>(
+/** A line over the moments of `atMs`, with gaps where no row has that moment. */
+export function toLine<R extends { readonly at?: string }>(
   label: string,
   rows: readonly R[],
   atMs: readonly number[],

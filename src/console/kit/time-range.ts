@@ -80,3 +80,11 @@ export function liveFrom(lengthMs: number): string {
   const seconds = Math.max(1, Math.round(lengthMs / SECOND_MS))
   return preset?.from ?? (seconds < 1e6 ? `-${seconds}s` : `-${Math.round(seconds / 60)}m`)
 }
+
+/** Every bucket of a range, aligned as the server aligns them (to the epoch). */
+export function bucketsOf({ fromMs, toMs }: TimeRange, every: string): number[] {
+  const step = everyMs(every)
+  const buckets: number[] = []
+  for (let at = Math.floor(fromMs / step) * step; at < toMs; at += step) buckets.push(at)
+  return buckets
+}

@@ -5,13 +5,13 @@ import { copyIcon } from '../kit/copy-button.ts'
 import { cutText, fact, fill, h, nameText, note } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, momentElement, parseTime, timeElement } from '../kit/format-time.ts'
-import { bucketsOf, COUNT_STEPS, createLineChart, toLine } from '../kit/line-chart.ts'
+import { COUNT_STEPS, createLineChart, toLine } from '../kit/line-chart.ts'
 import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
-import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60

@@ -5,13 +5,13 @@ import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { button, fill, h, note } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
 import { formatCompact, formatValue, plural } from '../kit/format-number.ts'
-import { bucketsOf, createLineChart, type LineChart, toLine } from '../kit/line-chart.ts'
+import { createLineChart, type LineChart, toLine } from '../kit/line-chart.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, type Params } from '../kit/route.ts'
-import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 90

@@ -6,7 +6,6 @@ import { button, h } from '../kit/dom.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import {
-  bucketsOf,
   type ChartData,
   type Crosshair,
   createLineChart,
@@ -16,7 +15,7 @@ import {
 } from '../kit/line-chart.ts'
 import { createPoll } from '../kit/poll.ts'
 import type { Params } from '../kit/route.ts'
-import { describeEvery, type TimeRange } from '../kit/time-range.ts'
+import { bucketsOf, describeEvery, type TimeRange } from '../kit/time-range.ts'
 import { gutterPxFor } from '../timeline/geometry.ts'
 import type { Run } from '../timeline/run.ts'
 import { describeRatio, quantile } from '../timeline/usual.ts'

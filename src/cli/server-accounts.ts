@@ -5,11 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './account.ts'
 import { readCliConfig } from './config.ts'
-import { CliError, EXIT_REFUSED, type Io } from './io.ts'
+import { withServerParts } from './copy.ts'
+import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
 export function register(program: Program, io: Io): void {
+  registerReset(program, io)
+  registerCopy(program, io)
+}
+
+function registerReset(program: Program, io: Io): void {
   program
     .command('reset-password')
     .description('set a new password, on the machine of the server while it is stopped, or in PostgreSQL')
@@ -79,4 +85,65 @@ async function withMessage(work: () => Promise<void>): Promise<void> {
     const details = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []
     throw new CliError((cause as Error).message.replace(/\.$/, '') + details.join(''), EXIT_REFUSED, { cause })
   }
+}
+
+// `stint accounts copy`: from accounts.sqlite and watches.sqlite of DATA_DIR into PostgreSQL, on the machine of the server while it is stopped.
+const COPY_HELP = `
+Settings are those of the server: DATA_DIR (./data) and DATABASE_URL or DATABASE_URL_FILE. All servers must be stopped. The files stay as they are, and
+the copy can be repeated until the nodes have started with DATABASE_URL. A DATA_DIR that holds watches.sqlite alone is copied, too: its accounts must be in
+PostgreSQL already.`
+
+function registerCopy(program: Program, io: Io): void {
+  program
+    .command('accounts')
+    .description('move the accounts to another database')
+    .command('copy')
+    .description('copy accounts, keys, sessions, watches and channels from SQLite in DATA_DIR into PostgreSQL')
+    .addHelpText('after', COPY_HELP)
+    .action(async () => {
+      const { dataDir } = readCliConfig(io.env)
+      const [accountsPath, watchesPath] = [join(dataDir, 'accounts.sqlite'), join(dataDir, 'watches.sqlite')]
+      const [hasAccounts, hasWatches] = [existsSync(accountsPath), existsSync(watchesPath)]
+      if (!hasAccounts && !hasWatches)
+        throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory`)
+      await withServerParts(io, async ({ log }) => {
+        const [
+          { readConfig },
+          { lockDataDir },
+          { openAccountsFile },
+          { openPostgres },
+          { copyAccounts },
+          { openWatchesFile },
+          { copyWatches },
+        ] = await Promise.all([
+          import('../config.ts'),
+          import('../state/data-dir-lock.ts'),
+          import('../account/open-accounts.ts'),
+          import('../state/postgres.ts'),
+          import('../account/shared/copy-accounts.ts'),
+          import('../watch/storage/sqlite-store.ts'),
+          import('../watch/storage/copy-watches.ts'),
+        ])
+        const { databaseUrl } = readConfig(io.env)
+        if (databaseUrl === undefined)
+          throw new CliError('no database to copy into: set DATABASE_URL to postgres://…', EXIT_USAGE)
+        const lock = lockDataDir(dataDir)
+        const postgres = openPostgres(databaseUrl)
+        try {
+          if (hasAccounts) {
+            const file = openAccountsFile(accountsPath, log)
+            const { account, api_key, session, series } = await copyAccounts(file, postgres).finally(file.close)
+            io.stderr.write(`Copied ${account} accounts, ${api_key} keys, ${session} sessions and ${series} series.\n`)
+          }
+          if (hasWatches) {
+            const file = openWatchesFile(watchesPath, log)
+            const { watch, channel, alert } = await copyWatches(file, postgres).finally(file.close)
+            io.stderr.write(`Copied ${watch} watches, ${channel} channels and ${alert} alerts.\n`)
+          }
+        } finally {
+          await postgres.close()
+          lock.release()
+        }
+      })
+    })
 }
