@@ -1,5 +1,5 @@
-// `stint reset-password`: for operators who can no longer sign in. With SQLite it works on DATA_DIR itself and takes the server's lock, so the two never
-// run at once; with DATABASE_URL it works in PostgreSQL, and the nodes may run.
+// Commands for operators that work on the accounts where they are stored. `stint reset-password` is for somebody who can no longer sign in: with
+// SQLite it takes the lock of DATA_DIR, so it never runs beside the server; with DATABASE_URL the nodes may run.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
