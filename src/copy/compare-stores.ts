@@ -140,6 +140,6 @@ export const totalOf = (counts: Counts): number => COUNTED.reduce((sum, name) =>
 
 /** `1,200 starts, 1,180 ends, 20 failed ends, 0 metrics, 3 exceptions`. */
 export function describeCounts(counts: Counts): string {
-  const names = { start: 'starts', end: 'ends', failed: 'failed ends', metric: 'metrics', exception: 'exceptions' }
-  return COUNTED.map((name) => `${counts[name].toLocaleString('en')} ${names[name]}`).join(', ')
+  const plural = (name: string) => (name === 'failed' ? 'failed ends' : `${name}s`)
+  return COUNTED.map((name) => `${counts[name].toLocaleString('en')} ${plural(name)}`).join(', ')
 }

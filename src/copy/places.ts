@@ -3,7 +3,7 @@
 
 import { join, resolve } from 'node:path'
 import { type ClickHouseConfig, type Config, ConfigError, type InfluxConfig, readConfig } from '../config.ts'
-import type { Family } from '../event/event.ts'
+import { FAMILIES, type Family, familiesIn } from '../event/event.ts'
 
 /** Why a copy cannot begin or continue, as text for the operator. */
 export class CopyError extends Error {
@@ -39,9 +39,6 @@ const SERVERS = {
   influxdb: { url: 'INFLUX_URL', others: ['TOKEN', 'TOKEN_FILE', 'ORG', 'BUCKET'], prefix: 'INFLUX' },
 } as const
 
-const POINTS: readonly Family[] = ['marks', 'metrics']
-const FAMILIES: readonly Family[] = [...POINTS, 'exceptions']
-
 /** Throws CopyError and ConfigError. */
 export function planCopy(env: Env, from: string, to: string | undefined): CopyPlan {
   const config = readConfig(env)
@@ -49,7 +46,7 @@ export function planCopy(env: Env, from: string, to: string | undefined): CopyPl
   const toFile = to === undefined ? undefined : resolve(to)
   if (source.kind === 'file' && toFile !== undefined)
     throw new CopyError('--from and --to both name a file: copy the file itself')
-  const held: readonly Family[] = source.kind === 'influxdb' ? POINTS : FAMILIES
+  const held: readonly Family[] = source.kind === 'influxdb' ? familiesIn('points') : FAMILIES
   const families =
     toFile === undefined ? held.filter((family) => placeId(source) !== placeId(targetOf(config, family))) : held
   if (families.length === 0)
@@ -73,7 +70,8 @@ export function planImport(env: Env, file: string): CopyPlan {
 
 /** The configured store of a family. */
 export function targetOf(config: Config, family: Family): Place {
-  if (family !== 'exceptions' && config.influx !== undefined) return { kind: 'influxdb', ...config.influx }
+  if (familiesIn('points').includes(family) && config.influx !== undefined)
+    return { kind: 'influxdb', ...config.influx }
   if (config.clickhouse !== undefined) return { kind: 'clickhouse', ...config.clickhouse }
   return embeddedIn(config)
 }

@@ -1,7 +1,7 @@
 // `stint copy`: opens both sides, copies, compares. What is open is closed again however it ends.
 import { mkdirSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
-import { DESTINATIONS, type Destination, type Family } from '../event/event.ts'
+import { DESTINATIONS, type Destination, type Family, familiesIn } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { noteUsedStores } from '../state/used-stores.ts'
@@ -205,7 +205,7 @@ async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: s
   }
 }
 
-const destinationOf = (family: Family): Destination => (family === 'exceptions' ? 'exceptions' : 'points')
+const destinationOf = (family: Family): Destination => (familiesIn('points').includes(family) ? 'points' : 'exceptions')
 
 /** What a place holds. With `account` every event of a file becomes that account's. Throws CopyError and EngineUnavailableError. */
 async function openScan(place: Place, account?: string): Promise<Scan> {
@@ -229,7 +229,7 @@ async function openScan(place: Place, account?: string): Promise<Scan> {
 
 /** Points from one, exceptions from the other. */
 function joinScans(points: Scan, exceptions: Scan): Scan {
-  const scanOf = (family: Family) => (family === 'exceptions' ? exceptions : points)
+  const scanOf = (family: Family) => (destinationOf(family) === 'points' ? points : exceptions)
   return {
     read: (family, selection, after) => scanOf(family).read(family, selection, after),
     async count(families, selection) {

@@ -52,6 +52,12 @@ export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 export const FAMILIES = ['marks', 'metrics', 'exceptions'] as const
 export type Family = (typeof FAMILIES)[number]
 
+/** One event of a family, in answers. */
+export const ONE_OF = { marks: 'mark', metrics: 'metric', exceptions: 'exception' } as const satisfies Record<
+  Family,
+  string
+>
+
 export interface KindFacts {
   readonly destination: Destination
   readonly family: Family
@@ -86,6 +92,11 @@ export const isEventKind = (value: unknown): value is EventKind =>
   typeof value === 'string' && Object.hasOwn(KINDS, value)
 
 export const destinationOf = (kind: EventKind): Destination => KINDS[kind].destination
+
+export const familiesIn = (destination: Destination): readonly Family[] =>
+  FAMILIES.filter((family) =>
+    Object.values(KINDS).some((kind) => kind.family === family && kind.destination === destination),
+  )
 
 export const familyOf = (kind: EventKind): Family => KINDS[kind].family
 

@@ -1,11 +1,16 @@
 // Reads all that a store holds, for copies: event by event with stamps and identities, in pieces that fit into memory. The questions of source.ts show what people ask for instead.
-import type { Event, Family } from '../event/event.ts'
+import { type Event, FAMILIES, type Family, type MarkName, ONE_OF } from '../event/event.ts'
 
 /** What is counted: marks by their name, metrics one per name, exceptions. */
-export const COUNTED = ['start', 'end', 'failed', 'metric', 'exception'] as const
-export type Counts = Readonly<Record<(typeof COUNTED)[number], number>>
+type Counted = MarkName | Exclude<(typeof ONE_OF)[Family], 'mark'>
+export type Counts = Readonly<Record<Counted, number>>
 
-export const NO_COUNTS: Counts = { start: 0, end: 0, failed: 0, metric: 0, exception: 0 }
+const MARKS: readonly MarkName[] = ['start', 'end', 'failed']
+export const COUNTED: readonly Counted[] = FAMILIES.flatMap<Counted>((family) =>
+  family === 'marks' ? MARKS : [ONE_OF[family]],
+)
+
+export const NO_COUNTS = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Record<string, number> as Counts
 
 export const sumCounts = (a: Counts, b: Counts): Counts =>
   Object.fromEntries(COUNTED.map((name) => [name, a[name] + b[name]])) as unknown as Counts

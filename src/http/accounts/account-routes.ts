@@ -66,9 +66,10 @@ function withCookie(response: Response, cookie: string): Response {
 const time = (ms: number): string => new Date(ms).toISOString()
 const maybeTime = (ms: number | null): string | null => (ms === null ? null : time(ms))
 
-const answerAccount = ({ createdMs, ...account }: Account): wire.Account => ({
+const answerAccount = ({ createdMs, operator, ...account }: Account): wire.Account => ({
   ...account,
   created_at: time(createdMs),
+  operator,
 })
 const answerIssuedKey = ({ id, name, prefix, scopes, secret }: IssuedKey): keyWire.IssuedKey => ({
   id,

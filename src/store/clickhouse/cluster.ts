@@ -7,9 +7,9 @@
 //
 // Rows are sharded by (account, process). So all copies of an event and all marks of a run lie on one shard: FINAL and pairing on each shard give the answer of
 // the whole. The list of shards must not change, because a repeated insert that went to another shard could not be merged; another list is a copy.
+import type { Family } from '../../event/event.ts'
 import { CHECK_ACCOUNT } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
-import type { Table } from './encode-events.ts'
 
 export interface Cluster {
   readonly name: string
@@ -44,12 +44,12 @@ export const createCluster = (name: string, database: string): Cluster => ({
 })
 
 /** The rows of a table, on each host. */
-export const shardTable = ({ database }: Cluster, table: Table): string => `\`${database}\`.\`${table}_shard\``
+export const shardTable = ({ database }: Cluster, table: Family): string => `\`${database}\`.\`${table}_shard\``
 
 /** The statements that create a table of events; `storage` follows its engine, `select` is what questions read of a table. */
 export function createOnCluster(
   cluster: Cluster,
-  table: Table,
+  table: Family,
   { columns, storage, select }: { readonly columns: string; readonly storage: string; select(from: string): string },
 ): string[] {
   const { name, database, onCluster, path } = cluster

@@ -2,12 +2,10 @@
 // DateTime64(9) takes nanoseconds as text only: no JS number holds them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../clock.ts'
-import { type Event, markName } from '../../event/event.ts'
+import { type Event, type Family, markName } from '../../event/event.ts'
 import { fingerprint } from '../../event/fingerprint.ts'
 import { contentOf } from '../../event/identity.ts'
 import { formatTime, type Stamp, timeUs } from '../../event/stamp.ts'
-
-export type Table = 'exceptions' | 'marks' | 'metrics'
 
 /** Every row begins with these … */
 const WHO = ['account', 'process', 'meta', 'uid'] as const
@@ -15,7 +13,7 @@ const WHO = ['account', 'process', 'meta', 'uid'] as const
 const WHEN = ['at', 'stamp_rest', 'content'] as const
 
 /** The order of `toRows`. */
-export const COLUMNS: Readonly<Record<Table, readonly string[]>> = {
+export const COLUMNS: Readonly<Record<Family, readonly string[]>> = {
   exceptions: [...WHO, 'exception', 'fingerprint', ...WHEN],
   marks: [...WHO, 'mark', ...WHEN],
   metrics: [...WHO, 'name', 'value', ...WHEN],
@@ -33,8 +31,8 @@ const EVENTS_PER_LOOK = 16
 export async function toRows(
   events: readonly Event[],
   clock: Pick<Clock, 'monotonicUs'> = systemClock,
-): Promise<Map<Table, string[]>> {
-  const tables = new Map<Table, string[]>()
+): Promise<Map<Family, string[]>> {
+  const tables = new Map<Family, string[]>()
   const fingerprintOf = rememberFingerprints()
   let turnBegan = clock.monotonicUs()
   for (const [i, event] of events.entries()) {
@@ -58,12 +56,12 @@ function rememberFingerprints(): typeof fingerprint {
   }
 }
 
-function pushRows(tables: Map<Table, string[]>, event: Event, fingerprintOf: typeof fingerprint): void {
+function pushRows(tables: Map<Family, string[]>, event: Event, fingerprintOf: typeof fingerprint): void {
   const { account, process, meta, uid = '', stamp } = event
   // The rows of a request's metrics differ in name and value alone.
   const who = JSON.stringify([account, process, meta, uid]).slice(0, -1)
   const when = `"${toDateTime64(stamp)}",${stampRest(stamp)},"${contentColumn(event)}"]`
-  const push = (table: Table, own: string) => {
+  const push = (table: Family, own: string) => {
     const line = `${who},${own},${when}`
     const lines = tables.get(table)
     if (lines === undefined) tables.set(table, [line])

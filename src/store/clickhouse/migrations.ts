@@ -1,8 +1,8 @@
 // The tables as numbered steps. Each statement may be run again (a kill can come between any two), and no step is ever edited once it was released:
 // a change of the tables is a new step at the end.
-import type { Destination } from '../../event/event.ts'
+import type { Destination, Family } from '../../event/event.ts'
 import { createOnCluster } from './cluster.ts'
-import { COLUMNS, type Table } from './encode-events.ts'
+import { COLUMNS } from './encode-events.ts'
 import type { Schema } from './schema.ts'
 
 export interface TableOptions {
@@ -35,7 +35,7 @@ export const UNRELEASED: ReadonlySet<number> = new Set([1, 2])
 const IDENTITY = ['at', 'stamp_rest', 'content']
 
 /** Each contains the event's identity: a batch that is sent twice is one. */
-export const SORTING_KEYS: Readonly<Record<Table, readonly string[]>> = {
+export const SORTING_KEYS: Readonly<Record<Family, readonly string[]>> = {
   exceptions: ['account', 'process', ...IDENTITY],
   marks: ['account', 'process', 'meta', 'uid', ...IDENTITY],
   metrics: ['account', 'process', 'name', 'meta', ...IDENTITY],
@@ -63,7 +63,7 @@ const DURABLE = [
   'old_parts_lifetime = 60', // merged parts are on disk: their sources need not stay for eight minutes
 ]
 
-function createTable({ schema, retentionDays, embedded }: TableOptions, table: Table): string[] {
+function createTable({ schema, retentionDays, embedded }: TableOptions, table: Family): string[] {
   const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
   const storage = [
     'PARTITION BY toYYYYMM(at)', // by day a backlog would span more partitions than one INSERT may

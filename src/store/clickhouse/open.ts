@@ -1,13 +1,12 @@
 // One store of ClickHouse, remote or embedded: its connections, its sinks and its source. A connection of chDB does one thing after the other: so that neither a slow
 // question nor the rewriting of parts delays a write, there are some for each.
-import type { Destination } from '../../event/event.ts'
+import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'
 import type { Scan } from '../scan.ts'
 import type { Sink, WriteResult } from '../sink.ts'
 import type { ExceptionSource, PointSource, PointStoreFacts } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
-import type { Table } from './encode-events.ts'
 import { createClickHouseLeases } from './leases.ts'
 import { prepareTables } from './prepare.ts'
 import { createClickHouseScan } from './scan.ts'
@@ -27,11 +26,6 @@ const QUESTIONS_AT_ONCE = 2
 
 /** SQL pairs 10 million marks in 2.2 s of CPU. A series is only text in rows. */
 export const CLICKHOUSE_FACTS: PointStoreFacts = { maxMarks: 50_000_000, seriesCost: false }
-
-const TABLES: Readonly<Record<Destination, readonly Table[]>> = {
-  exceptions: ['exceptions'],
-  points: ['marks', 'metrics'],
-}
 
 export interface ClickHouseOptions {
   readonly address: ClickHouseAddress
@@ -58,7 +52,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS } = options
   const { database = EMBEDDED_DATABASE } = address
   const schema = createSchema(database, isEmbedded(address) ? undefined : address.cluster)
-  const tables = holds.flatMap((held) => TABLES[held])
+  const tables = holds.flatMap(familiesIn)
   const writer = await openClickHouseClient(address, timeoutMs)
   const reader = await openClickHouseClient(address, timeoutMs, QUESTIONS_AT_ONCE)
   const keeper = await openClickHouseClient(address, timeoutMs)

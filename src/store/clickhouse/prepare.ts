@@ -1,18 +1,18 @@
 // Creates the tables and migrates them to what this version needs. Finished steps are recorded in a table beside them, each after its last statement: a kill in
 // between repeats the step. Several processes may prepare at once. A setting never changes an existing table; a difference is logged.
-import type { Destination } from '../../event/event.ts'
+import type { Destination, Family } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_INSERT_SETTINGS } from './cluster.ts'
-import { COLUMNS, type Table } from './encode-events.ts'
+import { COLUMNS } from './encode-events.ts'
 import { ACCESS_DENIED, isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { MIGRATIONS, type TableOptions, UNRELEASED } from './migrations.ts'
 
 export interface PrepareOptions extends TableOptions {
   readonly database: string
   readonly holds: readonly Destination[]
-  readonly tables: readonly Table[]
+  readonly tables: readonly Family[]
   readonly log: Logger
 }
 

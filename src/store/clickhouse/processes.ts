@@ -1,14 +1,8 @@
 // Lists the processes of an account. Copies of an event change nothing in the answer, so the tables are read without FINAL.
+import { type Family, ONE_OF } from '../../event/event.ts'
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection } from '../source.ts'
-import type { Table } from './encode-events.ts'
 import type { Schema } from './schema.ts'
 import { limitOf, type Ns, nsText, type Select, selectionOf } from './selection.ts'
-
-const KINDS: Readonly<Record<Table, ProcessRow['kinds'][number]>> = {
-  marks: 'mark',
-  metrics: 'metric',
-  exceptions: 'exception',
-}
 
 interface StoredProcess extends Omit<ProcessRow, 'lastNs'> {
   readonly last_ns: Ns
@@ -18,13 +12,13 @@ interface StoredProcess extends Omit<ProcessRow, 'lastNs'> {
 export async function findProcesses(
   select: Select,
   schema: Schema,
-  tables: readonly Table[],
+  tables: readonly Family[],
   q: ProcessSelection,
 ): Promise<ProcessRow[]> {
   const { where, params } = selectionOf(q)
   const selects = tables.map(
     (table) =>
-      `SELECT process, meta, max(at) AS last, '${KINDS[table]}' AS kind FROM ${schema.raw(table)} WHERE ${where.join(' AND ')} GROUP BY process, meta`,
+      `SELECT process, meta, max(at) AS last, '${ONE_OF[table]}' AS kind FROM ${schema.raw(table)} WHERE ${where.join(' AND ')} GROUP BY process, meta`,
   )
   const rows = await select<StoredProcess>(
     `SELECT process, arraySlice(arraySort(groupUniqArray(meta)), 1, ${PROCESS_METAS}) AS metas,

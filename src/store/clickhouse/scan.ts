@@ -1,6 +1,6 @@
 // Reads whole tables of ClickHouse, for copies: month by month in the order of the sorting key, each page behind the last key of the one before. So every page reads
 // only its own part of the table. Rows that were written twice lie side by side in this order, so the raw table is read without FINAL and repeats are dropped here.
-import type { Event, Family } from '../../event/event.ts'
+import { type Event, type Family, ONE_OF } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
 import { CHECK_ACCOUNT } from '../sink.ts'
@@ -83,7 +83,7 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
     const { where, params } = conditions(selection)
     const counts: Record<string, number> = { ...NO_COUNTS }
     for (const family of families) {
-      const kind = family === 'marks' ? 'toString(mark)' : family === 'metrics' ? "'metric'" : "'exception'"
+      const kind = family === 'marks' ? 'toString(mark)' : `'${ONE_OF[family]}'`
       const sql = `SELECT ${kind} AS kind, toString(count()) FROM ${schema.view(family)} WHERE ${where} GROUP BY kind`
       for (const [name, rows] of await select<readonly [string, string]>(sql, params)) counts[name] = Number(rows)
     }

@@ -1,6 +1,6 @@
 // The names in ClickHouse, quoted. The database's name comes from the configuration: it is the only identifier that is not written in this folder.
+import type { Family } from '../../event/event.ts'
 import { type Cluster, createCluster, shardTable } from './cluster.ts'
-import type { Table } from './encode-events.ts'
 
 /** Goes into a quoted identifier and into a string. */
 const CLUSTER = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/
@@ -10,11 +10,11 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 export interface Schema {
   readonly database: string
   /** What is written to. */
-  raw(table: Table): string
+  raw(table: Family): string
   /** What is read: FINAL, so that an event that was sent twice is there once. */
-  view(table: Table): string
+  view(table: Family): string
   /** Where rows lie: `raw`, or the table that each host of the cluster has. */
-  stored(table: Table): string
+  stored(table: Family): string
   readonly migrations: string
   /** Absent: one server, or the embedded engine. */
   readonly cluster: Cluster | undefined
@@ -32,7 +32,7 @@ export function createSchema(database: string, clusterName?: string): Schema {
   }
   const qualify = (name: string) => `\`${database}\`.\`${name}\``
   const cluster = clusterName === undefined ? undefined : createCluster(clusterName, database)
-  const raw = (table: Table) => qualify(`${table}_raw`)
+  const raw = (table: Family) => qualify(`${table}_raw`)
   return {
     database: `\`${database}\``,
     raw,

@@ -1,11 +1,11 @@
 // Writes events to ClickHouse. The sorting key holds an event's identity, so writing it again changes nothing that a query sees. No insert tokens: ClickHouse
 // logs a token before the part is in place, and a kill between the two makes the retry vanish.
-import type { Event } from '../../event/event.ts'
+import { type Event, FAMILIES, type Family } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { attempt, checkByCanary, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
-import { COLUMNS, type Table, toRows } from './encode-events.ts'
+import { COLUMNS, toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import type { Schema } from './schema.ts'
 
@@ -15,7 +15,7 @@ export interface ClickHouseSinkOptions {
   /** For what may take long. */
   readonly keeper: ClickHouseClient
   readonly schema: Schema
-  readonly tables: readonly Table[]
+  readonly tables: readonly Family[]
   prepare(): Promise<WriteResult>
 }
 
@@ -24,12 +24,10 @@ const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsin
 
 const DAY_US = 86_400_000_000
 
-const ALL_TABLES = Object.keys(COLUMNS) as readonly Table[]
-
 export function createClickHouseSink({ writer, keeper, schema, tables, prepare }: ClickHouseSinkOptions): Sink {
   const { cluster } = schema
   const settings = cluster === undefined ? SETTINGS : `${SETTINGS}, ${CLUSTER_INSERT_SETTINGS}`
-  const insert = (table: Table, lines: readonly string[]) =>
+  const insert = (table: Family, lines: readonly string[]) =>
     writer.run(
       `INSERT INTO ${schema.raw(table)} (${COLUMNS[table].join(', ')}) SETTINGS ${settings} FORMAT JSONCompactEachRow\n${lines.join('\n')}`,
       {},
@@ -57,7 +55,7 @@ export function createClickHouseSink({ writer, keeper, schema, tables, prepare }
 
     erase: (account) =>
       attempt(judgeFailure, async () => {
-        for (const table of ALL_TABLES) {
+        for (const table of FAMILIES) {
           // a mutation, not a lightweight delete: the rows shall leave the disk too
           const where = `WHERE account = {account:String} SETTINGS mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
           const on = cluster?.onCluster ?? ''

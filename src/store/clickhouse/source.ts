@@ -1,4 +1,5 @@
 // Asks ClickHouse.
+import { familiesIn } from '../../event/event.ts'
 import type { ExceptionSource, PointSource } from '../source.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_SELECT_SETTINGS } from './cluster.ts'
@@ -18,8 +19,8 @@ export function createClickHouseSource(client: ClickHouseClient, schema: Schema)
     ...createMarkQuestions(select, schema),
     ...createMetricQuestions(select, schema),
     ...createExceptionQuestions(select, schema),
-    findPointProcesses: (q) => findProcesses(select, schema, ['marks', 'metrics'], q),
-    findExceptionProcesses: (q) => findProcesses(select, schema, ['exceptions'], q),
+    findPointProcesses: (q) => findProcesses(select, schema, familiesIn('points'), q),
+    findExceptionProcesses: (q) => findProcesses(select, schema, familiesIn('exceptions'), q),
     async close() {},
   }
 }
