@@ -56,7 +56,7 @@ export interface Config {
   /** Host names in lower case by which browsers reach Stint; empty = any. */
   readonly allowedHosts: readonly string[]
   readonly tls: TlsPaths | undefined
-  /** Where people reach Stint: for links in notifications. Without a slash at its end. */
+  /** The public address of Stint, for links in notifications; without a trailing slash. */
   readonly publicUrl: string | undefined
   /** Absent: no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | undefined

@@ -23,7 +23,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** What tests put in place of the real thing. */
+/** Parts that tests substitute. */
 export interface Substitutes extends OpenParts {
   /** Called with all rooms before any of them starts; answers the rooms to run with. */
   replace?(rooms: Rooms): Rooms

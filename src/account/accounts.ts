@@ -29,7 +29,7 @@ import { createProvePassword } from './sign-in.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
 const SIGN_UPS = { windowS: 3600, maxEntries: 10_000 }
-/** Of one address in an hour: many a set-up is a script that makes accounts one after the other. */
+/** Sign-ups per address and hour: a set-up script may create many accounts in a row. */
 const SIGN_UPS_MAX = 1000
 
 export interface Account {
@@ -56,7 +56,7 @@ export interface AccountsOptions {
   readonly signUpsMax?: number
   /** Password hashes at once, 19 MiB and a Worker each; 1 when absent. */
   readonly hashLimit?: number
-  /** Of new passwords; tests set a lower one. */
+  /** The cost of hashing a new password; tests set a lower one. */
   readonly hashCost?: HashCost
 }
 
@@ -64,11 +64,11 @@ export interface SignUp {
   readonly email: string
   readonly password: string
   readonly setupCode?: string
-  /** Where the request comes from. */
+  /** The client's address. */
   readonly address: string
 }
 
-/** What the two ways to open accounts have prepared. */
+/** Parts that both ways to open accounts prepare. */
 export interface AccountParts {
   readonly database: SqlDatabase
   readonly local: SqliteFile
@@ -84,7 +84,7 @@ export interface Accounts {
   findKey(secret: string): FoundKey | undefined
   /** Can an account be made now? */
   signUpOpen(): boolean
-  /** What the first sign-up must bring, while there is no account and a code is required. For the log of the start, once. */
+  /** The code that the first sign-up needs; undefined once there is an account or when none is required. Logged once, at the start. */
   setupCode(): string | undefined
   count(): number
   isOperator(id: string): boolean
@@ -279,7 +279,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
         try {
           await write()
         } catch (err) {
-          // Whatever the database does, the rest of the stop goes on. A lost series is admitted again when it comes again.
+          // Stopping continues whatever the database does. A lost series is admitted again with its next event.
           log.warn({ err }, 'accounts: what was noted in memory could not be written at the end')
         }
       }

@@ -1,4 +1,4 @@
-// How often somebody may try: `limit` attempts at once, regained evenly over `windowS` (the generic cell rate algorithm: one number a key).
+// Limits attempts: `limit` attempts at once, regained evenly over `windowS` (the generic cell rate algorithm: one number a key).
 // Memory is bounded: beyond `maxEntries` the key that tried longest ago is forgotten.
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../clock.ts'

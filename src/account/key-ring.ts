@@ -6,7 +6,7 @@ import { hashSecret, looksLikeKey } from './secret.ts'
 
 const KEYS_IN_USE_MAX = 10_000
 
-/** What a request may do by its key. */
+/** The rights that a key gives a request. */
 export interface FoundKey {
   readonly keyId: string
   readonly account: string

@@ -11,7 +11,7 @@ import type { KeyRing, KeyUse } from './key-ring.ts'
 import { createId, createKeySecret, hashSecret, visiblePrefix } from './secret.ts'
 
 const KEYS_MAX = 10_000
-/** So long a key that has ended is still listed. */
+/** A key that has ended is listed for this long. */
 const ENDED_LISTED_MS = 30 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
 /** Last uses in one transaction. */
@@ -40,7 +40,7 @@ export interface IssuedKey extends Key {
 export interface Keys {
   /** Newest first, with those that ended in the last 30 days. */
   list(account: string): Promise<Key[]>
-  /** Of one key; none when the account has no such key. */
+  /** The scopes of one key; empty when the account has no such key. */
   scopesOf(account: string, id: string): Promise<readonly Scope[]>
   /** For use inside a `write`; the key works once `admit` is called with the result. */
   insert(account: string, name: string, scopes: readonly Scope[]): Script<IssuedKey>

@@ -44,7 +44,7 @@ function hashInWorker(): void {
   }
 }
 
-/** What Bun's Worker has beside the browser's. */
+/** Members of Bun's Worker that the browser's lacks. */
 interface QuietWorker extends Worker {
   ref(): void
   unref(): void
@@ -82,7 +82,7 @@ type HashWorker = ReturnType<typeof createHashWorker>
 export function createPasswords(atOnce: number, cost = COST): Passwords {
   const workers: HashWorker[] = []
   const idle: HashWorker[] = []
-  /** By asker; the next turn is the first one's. */
+  /** Waiting work by asker; the first asker has the next turn. */
   const queues = new Map<string, ((worker: HashWorker) => void)[]>()
   let waiting = 0
 

@@ -11,7 +11,7 @@ const KEY_START = 'stint_'
 const KEY_RANDOM = 36
 const KEY_CHECKSUM = 6
 const KEY_LENGTH = KEY_START.length + KEY_RANDOM + KEY_CHECKSUM
-/** So much of a key is shown in lists: `stint_` and 6 characters; 30 remain, 178 bits. */
+/** The part of a key that lists show: `stint_` and 6 characters; 30 remain, 178 bits. */
 const KEY_VISIBLE = KEY_START.length + 6
 
 /** Uniformly random characters of an alphabet (bytes beyond its largest multiple are drawn again). */
@@ -57,7 +57,7 @@ export const createId = (kind: 'acc' | 'key' | 'ses'): string => `${kind}_${rand
 /** 20 characters, 100 bits, in groups that can be read out. */
 export const createSetupCode = (): string => randomText(READABLE, 20).replace(/(?<=.)(?=(.{4})+$)/g, '-')
 
-/** What is kept of a secret: SHA-256, 64 hex digits. */
+/** The stored form of a secret: SHA-256, 64 hex digits. */
 export const hashSecret = (secret: string): string => Bun.SHA256.hash(secret, 'hex')
 
 /** Compares in a time that does not tell where two secrets differ, nor their lengths. */

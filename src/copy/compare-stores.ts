@@ -15,7 +15,7 @@ export interface Comparison {
   readonly target: Counts
   /** Events of the source that are not in the target (metrics: one per name). */
   readonly missing: number
-  /** Of these, events whose series has another event with their stamp in the target, which keeps only one. */
+  /** The part of `missing` whose series has another event with their stamp in the target, which keeps only one. */
   readonly collided: number
   readonly examples: readonly string[]
 }
@@ -107,7 +107,7 @@ function* identitiesOf(event: Event) {
   else yield identify(event.kind, ownValue(event))
 }
 
-/** For people, one line each. */
+/** The lines of the report. */
 export function describeComparison({ source, target, missing, collided, examples }: Comparison): string[] {
   const extra = totalOf(target) - totalOf(source) + missing
   return [

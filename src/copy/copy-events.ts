@@ -20,7 +20,7 @@ export interface CopyOptions {
   readonly selection: ScanSelection
   /** Resolves when the events are stored. */
   write(family: Family, events: readonly Event[]): Promise<void>
-  /** Of an interrupted copy; not for a file, which is written as a whole. */
+  /** The progress of an interrupted copy; undefined for a file, which is written as a whole. */
   readonly progress: Progress | undefined
   saveProgress(progress: Progress): void
   readonly line: ProgressLine
@@ -30,7 +30,7 @@ export interface CopyOptions {
 const READ_TRIES = 6
 const READ_CAP_MS = 10_000
 
-/** What was copied now. Throws CopyError, or the signal's reason. */
+/** Returns the counts of this run. Throws CopyError, or the signal's reason. */
 export async function copyEvents(options: CopyOptions): Promise<Counts> {
   const { families, progress, saveProgress, line, signal } = options
   const done = { ...progress?.done }
@@ -97,10 +97,10 @@ async function* readAhead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<T, 
   }
 }
 
-// How far a copy has come: DATA_DIR/copy.json, so that the same command continues after an interruption. Without it a copy only begins again, and
+// The progress of a copy: DATA_DIR/copy.json, so that the same command continues after an interruption. Without it a copy only begins again, and
 // writes what is there already over itself.
 export interface Progress {
-  /** Of each family that was begun, the cursor behind what is stored; null when all of it is. */
+  /** The cursor behind the stored events, per family that was begun; null when all of it is stored. */
   readonly done: Readonly<Partial<Record<Family, string | null>>>
   /** Events delivered so far. */
   readonly events: number

@@ -31,7 +31,7 @@ export interface DeliverOptions {
 export interface Deliver {
   /** Resolves when all are stored, expired or refused. Throws CopyError, or the signal's reason. */
   (events: readonly Event[]): Promise<void>
-  /** So far. */
+  /** Totals until now. */
   tally(): { readonly refused: number; readonly expired: number; readonly reason: string | undefined }
 }
 

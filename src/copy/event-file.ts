@@ -203,7 +203,7 @@ export function fromLine(line: string, account?: string): Event {
   return content === undefined ? event : { ...event, content: BigInt(content) }
 }
 
-/** Of a line that `toLine` wrote, without parsing all of it; undefined for any other. */
+/** The kind in a line that `toLine` wrote, found without parsing all of it; undefined for any other line. */
 export function kindOfLine(line: string): EventKind | undefined {
   const kind = /^\{"kind":"(\w+)"/.exec(line)?.[1]
   return isEventKind(kind) ? kind : undefined

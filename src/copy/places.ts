@@ -21,12 +21,12 @@ export type Place =
   | { readonly kind: 'stores'; readonly config: Config }
 
 export interface CopyPlan {
-  /** Of the target, and of DATA_DIR. */
+  /** Settings of the target and of DATA_DIR. */
   readonly config: Config
   readonly source: Place
   /** A file takes everything; otherwise the stores of `config`. */
   readonly toFile: string | undefined
-  /** What the source may hold and the target keeps elsewhere. */
+  /** Families that the source may hold and that the target keeps elsewhere. */
   readonly families: readonly Family[]
 }
 
@@ -132,7 +132,7 @@ export function placeId(place: Place): string {
   }
 }
 
-/** For people; without secrets. */
+/** Text for messages; without secrets. */
 export function describePlace(place: Place): string {
   switch (place.kind) {
     case 'embedded':

@@ -1,5 +1,5 @@
 // `bun src/deploy/make-secrets.ts DIR`: what docker-compose.yml's services know each other by, made up once, a directory (there: a volume) for each of them.
-// What is there already stays: the stores keep the passwords of their first start.
+// Existing secrets stay: the stores keep the passwords of their first start.
 import { createHash, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

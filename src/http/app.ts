@@ -27,7 +27,7 @@ import { questionRoutes } from './questions/question-routes.ts'
 import { watchRoutes } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
-  /** Of requests under /api; counts while intake is limited. */
+  /** Limits requests under /api; applies while intake is limited. */
   readonly readLimit: RateLimit
   readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps

@@ -7,7 +7,7 @@ import { uncachedHeaders } from './answers.ts'
 export type Coding = 'zstd' | 'gzip'
 
 const squeeze = { zstd: promisify(zstdCompress), gzip: promisify(gzip) } as const
-/** For a text that is compressed once and served again and again. */
+/** Serves a text that is compressed once. */
 const squeezeHard = {
   zstd: (text: string) => squeeze.zstd(text, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
   gzip: (text: string) => squeeze.gzip(text, { level: 9 }),
@@ -17,7 +17,7 @@ const CODINGS = ['zstd', 'gzip'] as const satisfies readonly Coding[]
 /** Below it the saving is less than a packet. */
 const LEAST_BYTES = 1_024
 
-/** What a client accepts, RFC 9110 12.5.3; undefined: the text as it is. */
+/** The coding that a client accepts, RFC 9110 12.5.3; undefined: the text as it is. */
 export function acceptedCoding(request: Request): Coding | undefined {
   const accepted = (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')
   const accepts = (coding: Coding) =>

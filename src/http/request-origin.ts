@@ -1,4 +1,4 @@
-// Who called, and by TLS or not. Behind trusted proxies the caller is the n-th entry of X-Forwarded-For from the right; anything further
+// The caller's address, and whether it used TLS. Behind trusted proxies the caller is the n-th entry of X-Forwarded-For from the right; anything further
 // left was written by the caller and proves nothing. X-Forwarded-Proto is read the same way.
 
 /** `trustedProxies`: how many proxies stand before Stint, each appending to X-Forwarded-For; 0 = none is believed. */

@@ -19,7 +19,7 @@ import { renderMetrics } from './report.ts'
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
 const READS_PER_SECOND = 50
 
-/** What only the running service knows. */
+/** Facts that only the running service knows. */
 export interface Running {
   /** The address at the other end of a request's connection. */
   peerOf(request: Request): string | undefined

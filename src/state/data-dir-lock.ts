@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** Of everything under DATA_DIR; raised when an older Stint could no longer read it. */
+/** The version of everything under DATA_DIR; raised when an older Stint could no longer read it. */
 const DATA_VERSION = 1
 
 export interface DataDirLock {
@@ -103,7 +103,7 @@ export function checkNodeId(dir: string, nodeId: number): void {
   )
 }
 
-/** Who this DATA_DIR is, wherever it is moved; a new one gets an id of its own. Under the lock. Throws an Error whose message is for the operator. */
+/** The id of this DATA_DIR, which stays when it is moved; a new one gets its own. Under the lock. Throws an Error whose message is for the operator. */
 export function readDataDirId(dir: string): string {
   const path = join(dir, 'id')
   const known = readIfThere(path)?.trim()

@@ -1,4 +1,4 @@
-// What accounts and watches are written to: SQLite or PostgreSQL. A script is a generator that yields its statements: SQLite runs it to its end without giving
+// The database of accounts and watches: SQLite or PostgreSQL. A script is a generator that yields its statements: SQLite runs it to its end without giving
 // way to another request, PostgreSQL awaits each statement. Both take the same text: parameters are `$1`, `$2`, … in the order of their first use.
 
 export type Value = string | number | null

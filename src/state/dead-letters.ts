@@ -8,7 +8,7 @@ import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { openSqlite } from './open-sqlite.ts'
 
-/** What a letter takes beside its texts: row, digest and index entries. */
+/** Size of a letter beside its texts: row, digest and index entries. */
 const OVERHEAD_BYTES = 200
 /** 'StnD'. */
 const APPLICATION_ID = 0x53746e44
@@ -52,7 +52,7 @@ export interface DeadLetters {
   /** An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is the id of the last one of the page before. */
   list(account: string | undefined, page: { limit: number; before?: string }): DeadLetter[]
   get(account: string | undefined, id: string): DeadLetter | undefined
-  /** How many an account has. */
+  /** The number of an account's letters. */
   count(account: string): number
   /** False when the account has no such letter. */
   remove(account: string | undefined, id: string): boolean
@@ -194,7 +194,7 @@ function readTotals(database: Database): Map<string, Total> {
   return new Map(rows.map(({ destination, letters, bytes }) => [destination, { letters, bytes }]))
 }
 
-/** Of some node. */
+/** An id of any node. */
 const ANY_ID = /^(\d{1,3}-)?[1-9]\d{0,14}$/
 
 function createIds(node: number) {

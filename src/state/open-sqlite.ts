@@ -16,7 +16,7 @@ export interface SqliteOptions {
   readonly applicationId: number
   /** Step n leads from version n−1 to n. A released step is never edited. */
   readonly migrations: readonly string[]
-  /** What an operator loses who starts over without the file. */
+  /** The loss when an operator starts again without the file. */
   readonly withoutIt: string
   /** Reads what must be readable at each opening. Absent: all of the file and its foreign keys, for files that stay small. */
   readonly probe?: (db: Database) => unknown
@@ -53,7 +53,7 @@ export function openSqlite(options: SqliteOptions): SqliteFile {
       if (shrinks) db.run(`PRAGMA incremental_vacuum(${FREED_PAGES})`)
       emptyWal()
     } catch (err) {
-      // What was committed is durable in the WAL; the next write tries again.
+      // Committed changes are durable in the WAL; the next write tries again.
       warn(err)
     }
   }

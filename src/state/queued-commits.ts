@@ -34,7 +34,7 @@ export interface QueuedCommitsOptions {
   readonly path: string
   /** Empties the WAL once the file holds what it held. */
   emptyWal(): void
-  /** What was committed is durable in the WAL and was not copied: the next commit tries again. */
+  /** Committed changes are durable in the WAL and were not copied: the next commit tries again. */
   warn(error: unknown): void
 }
 
@@ -42,7 +42,7 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
   let queue: Queued[] = []
   let working: Promise<void> | undefined
   let files: { readonly wal: number; readonly main: number } | undefined
-  /** What the WAL holds was copied into the file, which is not synced. */
+  /** The WAL was copied into the file, which is not synced yet. */
   let isCopied = false
   /** The entry of the WAL in its directory is durable; SQLite creates the file once per opening. */
   let isWalPlaced = false

@@ -1,10 +1,10 @@
 // Which DATA_DIR uses a NODE_ID before a store: two that use the same one give different events the same stamp, and the store overwrites one of them. Every node renews
-// its lease in each remote store once a minute by the store's own clock. Leases are read at the start only, and only fresh ones count; a store that is away stops nobody.
+// its lease in each remote store once a minute by the store's own clock. Leases are read at the start only, and only fresh ones count; a store that is down delays no start.
 import type { Logger } from '../log.ts'
 
 /** The leases in one store, kept where neither questions nor the erasure of an account see them. All methods reject when the store is away or does not permit it. */
 export interface Leases {
-  /** For people: `InfluxDB` or `ClickHouse`. */
+  /** The name in messages: `InfluxDB` or `ClickHouse`. */
   readonly store: string
   /** Those of a NODE_ID that were renewed within FRESH_S and not given back. */
   read(nodeId: number): Promise<readonly Lease[]>
@@ -28,7 +28,7 @@ export interface NodeLeaseOptions {
 export interface NodeLease {
   /** Throws an Error for the operator while another DATA_DIR holds the NODE_ID in one of the stores; takes as long as they may need at a start. */
   check(): Promise<void>
-  /** Renews from now on. */
+  /** Renews the lease until `stop`. */
   start(): void
   /** Gives the lease back, so that another DATA_DIR may use the NODE_ID at once. */
   stop(): Promise<void>
@@ -36,7 +36,7 @@ export interface NodeLease {
 
 export const FRESH_S = 180
 const RENEW_EVERY_MS = 60_000
-/** Of a start or a stop. */
+/** The longest that a start or a stop waits for a store. */
 const ANSWER_WITHIN_MS = 1_500
 
 export function createNodeLease(options: NodeLeaseOptions): NodeLease {

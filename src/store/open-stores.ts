@@ -22,7 +22,7 @@ export interface Stores {
   readonly sinks: Readonly<Record<Destination, Sink>>
   readonly points: PointSource
   readonly exceptions: ExceptionSource
-  /** Of each remote store. */
+  /** One per remote store. */
   readonly leases: readonly Leases[]
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Where events are written. Both stores and the tests' fake implement this, and one contract suite runs against all of them.
+// The interface for writing events. Both stores and the tests' fake implement this, and one contract suite runs against all of them.
 import { type Event, KINDS, ownValue } from '../event/event.ts'
 import type { Stamp } from '../event/stamp.ts'
 

@@ -29,7 +29,7 @@ export interface Selection extends Asker {
   readonly maxRows?: number
 }
 
-/** Where a row stands in an answer: newest first, rows of one time in an order of the store's own. No two rows share a place. */
+/** The position of a row in an answer: newest first, rows of one time in an order that the store chooses. No two rows share a place. */
 export interface Place {
   readonly ns: bigint
   /** Tells rows of one time apart. Only the store that gave it can read it; any other text stands for some place of that time. */
@@ -101,9 +101,9 @@ export interface TimingSummaryRow {
   readonly process: string
   /** With `byMeta`. */
   readonly meta?: string
-  /** Of a series: the start of the bucket. */
+  /** The start of the bucket; only in a series. */
   readonly atNs?: bigint
-  /** Of completed timings, as are the figures (ms; null without any). */
+  /** Completed timings; the figures are theirs, too (ms; null without any). */
   readonly count: number
   readonly meanMs: number | null
   readonly p50Ms: number | null
@@ -182,14 +182,14 @@ export interface ExceptionGroup {
   readonly example: string
   /** That of its newest exception; the tie is `groupTie`. */
   readonly place: Place
-  /** Of a series: oldest bucket first, without those that hold none. */
+  /** Only in a series: oldest bucket first, without empty ones. */
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
 /** Orders groups of one time by fingerprint, then process. */
 export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`
 
-/** Of the metas of a process so many are read: one more than an answer names. */
+/** The number of metas that are read per process: one more than an answer names. */
 export const PROCESS_METAS = 101
 
 export interface ProcessRow {
@@ -205,7 +205,7 @@ export interface ProcessSelection extends Selection {
   readonly byMeta?: boolean
 }
 
-/** What a store of points declares about itself. */
+/** Facts that a store of points declares about itself. */
 export interface PointStoreFacts {
   /** Marks that one question may read unless QUERY_MAX_MARKS says otherwise. */
   readonly maxMarks: number
@@ -236,11 +236,11 @@ export interface PointSource {
   findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
   /** The newest start of each process and meta, in any order. */
   findNewestStarts(q: MarkSelection): Promise<Pick<MarkRow, 'process' | 'meta' | 'ns'>[]>
-  /** By the rule of store/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
+  /** Follows the rule of store/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
   findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
-  /** By the rule of test/support/summarize-timings.ts; in any order. */
+  /** Follows the rule of test/support/summarize-timings.ts; in any order. */
   summarizeTimings(q: TimingSelection & Buckets & { readonly byMeta: boolean }): Promise<TimingSummaryRow[]>
   /** Marks in the range, from a push-down count: what a question about timings would read. */
   countMarks(q: Selection): Promise<number>

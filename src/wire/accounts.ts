@@ -43,7 +43,6 @@ export const SignUp = closed({
 export type SignUp = Static<typeof SignUp>
 
 export const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
-export type SignIn = Static<typeof SignIn>
 
 export const ChangePassword = closed({ current_password: GivenPassword, new_password: NewPassword })
 export type ChangePassword = Static<typeof ChangePassword>
@@ -59,7 +58,6 @@ export const DeleteAccount = closed({
     }),
   ),
 })
-export type DeleteAccount = Static<typeof DeleteAccount>
 
 export const SignUpState = Type.Object({
   open: Type.Boolean(),
@@ -220,18 +218,15 @@ export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
 
 // A new password by e-mail, where SMTP is set up.
 export const RequestReset = closed({ email: Type.String({ maxLength: 4096, examples: ['ada@example.com'] }) })
-export type RequestReset = Static<typeof RequestReset>
 
 export const ResetRequested = Type.Object({
   sent: Type.Literal(true, { description: 'The same for addresses without an account.' }),
 })
-export type ResetRequested = Static<typeof ResetRequested>
 
 export const ResetPassword = closed({
   token: Type.String({ maxLength: 4096, description: 'From the link.' }),
   new_password: Type.String({ format: 'password', minLength: PASSWORD_MIN, maxLength: PASSWORD_MAX }),
 })
-export type ResetPassword = Static<typeof ResetPassword>
 
 const PROBLEMS = ['cross_site', 'rate_limited', ...BODY_PROBLEMS, 'internal'] as const
 

@@ -63,7 +63,6 @@ export type ChannelAnswer = Static<typeof ChannelAnswer>
 export const Channels = Type.Object({ channels: Type.Array(Channel) })
 export type Channels = Static<typeof Channels>
 export const TestAnswer = Type.Object({ detail: Type.String({ description: "The receiver's answer." }) })
-export type TestAnswer = Static<typeof TestAnswer>
 
 const CHANNEL: Channel = {
   id: 'cha_9d3k7f1w5b8r2t6y',

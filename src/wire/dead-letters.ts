@@ -21,7 +21,6 @@ export const DeadLetter = Type.Object({
 export type DeadLetter = Static<typeof DeadLetter>
 
 export const DeadLetterPage = pageOf('dead', DeadLetter)
-export type DeadLetterPage = Static<typeof DeadLetterPage>
 
 export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
   ...QUESTION,
@@ -74,7 +73,6 @@ export const BuryHeld = Type.Object(
   { reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why; each of the dead letters has it.' }) },
   { additionalProperties: false },
 )
-export type BuryHeld = Static<typeof BuryHeld>
 
 export const BuriedHeld = Type.Object({
   families: Type.Array(choice(FAMILIES), {

@@ -14,7 +14,6 @@ export const ExceptionText = Type.Object({
 export type ExceptionText = Static<typeof ExceptionText>
 
 export const ExceptionPage = pageOf('exceptions', ExceptionText)
-export type ExceptionPage = Static<typeof ExceptionPage>
 
 export const ExceptionGroup = Type.Object({
   fingerprint: Type.String(),

@@ -6,7 +6,7 @@ const GO = /^(?:panic|fatal error): /
 /** A frame as JavaScript, Java and .NET print it. */
 const FRAME = /^\s+at \S/
 const NAMED = /^(?:Uncaught |Unhandled exception\. |Exception in thread ".*" )*([\w$.]+(?: \[\w+\])?(?::.*)?)$/
-/** What Python draws around the parts of an exception group. */
+/** The frame that Python draws around the parts of an exception group. */
 const MARGIN = /^[\s|+-]*/
 
 /**
@@ -20,7 +20,7 @@ export function headlineOf(text: string): string {
   )
 }
 
-/** Of chained exceptions the last is the one that was not caught; of a group it is the group itself. */
+/** The last of chained exceptions is the one that was not caught; for a group it is the group itself. */
 function afterTraceback(lines: readonly string[]): string | undefined {
   const isTop = (line: string) => PYTHON.test(line) && !line.trimStart().startsWith('|')
   const start = lines.findLastIndex(isTop)

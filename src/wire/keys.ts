@@ -51,7 +51,6 @@ export const CreateKey = closed({
     }),
   ),
 })
-export type CreateKey = Static<typeof CreateKey>
 
 export const RotateKey = closed({
   overlap_seconds: Type.Optional(
@@ -63,7 +62,6 @@ export const RotateKey = closed({
     }),
   ),
 })
-export type RotateKey = Static<typeof RotateKey>
 
 const SHOWN = {
   id: 'key_8r1n4t0zp6hs2bqe',

@@ -27,10 +27,8 @@ export const MetricRow = Type.Object({
 export type MetricRow = Static<typeof MetricRow>
 
 export const MetricPage = pageOf('points', MetricPoint)
-export type MetricPage = Static<typeof MetricPage>
 
 export const MetricSeries = Type.Object({ rows: Type.Array(MetricRow) })
-export type MetricSeries = Static<typeof MetricSeries>
 
 export const FIND_METRICS = defineRoute('GET /api/metrics', {
   ...QUESTION,

@@ -1,4 +1,4 @@
-// How a route is described: who may call it, what it takes, what it answers. The HTTP layer builds the OpenAPI document from it.
+// The description of a route: who may call it, its parameters and body, its answers. The HTTP layer builds the OpenAPI document from it.
 //
 // Everything that goes over the wire is declared in this folder, once. To add a resource:
 //  1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, and export the type of each beside it under the

@@ -1,4 +1,4 @@
-// What this node knows of PostgreSQL, in a file of DATA_DIR: enough to accept events without it, also after a restart. Hashes and scopes of keys,
+// This node's copy of PostgreSQL, in a file of DATA_DIR: enough to accept events while PostgreSQL is down, also after a restart. Hashes and scopes of keys,
 // the ids of accounts, the series in use, and how far the node has followed the change counter. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
@@ -56,7 +56,7 @@ export interface Followed {
 
 export type SharedKeyRow = KeyRow & { readonly revoked_ms: number | null }
 
-/** What has changed in PostgreSQL after some version, up to `version`. */
+/** The changes in PostgreSQL after some version, up to `version`. */
 export interface Delta {
   readonly version: number
   readonly removed: readonly string[]

@@ -4,7 +4,7 @@ import { type PanelRow, type PlacedPanel, placePanels } from './panels.ts'
 import type { PointQueries, VariableQuery } from './point-queries.ts'
 import { ALL, type Target, type Variable } from './target.ts'
 
-/** Of the JSON model, not of Grafana itself. */
+/** The version of the JSON model, not of Grafana. */
 const SCHEMA_VERSION = 41
 
 export interface Dashboard {

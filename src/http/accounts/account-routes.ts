@@ -21,7 +21,7 @@ import {
   sessionToken,
 } from './session-cookie.ts'
 
-/** What is counted and logged of accounts. */
+/** Actions that are counted and logged. */
 export const AUDIT_ACTIONS = [
   'account_created',
   'account_deleted',

@@ -1,4 +1,4 @@
-// For those who run Stint: alive, ready, figures. No key, and nothing by account.
+// Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
 
 import { Elysia } from 'elysia'
 import type { Accounts } from '../../account/accounts.ts'
@@ -49,7 +49,7 @@ export interface HealthDeps {
   readonly shippers: Both<Pick<Shipper, 'status'>>
   readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
   readonly accounts: Pick<Accounts, 'isOperator'>
-  /** Of one account; `unknown` counts it when its watches could not be judged. */
+  /** The state of one account's watches; `unknown` counts it when its watches could not be judged. */
   watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
   /** NODE_ID. */
   readonly node: number

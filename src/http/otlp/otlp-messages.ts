@@ -121,7 +121,7 @@ export function anyText({ stringValue, boolValue, intValue, doubleValue, arrayVa
   return nested === undefined ? '' : JSON.stringify(nested)
 }
 
-/** What a name, meta or text may hold: whole code points. */
+/** Names, metas and texts hold whole code points. */
 export const cut = (value: string, max: number): string =>
   value.length <= max ? value.toWellFormed() : [...value].slice(0, max).join('').toWellFormed()
 

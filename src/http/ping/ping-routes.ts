@@ -134,14 +134,14 @@ function tail(text: string): string {
   return characters.length <= MAX_EXCEPTION ? characters.join('') : characters.slice(-MAX_EXCEPTION).join('')
 }
 
-// What a ping address says. Pure.
+// Reads a ping address.
 export type Signal = 'start' | 'success' | 'fail' | 'log'
 
 export interface Ping {
   readonly token: string
   readonly process: string
   readonly signal: Signal
-  /** Of an exit code other than 0. */
+  /** An exit code other than 0. */
   readonly exitCode: number | undefined
 }
 

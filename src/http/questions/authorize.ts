@@ -1,4 +1,4 @@
-// Who asks: an API key with the scope that is needed, or the session of the console. A key that is sent counts, also beside a session.
+// Finds the account of a request: by an API key with the scope that is needed, or by the session of the console. A key goes before a session.
 import type { FoundKey } from '../../account/key-ring.ts'
 import { Problem } from '../../problem.ts'
 import type { Scope } from '../../wire/keys.ts'
@@ -51,7 +51,7 @@ export function findRequestKey(request: Request, deps: Omit<AuthorizeDeps, 'find
   return key
 }
 
-// Who manages keys: the session, or a key with the scope `manage`, which cannot give out more than it has.
+// Keys are managed by a session, or by a key with the scope `manage`, which cannot grant scopes that it lacks.
 export interface KeyManager {
   readonly account: string
   has(scope: Scope): boolean

@@ -29,10 +29,10 @@ const SHARDING_KEY = 'cityHash64(account, process)'
 export const CLUSTER_INSERT_SETTINGS =
   "distributed_foreground_insert = 1, insert_quorum = 'auto', insert_quorum_timeout = 30000"
 
-/** For questions: the conditions on account and process choose the shard. */
+/** Settings of questions: the conditions on account and process choose the shard. */
 export const CLUSTER_SELECT_SETTINGS = 'optimize_skip_unused_shards = 1'
 
-/** For DDL that hosts carry out; a host that is down makes it a retry. */
+/** Settings of DDL that the hosts run; a host that is down makes it a retry. */
 export const CLUSTER_DDL_SETTINGS = 'distributed_ddl_task_timeout = 30'
 
 export const createCluster = (name: string, database: string): Cluster => ({

@@ -46,7 +46,7 @@ export async function toRows(
   return tables
 }
 
-/** What fails often fails with the same text: a look-up costs a hundredth of a fingerprint. For one batch, which holds the texts anyway. */
+/** Repeated failures have the same text, and a look-up costs a hundredth of a fingerprint. Kept per batch, which holds the texts anyway. */
 function rememberFingerprints(): typeof fingerprint {
   const known = new Map<string, string>()
   return (exception) => {
@@ -86,7 +86,7 @@ function pushRows(tables: Map<Family, string[]>, event: Event, fingerprintOf: ty
 /** `2026-11-20 21:52:42.171920000`: the one form that every version reads in the column's zone, UTC. */
 const toDateTime64 = (stamp: Stamp): string => formatTime(stamp).slice(0, -1).replace('T', ' ')
 
-/** What the stamp has beyond the event's time, in ns: less than a second. */
+/** The difference between the stamp and the event's time, in ns: less than a second. */
 const stampRest = (stamp: Stamp): number => (stamp.us - timeUs(stamp)) * 1000 + stamp.sub
 
 /** A stamp given at arrival (lane 0, even) is unique by itself; an event with its own time is also told apart by its content. */

@@ -1,5 +1,5 @@
-// Work on a few connections, each of which does one thing at a time. An account has at most one of them, and when all are taken whoever waits
-// gets a turn after each of the others had one: an account that asks much shares the engine with another, and does not stand in its way.
+// Work on a few connections, each of which does one thing at a time. An account uses at most one of them. When all are taken, the
+// waiting accounts take turns, so an account with many questions does not block another.
 // Invariant: each account in `waiting` has at least one job.
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'
@@ -11,7 +11,7 @@ export interface FairTurns {
 
 type Job = (connection: number) => Promise<void>
 
-/** What nobody asked for has turns of its own. */
+/** The key for work that no account asked for. */
 const NOBODY = ''
 
 const notAwaited = () => new ClickHouseFault('nobody waits for the answer any more', undefined)

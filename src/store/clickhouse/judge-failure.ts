@@ -23,7 +23,7 @@ const ECHO = /failed at position|: While executing|: while executing|In scope|St
 /** Messages about what was sent: all after the first clause may be a row or the query. */
 const ECHOING_TYPES = /PARSE|SYNTAX|MISMATCH|INCORRECT|OVERFLOW|PARAMETER/
 
-/** Told by shape: the client and chDB each have a ClickHouseError of their own. */
+/** Recognises errors by their shape, because the client and chDB each have a ClickHouseError of their own. */
 export function toFault(error: Error, password: string): ClickHouseFault {
   const { message, code, type } = error as Error & { code?: unknown; type?: unknown }
   if (typeof code === 'string' && /^\d+$/.test(code)) {

@@ -83,7 +83,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   }
 }
 
-/** For a copy: reads all there is, and creates nothing. Throws as `openClickHouse`. */
+/** Opens a store for a copy: reads everything and creates nothing. Throws like `openClickHouse`. */
 export async function openClickHouseScan(address: ClickHouseAddress): Promise<Scan> {
   const schema = createSchema(address.database ?? EMBEDDED_DATABASE)
   const client = await openClickHouseClient(address, SCAN_TIMEOUT_MS)

@@ -31,7 +31,7 @@ export interface PairingInput {
   readonly asOf?: string
   /** Tells metas apart; without it there is no column `meta`. */
   readonly byMeta: boolean
-  /** For conditions that more than one account meets: a column `account` before the others. */
+  /** Adds a column `account` before the others; needed when the conditions match more than one account. */
   readonly byAccount?: boolean
 }
 

@@ -20,7 +20,7 @@ const SETTINGS = 'max_execution_time = 600, max_memory_usage = 4000000000'
 /** The columns of a table in its order, all as text but the value. */
 type Row = readonly (string | number)[]
 
-/** Where a page ends: the month, and the last row's key as texts. */
+/** The end of a page: the month, and the last row's key as texts. */
 type Cursor = readonly [month: number, ...key: string[]]
 
 /** Text of a key column for a cursor, and the way back; other columns are texts. */

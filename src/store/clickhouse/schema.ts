@@ -9,11 +9,11 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 export interface Schema {
   readonly database: string
-  /** What is written to. */
+  /** The table that is written to. */
   raw(table: Family): string
-  /** What is read: FINAL, so that an event that was sent twice is there once. */
+  /** The view that is read: FINAL, so that an event that was sent twice counts once. */
   view(table: Family): string
-  /** Where rows lie: `raw`, or the table that each host of the cluster has. */
+  /** The table that holds the rows: `raw`, or the table that each host of the cluster has. */
   stored(table: Family): string
   readonly migrations: string
   /** Absent: one server, or the embedded engine. */

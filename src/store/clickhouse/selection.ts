@@ -134,11 +134,11 @@ export function bucketOf(ns: string, { everyNs, bounds }: Buckets): { sql: strin
     : { sql: `${ns} - ${ns} % {every:Int64}`, params: { every: String(everyNs) } }
 }
 
-/** For an answer without pages, behind its ORDER BY. */
+/** The LIMIT of an answer without pages; follows its ORDER BY. */
 export const limitOf = ({ maxRows }: Selection): string =>
   maxRows === undefined ? '' : `\nLIMIT ${Math.trunc(maxRows)}`
 
-/** What `nsText` selects. */
+/** The text that `nsText` selects. */
 export type Ns = string
 
 /** A sum may leave the range of doubles: then it comes as text. */

@@ -12,7 +12,7 @@ import type { Schema } from './schema.ts'
 export interface ClickHouseSinkOptions {
   /** Both belong to the store, which closes them. */
   readonly writer: ClickHouseClient
-  /** For what may take long. */
+  /** Runs statements that may take long. */
   readonly keeper: ClickHouseClient
   readonly schema: Schema
   readonly tables: readonly Family[]
