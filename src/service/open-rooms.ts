@@ -83,7 +83,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       dataDirId: readDataDirId(config.dataDir),
       log,
     }),
-    shippers: bothOf((destination) => createShipperTo(destination, opened)),
+    shippers: { points: createShipperTo('points', opened), exceptions: createShipperTo('exceptions', opened) },
     eraseAccounts: createEraseAccounts({
       removals: files.accounts.removals,
       removed: files.accounts.removed,
@@ -180,10 +180,5 @@ function createShipperTo(destination: Destination, parts: ShipperParts): Shipper
     },
   })
 }
-
-const bothOf = <T>(create: (destination: Destination) => T): Both<T> => ({
-  points: create('points'),
-  exceptions: create('exceptions'),
-})
 
 export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

@@ -49,15 +49,12 @@ export async function attempt(
   }
 }
 
-// The canary of both sinks: the plainest event of the same kind and time.
-/** No account has this name. */
+/** The account of canaries, the plainest events of a kind; no other account has this name. */
 export const CHECK_ACCOUNT = '_check'
-
-const CHECK_PROCESS = 'check'
 
 /** A sink's `check` by its `write`. `stampOf` and `process` keep the canary in the partition and shard of the event. */
 export const checkByCanary =
-  (write: Sink['write'], stampOf: (stamp: Stamp) => Stamp, process = CHECK_PROCESS): Sink['check'] =>
+  (write: Sink['write'], stampOf: (stamp: Stamp) => Stamp, process = 'check'): Sink['check'] =>
   (like) =>
     write([canaryOf(like, stampOf(like.stamp), process)])
 

@@ -1,7 +1,7 @@
 // The panels' questions about points in InfluxDB, put together from the same pieces of Flux as the API's answers.
 import { type FluxText, flux, fluxExpression } from '../../store/influx/client.ts'
 import { highestPlaces, overlapsRange } from '../../store/influx/pairing.ts'
-import { createFluxAlerts } from './flux-alerts.ts'
+import { createFluxAlerts } from './alert-queries.ts'
 import {
   ask,
   BUCKET,

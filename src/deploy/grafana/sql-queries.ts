@@ -1,6 +1,7 @@
 // The panels' questions about points in ClickHouse's SQL, for installations without INFLUX_URL. Pairing comes from the builder of the API's answers.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type PairingInput, runHash, timingsSql } from '../../store/clickhouse/pairing.ts'
+import { createSqlAlerts } from './alert-queries.ts'
 import {
   durationBounds,
   type PointQueries,
@@ -10,7 +11,6 @@ import {
   TABLE_ROWS,
   TIMELINE_RUNS,
 } from './point-queries.ts'
-import { createSqlAlerts } from './sql-alerts.ts'
 import {
   CLICKHOUSE,
   EVERY_NS,
