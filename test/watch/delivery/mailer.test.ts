@@ -114,7 +114,7 @@ test('a wrong password and a server that is away are failed deliveries without s
   expect(away.message).toMatch(/^The mail server did not take the e-mail: E\w+\.$/)
 })
 
-test('an address that is confirmed is told once what fires already', async () => {
+test('an address that is confirmed is notified once of the alerts that already fire', async () => {
   const { mails, port } = await startSmtp()
   const mailer = createMailer({ url: `smtp://127.0.0.1:${port}`, from: 'Stint <stint@example.com>' })
   const store = openStore(inMemoryDir())
