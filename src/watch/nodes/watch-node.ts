@@ -1,5 +1,4 @@
 // This node as the rest of the room sees it: on duty for good when it is the only one, or whenever it holds the lease.
-
 import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
 import { createEvaluator, type Evaluator, type EvaluatorOptions, type LateEvent } from '../evaluate/evaluator.ts'

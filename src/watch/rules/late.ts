@@ -6,7 +6,6 @@
 //
 // A due moment whose window overlaps a blind stretch cannot be judged: its start may have been lost. Every N then counts from the end of that
 // stretch, cron waits for its next due moment. Other blind time is not counted as silence.
-
 import type { Schedule } from './cron.ts'
 import { type Blind, type Episode, type Judgement, lastBlind, reachUs } from './episode.ts'
 
