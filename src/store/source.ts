@@ -4,9 +4,18 @@
 import type { MarkName } from '../event/event.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 
-/** The store is away, refuses the credentials, or gave up on the question. */
+/** The store is away, refuses the credentials, or gave up on the question; `isTooSlow`: it answers, but this takes it longer than a question may. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
+  readonly isTooSlow: boolean
+
+  constructor(
+    message: string,
+    { isTooSlow = false, ...options }: ErrorOptions & { readonly isTooSlow?: boolean } = {},
+  ) {
+    super(message, options)
+    this.isTooSlow = isTooSlow
+  }
 }
 
 /** The account that asks, and whether it still waits for the answer. */

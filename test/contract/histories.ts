@@ -6,7 +6,7 @@ import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { formatStampNs } from '../../src/event/stamp.ts'
 import type { PairingQuestion, StoredMark } from '../../src/store/pair-marks.ts'
 
-const S = 1_000_000_000n
+export const S = 1_000_000_000n
 /** A day on which nothing else happens. */
 const BASE_NS = 1_767_225_600n * S
 const SLOT_NS = 25n * S
@@ -73,9 +73,12 @@ const identity = ({ process, meta, mark, stamp }: StoredMark) => JSON.stringify(
 const stampKey = ({ slot, jitterUs, node, lane, mark, meta, uid }: RawMark) =>
   JSON.stringify(lane === 0 ? [slot, jitterUs, node] : [slot, jitterUs, mark, meta, uid])
 
-export const histories = (count: number): fc.Arbitrary<StoredMark[]> =>
+export const histories = (count: number, minLength = 0, maxLength = 14): fc.Arbitrary<StoredMark[]> =>
   fc
-    .array(fc.uniqueArray(rawMark, { maxLength: 14, selector: stampKey }), { minLength: count, maxLength: count })
+    .array(fc.uniqueArray(rawMark, { minLength, maxLength, selector: stampKey }), {
+      minLength: count,
+      maxLength: count,
+    })
     .map((all) => all.flatMap(toMarks))
 
 const moment: fc.Arbitrary<bigint> = fc
@@ -92,3 +95,32 @@ export const question: fc.Arbitrary<PairingQuestion> = fc
 /** No event lies further ahead of the clock than 5 minutes. */
 export const until = (marks: readonly StoredMark[], { nowNs }: PairingQuestion): StoredMark[] =>
   marks.filter(({ ns }) => ns <= nowNs + MAX_AHEAD_NS)
+
+export interface Wave {
+  readonly nowNs: bigint
+  readonly arrived: readonly StoredMark[]
+}
+
+/** A history as its marks reach the store: at ascending moments, many of them late, none more than 5 minutes before its time. */
+export const arrivals = (count: number): fc.Arbitrary<Wave[]> =>
+  fc
+    .record({
+      marks: histories(count, 20, 30),
+      firstSlot: fc.integer({ min: 2, max: 16 }),
+      steps: fc.array(fc.constantFrom(3n * S, SLOT_NS, 2n * SLOT_NS, 3n * SLOT_NS + 1000n), {
+        minLength: 4,
+        maxLength: 4,
+      }),
+      delays: fc.infiniteStream(fc.constantFrom(0, 0, 0, 1, 2, 3)),
+    })
+    .map(({ marks, firstSlot, steps, delays }) => {
+      const nows: bigint[] = []
+      for (const step of steps) nows.push((nows.at(-1) ?? BASE_NS + BigInt(firstSlot) * SLOT_NS) + step)
+      const waves = nows.map((nowNs) => ({ nowNs, arrived: [] as StoredMark[] }))
+      for (const mark of marks) {
+        const first = nows.findIndex((nowNs) => mark.ns <= nowNs + MAX_AHEAD_NS)
+        const wave = waves[first + delays.next().value]
+        if (first >= 0) wave?.arrived.push(mark)
+      }
+      return waves
+    })

@@ -6,14 +6,17 @@ import { ClickHouseFault } from './judge-failure.ts'
 
 // Questions to ClickHouse are bounded in time and memory: on chDB an aborted query continues and blocks its connection; only the engine's own limits end it.
 /** Inline, see client.ts. The last one writes an infinite sum as text: JSON has no number for it, and null would read as 0. */
-const SETTINGS = 'max_execution_time = 30, max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
+const SETTINGS = 'max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
+const TIMEOUT_MS = 30_000
+const [TIMEOUT_EXCEEDED, TOO_SLOW] = [159, 160]
 
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
 export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
 
-/** `settings` are added to those of every question. */
-export function createBoundedSelect(client: ClickHouseClient, settings?: string): Select {
-  const all = settings === undefined ? SETTINGS : `${SETTINGS}, ${settings}`
+/** `settings` are added to those of every question; `timeoutMs`: the engine then ends it. */
+export function createBoundedSelect(client: ClickHouseClient, settings?: string, timeoutMs = TIMEOUT_MS): Select {
+  const bounded = `${SETTINGS}, max_execution_time = ${timeoutMs / 1000}`
+  const all = settings === undefined ? bounded : `${bounded}, ${settings}`
   return async <Row>(sql: string, params: Params, asker: Asker) => {
     try {
       return await client.select<Row>(`${sql}\nSETTINGS ${all}`, params, asker)
@@ -24,7 +27,12 @@ export function createBoundedSelect(client: ClickHouseClient, settings?: string)
 }
 
 export const asStoreError = (error: unknown): unknown =>
-  error instanceof ClickHouseFault ? new StoreError(`ClickHouse: ${error.message}`, { cause: error }) : error
+  error instanceof ClickHouseFault
+    ? new StoreError(`ClickHouse: ${error.message}`, {
+        cause: error,
+        isTooSlow: error.code === TIMEOUT_EXCEEDED || error.code === TOO_SLOW,
+      })
+    : error
 
 export interface Conditions {
   /** To be joined by AND. */

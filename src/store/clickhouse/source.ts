@@ -11,9 +11,13 @@ import type { Schema } from './schema.ts'
 import { createBoundedSelect } from './selection.ts'
 import { createTimingQuestions } from './timings.ts'
 
-/** `client` belongs to the store, which closes it. */
-export function createClickHouseSource(client: ClickHouseClient, schema: Schema): PointSource & ExceptionSource {
-  const select = createBoundedSelect(client, schema.cluster && CLUSTER_SELECT_SETTINGS)
+/** `client` belongs to the store, which closes it. `timeoutMs`: limit of one statement, which the engine then ends. */
+export function createClickHouseSource(
+  client: ClickHouseClient,
+  schema: Schema,
+  timeoutMs?: number,
+): PointSource & ExceptionSource {
+  const select = createBoundedSelect(client, schema.cluster && CLUSTER_SELECT_SETTINGS, timeoutMs)
   return {
     ...createTimingQuestions(select, schema),
     ...createMarkQuestions(select, schema),

@@ -41,6 +41,7 @@ export class InfluxFault extends Error {
     message: string,
     readonly status: number | undefined,
     readonly retryAfterMs: number | undefined,
+    readonly timedOut = false,
   ) {
     super(message)
   }
@@ -69,11 +70,16 @@ export interface InfluxClient {
   erase(predicate: string): Promise<void>
   /** The server's management API: resolves to the JSON of a 2xx answer. */
   request(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
+  /** Whether the server answers anything at all. */
+  isUp(): Promise<boolean>
   /** Gives up on what is in flight. */
   close(): void
 }
 
-export function createInfluxClient(address: InfluxAddress, timeoutMs: number): InfluxClient {
+/** A busy server answers a ping at once. */
+const PING_MS = 5_000
+
+export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pingMs = PING_MS): InfluxClient {
   const { url, token, org, bucket } = address
   setLogger({ error() {}, warn() {} }) // it would print every failed write with its own minified source
   const inFlight = new Set<AbortController>()
@@ -81,20 +87,23 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
   async function withDeadline<T>(
     run: (influx: InfluxDB, abort: AbortController) => Promise<T>,
     signal?: AbortSignal,
+    limitMs = timeoutMs,
   ): Promise<T> {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('nobody waits for the answer any more'))
     if (signal?.aborted) throw new InfluxFault('nobody waits for the answer any more', undefined, undefined)
     signal?.addEventListener('abort', giveUp)
-    const timer = setTimeout(() => abort.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    const tooLate = new Error(`no answer within ${limitMs} ms`)
+    const timer = setTimeout(() => abort.abort(tooLate), limitMs)
     inFlight.add(abort)
     try {
       // The library's own timeout neither ends the request nor covers an answer that trickles; only a signal does
       // both, and only a client's options (not those of a write or a query) take one: so one client a request.
       const transportOptions = { signal: abort.signal }
-      return await run(new InfluxDB({ url, token, timeout: 2 * timeoutMs, transportOptions }), abort)
+      return await run(new InfluxDB({ url, token, timeout: 2 * limitMs, transportOptions }), abort)
     } catch (error) {
-      const fault = toFault(abort.signal.aborted ? abort.signal.reason : error, token)
+      const reason: unknown = abort.signal.aborted ? abort.signal.reason : error
+      const fault = toFault(reason, token, reason === tooLate)
       abort.abort() // the server need not go on with an answer that nobody reads
       throw fault
     } finally {
@@ -105,18 +114,23 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
   }
 
   /** Resolves to a 2xx answer's JSON or text. The header is the only proof that InfluxDB answered: a proxy in front of it may send 200 or 204 by itself. */
-  const send = (path: string, body: string | object, options: SendOptions): Promise<unknown> =>
-    withDeadline(async (influx, { signal }) => {
-      let isOwn = false
-      let status: number | undefined
-      const onHeaders = (headers: Readonly<Record<string, unknown>>, statusCode?: number) => {
-        status = statusCode
-        isOwn = Object.keys(headers).some((name) => name.toLowerCase().startsWith('x-influxdb-'))
-      }
-      const answer: unknown = await influx.transport.request(path, body, { ...options, signal }, onHeaders)
-      if (!isOwn) throw new Error(`${status} without InfluxDB's X-Influxdb-… headers: a proxy in front of it answered`)
-      return answer
-    })
+  const send = (path: string, body: string | object, options: SendOptions, limitMs?: number): Promise<unknown> =>
+    withDeadline(
+      async (influx, { signal }) => {
+        let isOwn = false
+        let status: number | undefined
+        const onHeaders = (headers: Readonly<Record<string, unknown>>, statusCode?: number) => {
+          status = statusCode
+          isOwn = Object.keys(headers).some((name) => name.toLowerCase().startsWith('x-influxdb-'))
+        }
+        const answer: unknown = await influx.transport.request(path, body, { ...options, signal }, onHeaders)
+        if (!isOwn)
+          throw new Error(`${status} without InfluxDB's X-Influxdb-… headers: a proxy in front of it answered`)
+        return answer
+      },
+      undefined,
+      limitMs,
+    )
 
   const request: InfluxClient['request'] = (method, path, body) =>
     send(path, body ?? '', { method, headers: { accept: 'application/json' } })
@@ -171,6 +185,12 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number): I
 
     request,
 
+    isUp: () =>
+      send('/ping', '', { method: 'GET' }, pingMs).then(
+        () => true,
+        () => false,
+      ),
+
     close() {
       for (const abort of inFlight) abort.abort(new Error('the client was closed'))
     },
@@ -198,7 +218,7 @@ function refuseErrorTable(table: FluxTableMetaData, get: (column: string) => str
   if (first?.label === 'error' && second?.label === 'reference') throw new Error(get('error'))
 }
 
-function toFault(error: unknown, token: string): InfluxFault {
+function toFault(error: unknown, token: string, timedOut: boolean): InfluxFault {
   const clean = (text: string) => {
     const own = text.replace(ECHO, "unable to parse '…'")
     const safe = token === '' ? own : own.replaceAll(token, '[token]')
@@ -208,7 +228,12 @@ function toFault(error: unknown, token: string): InfluxFault {
     return new InfluxFault(clean(`${error.statusCode} ${error.message}`), error.statusCode, retryAfterMs(error))
   }
   const { code, message } = error as { code?: string; message?: string }
-  return new InfluxFault(clean(code === undefined ? `${message}` : `${code}: ${message}`), undefined, undefined)
+  return new InfluxFault(
+    clean(code === undefined ? `${message}` : `${code}: ${message}`),
+    undefined,
+    undefined,
+    timedOut,
+  )
 }
 
 function retryAfterMs({ headers }: HttpError): number | undefined {

@@ -13,7 +13,8 @@ import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
 import { comparePlaces, marksWindow, type Page, type PointSource, type Timing } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, RunKey, Subject } from './read-marks.ts'
-import { ceilS, compareRows, floorS, type Settled, toTiming } from './stream-timings.ts'
+import { ceilS, compareRows, floorS } from './slices.ts'
+import { type Settled, toTiming } from './stream-timings.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 

@@ -38,6 +38,8 @@ export interface RunKey {
 }
 
 export interface MarkReader {
+  /** The one object that stands for the subject in this question. */
+  subjectOf(process: string, meta: string): Subject
   /** Marks that should be read at once. */
   readonly sliceMarks: number
   /** All marks of the seconds [startS, stopS); undefined when there are more than `maxRows`. */
@@ -115,6 +117,7 @@ export function createMarkReader(
   const newest = tail === undefined ? flux`` : flux`\n  |> tail(n: ${fluxNs(BigInt(tail))})`
   const where = among === undefined ? whereTags(q) : flux`${whereTags(q)} and (${among})`
   return {
+    subjectOf,
     sliceMarks,
     read: (startS, stopS, maxRows) => run(select(startS, stopS, where, q.uid), maxRows),
     among(processes) {

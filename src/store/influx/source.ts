@@ -1,34 +1,61 @@
 // Answers questions about points from InfluxDB 2. Every value of a caller's enters a query through the `flux` tag, which escapes it.
-import { type PointSource, type Selection, StoreError } from '../source.ts'
+import { type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
 import { findMarks, findNewestStarts } from './marks.ts'
 import { aggregateMetrics, findMetrics } from './metrics.ts'
+import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
+import { createMarkReader } from './read-marks.ts'
 import { fluxTime, whereTags } from './selection.ts'
-import { findLatest, findTimings, summarizeTimings } from './timings.ts'
+import { summarizeTimings } from './summarize.ts'
+import { findLatest, findTimings } from './timings.ts'
 
 const TIMEOUT_MS = 30_000
 
 export interface InfluxSourceOptions extends InfluxAddress {
-  /** Limit of one question: it is then cancelled, here and on the server. */
+  /** Limit of one read: it is then cancelled, here and on the server. */
   readonly timeoutMs?: number
+  /** Limit of the ping that tells a slow answer from a server that is away. */
+  readonly pingMs?: number
   /** Marks that should be read at once. */
   readonly sliceMarks?: number
+  /** See open-starts.ts. */
+  readonly openLagS?: number
 }
 
 export function createInfluxSource({
   timeoutMs = TIMEOUT_MS,
+  pingMs,
   sliceMarks,
+  openLagS,
   ...address
 }: InfluxSourceOptions): PointSource {
   const { bucket } = address
-  const client = createInfluxClient(address, timeoutMs)
+  const client = createInfluxClient(address, timeoutMs, pingMs)
+  const openStarts = createOpenStarts(openLagS)
+  const readerOf = (q: TimingSelection) => createMarkReader(client, bucket, q, { sliceMarks })
+
+  /** InfluxDB calls an empty range an error. */
+  async function ask<T>(
+    { fromNs, toNs }: Pick<Selection, 'fromNs' | 'toNs'>,
+    nothing: T,
+    question: () => Promise<T>,
+  ): Promise<T> {
+    if (fromNs >= toNs) return nothing
+    try {
+      return await question()
+    } catch (cause) {
+      if (!(cause instanceof InfluxFault)) throw cause
+      const isTooSlow = cause.timedOut && (await client.isUp())
+      throw new StoreError(`InfluxDB did not answer: ${cause.message}`, { cause, isTooSlow })
+    }
+  }
 
   return {
     pagesStopEarly: true,
-    findTimings: (q, page) => ask(q, [], () => findTimings(client, bucket, q, page, sliceMarks)),
-    findLatest: (q) => ask(q, [], () => findLatest(client, bucket, q, sliceMarks)),
-    summarizeTimings: (q) => ask(q, [], () => summarizeTimings(client, bucket, q, sliceMarks)),
+    findTimings: (q, page) => ask(q, [], () => findTimings(readerOf(q), openStarts, q, page)),
+    findLatest: (q) => ask(q, [], () => findLatest(readerOf(q), openStarts, q)),
+    summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
     findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),
     findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
@@ -49,23 +76,6 @@ export function createInfluxSource({
     async close() {
       client.close()
     },
-  }
-}
-
-/** InfluxDB calls an empty range an error. */
-async function ask<T>(
-  { fromNs, toNs }: Pick<Selection, 'fromNs' | 'toNs'>,
-  nothing: T,
-  question: () => Promise<T>,
-): Promise<T> {
-  if (fromNs >= toNs) return nothing
-  try {
-    return await question()
-  } catch (cause) {
-    if (!(cause instanceof InfluxFault)) throw cause
-    throw new StoreError(`InfluxDB did not answer: ${cause.message}`, {
-      cause,
-    })
   }
 }
 

@@ -3,6 +3,7 @@
 import { boundsInUs } from '../pair-marks.ts'
 import { floorTo, type PointSource, type TimingState, type TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
+import type { OpenStartsCache } from './open-starts.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, Subject } from './read-marks.ts'
 import { type Settled, streamTimings } from './stream-timings.ts'
@@ -17,20 +18,25 @@ interface Row {
 }
 
 /** In no particular order. */
-export async function summarizeTimings(reader: MarkReader, q: SummaryQuestion): Promise<TimingSummaryRow[]> {
+export async function summarizeTimings(
+  reader: MarkReader,
+  openStarts: OpenStartsCache,
+  q: SummaryQuestion,
+): Promise<TimingSummaryRow[]> {
   const bounds = boundsInUs(q)
   const bucketUs = createBucketUs(q)
   const rows: Row[] = []
   const rowOf = createRows(q.byMeta, rows)
 
-  await streamTimings(reader, q, ({ state, subject, mark, start }: Settled) => {
+  const take = ({ state, subject, mark, start }: Settled) => {
     const settledUs = mark.at
     if (settledUs < bounds.from || settledUs >= bounds.to) return undefined
     const row = rowOf(subject, bucketUs(settledUs))
     if (state === 'completed') row.durations.add(mark.at - start!.at)
     else row.counts[state]++
     return rows.length === q.maxRows ? 'enough' : undefined
-  })
+  }
+  await streamTimings(reader, q, take, await openStarts.find(reader, q))
 
   const pace = createPace()
   const answer: TimingSummaryRow[] = []

@@ -3,15 +3,14 @@
 
 import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
 import { comparePlaces, marksWindow, type Page, type PointSource, type Timing, type TimingState } from '../source.ts'
-import type { InfluxClient } from './client.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
-import { createMarkReader, type MarkReader, type RunKey } from './read-marks.ts'
-import { ceilS, floorS, type Settled, streamTimings, toTiming } from './stream-timings.ts'
-import { summarizeTimings as summarize } from './summarize.ts'
+import type { OpenStartsCache } from './open-starts.ts'
+import type { MarkReader, RunKey } from './read-marks.ts'
+import { ceilS, floorS, type SliceReader } from './slices.ts'
+import { type OpenStarts, type Settled, streamTimings, toTiming } from './stream-timings.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 type LatestQuestion = Parameters<PointSource['findLatest']>[0]
-type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]
 
 /** These are rare among the newest: nothing but the whole window finds them. */
 const RARE: readonly TimingState[] = ['running', 'abandoned', 'orphan']
@@ -20,13 +19,11 @@ const RARE: readonly TimingState[] = ['running', 'abandoned', 'orphan']
 const FAILED_MAX = 1000
 
 export async function findTimings(
-  client: InfluxClient,
-  bucket: string,
+  reader: MarkReader,
+  openStarts: OpenStartsCache,
   q: FindQuestion,
   page: Page,
-  sliceMarks?: number,
 ): Promise<Timing[]> {
-  const reader = createMarkReader(client, bucket, q, { sliceMarks })
   const { states } = q
   if (states?.length === 1 && states[0] === 'failed') {
     const runs = await findFailedRuns(reader, q)
@@ -41,7 +38,8 @@ export async function findTimings(
       )
   }
   const isRare = q.uid !== undefined || (states?.every((state) => RARE.includes(state)) ?? false)
-  return (isRare ? undefined : await findNewest(reader, q, page)) ?? streamPage(reader, q, page)
+  const newest = isRare ? undefined : await findNewest(reader, q, page)
+  return newest ?? streamPage(reader, q, page, await openStarts.find(reader, q))
 }
 
 /** The runs with an end that failed, when they are few. */
@@ -56,9 +54,10 @@ async function findFailedRuns(reader: MarkReader, q: FindQuestion): Promise<read
 
 /** A page of the whole window. */
 async function streamPage(
-  reader: Parameters<typeof streamTimings>[0],
+  reader: SliceReader,
   q: FindQuestion,
   { limit, after }: Page,
+  known?: OpenStarts,
 ): Promise<Timing[]> {
   const asked = {
     ...q,
@@ -67,42 +66,39 @@ async function streamPage(
   const bounds = boundsInUs(asked)
   const newest = createNewest(limit)
   const afterUs = after === undefined ? Number.POSITIVE_INFINITY : ceilUs(after.ns)
-  await streamTimings(reader, asked, (timing) => {
+  const take = (timing: Settled) => {
     if (q.states !== undefined && !q.states.includes(timing.state)) return undefined
     // among timings of the cursor's own time the tie decides
     if (isIn(timing, bounds) && (firstUs(timing) < afterUs || comparePlaces(after!, toTiming(timing).place) < 0))
       newest.add(timing)
     return undefined
-  })
+  }
+  await streamTimings(reader, asked, take, known)
   return newest.timings()
 }
 
 /** The newest timings of each process. */
 export async function findLatest(
-  client: InfluxClient,
-  bucket: string,
+  reader: MarkReader,
+  openStarts: OpenStartsCache,
   q: LatestQuestion,
-  sliceMarks?: number,
 ): Promise<Timing[]> {
   const bounds = boundsInUs(q)
   const ofProcess = new Map<string, ReturnType<typeof createNewest>>()
-  await streamTimings(createMarkReader(client, bucket, q, { sliceMarks }), q, (timing) => {
+  const take = (timing: Settled) => {
     if (!isIn(timing, bounds)) return undefined
     const { process } = timing.subject
     const newest = ofProcess.get(process) ?? createNewest(q.each)
     ofProcess.set(process, newest)
     newest.add(timing)
     return undefined
-  })
+  }
+  await streamTimings(reader, q, take, await openStarts.find(reader, q))
   return [...ofProcess.values()]
     .flatMap((newest) => newest.timings())
     .sort((a, b) => comparePlaces(a.place, b.place))
     .slice(0, q.maxRows)
 }
-
-/** In no particular order. */
-export const summarizeTimings = (client: InfluxClient, bucket: string, q: SummaryQuestion, sliceMarks?: number) =>
-  summarize(createMarkReader(client, bucket, q, { sliceMarks }), q)
 
 const firstUs = ({ mark, start }: Settled): number => (start ?? mark).at
 

@@ -22,7 +22,7 @@ const QUESTIONS: Record<string, (source: PointSource) => Promise<unknown>> = {
 const EACH = Object.entries(QUESTIONS)
 
 const sourceAt = (url: string, timeoutMs = 5_000) =>
-  createInfluxSource({ url, token: TOKEN, org: 'o', bucket: 'b', timeoutMs })
+  createInfluxSource({ url, token: TOKEN, org: 'o', bucket: 'b', timeoutMs, pingMs: timeoutMs })
 
 /** The StoreError that a question ends in. */
 async function failureOf(answer: Promise<unknown>): Promise<StoreError> {
