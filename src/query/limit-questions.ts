@@ -4,6 +4,7 @@
 // Invariant: of each account in `loads` something runs or waits, and nothing waits while fewer than `maxRunning` run.
 import { Problem } from '../problem.ts'
 import { StoreError } from '../store/source.ts'
+import { tooSlow } from './limits.ts'
 
 export interface QuestionLimits {
   readonly deadlineMs: number
@@ -37,7 +38,8 @@ export const storeUnavailable = (cause: StoreError) =>
 
 /**
  * Does the work and hands it a signal that aborts when its answer is not waited for any more: after the deadline, or when the reader has left.
- * The work counts until it has ended and its answer has been sent. Rejects with Problem `rate_limited` or `store_unavailable`.
+ * The work counts until it has ended and its answer has been sent. Rejects with Problem `question_too_large`
+ * after the deadline, `rate_limited` when it could not even begin, and `store_unavailable` when the reader has left.
  */
 export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits = LIMITS) {
   const loads = new Map<string, Load>()
@@ -65,17 +67,17 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
       load.waiting.shift()?.()
       tidy(account, load)
     }
-    const giveUp = (reason: string) => {
+    const giveUp = (problem: Problem) => {
       stop.abort()
       const place = load.waiting.indexOf(begin)
-      if (place < 0) return reject(storeUnavailable(new StoreError(reason)))
+      if (place < 0) return reject(problem)
       load.waiting.splice(place, 1)
       tidy(account, load)
       const detail = `The ${maxRunning} questions of the account before this one still run, or their answers have not been read.`
       reject(new Problem('rate_limited', detail, { retryAfterS: RETRY_AFTER_S }))
     }
-    const leave = () => giveUp('the client is gone')
-    const timer = setTimeout(giveUp, deadlineMs, `no answer within ${deadlineMs} ms`)
+    const leave = () => giveUp(storeUnavailable(new StoreError('the client is gone')))
+    const timer = setTimeout(() => giveUp(tooSlow()), deadlineMs)
     if (load.running < maxRunning) begin()
     else load.waiting.push(begin)
     if (left?.aborted) leave()

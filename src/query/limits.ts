@@ -1,5 +1,6 @@
 // Refuses a question that would read or answer too much, before the store gives up on it, and says how to narrow it.
 import { Problem } from '../problem.ts'
+import type { StoreError } from '../store/source.ts'
 import { countBuckets } from './buckets.ts'
 import type { Question } from './question.ts'
 
@@ -46,6 +47,14 @@ export function assertRows(rows: number, question: Question): void {
   const narrower = question.process === undefined ? ', or for one process' : ''
   throw tooLarge('The answer would have too many rows', MAX_ROWS, `a shorter range${longer}${narrower}`)
 }
+
+/** Of a question that reads no more than it may and takes too long nevertheless. */
+export const tooSlow = (cause?: StoreError) =>
+  new Problem(
+    'question_too_large',
+    'The answer takes too long. Ask for a shorter range or for one process, or later if the store is busy.',
+    { cause },
+  )
 
 const tooLarge = (what: string, max: number, narrower: string) =>
   new Problem('question_too_large', `${what}; at most ${grouped(max)} are possible. Ask for ${narrower}.`)

@@ -25,7 +25,7 @@ import { bucketsOf } from './buckets.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
 import { createQuestionLimit, type QuestionLimits, type Reader, storeUnavailable } from './limit-questions.ts'
-import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
+import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS, tooSlow } from './limits.ts'
 import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { parseQuestion, type Question } from './question.ts'
 
@@ -216,6 +216,7 @@ async function ask<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (cause) {
-    throw cause instanceof StoreError ? storeUnavailable(cause) : cause
+    if (!(cause instanceof StoreError)) throw cause
+    throw cause.isTooSlow ? tooSlow(cause) : storeUnavailable(cause)
   }
 }

@@ -30,12 +30,12 @@ const refusalOf = (answer: Promise<unknown>) =>
   )
 const codeOf = async (answer: Promise<unknown>): Promise<ProblemCode> => (await refusalOf(answer)).code
 
-test('a question without an answer in time is store_unavailable, and its work is aborted', async () => {
+test('a question without an answer in time asks for a shorter range, and its work is aborted', async () => {
   const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 1, maxRunning: 1 })
   const { work, signals } = endless()
   const refusal = await refusalOf(limit('ada', {}, work))
-  expect(refusal).toMatchObject({ code: 'store_unavailable', status: 503, retryAfterS: 5 })
-  expect(String(refusal.cause)).toContain('no answer within 20 ms')
+  expect(refusal).toMatchObject({ code: 'question_too_large', status: 422 })
+  expect(refusal.detail).toContain('Ask for a shorter range')
   expect(signals[0]!.aborted).toBe(true)
 })
 
@@ -124,6 +124,6 @@ test('every question is under the limits, and its selection carries the signal t
   const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
   const asked = kinds.map((kind) => codeOf(questions[kind]('ada', new URLSearchParams())))
   expect(await codeOf(questions.series('ada', new URLSearchParams()))).toBe('rate_limited')
-  expect(new Set(await Promise.all(asked))).toEqual(new Set(['store_unavailable']))
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['question_too_large']))
   expect(signals.map((signal) => signal?.aborted)).toEqual(kinds.map(() => true))
 })
