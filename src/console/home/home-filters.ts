@@ -29,13 +29,8 @@ export const readHomeView = (params: URLSearchParams): HomeView => ({
   verdict: VERDICTS.find((known) => known === params.get('state')),
 })
 
-export interface HomeFilters {
-  readonly element: HTMLElement
-  show(view: HomeView, rows: readonly HomeRow[]): void
-}
-
 /** `change` is called with what to change in the address. */
-export function createHomeFilters(change: (changes: Params) => void): HomeFilters {
+export function createHomeFilters(change: (changes: Params) => void) {
   const search = h('input', {
     id: 'home-search',
     type: 'search',
@@ -72,7 +67,7 @@ export function createHomeFilters(change: (changes: Params) => void): HomeFilter
         sort.element,
       ),
     ),
-    show(view, rows) {
+    show(view: HomeView, rows: readonly HomeRow[]) {
       if (document.activeElement !== search) search.value = view.search
       sort.show(
         SORTS.map((value) => ({ value, label: SORT_TEXT[value] })),

@@ -6,18 +6,13 @@ import { icon } from './icons.ts'
 import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
 
-export interface RangePicker {
-  readonly element: HTMLElement
-  show(range: TimeRange, nowMs: number): void
-}
-
 /** Fired on the window when another zone was chosen: all times on the page must be rewritten. */
 export const ZONE_CHANGED = 'stint-zone'
 
 let pickers = 0
 
 /** `choose` is called with what to change in the address. */
-export function createRangePicker(choose: (changes: Params) => void): RangePicker {
+export function createRangePicker(choose: (changes: Params) => void) {
   const id = `range-${++pickers}`
   let shown: { readonly range: TimeRange; readonly nowMs: number } | undefined
   const presets = PRESETS.map(({ from, label }) => ({
@@ -128,7 +123,7 @@ export function createRangePicker(choose: (changes: Params) => void): RangePicke
       zone,
       chosen,
     ),
-    show(range, nowMs) {
+    show(range: TimeRange, nowMs: number) {
       shown = { range, nowMs }
       for (const { from, button } of presets)
         button.setAttribute('aria-pressed', String(range.isLive && range.query.from === from))

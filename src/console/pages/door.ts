@@ -15,12 +15,7 @@ export interface DoorOptions {
   setTitle(title: string): void
 }
 
-export interface Door {
-  readonly element: HTMLElement
-  focus(): void
-}
-
-export function openDoor(options: DoorOptions): Door {
+export function openDoor(options: DoorOptions) {
   const { state, note: reason } = options
   const place = h('div', { class: 'door-place' })
   const banner = reason !== undefined && h('p', { class: 'banner', role: 'status' }, reason)

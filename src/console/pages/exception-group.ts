@@ -23,14 +23,7 @@ interface Found {
   readonly texts: readonly ExceptionText[]
 }
 
-export interface GroupView {
-  readonly element: HTMLElement
-  show(params: URLSearchParams): void
-  pause(): void
-  close(): void
-}
-
-export function createGroupView(app: App): GroupView {
+export function createGroupView(app: App) {
   const { api, nowMs } = app
   let params = new URLSearchParams()
   const rangeOf = () => readRange(params, nowMs(), RANGE)
@@ -100,7 +93,7 @@ export function createGroupView(app: App): GroupView {
       h('div', { class: 'toolbar' }, picker.element),
       region.element,
     ),
-    show(next) {
+    show(next: URLSearchParams) {
       if (next.get('group') !== params.get('group')) region.reset()
       params = next
       picker.show(rangeOf(), nowMs())

@@ -49,15 +49,9 @@ export interface RunChartOptions {
   zoom(fromMs: number, toMs: number): void
 }
 
-export interface RunChart {
-  readonly element: HTMLElement
-  show(view: RunChartView): void
-  close(): void
-}
-
 const figureOf = (row: SummaryRow, stat: Stat): number | null => row[`${stat}_ms`]
 
-export function createRunChart({ api, crosshair, change, choose, zoom }: RunChartOptions): RunChart {
+export function createRunChart({ api, crosshair, change, choose, zoom }: RunChartOptions) {
   let view: RunChartView | undefined
   let dots: readonly (Run | undefined)[] = []
   let past: Past | undefined
@@ -164,7 +158,7 @@ export function createRunChart({ api, crosshair, change, choose, zoom }: RunChar
 
   return {
     element: h('div', { class: 'card' }, h('div', { class: 'card-header' }, choice, compare), verdict, chart.element),
-    show(next) {
+    show(next: RunChartView) {
       view = next
       const stat = statOf(next)
       choice.hidden = next.filter.process !== undefined

@@ -2,7 +2,7 @@
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
-import { h } from '../kit/dom.ts'
+import { h, setText } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
@@ -22,13 +22,8 @@ export function readRunQuery(params: URLSearchParams): RunQuery {
   }
 }
 
-export interface RunFilters {
-  readonly element: HTMLElement
-  show(query: RunQuery, processes: readonly ProcessEntry[]): void
-}
-
 /** `change` is called with what to change in the address. */
-export function createRunFilters(change: (changes: Params) => void): RunFilters {
+export function createRunFilters(change: (changes: Params) => void) {
   const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
   const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
   const uid = h('input', {
@@ -49,7 +44,7 @@ export function createRunFilters(change: (changes: Params) => void): RunFilters 
       meta.element,
       h('div', { class: 'field' }, h('label', { for: 'filter-uid' }, 'Uid'), uid),
     ),
-    show(query, processes) {
+    show(query: RunQuery, processes: readonly ProcessEntry[]) {
       process.show(processOptions(processes, query.process), query.process)
       meta.show(metaOptions(processes, query.process, query.meta), query.meta)
       if (document.activeElement !== uid) uid.value = query.uid ?? ''
@@ -57,13 +52,8 @@ export function createRunFilters(change: (changes: Params) => void): RunFilters 
   }
 }
 
-export interface StateChips {
-  readonly element: HTMLElement
-  show(chosen: StateFilter | undefined, totals: readonly SummaryRow[] | undefined): void
-}
-
 /** A chip a state, with how many there are; it is legend and filter in one. */
-export function createStateChips(change: (changes: Params) => void): StateChips {
+export function createStateChips(change: (changes: Params) => void) {
   const chips = STATES.map((state) => {
     const count = h('span', { class: 'chip-count' }, '–')
     const button = h(
@@ -102,7 +92,7 @@ export function createStateChips(change: (changes: Params) => void): StateChips 
       ...chips.map(({ button }) => button),
       trouble,
     ),
-    show(chosen, totals) {
+    show(chosen: StateFilter | undefined, totals: readonly SummaryRow[] | undefined) {
       trouble.hidden = chosen !== 'trouble'
       for (const { state, button, count } of chips) {
         button.setAttribute('aria-pressed', String(chosen === state))
@@ -115,3 +105,31 @@ export function createStateChips(change: (changes: Params) => void): StateChips 
 
 export const countOf = (row: SummaryRow, state: RunState): number =>
   state === 'completed' ? row.count : (row[state] ?? 0)
+
+// Says how many of the runs have arrived while a long answer comes in pages: part of a picture must not pass for the whole.
+export interface LoadProgress {
+  readonly element: HTMLElement
+  /** undefined: everything has arrived. `total` is undefined while it is not known. */
+  show(state: { readonly loaded: number; readonly total: number | undefined } | undefined): void
+}
+
+export function createLoadProgress(): LoadProgress {
+  const text = h('span')
+  const bar = h('progress', { 'aria-label': 'Runs loaded' })
+  const element = h('p', { class: 'load-progress muted' }, text, bar)
+  element.hidden = true
+  return {
+    element,
+    show(state) {
+      element.hidden = state === undefined
+      if (state === undefined) return
+      const { loaded, total } = state
+      setText(
+        text,
+        `Loading: newest ${formatCount(loaded)}${total === undefined ? '' : ` of ${formatCount(Math.max(total, loaded))}`} runs`,
+      )
+      if (total === undefined || total === 0) bar.removeAttribute('value')
+      else bar.value = Math.min(1, loaded / total)
+    },
+  }
+}

@@ -14,12 +14,7 @@ export interface RunTableOptions {
   turnTo(page: number): void
 }
 
-export interface RunTable {
-  readonly element: HTMLElement
-  show(found: RunsFound, page: number, chosenId: string | undefined): void
-}
-
-export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunTable {
+export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
   let chosen: string | undefined
   let all: readonly Run[] = []
   const table = createDataTable<Run>({
@@ -93,7 +88,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions): RunT
 
   return {
     element: h('div', { class: 'card card-table' }, h('h2', {}, 'Runs'), place),
-    show({ runs, isCut }, page, chosenId) {
+    show({ runs, isCut }: RunsFound, page: number, chosenId: string | undefined) {
       chosen = chosenId
       all = runs
       const pages = Math.max(1, Math.ceil(runs.length / PAGE))
