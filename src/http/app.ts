@@ -1,5 +1,5 @@
 // The Elysia app: the gate before /v1, the one place where errors become answers, and every route.
-import { Elysia, NotFoundError, type ValidationError } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import type { EventKind } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -78,7 +78,6 @@ export function createApp(deps: AppDeps) {
   const bodies = createBodyBudget()
   const { stamp, rateLimit } = gate
   const batch = { ...intake, bodies, stamp, rateLimit, countRefused: deps.countRefused }
-  const { routes, problemOf } = v1Routes(intake)
   const { readLimit, ...others } = deps
   const asking: AuthorizeDeps = {
     ...others,
@@ -89,11 +88,6 @@ export function createApp(deps: AppDeps) {
   const refuse = (path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
     return problemResponse(problem)
-  }
-
-  const intakeProblem = (path: string, error: ValidationError): Problem | undefined => {
-    const kind = kindOfPath(path)
-    return kind && problemOf(kind, error.value)
   }
 
   /** `path` is that of the route which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two. */
@@ -120,7 +114,7 @@ export function createApp(deps: AppDeps) {
       if (allow !== undefined && !allow.includes(request.method))
         return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
-      const problem = errorToProblem(error, (invalid) => intakeProblem(path, invalid))
+      const problem = errorToProblem(error)
       if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, loggedPath(path))
       if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
       if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, loggedPath(path))
@@ -135,7 +129,7 @@ export function createApp(deps: AppDeps) {
       if (judged instanceof Response) return judged
       arriving.admission = judged
     })
-    .use(routes)
+    .use(v1Routes(intake))
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))

@@ -6,10 +6,7 @@ import { type Fault, Problem } from '../problem.ts'
 const MAX_FAULTS = 100
 
 /** `undefined`: not an error that Stint or Elysia throws on purpose; log it and answer `internal`. */
-export function errorToProblem(
-  error: unknown,
-  problemOf: (error: ValidationError) => Problem | undefined,
-): Problem | undefined {
+export function errorToProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof ParseError) {
     if (error.cause instanceof Problem) return error.cause
@@ -18,8 +15,6 @@ export function errorToProblem(
     })
   }
   if (error instanceof ValidationError) {
-    const known = problemOf(error)
-    if (known !== undefined) return known
     const errors = schemaFaults(error)
     return new Problem(
       'fields_invalid',

@@ -78,7 +78,7 @@ function elysia() {
     refusal: () => undefined,
     stamp: stampClock.next,
   }
-  const { routes } = v1Routes({
+  const routes = v1Routes({
     spools: { points: forgetful, exceptions: forgetful },
     ownStamps: createOwnStamps({ find: () => undefined, keep: async () => {} }),
     maxAgeUs: 7 * 86_400e6,

@@ -167,7 +167,7 @@ test.skipIf(missing('chromium') !== undefined)(
 
 function serve(deps: ConsoleRoutesDeps, more = new Elysia() as ReturnType<typeof accountRoutes> | Elysia) {
   const app = new Elysia({ normalize: false })
-    .onError(({ error }) => problemResponse(errorToProblem(error, () => undefined)!))
+    .onError(({ error }) => problemResponse(errorToProblem(error)!))
     .use(consoleRoutes(deps))
     .use(more as Elysia)
     .listen({ port: 0, hostname: '127.0.0.1' })

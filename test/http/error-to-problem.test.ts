@@ -3,7 +3,7 @@ import { NotFoundError, ParseError } from 'elysia'
 import { errorToProblem } from '../../src/http/error-to-problem.ts'
 import { Problem } from '../../src/problem.ts'
 
-const toProblem = (error: unknown) => errorToProblem(error, () => undefined)
+const toProblem = (error: unknown) => errorToProblem(error)
 
 test('passes on a problem, also when Elysia wrapped it while parsing', () => {
   const problem = new Problem('rate_limited', 'Too fast.')

@@ -1,5 +1,6 @@
 // The four calls of SPEC.md as Elysia routes with typed bodies. The gate has judged everything before the body. Elysia's check of a body is the
 // parser itself: one TypeBox kind, whose check reads the whole value into an event and which the document describes by the schema of src/wire.
+// The check of an invalid body throws the Problem to answer with: Elysia's own error costs more than all the rest of the request.
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { EVENT_KINDS, type EventKind, pathOf } from '../../event/event.ts'
@@ -24,31 +25,26 @@ const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'appli
 
 const PARSED = 'stint:event'
 
-/** Without a message in the schema Elysia puts the whole value into its error as JSON, which is slow, and fails for a deep one. */
-const UNSAID = { error: 'invalid' }
-
 interface ParsedBody {
   readonly schema: TSchema
-  /** The draft or the faults of a body; free of cost right after its check. */
-  parse(body: unknown): Draft | Faults
+  /** The draft of the body that was checked last. */
+  draft(): Draft
 }
 
-/** Check and handler of a request run one after the other, so one remembered result is enough. */
+/** Check and handler of a request run one after the other, so one remembered draft is enough. */
 function parsedBody(kind: EventKind, times: OwnTimes): ParsedBody {
   // A registry of TypeBox is global; so the parser comes with the schema.
-  TypeRegistry.Set<TSchema & { parse: ParsedBody['parse'] }>(
-    PARSED,
-    (schema, body) => !(schema.parse(body) instanceof Faults),
-  )
-  let last: { readonly body: unknown; readonly result: Draft | Faults } | undefined
-  const parse = (body: unknown): Draft | Faults => {
-    if (last !== undefined && last.body === body) return last.result
+  TypeRegistry.Set<TSchema & { parse(body: unknown): void }>(PARSED, (schema, body) => {
+    schema.parse(body)
+    return true
+  })
+  let last: Draft | undefined
+  const parse = (body: unknown) => {
     const faults = new Faults()
-    const result = parseEvent(kind, body, times, faults) ?? faults
-    last = { body, result }
-    return result
+    last = parseEvent(kind, body, times, faults)
+    if (last === undefined) throw faultsProblem(faults)
   }
-  return { schema: Type.Unsafe({ ...EVENT_BODIES[kind], ...UNSAID, [Kind]: PARSED, parse }), parse }
+  return { schema: Type.Unsafe({ ...EVENT_BODIES[kind], [Kind]: PARSED, parse }), draft: () => last! }
 }
 
 /** `count` may be more than `errors` holds. */
@@ -67,10 +63,8 @@ export function v1Routes(deps: IntakeDeps) {
   >
 
   // Plain promises: each `async` between the commit and the answer would cost a turn of every request.
-  function accept(kind: EventKind, body: unknown, { account, stamp }: Admission): Promise<Response> {
-    const draft = bodies[kind].parse(body)
-    if (draft instanceof Faults) throw faultsProblem(draft)
-    const appended = appendDraft(draft, account, stamp, deps)
+  function accept(kind: EventKind, { account, stamp }: Admission): Promise<Response> {
+    const appended = appendDraft(bodies[kind].draft(), account, stamp, deps)
     if (appended instanceof Problem) throw appended
     const { event, done } = appended
     return done.then(
@@ -85,7 +79,7 @@ export function v1Routes(deps: IntakeDeps) {
   }
 
   for (const kind of EVENT_KINDS) {
-    routes.post(pathOf(kind), (c) => accept(kind, c.body, (c as unknown as Admitted).admission), {
+    routes.post(pathOf(kind), (c) => accept(kind, (c as unknown as Admitted).admission), {
       // Elysia reads the source text of hooks and handlers. A context handed on whole would have it parse cookies, query and all headers
       // for each request, a parser of our own would have it make a stream of the body: together as much as all the rest.
       parse: 'arrayBuffer',
@@ -97,12 +91,5 @@ export function v1Routes(deps: IntakeDeps) {
     })
   }
 
-  return {
-    routes,
-    /** The Problem of a body that its route's schema refused. */
-    problemOf(kind: EventKind, body: unknown): Problem | undefined {
-      const result = bodies[kind].parse(body)
-      return result instanceof Faults ? faultsProblem(result) : undefined
-    },
-  }
+  return routes
 }

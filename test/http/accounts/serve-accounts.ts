@@ -40,7 +40,7 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
   let address = '192.0.2.1'
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => {
-      const problem = errorToProblem(error, () => undefined)
+      const problem = errorToProblem(error)
       if (problem === undefined) console.error(error)
       return problemResponse(problem ?? new Problem('internal', 'a fault'))
     })

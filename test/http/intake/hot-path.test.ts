@@ -23,7 +23,7 @@ const codeOf = (routes: unknown): [path: string, code: string][] =>
   ])
 
 test.each([
-  ...codeOf(v1Routes(noDeps).routes),
+  ...codeOf(v1Routes(noDeps)),
   ...codeOf(batchRoute({ bodies: createBodyBudget() } as Parameters<typeof batchRoute>[0])),
 ])('Elysia reads no more of %s than the body', (_, code) => {
   expect(code).toContain('handler(c)')

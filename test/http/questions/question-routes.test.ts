@@ -85,7 +85,7 @@ function open() {
   }
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => {
-      const problem = errorToProblem(error, () => undefined)
+      const problem = errorToProblem(error)
       if (problem === undefined) throw error
       return problemResponse(problem)
     })
