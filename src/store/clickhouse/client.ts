@@ -61,8 +61,11 @@ export async function openClickHouseClient(
   const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
   if (isEmbedded(address)) {
     const clients: ClickHouseClient[] = []
-    for (let i = 0; i < connections; i++)
-      clients.push(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
+    for (let i = 0; i < connections; i++) {
+      const client = wrap(createClient({ connection: await connectEngine(address.path), log }), '')
+      await client.run('SET max_query_size = 0') // statements of the sink hold whole batches; it lasts as long as the connection
+      clients.push(client)
+    }
     return inTurn(clients)
   }
   const url = new URL(address.url)

@@ -74,7 +74,8 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   }
 
   return {
-    createSink: () => createClickHouseSink({ writer, keeper, schema, tables, prepare }),
+    createSink: () =>
+      createClickHouseSink({ writer, keeper, schema, tables, isEmbedded: isEmbedded(address), prepare }),
     source: createClickHouseSource(reader, schema),
     leases: isEmbedded(address) ? [] : [createClickHouseLeases(keeper, schema)],
     async close() {

@@ -23,7 +23,7 @@ async function countTurns(us: number): Promise<number> {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  const tables = await toRows(events, { monotonicUs: () => (now += us) })
+  const tables = await toRows(events, { clock: { monotonicUs: () => (now += us) } })
   isDone = true
   expect(tables.get('exceptions')).toHaveLength(100)
   return turns

@@ -122,6 +122,18 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await count('exceptions', 'poison')).toBe(0)
   })
 
+  test('stores every metric of a large batch exactly, whatever its name looks like', async () => {
+    const names = ['$lines$', '$', '\\$x', '{a:String}', "it's", '[1]', 'ü€😀', '1e5', 'last, "one"']
+    const values = [0.1 + 0.2, 5e-324, Number.MAX_VALUE, -0.000123456789012345, 123456789012345.67, 1, -1.5, 2 ** 53, 0]
+    const items = names.map((name, i): [string, number] => [name, values[i]!])
+    const requests = Array.from({ length: 3000 }, (_, i) => metrics('names', items, US + i))
+    expect(await sink.write(requests)).toEqual(STORED)
+    const sql = `SELECT name, toString(any(value)) AS text, count() AS n, uniqExact(value) AS kinds FROM ${database}.metrics WHERE account = 'names' GROUP BY name`
+    const rows = await client.select<{ name: string; text: string; n: number; kinds: number }>(sql)
+    expect(new Map(rows.map((row) => [row.name, Number(row.text)]))).toEqual(new Map(items))
+    for (const row of rows) expect([Number(row.n), Number(row.kinds)]).toEqual([3000, 1])
+  })
+
   test('refuses a value that fits no column without repeating it', async () => {
     const result = await sink.write([metrics('poison', [[SECRET, SECRET as unknown as number]])])
     expect(result.kind).toBe('refused')
