@@ -1,7 +1,8 @@
 // `stint watch apply`: what a file names is created or changed until the server has it; what is the same already is left alone.
-// Watches and channels are recognised by their names, which must be unique in the file.
+// Watches and channels are recognised by their names as the server keeps them, without white space around; they must be unique in the file. The
+// server judges whether a watch changed: it stores some values in another form.
 import type { Channel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
-import type { CreateWatch, Watch, Watches } from '../wire/watches.ts'
+import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
 
@@ -30,14 +31,20 @@ export function parseWatchFile(text: string): WatchFile {
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined)
     throw new CliError(`the file has a member ${unknown}; it takes channels and watches`, EXIT_USAGE)
-  for (const [member, list] of Object.entries({ channels, watches })) {
-    const names = Array.isArray(list) ? list.map((item) => (item as { name?: unknown } | null)?.name) : undefined
-    if (names === undefined || names.some((name) => typeof name !== 'string'))
-      throw new CliError(`${member} must be a list of objects with a name`, EXIT_USAGE)
-    const twice = names.find((name, i) => names.indexOf(name) !== i)
-    if (twice !== undefined) throw new CliError(`${member} names ${twice} twice`, EXIT_USAGE)
+  return {
+    channels: readNamed<CreateChannel>('channels', channels),
+    watches: readNamed<CreateWatch>('watches', watches),
   }
-  return { channels: channels as CreateChannel[], watches: watches as CreateWatch[] }
+}
+
+function readNamed<T extends { readonly name: string }>(member: string, list: unknown): T[] {
+  const isNamed = (item: { name?: unknown } | null): item is T => typeof item?.name === 'string'
+  if (!Array.isArray(list) || !list.every(isNamed))
+    throw new CliError(`${member} must be a list of objects with a name`, EXIT_USAGE)
+  const named = list.map((item) => ({ ...item, name: item.name.trim() }))
+  const twice = named.find(({ name }, i) => named.findIndex((other) => other.name === name) !== i)
+  if (twice !== undefined) throw new CliError(`${member} names ${twice.name} twice`, EXIT_USAGE)
+  return named
 }
 
 /** Throws CliError at the first refusal; what was applied before stays. */
@@ -68,8 +75,9 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
       await api.askWithKey('POST', '/api/watches', { ...rest, late, long, failed, metric, slow })
       done.push({ action: 'created', what: `watch ${named.name}` })
     } else if (isOtherWatch(known, wanted)) {
-      await api.askWithKey('PATCH', `/api/watches/${known.id}`, wanted)
-      done.push({ action: 'changed', what: `watch ${named.name}` })
+      const { watch } = (await api.askWithKey('PATCH', `/api/watches/${known.id}`, wanted)).body as WatchAnswer
+      if (isOtherWatch(known, { ...watch, state: known.state }))
+        done.push({ action: 'changed', what: `watch ${named.name}` })
     }
   }
   if (!prune) return done
@@ -84,7 +92,7 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
 const EMPTY = { meta: null, late: null, long: null, failed: null, metric: null, slow: null, remind: null } as const
 
 function idOf(ids: ReadonlyMap<string, string>, name: string): string {
-  const id = ids.get(name)
+  const id = ids.get(String(name).trim())
   if (id === undefined) throw new CliError(`no channel is called ${name}`)
   return id
 }
@@ -97,7 +105,7 @@ function isOtherChannel(known: Channel, wanted: CreateChannel): boolean {
   return known.kind === 'email' ? known.to !== wanted.to : known.url !== wanted.url
 }
 
-function isOtherWatch(known: Watch, wanted: CreateWatch): boolean {
+function isOtherWatch(known: Watch, wanted: CreateWatch | Watch): boolean {
   const full = {
     ...wanted,
     late: wanted.late && { ...wanted.late, grace: wanted.late.grace ?? '5m' },

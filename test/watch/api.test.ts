@@ -212,7 +212,7 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
   const save = (watches: object[]) =>
     writeFileSync(
       file,
-      JSON.stringify({ channels: [{ name: 'ops', kind: 'ntfy', url: 'https://ntfy.sh/ops' }], watches }),
+      JSON.stringify({ channels: [{ name: ' ops\u2003', kind: 'ntfy', url: 'https://ntfy.sh/ops' }], watches }),
     )
   const first = { name: 'a', process: 'job a', channels: ['ops'], late: { every: '1h' } }
   save([first, { name: 'b', process: 'job *', channels: [], long: '10m', slow: 2 }])
@@ -224,6 +224,17 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
   expect((await apply(' --prune')).stdout).toContain('deleted watch b\n')
   const listed = await run('watch list', { env })
   expect(listed.stdout).toContain('late 1h, failed 2')
+  const spelled = { name: ' \u00a0a\u2003', channels: ['ops\u00a0'], process: 'job "a%', meta: 'x%y\\', failed: {} }
+  save([{ ...spelled, late: { every: '1h' }, paused_until: '2999-01-01T00:00:00Z' } as object])
+  expect((await apply(' --prune')).stdout).toBe('changed watch a\n')
+  expect(await apply(' --prune')).toMatchObject({ exitCode: 0, stdout: '', stderr: 'Nothing to change.\n' })
+  const named = ({ name }: { name: string }) => name.trim() === 'ops'
+  expect((await ask('GET', '/api/channels')).json.channels.filter(named)).toHaveLength(1)
+  expect((await ask('GET', '/api/watches')).json.watches).toMatchObject([
+    { name: 'a', process: 'job a', meta: 'xy', paused_until: '2999-01-01T00:00:00.000Z' },
+  ])
+  save([spelled, { ...spelled, name: 'a' }])
+  expect(await apply()).toMatchObject({ exitCode: 2, stderr: 'stint: watches names a twice\n' })
   save([{ ...first, channels: ['nobody'] }])
   expect(await apply()).toMatchObject({ exitCode: 1, stderr: 'stint: no channel is called nobody\n' })
 })
