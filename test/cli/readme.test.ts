@@ -109,6 +109,14 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
       )
     })
 
+    test.skipIf(Bun.which(shell[0]!) === null)('tells parallel runs apart', async () => {
+      const parallel = `${FUNCTION}\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do stint_run "$PROCESS" true & done; wait`
+      await run(shell, parallel, { ...settings(), PROCESS: `parallel ${name}` })
+      const settled = async () => (await runsOf(`parallel ${name}`)).filter(({ state }) => state === 'completed')
+      await until('20 runs have settled', async () => (await settled()).length >= 20)
+      expect(new Set((await settled()).map(({ uid }) => uid)).size).toBe(20)
+    })
+
     test.skipIf(Bun.which(shell[0]!) === null)('runs it even if Stint is unreachable', async () => {
       const away = await run(shell, call('sh -c "echo out; exit 4"'), {
         ...settings(),
