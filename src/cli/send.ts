@@ -36,10 +36,9 @@ export function register(program: Program, io: Io): void {
     'start',
     'report that a run started, and print its uid',
     'uid of the run, a-z 0-9 - _; default: a new one',
-  ).action(async (process: string, { uid = crypto.randomUUID(), ...options }: Options) => {
-    io.stdout.write(`${oneLine(uid)}\n`)
-    await send('start', { process, ...options, uid }, io)
-  })
+  ).action((process: string, { uid = crypto.randomUUID(), ...options }: Options) =>
+    send('start', { process, ...options, uid }, io, () => io.stdout.write(`${oneLine(uid)}\n`)),
+  )
 
   command('end', 'report that a run ended', 'uid of the run, as stint start printed it')
     .option('--failed', 'the run failed')
@@ -72,18 +71,24 @@ function endOf(text: string): string {
   return tail.text()
 }
 
-/** Throws CliError if the event is refused or lost. */
-async function send(kind: OutgoingEvent['kind'], fields: OutgoingEvent['body'], io: Io): Promise<void> {
+/** `onValid` is called unless the event is refused. Throws CliError if it is refused or lost. */
+async function send(
+  kind: OutgoingEvent['kind'],
+  fields: OutgoingEvent['body'],
+  io: Io,
+  onValid?: () => void,
+): Promise<void> {
   const { url, keyHeader, apiKey: key, stateDir } = readCliConfig(io.env)
   const event: OutgoingEvent = { kind, body: { ...fields, at: formatUs(systemClock.wallUs()) } }
   const pending = openPendingEvents(stateDir, () => crypto.randomUUID())
   const outcome = await sendEvent(event, { url, keyHeader, key }, io.fetch, AbortSignal.timeout(TIMEOUT_MS))
+  if (outcome.is === 'refused') throw new CliError(oneLine(outcome.why))
+  onValid?.()
   if (outcome.is === 'stored') {
     if (pending.list(url).length > 0) startFlush(stateDir, systemClock, io.env)
     return
   }
   const why = oneLine(outcome.why)
-  if (outcome.is === 'refused') throw new CliError(why)
   try {
     pending.add([event], url, systemClock.wallUs())
   } catch (cause) {

@@ -82,6 +82,7 @@ describe('one event', () => {
       1,
       `stint: ${stint.url} answered 422: The data is incorrect; --uid may only hold a-z, 0-9, - and _\n`,
     ])
+    expect((await createPerson(stint.url).run('start p --uid A', { env })).stdout).toBe('')
   })
 })
 
