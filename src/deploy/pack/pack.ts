@@ -79,19 +79,22 @@ const PARTS: Readonly<Record<string, () => Promise<void> | void>> = {
   ),
 }
 
+/** Not `dist/stint`, which `bun run build:cli` makes. */
+const packed = () =>
+  readdirSync(DIST)
+    .filter((name) => /^stint[-_]/.test(name))
+    .sort()
+
 const asked = process.argv.slice(2)
 const unknown = asked.filter((part) => !Object.hasOwn(PARTS, part))
 if (unknown.length > 0) {
   console.error(`${unknown.join(', ')}: no such part; there are ${Object.keys(PARTS).join(', ')}`)
   process.exitCode = 2
 } else {
-  if (asked.length === 0) rmSync(DIST, { recursive: true, force: true })
   mkdirSync(DIST, { recursive: true })
+  if (asked.length === 0) for (const name of packed()) rmSync(join(DIST, name))
   for (const part of asked.length > 0 ? asked : Object.keys(PARTS)) await PARTS[part]!()
-  const files = readdirSync(DIST)
-    .filter((name) => name !== 'SHA256SUMS')
-    .sort()
-  const sums = files.map(
+  const sums = packed().map(
     (name) =>
       `${createHash('sha256')
         .update(readFileSync(join(DIST, name)))
