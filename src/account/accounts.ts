@@ -192,7 +192,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       if (code !== undefined && !sameSecret(given ?? '', code)) {
         throw new Problem(
           'setup_code_invalid',
-          'The first account needs the set-up code that the log of the start shows.',
+          'The first account needs the set-up code: SETUP_CODE, or without it the code that the log of the start shows.',
         )
       }
       await database.read(() => refuseSignUp(normalEmail))

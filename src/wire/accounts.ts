@@ -36,7 +36,7 @@ export const SignUp = closed({
     Type.String({
       maxLength: GIVEN_MAX,
       description:
-        'Required for the first account where others can reach the port: the code that the log shows at the start.',
+        'Required for the first account where SETUP_CODE is set or others can reach the port: SETUP_CODE, or without it the code that the log shows at the start.',
     }),
   ),
 })

@@ -78,7 +78,7 @@ export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
   ...QUESTION,
   summary: 'List the newest timings of each process',
   description:
-    'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says whether older ones were left out.',
+    'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says whether that limit left older ones out; those beyond `each` do not count.',
   parameters: ['from', 'to', 'process', 'meta', 'each'],
   answers: { 200: json('The timings', LatestTimings, { timings: [EXAMPLE], cut: false }) },
 })
