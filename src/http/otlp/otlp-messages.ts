@@ -1,6 +1,7 @@
 // The messages of OTLP 1.x, as far as Stint reads them: field numbers of opentelemetry-proto, names of its JSON form.
 
 import { formatStamp } from '../../event/stamp.ts'
+import type { Fault } from '../../problem.ts'
 import type { Message } from './read-protobuf.ts'
 
 const many = true
@@ -86,11 +87,29 @@ export const TRACES = request('Spans', 'Spans', 'spans', () => SPAN)
 export const LOGS = request('Logs', 'Logs', 'logRecords', () => LOG_RECORD)
 export const METRICS = request('Metrics', 'Metrics', 'metrics', () => METRIC)
 
-// Reading of OTLP's JSON form, which anybody may have written: whatever has not the expected type counts as absent.
+// Reading of OTLP's JSON form, which anybody may have written: it has the messages and lists of the protocol, and a value that has not the
+// expected type counts as absent.
 export type Json = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The first message or list that is something else. Attributes are not looked into: their values may be nested without end. */
+export function shapeFault(value: unknown, message: Message, pointer = ''): Fault | undefined {
+  if (!isObject(value)) return { pointer, detail: 'must be a JSON object' }
+  for (const { name, as, many } of Object.values(message)) {
+    const member = value[name]
+    if (typeof as !== 'function' || member === undefined || member === null) continue
+    const at = `${pointer}/${name}`
+    if (many && !Array.isArray(member)) return { pointer: at, detail: 'must be a list' }
+    const inner = as === keyValue || as === anyValue ? {} : as()
+    for (const [i, one] of (many ? (member as unknown[]) : [member]).entries()) {
+      const fault = shapeFault(one, inner, many ? `${at}/${i}` : at)
+      if (fault !== undefined) return fault
+    }
+  }
+  return undefined
+}
 
 export const object = (value: unknown): Json => (isObject(value) ? value : {})
 export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])

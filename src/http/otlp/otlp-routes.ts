@@ -15,7 +15,7 @@ import { isSmall } from '../intake/body-budget.ts'
 import { readBatch } from '../intake/read-batch.ts'
 import { parseJson } from '../intake/read-body.ts'
 import type { Admitted } from '../intake/v1-routes.ts'
-import { isObject, type Json, LOGS, METRICS, TRACES } from './otlp-messages.ts'
+import { type Json, LOGS, METRICS, shapeFault, TRACES } from './otlp-messages.ts'
 import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
 import { logsToEvents, pointsToEvents, spansToEvents, type Translated } from './to-events.ts'
 
@@ -119,10 +119,9 @@ async function parse(request: Request, bytes: Promise<Uint8Array>, message: Mess
     if (!isMalformed && !(cause instanceof ProtobufError)) throw cause
     throw new Problem('otlp_malformed', cause.message, { cause })
   }
-  if (isObject(json)) return json
-  throw new Problem('fields_invalid', 'The export is invalid.', {
-    errors: [{ pointer: '', detail: 'must be a JSON object' }],
-  })
+  const fault = isProtobuf(request) ? undefined : shapeFault(json, message)
+  if (fault !== undefined) throw new Problem('fields_invalid', 'The export is invalid.', { errors: [fault] })
+  return json as Json
 }
 
 function jsonAnswer({ count, reason }: Rejected, rejectedName: string): Response {

@@ -21,6 +21,7 @@ const strings = (attributes: Record<string, string>) =>
 const traces = (service: string, ...spans: object[]) => ({
   resourceSpans: [{ resource: { attributes: strings({ 'service.name': service }) }, scopeSpans: [{ spans }] }],
 })
+const spansWith = (member: string) => `{"resourceSpans":[{"scopeSpans":[{"spans":[{${member}}]}]}]}`
 let ids = 0
 const span = (name: string, rest: object = {}) => {
   const us = nowUs() - 10_000_000
@@ -199,6 +200,33 @@ describe('the gate', () => {
       ])
     },
   )
+
+  test.each([
+    ['/resourceSpans', '{"resourceSpans":5}'],
+    ['/resourceSpans', '{"resourceSpans":{}}'],
+    ['/resourceSpans/1', '{"resourceSpans":[{},null]}'],
+    ['/resourceSpans/0/resource', '{"resourceSpans":[{"resource":"r"}]}'],
+    ['/resourceSpans/0/scopeSpans/0/spans', '{"resourceSpans":[{"scopeSpans":[{"spans":{"name":"a"}}]}]}'],
+    ['/resourceSpans/0/scopeSpans/0/spans/0/attributes/0', spansWith('"attributes":["a"]')],
+    ['/resourceSpans/0/scopeSpans/0/spans/0/events/0', spansWith('"events":[1]')],
+  ])('refuses JSON with another type at %s', async (pointer, body) => {
+    const { status, json } = await app.post('/otlp/v1/traces', body, { 'content-type': 'application/json' })
+    expect([status, json.code, json.errors]).toEqual([
+      422,
+      'fields_invalid',
+      [{ pointer, detail: expect.stringMatching(/^must be a (list|JSON object)$/) }],
+    ])
+  })
+
+  test('takes null as absent, unknown members, and values nested without end', async () => {
+    const deep = `${'{"arrayValue":{"values":['.repeat(2000)}${']}}'.repeat(2000)}`
+    for (const body of [
+      '{"resourceSpans":null}',
+      '{"resourceSpans":[{"resource":null,"scopeSpans":[{"spans":null,"x":5}]}]}',
+      spansWith(`"attributes":[{"key":"a","value":${deep}}]`),
+    ])
+      expect((await app.post('/otlp/v1/traces', body)).status).toBe(200)
+  })
 
   test('no bytes cause an internal error', async () => {
     for (let i = 0; i < 300; i++) {
