@@ -19,7 +19,7 @@ import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
 import { type HealthDeps, healthRoute, type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
-import { otlpRoutes } from './otlp/otlp-routes.ts'
+import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.ts'
 import { pingRoutes } from './ping/ping-routes.ts'
 import { type AuthorizeDeps, authorize, findRequestKey } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
@@ -85,9 +85,9 @@ export function createApp(deps: AppDeps) {
   }
   const accountOf = (request: Request) => authorize(request, asking, 'read')
 
-  const refuse = (path: string, problem: Problem): Response => {
+  const refuse = (request: Request, path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
-    return problemResponse(problem)
+    return isOtlpProtobuf(request, path) ? statusResponse(problem) : problemResponse(problem)
   }
 
   /** `path` is that of the route which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two. */
@@ -97,7 +97,7 @@ export function createApp(deps: AppDeps) {
     const path = isIntake(routed) ? routed : pathOf(request.url)
     if (!isIntake(path)) return undefined
     const admission = admit(request, path, gate)
-    if (admission instanceof Problem) return refuse(path, admission)
+    if (admission instanceof Problem) return refuse(request, path, admission)
     if (kindOfPath(path) !== undefined) boundBody(request, MAX_BODY_BYTES, admission.account, bodies)
     return admission
   }
@@ -112,14 +112,18 @@ export function createApp(deps: AppDeps) {
       const path = pathOf(request.url)
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
       if (allow !== undefined && !allow.includes(request.method))
-        return refuse(path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
+        return refuse(request, path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
       if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
       const problem = errorToProblem(error)
       if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, loggedPath(path))
-      if (problem !== undefined && problem.status !== 500) return refuse(path, problem)
+      if (problem !== undefined && problem.status !== 500) return refuse(request, path, problem)
       if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, loggedPath(path))
       else log.error({ err: problem?.cause ?? error, path: loggedPath(path) }, 'a request failed')
-      return refuse(path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
+      return refuse(
+        request,
+        path,
+        problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'),
+      )
     })
     // An inline arrow that returns a name: Elysia reads the source text of this function. It must find a `return` for the answer to count, and
     // no call behind it, which it takes for a promise: every request would then wait for one more turn. Nor may the context be handed on whole.

@@ -7,7 +7,7 @@ import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
-import { uncachedHeaders } from '../answers.ts'
+import { problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
@@ -135,6 +135,17 @@ function protobufAnswer({ count, reason }: Rejected): Response {
   const partial = Buffer.concat([Buffer.from([0x08, ...varint(count), 0x12, ...varint(message.length)]), message])
   const body = count === 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from([0x0a, ...varint(partial.length)]), partial])
   return new Response(body, { headers: uncachedHeaders({ 'content-type': PROTOBUF }) })
+}
+
+export const isOtlpProtobuf = (request: Request, path: string) => path.startsWith('/otlp/') && isProtobuf(request)
+
+/** The standard wants a google.rpc.Status for every refusal: field 2 is the text. */
+export function statusResponse(problem: Problem): Response {
+  const faults = problem.errors?.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()) ?? []
+  const text = Buffer.from([problem.detail, ...faults].join('; '))
+  const { status, headers } = problemResponse(problem)
+  headers.set('content-type', PROTOBUF)
+  return new Response(Buffer.concat([Buffer.from([0x12, ...varint(text.length)]), text]), { status, headers })
 }
 
 function varint(value: number): number[] {

@@ -186,7 +186,21 @@ describe('the gate', () => {
     ['application/x-protobuf', '\x0b'],
   ])('damaged %s is refused', async (type, body) => {
     const answer = await app.post('/otlp/v1/traces', Buffer.from(body, 'latin1'), { 'content-type': type })
-    expect([answer.status, answer.json.code]).toEqual([400, 'otlp_malformed'])
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([400, 'no-store'])
+    if (type === 'application/json') expect(answer.json.code).toBe('otlp_malformed')
+    else expect([answer.headers.get('content-type'), answer.text]).toEqual([type, expect.stringMatching(/^\x12.{10}/)])
+  })
+
+  test('every refusal of protobuf is a Status, in the words of the problem', async () => {
+    const headers = { 'content-type': 'application/x-protobuf' }
+    const unknown = await app.fetch('/otlp/v1/logs', { method: 'POST', headers, key: 'stint_unknown', body: '' })
+    expect([unknown.status, unknown.headers.get('content-type'), unknown.headers.has('www-authenticate')]).toEqual([
+      401,
+      'application/x-protobuf',
+      true,
+    ])
+    const message = 'Send a valid API key in the header x-stint-api-key.'
+    expect(unknown.text).toBe(`\x12${String.fromCharCode(message.length)}${message}`)
   })
 
   test.each(['[]', '[{"resourceSpans":[]}]', 'null', '1', '"x"'])(
