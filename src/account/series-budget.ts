@@ -95,7 +95,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       timer = pending.size > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined
     } catch (err) {
       log.warn({ err, pending: pending.size }, 'accounts: the series in use could not be written, trying again')
-      timer = setTimeout(flushInPieces, RETRY_AFTER_MS)
+      timer = pending.size > 0 ? setTimeout(flushInPieces, RETRY_AFTER_MS) : undefined // `close` may have written it meanwhile
       endWait(begun)
     }
   }

@@ -173,6 +173,28 @@ describe('a budget', () => {
     database.close()
   })
 
+  test('a write that fails after the close is not tried again', async () => {
+    const database = openFreshDatabase()
+    addAccounts(database, 'a')
+    const commits: { reject(reason: Error): void }[] = []
+    const commit = () => {
+      const { promise, reject } = Promise.withResolvers<never>()
+      commits.push({ reject })
+      return promise
+    }
+    const budget = createSeriesBudget({ database: { ...database, commit }, max: 10, log: silentLog })
+    budget.admit('a', 'p', '', undefined)
+    const noted = budget.noted()
+    await until('the first write', () => commits.length === 1)
+    budget.close()
+    commits[0]!.reject(new Error('the disk is full'))
+    await noted
+    await Bun.sleep(300) // thrice the pause before the next try
+    expect(commits.length).toBe(1)
+    expect(database.db.query('SELECT * FROM series').all().length).toBe(1)
+    database.close()
+  })
+
   test('behaves like a plain set of triples for any requests', () => {
     const word = fc.constantFrom('', 'a', 'b', 'ab', 'ä', '\u{1f600}')
     const request = fc.record({
