@@ -19,7 +19,7 @@ interface Entry {
   readonly loS: number
   readonly untilS: number
   readonly processes: ReadonlyMap<string, Process>
-  /** Its starts and processes. */
+  /** As HELD_MAX counts. */
   readonly size: number
 }
 
@@ -32,8 +32,12 @@ interface Process {
 
 /** W lies between once and twice this far back: marks that come later than that let their process be read again. */
 const LAG_S = 1800
-/** Starts and processes of all selections together; each takes about 150 bytes. */
+/** Starts, metas, processes and selections of all accounts together; each takes some 100 to 600 bytes. */
 const HELD_MAX = 200_000
+/** A larger selection would cost all others theirs. */
+const ENTRY_MAX = HELD_MAX / 4
+/** What a selection without any start takes. */
+const ENTRY_SIZE = 4
 
 export type OpenStartsCache = ReturnType<typeof createOpenStarts>
 
@@ -48,6 +52,7 @@ export function createOpenStarts(lagS = LAG_S) {
 
   function keep(key: string, entry: Entry): void {
     forget(key)
+    if (entry.size > ENTRY_MAX) return
     entries.set(key, entry)
     held += entry.size
     for (const oldest of entries.keys()) {
@@ -63,7 +68,8 @@ export function createOpenStarts(lagS = LAG_S) {
       const wantedS = Math.max(0, floorS(q.nowNs) - lagS)
       const latestS = latestUseful(q)
       const key = JSON.stringify([q.account, q.process ?? null, q.meta ?? null, String(q.maxRunNs)])
-      const known = entries.get(key)
+      const kept = entries.get(key)
+      const known = kept !== undefined && kept.untilS <= floorS(q.nowNs) ? kept : undefined // unless the clock was ahead
       if ((known?.untilS ?? wantedS) > latestS) return undefined
       const isRecent = known !== undefined && wantedS - known.untilS < lagS
       const untilS = isRecent || wantedS > latestS ? known!.untilS : wantedS
@@ -159,4 +165,6 @@ const startsOf = ({ processes }: Entry, reader: MarkReader): OpenStarts['starts'
 }
 
 const sizeOf = (processes: Entry['processes']): number =>
-  processes.values().reduce((sum, { starts }) => sum + 1 + starts.values().reduce((n, own) => n + own.size, 0), 0)
+  processes
+    .values()
+    .reduce((sum, { starts }) => sum + 1 + starts.values().reduce((n, own) => n + 1 + own.size, 0), ENTRY_SIZE)

@@ -46,7 +46,7 @@ export interface MarkReader {
   read(startS: number, stopS: number, maxRows?: number): Promise<MarkSeries[] | undefined>
   /** The same, of these processes alone. */
   among(processes: readonly string[]): Pick<MarkReader, 'read'>
-  /** About how many marks of each process [startS, stopS) holds, from a count that is pushed down. */
+  /** How many marks of each process [startS, stopS) holds, from a count that is pushed down. */
   countMarks(startS: number, stopS: number): Promise<Map<string, number>>
   /** The same of these runs alone. */
   readRuns(runs: readonly RunKey[], startS: number, stopS: number): Promise<MarkSeries[]>
