@@ -36,10 +36,17 @@ export const storeUnavailable = (cause: StoreError) =>
     cause,
   })
 
+const turnTooLate = (maxRunning: number) =>
+  new Problem(
+    'rate_limited',
+    `The question waited too long for the ${maxRunning} of the account that ran before it, or for their answers to be read.`,
+    { retryAfterS: RETRY_AFTER_S },
+  )
+
 /**
  * Does the work and hands it a signal that aborts when its answer is not waited for any more: after the deadline, or when the reader has left.
  * The work counts until it has ended and its answer has been sent. Rejects with Problem `question_too_large`
- * after the deadline, `rate_limited` when it could not even begin, and `store_unavailable` when the reader has left.
+ * after the deadline, `rate_limited` when it spent most of that time waiting, and `store_unavailable` when the reader has left.
  */
 export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits = LIMITS) {
   const loads = new Map<string, Load>()
@@ -56,7 +63,10 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
 
     const stop = new AbortController()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const askedMs = performance.now()
+    let waitedMs = deadlineMs
     const begin = () => {
+      waitedMs = performance.now() - askedMs
       load.running++
       const answer = work(stop.signal)
       answer.then(resolve, reject)
@@ -70,14 +80,14 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
     const giveUp = (problem: Problem) => {
       stop.abort()
       const place = load.waiting.indexOf(begin)
-      if (place < 0) return reject(problem)
-      load.waiting.splice(place, 1)
-      tidy(account, load)
-      const detail = `The ${maxRunning} questions of the account before this one still run, or their answers have not been read.`
-      reject(new Problem('rate_limited', detail, { retryAfterS: RETRY_AFTER_S }))
+      if (place >= 0) {
+        load.waiting.splice(place, 1)
+        tidy(account, load)
+      }
+      reject(problem)
     }
     const leave = () => giveUp(storeUnavailable(new StoreError('the client is gone')))
-    const timer = setTimeout(() => giveUp(tooSlow()), deadlineMs)
+    const timer = setTimeout(() => giveUp(waitedMs < deadlineMs / 2 ? tooSlow() : turnTooLate(maxRunning)), deadlineMs)
     if (load.running < maxRunning) begin()
     else load.waiting.push(begin)
     if (left?.aborted) leave()

@@ -104,6 +104,16 @@ test('a question that waited too long behind unread answers is rate_limited and 
   expect(await limit('ada', {}, work)).toBe(2)
 })
 
+test('a question whose turn came shortly before its deadline is to be asked again', async () => {
+  const limit = createQuestionLimit({ deadlineMs: 400, maxAtOnce: 2, maxRunning: 1 })
+  const { work, end } = endless()
+  const before = limit('ada', {}, () => Bun.sleep(300))
+  const late = refusalOf(limit('ada', {}, work))
+  await before
+  expect(await late).toMatchObject({ code: 'rate_limited', retryAfterS: 5 })
+  end()
+})
+
 test('every question is under the limits, and its selection carries the signal to the store', async () => {
   const never = new Promise<never>(() => {})
   const signals: (AbortSignal | undefined)[] = []
