@@ -46,7 +46,7 @@ const turnTooLate = (maxRunning: number) =>
 /**
  * Does the work and hands it a signal that aborts when its answer is not waited for any more: after the deadline, or when the reader has left.
  * The work counts until it has ended and its answer has been sent. Rejects with Problem `question_too_large`
- * after the deadline, `rate_limited` when it spent most of that time waiting, and `store_unavailable` when the reader has left.
+ * after the deadline, `rate_limited` when it waited for half of it, and `store_unavailable` when the reader has left.
  */
 export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits = LIMITS) {
   const loads = new Map<string, Load>()
@@ -63,10 +63,8 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
 
     const stop = new AbortController()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const askedMs = performance.now()
-    let waitedMs = deadlineMs
+    let isLate = false
     const begin = () => {
-      waitedMs = performance.now() - askedMs
       load.running++
       const answer = work(stop.signal)
       answer.then(resolve, reject)
@@ -87,7 +85,8 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
       reject(problem)
     }
     const leave = () => giveUp(storeUnavailable(new StoreError('the client is gone')))
-    const timer = setTimeout(() => giveUp(waitedMs < deadlineMs / 2 ? tooSlow() : turnTooLate(maxRunning)), deadlineMs)
+    const half = setTimeout(() => (isLate = load.waiting.includes(begin)), deadlineMs / 2)
+    const timer = setTimeout(() => giveUp(isLate ? turnTooLate(maxRunning) : tooSlow()), deadlineMs)
     if (load.running < maxRunning) begin()
     else load.waiting.push(begin)
     if (left?.aborted) leave()
@@ -95,6 +94,7 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
     try {
       return await promise
     } finally {
+      clearTimeout(half)
       clearTimeout(timer)
       left?.removeEventListener('abort', leave)
     }

@@ -97,7 +97,7 @@ test('refuses an unknown key and an id that would be a path', async () => {
     ]) {
       const { exitCode, stderr } = await person.run(line)
       expect(exitCode).toBe(1)
-      expect(stderr).toContain('There is nothing here')
+      expect(stderr).toContain('Not found')
     }
   }
   expect(await accounts.get(account)).toBeDefined()

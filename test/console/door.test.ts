@@ -130,7 +130,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.page.getByLabel('Current password').fill('this is wrong')
     await visit.page.getByLabel('New password').fill('another long password')
     await visit.page.getByRole('button', { name: 'Change password' }).click()
-    await visit.page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
+    await visit.page.getByRole('alert').getByText('The current password is wrong').waitFor()
     visit.complaints.length = 0
     await visit.page.getByLabel('Current password').fill(PASSWORD)
     await visit.page.getByRole('button', { name: 'Change password' }).click()
