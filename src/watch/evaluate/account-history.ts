@@ -2,10 +2,10 @@
 // one, and what is known to have arrived late. All reads are bounded. Invariant: no run counts as open because its end is not stored yet.
 //   live  a start of the newest stretch: every end that was accepted before the judged moment is stored
 //   late  any other start that is new and has no end: it is no run until everything is stored that was accepted up to 5 s after it was seen, and its
-//         stretch was read again
+//         stretch was read again. That waits while late events of its process come, because its end may be among them.
 // At the beginning, and for a process that is new, every start is late, so everything is loaded twice and not judged before.
 import type { LateEvents } from './late-events.ts'
-import { createMemory, type Lateness, type Memory } from './memory.ts'
+import { createMemory, type Lateness, type LateStarts, type Memory } from './memory.ts'
 import type { KnownMark, WatchSource } from './watch-source.ts'
 
 const MINUTE_US = 60e6
@@ -29,6 +29,8 @@ const LIVE_US = 10e6
 const SETTLES_US = 5e6
 /** A stream of late events that never ends is read this often. */
 const STREAM_US = 60e6
+/** A late start does not wait longer for the end of such a stream. */
+const LONGEST_WAIT_US = 10 * MINUTE_US
 
 /** Every so often, so much of the past is read again. */
 const OVERLAPS = [
@@ -75,11 +77,17 @@ export interface AccountHistoryOptions {
 
 type Processes = ReadonlySet<string> | 'all'
 
-/** A read to be repeated once everything that was accepted before `dueUs` is stored. */
-interface Again {
+/** To be loaded again once everything that was accepted before `dueUs` is stored. */
+interface Load {
   readonly processes: Processes
   readonly fromUs: number
   readonly dueUs: number
+  readonly late: readonly LateStarts[]
+}
+
+/** To be read again before they are trusted, at `latestUs` at the latest. */
+interface Again extends LateStarts {
+  readonly latestUs: number
 }
 
 export function createAccountHistory(options: AccountHistoryOptions): AccountHistory {
@@ -88,7 +96,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   let readUs: number | undefined
   let exceptionsUs: number | undefined
   let loaded: Processes = new Set()
-  let loads: readonly Again[] = []
+  let loads: readonly Load[] = []
   /** Loaded twice. */
   let ready: Processes = new Set()
   let again: readonly Again[] = []
@@ -96,27 +104,27 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   let inheritedUs: number | undefined
   const overlapped: number[] = OVERLAPS.map(() => Number.NEGATIVE_INFINITY)
 
-  function backFrom(nowUs: number): number {
-    const due = OVERLAPS.map(({ everyUs }, i) => nowUs - overlapped[i]! >= everyUs)
-    const widest = due.lastIndexOf(true)
-    for (let i = 0; i <= widest; i++) overlapped[i] = nowUs
-    return OVERLAPS[widest]!.backUs
-  }
+  const widestDue = (nowUs: number) => OVERLAPS.findLastIndex(({ everyUs }, i) => nowUs - overlapped[i]! >= everyUs)
 
   const lateness = (waitUs: number): Lateness => ({
     beforeUs: (readUs ?? Number.POSITIVE_INFINITY) - LIVE_US,
     trustUs: options.nowUs() + waitUs,
   })
 
-  function add(marks: readonly KnownMark[], late: Lateness): void {
-    const fresh = memory.addMarks(marks, late)
-    if (fresh.processes.size > 0) again = [...again, { ...fresh, dueUs: late.trustUs }]
+  function readAgainLater(starts: readonly LateStarts[]): void {
+    const latestUs = options.nowUs() + LONGEST_WAIT_US
+    const wanted = starts.filter(({ process }) => loaded === 'all' || loaded.has(process))
+    if (wanted.length > 0) again = [...again, ...wanted.map((it) => ({ ...it, latestUs }))]
   }
 
+  /** Resolves to the moment before which marks are missing, if it was cut. */
   async function read(processes: readonly string[] | undefined, fromUs: number, toUs: number, waitUs = SETTLES_US) {
     const marks = await source.findMarks({ account, fromUs, toUs, ...(processes && { processes }), maxRows: MAX_ROWS })
-    add(marks, lateness(waitUs))
-    if (marks.length >= MAX_ROWS) memory.noteCompleteFrom(marks.at(-1)!.atUs, processes)
+    readAgainLater(memory.addMarks(marks, lateness(waitUs)))
+    if (marks.length < MAX_ROWS) return undefined
+    const cutUs = marks.at(-1)!.atUs
+    memory.noteCompleteFrom(cutUs, processes)
+    return cutUs
   }
 
   async function load(nowUs: number, processes: Processes): Promise<KnownMark[]> {
@@ -136,29 +144,46 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     const fromUs = nowUs - LOADED_BACK_US
     const processes = without(wanted, loaded)
     if (processes === 'all' || processes.size > 0) {
+      // Marks of processes that are not loaded may be there by chance, some without their ends.
+      if (loaded !== 'all') memory.keepMarksOf(loaded)
       const marks = await load(nowUs, processes)
       const dueUs = options.nowUs() + SETTLES_US
-      memory.addMarks(marks, { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
+      const starts = memory.addMarks(marks, { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
       noteIncomplete(memory, marks.length, fromUs)
       memory.addMarks(openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start', atUs: startedUs })))
-      loads = [...loads, { processes, fromUs, dueUs }]
+      loads = [...loads, { processes, fromUs, dueUs, late: starts }]
       loaded = union(loaded, processes)
     }
     for (const one of loads.filter(({ dueUs }) => dueUs <= knownUs)) {
       const marks = await load(nowUs, one.processes)
-      add(marks, lateness(SETTLES_US))
+      readAgainLater(memory.addMarks(marks, lateness(SETTLES_US)))
+      readAgainLater(one.late.filter(({ process }) => late.marks.isPending(process, knownUs)))
       noteIncomplete(memory, marks.length, fromUs)
       loads = loads.filter((it) => it !== one)
       ready = union(ready, one.processes)
     }
   }
 
+  /** What is not wanted is not read any more, so it must be loaded anew when it is wanted again. */
+  function forgetAllBut(wanted: ReadonlySet<string>): void {
+    if (loaded !== 'all' && loaded.isSubsetOf(wanted)) return
+    const left = (known: Processes) => (known === 'all' ? wanted : known.intersection(wanted))
+    loaded = left(loaded)
+    ready = left(ready)
+    loads = loads.map((it) => ({ ...it, processes: left(it.processes) })).filter(({ processes }) => processes.size > 0)
+    again = again.filter(({ process }) => wanted.has(process))
+  }
+
   /** The stretches of late marks that are trusted from now on. */
   async function readAgain({ nowUs, knownUs }: Reach): Promise<void> {
-    const due = again.filter(({ dueUs }) => dueUs <= knownUs)
+    for (const { process, trust, latestUs } of again)
+      if (trust.us <= knownUs && late.marks.isPending(process, knownUs))
+        trust.us = Math.min(options.nowUs() + SETTLES_US, latestUs)
+    const due = again.filter(({ trust }) => trust.us <= knownUs)
     if (due.length === 0) return
-    const names = namesOf(due.map(({ processes }) => processes).reduce(union))
-    await read(names, Math.min(...due.map(({ fromUs }) => fromUs)), nowUs + AHEAD_US, STREAM_US)
+    const names = namesOf(new Set(due.map(({ process }) => process)))
+    const cutUs = await read(names, Math.min(...due.map(({ fromUs }) => fromUs)), nowUs + AHEAD_US, STREAM_US)
+    if (cutUs !== undefined) for (const { trust } of due) trust.fromUs = cutUs
     again = again.filter((it) => !due.includes(it))
   }
 
@@ -167,10 +192,13 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     isReady: (process) => ready === 'all' || (process !== undefined && ready.has(process)),
     async readMarks(reach, wanted, openRuns) {
       const { nowUs, knownUs } = reach
+      if (wanted !== undefined) forgetAllBut(wanted)
       await loadWanted(reach, wanted ?? 'all', openRuns)
       await readAgain(reach)
-      const fromUs = Math.min(readUs ?? judgedUs ?? nowUs, nowUs) - backFrom(nowUs)
+      const widest = widestDue(nowUs)
+      const fromUs = Math.min(readUs ?? judgedUs ?? nowUs, nowUs) - OVERLAPS[widest]!.backUs
       await read(namesOf(wanted ?? 'all'), fromUs, nowUs + AHEAD_US)
+      overlapped.fill(nowUs, 0, widest + 1)
       readUs = Math.min(nowUs, knownUs)
       const old = late.marks.stored(knownUs)
       if (old === undefined) return

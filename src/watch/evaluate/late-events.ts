@@ -15,6 +15,8 @@ export interface LateEvents {
   note(process: string | undefined, atUs: number, nowUs: number): void
   /** The range that holds all late events that are stored by now; `knownUs`: everything accepted before is stored. */
   stored(knownUs: number): LateRange | undefined
+  /** Less than 5 s before `knownUs`, or later, a late event of the process was accepted: more of them may come. */
+  isPending(process: string, knownUs: number): boolean
   /** The range that `stored` returned last was read. */
   settle(): void
 }
@@ -72,6 +74,8 @@ export function createLateEvents(): LateEvents {
         toUs: Math.max(...taken.map(([, { toUs }]) => toUs)),
       }
     },
+    isPending: (process, knownUs) =>
+      [late.get(process), late.get(ALL)].some((it) => it !== undefined && !isSettled(it, knownUs)),
     settle() {
       for (const [name, range] of taken) {
         if (late.get(name) !== range) continue

@@ -3,12 +3,14 @@
 // * Bounded: of each process and meta the newest marks, and the starts that nothing has followed yet.
 // * `completeFromUs`: every mark since then is in it.
 import type { WatchException } from '../rules/failed.ts'
-import { compareMarks, type WatchMark } from '../rules/runs.ts'
+import { compareMarks, type Trust, type WatchMark } from '../rules/runs.ts'
 import type { KnownException, KnownMark, NewestStart } from './watch-source.ts'
 
 const MARKS_KEPT = 250
 const OPEN_KEPT = 500
 const EXCEPTIONS_KEPT = 200
+
+const NEVER: Trust = { us: Number.POSITIVE_INFINITY, fromUs: Number.POSITIVE_INFINITY }
 
 export interface KeptException extends WatchException {
   readonly headline: string
@@ -24,6 +26,8 @@ export interface Series {
   newestStartUs: number
   /** The newest event. */
   lastUs: number
+  /** The newest open start that was forgotten for want of room: read again, it would be forgotten again. */
+  droppedUs: number
 }
 
 /** Starts that are new, older than `beforeUs` and without an end arrived late: they are not trusted before `trustUs`. */
@@ -32,9 +36,17 @@ export interface Lateness {
   readonly trustUs: number
 }
 
+/** Of one process, what one call found; `trust` counts for all of them. */
+export interface LateStarts {
+  readonly process: string
+  /** The oldest. */
+  fromUs: number
+  readonly trust: { -readonly [K in keyof Trust]: Trust[K] }
+}
+
 export interface Memory {
-  /** The late starts among them: their processes, and the oldest. */
-  addMarks(marks: readonly KnownMark[], lateness?: Lateness): { processes: Set<string>; fromUs: number }
+  /** Without `lateness` they are trusted, also those that are known. */
+  addMarks(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[]
   addExceptions(exceptions: readonly KnownException[]): void
   addNewestStarts(starts: readonly NewestStart[]): void
   /** Marks before this moment may be missing, of these processes or of all. */
@@ -44,16 +56,18 @@ export interface Memory {
   seriesOf(process: string): readonly Series[]
   /** Another number after each event that is new, of one process or of any. */
   versionOf(process: string | undefined): number
+  /** Forgets the marks of all others; their exceptions stay. */
+  keepMarksOf(processes: ReadonlySet<string>): void
   /** Forgets what no rule needs. Called after an evaluation, so that it sees every mark once. */
   trim(forgetBeforeUs: number): void
 }
 
 export function createMemory(): Memory {
   const byProcess = new Map<string, Series[]>()
-  const versions = new Map<string | undefined, number>()
-  const touch = (process: string) => {
-    for (const key of [process, undefined]) versions.set(key, (versions.get(key) ?? 0) + 1)
-  }
+  /** Never the same twice, also after a process was forgotten. */
+  const versions = new Map<string, number>()
+  let version = 0
+  const touch = (process: string) => void versions.set(process, ++version)
   const all = () => [...byProcess.values()].flat()
 
   function at(process: string, meta: string): Series {
@@ -68,6 +82,7 @@ export function createMemory(): Memory {
       completeFromUs: 0,
       newestStartUs: Number.NEGATIVE_INFINITY,
       lastUs: Number.NEGATIVE_INFINITY,
+      droppedUs: Number.NEGATIVE_INFINITY,
     }
     byProcess.set(process, list)
     list.push(fresh)
@@ -76,7 +91,7 @@ export function createMemory(): Memory {
 
   return {
     addMarks(marks, lateness) {
-      const late = { processes: new Set<string>(), fromUs: Number.POSITIVE_INFINITY }
+      const late = new Map<string, LateStarts>()
       const bySeries = new Map<Series, WatchMark[]>()
       for (const { process, meta, uid, mark, atUs } of marks) {
         const series = at(process, meta)
@@ -87,6 +102,10 @@ export function createMemory(): Memory {
         else own.push({ uid, mark, atUs })
       }
       for (const [series, own] of bySeries) {
+        if (lateness === undefined)
+          series.marks.forEach((known, i) => {
+            series.marks[i] = own.find((mark) => compareMarks(mark, known) === 0) ?? known
+          })
         if (!merge(series.marks, own)) continue
         touch(series.process)
         if (lateness === undefined) continue
@@ -94,12 +113,19 @@ export function createMemory(): Memory {
         const open = findOpen(series.marks)
         series.marks.forEach((mark, i) => {
           if (mark.atUs >= lateness.beforeUs || !fresh.has(mark) || open.get(mark.uid) !== mark) return
-          series.marks[i] = { ...mark, trustUs: lateness.trustUs }
-          late.processes.add(series.process)
-          late.fromUs = Math.min(late.fromUs, mark.atUs)
+          if (mark.atUs <= series.droppedUs) {
+            series.marks[i] = { ...mark, trust: NEVER }
+            return
+          }
+          const { process } = series
+          const trust = { us: lateness.trustUs, fromUs: Number.NEGATIVE_INFINITY }
+          const found = late.get(process) ?? { process, fromUs: mark.atUs, trust }
+          found.fromUs = Math.min(found.fromUs, mark.atUs)
+          late.set(process, found)
+          series.marks[i] = { ...mark, trust: found.trust }
         })
       }
-      return late
+      return [...late.values()]
     },
     addExceptions(exceptions) {
       for (const { process, meta, ...exception } of exceptions) {
@@ -123,13 +149,27 @@ export function createMemory(): Memory {
     completeFromUs: (process, meta) => byProcess.get(process)?.find((it) => it.meta === meta)?.completeFromUs ?? 0,
     series: all,
     seriesOf: (process) => byProcess.get(process) ?? [],
-    versionOf: (process) => versions.get(process) ?? 0,
+    versionOf: (process) => (process === undefined ? version : (versions.get(process) ?? 0)),
+    keepMarksOf(processes) {
+      for (const [process, list] of [...byProcess]) {
+        if (processes.has(process)) continue
+        byProcess.delete(process)
+        touch(process)
+        for (const { meta, exceptions } of list.filter((it) => it.exceptions.length > 0)) {
+          const series = at(process, meta)
+          series.exceptions.push(...exceptions)
+          series.lastUs = exceptions.at(-1)!.atUs
+        }
+        if (!byProcess.has(process)) versions.delete(process)
+      }
+    },
     trim(forgetBeforeUs) {
       for (const [process, list] of byProcess) {
         const kept = list.filter(({ lastUs }) => lastUs >= forgetBeforeUs)
         if (kept.length === 0) {
           byProcess.delete(process)
           versions.delete(process)
+          version++
         } else if (kept.length < list.length) byProcess.set(process, kept)
         for (const series of kept) {
           trimMarks(series)
@@ -190,7 +230,8 @@ function trimMarks(series: Series): void {
   const cut = marks.length - MARKS_KEPT
   if (cut <= 0) return
   const boundary = marks[cut]!
-  const kept = [...findOpen(marks).values()].filter((mark) => compareMarks(mark, boundary) < 0).slice(-OPEN_KEPT)
+  const open = [...findOpen(marks).values()].filter((mark) => compareMarks(mark, boundary) < 0).sort(compareMarks)
+  series.droppedUs = Math.max(series.droppedUs, open.at(-OPEN_KEPT - 1)?.atUs ?? Number.NEGATIVE_INFINITY)
   series.completeFromUs = Math.max(series.completeFromUs, boundary.atUs)
-  marks.splice(0, cut, ...kept.sort(compareMarks))
+  marks.splice(0, cut, ...open.slice(-OPEN_KEPT))
 }

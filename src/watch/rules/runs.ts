@@ -6,8 +6,14 @@ export interface WatchMark {
   /** '' = without uid. */
   readonly uid: string
   readonly atUs: number
-  /** Of a start that arrived late: its end may be missing until everything that was accepted before this moment is stored. */
-  readonly trustUs?: number
+  /** Of a start that arrived late. */
+  readonly trust?: Trust
+}
+
+/** An open start counts as a run once everything that was accepted before `us` is stored; one before `fromUs` never does, as its end may not be known. */
+export interface Trust {
+  readonly us: number
+  readonly fromUs: number
 }
 
 export interface Run {
@@ -44,7 +50,8 @@ export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs:
     else open.delete(mark.uid)
   }
   for (const start of open.values()) {
-    if (start.trustUs !== undefined && start.trustUs > knownUs) continue
+    const { trust } = start
+    if (trust !== undefined && (trust.us > knownUs || start.atUs < trust.fromUs)) continue
     const endsUs = start.atUs + maxRunUs
     const isRunning = knownUs <= endsUs
     runs.push({

@@ -5,6 +5,7 @@ import { createAccountHistory } from '../../../src/watch/evaluate/account-histor
 import { createEvaluator, type Evaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLateEvents } from '../../../src/watch/evaluate/late-events.ts'
 import type { KnownException, KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import { findRuns } from '../../../src/watch/rules/runs.ts'
 import type { WatchStore } from '../../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../../src/watch/watch.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
@@ -27,9 +28,15 @@ let marks: KnownMark[]
 let exceptions: KnownException[]
 let spool: Accepted[]
 let evaluator: Evaluator
+/** The store of marks does not answer. */
+let isAway = false
+/** The spans of the reads. */
+let readUs: number[]
 
 const source: WatchSource = {
   async findMarks({ fromUs, toUs, processes, perSeries = Number.POSITIVE_INFINITY, maxRows }) {
+    if (isAway) throw new Error('away')
+    readUs.push(toUs - fromUs)
     const found = marks
       .filter(({ atUs, process }) => atUs >= fromUs && atUs < toUs && processes?.includes(process) !== false)
       .sort((a, b) => b.atUs - a.atUs)
@@ -56,10 +63,10 @@ function startEvaluator(): void {
   })
 }
 
-/** Lets time pass second by second, with the evaluator's rounds. */
-async function pass(seconds: number): Promise<void> {
-  for (let i = 0; i < seconds; i++) {
-    now += S
+/** Lets time pass second by second, or in longer steps, with the evaluator's rounds. */
+async function pass(seconds: number, step = 1): Promise<void> {
+  for (let i = 0; i < seconds; i += step) {
+    now += step * S
     await evaluator.step()
   }
 }
@@ -98,6 +105,8 @@ beforeEach(() => {
   marks = []
   exceptions = []
   spool = []
+  isAway = false
+  readUs = []
   store = openStore(inMemoryDir())
   startEvaluator()
 })
@@ -229,6 +238,159 @@ describe('while Stint runs', () => {
     await pass(2 * 3600)
     expect(await names()).toEqual(['busy failed late'])
   })
+
+  test('more open starts than are kept do not make the last day be read again and again', async () => {
+    await addWatch('beat', { long: '5h' })
+    for (let agoUs = 100 * S; agoUs < 25 * HOUR; agoUs += 100 * S)
+      marks.push({ process: 'beat', meta: '', uid: `${agoUs}`, mark: 'start', atUs: now - agoUs })
+    evaluator.hurry(ACCOUNT)
+    await pass(3600, 15)
+    readUs = []
+    await pass(3600, 15)
+    expect(readUs.filter((us) => us > 2 * HOUR).length).toBeLessThanOrEqual(2)
+  })
+
+  describe('a process that is watched again', () => {
+    const put = async (spec: Partial<WatchSpec>) => {
+      const watch = (await store.watches()).find(({ id }) => id === 'wat_again')!
+      await store.putWatch({ ...watch, spec: { ...watch.spec, ...spec }, sinceUs: now })
+    }
+    const create = () => addWatch('again', { long: '1h' }, { sinceUs: now })
+    const ways = {
+      'after a pause': [() => put({ paused_until: new Date((now + 3 * HOUR) / 1000).toISOString() }), async () => {}],
+      'after its watch was deleted': [() => store.removeWatch(ACCOUNT, 'wat_again'), create],
+      'after its watch looked at another': [() => put({ process: 'elsewhere' }), () => put({ process: 'again' })],
+    } as const
+    for (const [way, [leave, comeBack]] of Object.entries(ways)) {
+      test(`${way} has the runs that ended meanwhile`, async () => {
+        await create()
+        await pass(30)
+        for (const uid of ['ends', 'hangs']) accept('start', 'again', uid, 0)
+        ship()
+        await pass(30)
+        await leave()
+        evaluator.hurry(ACCOUNT)
+        await pass(30)
+        accept('end', 'again', 'ends', 0)
+        for (let i = 0; i < 200; i++) accept(i % 2 ? 'end' : 'start', 'again', '', -i * S) // more than is loaded at first
+        ship()
+        await pass(3 * 3600, 15)
+        await comeBack()
+        evaluator.hurry(ACCOUNT)
+        await pass(3700, 15)
+        expect(await names()).toEqual(['again long hangs'])
+      })
+    }
+  })
+
+  test('an exception that was read before the marks of its process is judged', async () => {
+    await addWatch('thrower', { failed: { after: 1, exceptions: true } }, { sinceUs: now })
+    isAway = true
+    await pass(10)
+    exceptions.push({ process: 'thrower', meta: '', uid: 'thrown', atUs: now, headline: 'ValueError' })
+    evaluator.hurry(ACCOUNT)
+    await pass(300)
+    isAway = false
+    await pass(60)
+    expect(await names()).toEqual(['thrower failed thrown'])
+  })
+
+  /** A host that was cut off sends its events again, in order, one run per second. */
+  async function replay(fromUs: number, from: number, to: number): Promise<void> {
+    for (let i = from; i < to; i++) {
+      accept('start', 'job', `run ${i}`, now - fromUs - i * S)
+      accept('end', 'job', `run ${i}`, now - fromUs - i * S - S / 2)
+      ship()
+      await pass(1)
+    }
+  }
+
+  test('a backlog that is sent for minutes has the end of a run long after its start', async () => {
+    const fromUs = now - 8 * HOUR
+    await replay(fromUs, 0, 10)
+    for (const uid of ['ends', 'hangs']) accept('start', 'job', uid, now - fromUs - 10 * S)
+    await replay(fromUs, 10, 100)
+    accept('end', 'job', 'ends', now - fromUs - 100 * S)
+    ship()
+    await pass(60)
+    expect(await names()).toEqual(['job long hangs'])
+  })
+
+  test('the same, of a process whose watch begins meanwhile', async () => {
+    await store.removeWatch(ACCOUNT, 'wat_job')
+    await addWatch('other', { long: '5h' })
+    await pass(30)
+    const fromUs = now - 8 * HOUR
+    for (const uid of ['ends', 'hangs']) accept('start', 'job', uid, now - fromUs)
+    await replay(fromUs, 0, 10)
+    await addWatch('job', { long: '5h' })
+    evaluator.hurry(ACCOUNT)
+    await replay(fromUs, 10, 50)
+    accept('end', 'job', 'ends', now - fromUs - 50 * S)
+    ship()
+    await pass(60)
+    expect(await names()).toEqual(['job long hangs'])
+  })
+
+  test('a run that is long stays so when Stint starts again while late events of its process come', async () => {
+    const fromUs = now - 8 * HOUR
+    accept('start', 'job', 'hangs', now - fromUs)
+    ship()
+    await pass(60)
+    startEvaluator()
+    await replay(fromUs, 0, 60)
+    expect(await alerts()).toEqual([{ name: 'job long hangs', isFiring: true }])
+  })
+
+  test('a backlog that does not end holds nothing back for longer than 10 minutes', async () => {
+    const fromUs = now - 8 * HOUR
+    accept('start', 'job', 'hangs', 8 * HOUR)
+    await replay(fromUs, 0, 600)
+    expect(await names()).toEqual([])
+    await replay(fromUs, 600, 12 * 60)
+    expect(await names()).toEqual(['job long hangs'])
+  })
+})
+
+test('a process that is looked at while all were being loaded is loaded by itself', async () => {
+  const late = { marks: createLateEvents(), exceptions: createLateEvents() }
+  const history = createAccountHistory({ source, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
+  const read = (processes?: readonly string[]) =>
+    history.readMarks({ nowUs: now, knownUs: now - S }, processes && new Set(processes), [])
+  await read()
+  await read(['other'])
+  now += 10 * S
+  await read(['other', 'job'])
+  expect(['other', 'job'].map(history.isReady)).toEqual([true, false])
+  now += 10 * S
+  await read(['other', 'job'])
+  expect(history.isReady('job')).toBe(true)
+})
+
+test('a late start is never a run when the read that would show its end is cut', async () => {
+  const late = { marks: createLateEvents(), exceptions: createLateEvents() }
+  const own = { process: 'job', meta: '', mark: 'start' } as const
+  const starts = ['cut', 'read'].map((uid, i) => ({ ...own, uid, atUs: now - (9 - 6 * i) * HOUR }))
+  const newest = Array.from({ length: 200_000 }, (_, i) => ({ ...own, uid: '', atUs: now - i * 0.1 * S }))
+  let isLoaded = false
+  const answers: WatchSource = {
+    ...source,
+    findMarks: async ({ fromUs, toUs }) =>
+      !isLoaded ? [] : toUs < now ? starts : fromUs < now - 8 * HOUR ? newest : [],
+  }
+  const history = createAccountHistory({ source: answers, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
+  const read = async () => {
+    now += 10 * S
+    await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [])
+  }
+  await read()
+  await read()
+  isLoaded = true
+  for (const { atUs } of starts) late.marks.note('job', atUs, now)
+  await read()
+  await read()
+  const runs = findRuns(history.memory.seriesOf('job')[0]!.marks, now, 30 * DAY)
+  expect(runs.filter(({ uid, state }) => uid !== '' && state === 'running').map(({ uid }) => uid)).toEqual(['read'])
 })
 
 test('a read that is cut marks what may be missing', async () => {

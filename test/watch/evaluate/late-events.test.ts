@@ -46,3 +46,12 @@ test('late events of very many processes are looked for in all', () => {
   for (let i = 0; i < 1000; i++) late.note(`job ${i}`, (1000 - i) * S, 2000 * S)
   expect(late.stored(3000 * S)).toEqual({ processes: undefined, fromUs: 1 * S, toUs: 1000 * S + 1 })
 })
+
+test('more late events of a process are expected until 5 s after its newest', () => {
+  const late = createLateEvents()
+  late.note('job', 10 * S, 100 * S)
+  expect(['job', 'other'].map((process) => late.isPending(process, 104 * S))).toEqual([true, false])
+  expect(late.isPending('job', 105 * S)).toBe(false)
+  late.note(undefined, 10 * S, 110 * S)
+  expect(late.isPending('other', 111 * S)).toBe(true)
+})
