@@ -1,6 +1,6 @@
 // `stint exec` and the real process: overlapping jobs, one killed, Stint away in between; from the sources and as the one compiled file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUser, MAIN } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
@@ -139,11 +139,9 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   })
 
   test('a refusal by the server names the flags, and the job still runs', async () => {
-    const unnamed = join(dir, '%') // no process can have this name
-    writeFileSync(unnamed, '#!/bin/sh\nsleep 0.3\n', { mode: 0o755 })
-    const { exitCode, stderr } = await user.run(['exec', '--', unnamed])
+    const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
-    expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --process [^\n]+\n$/)
+    expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --uid [^\n]+\n$/)
     await until('nothing is kept', () => user.pendingFiles().length === 0)
   })
 

@@ -215,7 +215,7 @@ describe('while Stint is unreachable', () => {
       ),
     )
     const user = userOf(stint.url)
-    const { exitCode, stderr } = await user.run(['exec', '--uid', 'a', 'sleep', '0.3'])
+    const { exitCode, stderr } = await user.run(['exec', '--uid', 'A', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
     // On a busy machine the end is answered too late, and dropped in the background.
     const [line] = stderr.toString().split(/; 1 event kept, sent later|\n/)
