@@ -1,13 +1,6 @@
 // `stint exec` and `stint flush` for the parser of arguments; the code that runs them is loaded when it is needed.
 import { readCliConfig } from './config.ts'
-import {
-  type ExecCall,
-  parseExitCodes,
-  parseMeta,
-  parseProcess,
-  parseTimeoutS,
-  parseUid,
-} from './exec/parse-exec-call.ts'
+import { type ExecCall, parseExitCodes, parseTimeoutS } from './exec/parse-exec-call.ts'
 import type { Io } from './io.ts'
 import { hiddenOption, invalidArgument, type Program } from './program.ts'
 
@@ -29,20 +22,14 @@ const strictly =
 export function register(program: Program, io: Io): void {
   const parseOk = strictly(parseExitCodes, 'Expected exit codes from 0 to 255 such as 3 or 3,4.')
   const parseTimeout = strictly(parseTimeoutS, 'Expected a span such as 90s, 30m or 24h, at most 24d.')
-  const processOf = strictly(
-    parseProcess,
-    'Expected a name of 1 to 250 characters, not only quotes, % and backslashes.',
-  )
-  const metaOf = strictly(parseMeta, 'Expected at most 500 characters.')
-  const uidOf = strictly(parseUid, 'Expected at most 50 of a-z, 0-9, - and _.')
   program
     .command('exec')
     .description('run a command and time it; Stint being away does not affect the command')
     .usage('[options] [--] COMMAND [ARGUMENTS…]')
     .argument('<command...>')
-    .option('--process <name>', 'name of the process; default: file name of the command', processOf)
-    .option('--meta <text>', 'details about the process', metaOf)
-    .option('--uid <id>', 'identifies this run, a-z 0-9 - _; default: a new one', uidOf)
+    .option('--process <name>', 'name of the process; default: file name of the command')
+    .option('--meta <text>', 'details about the process')
+    .option('--uid <id>', 'identifies this run, a-z 0-9 - _; default: a new one')
     .option('--ok <codes>', 'exit codes besides 0 that count as success, such as 3 or 3,4', parseOk)
     .option('--timeout <span>', 'stop the command after 90s, 30m, 24h, …; the run counts as failed', parseTimeout)
     .passThroughOptions()
