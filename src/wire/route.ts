@@ -1,10 +1,10 @@
 // The description of a route: who may call it, its parameters and body, its answers. The HTTP layer builds the OpenAPI document from it.
 //
 // Everything that goes over the wire is declared in this folder, once. To add a resource:
-//  1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, and export the type of each beside it under the
-//     same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof Watch>`.
+//  1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer. Where others name its type, export that beside it under
+//     the same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof Watch>`.
 //  2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example, possible problems.
-//  3. In `src/http` mount it: `.post(CREATE_WATCH.path, handler, describeRoute(CREATE_WATCH))`; read its body by `readJson(request, CreateWatch)`.
+//  3. In `src/http` mount it: `createMount(app, judge)(CREATE_WATCH, handler)`; read its body by `readJson(request, CreateWatch)`.
 //  4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import type` is required in
 //     the console: TypeBox stays out of the browser's bundle.
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.

@@ -100,11 +100,11 @@ export function shapeFault(value: unknown, message: Message, pointer = ''): Faul
   for (const { name, as, many } of Object.values(message)) {
     const member = value[name]
     if (typeof as !== 'function' || member === undefined || member === null) continue
+    if (as === keyValue || as === anyValue) continue // one odd attribute must not refuse what came with it
     const at = `${pointer}/${name}`
     if (many && !Array.isArray(member)) return { pointer: at, detail: 'must be a list' }
-    const inner = as === keyValue || as === anyValue ? {} : as()
     for (const [i, one] of (many ? (member as unknown[]) : [member]).entries()) {
-      const fault = shapeFault(one, inner, many ? `${at}/${i}` : at)
+      const fault = shapeFault(one, as(), many ? `${at}/${i}` : at)
       if (fault !== undefined) return fault
     }
   }

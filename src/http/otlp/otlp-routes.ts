@@ -117,7 +117,8 @@ async function parse(request: Request, bytes: Promise<Uint8Array>, message: Mess
   } catch (cause) {
     const isMalformed = cause instanceof Problem && cause.code === 'json_malformed'
     if (!isMalformed && !(cause instanceof ProtobufError)) throw cause
-    throw new Problem('otlp_malformed', cause.message, { cause })
+    const faults = cause instanceof Problem ? cause.errors : [{ pointer: '', detail: cause.message }]
+    throw new Problem('otlp_malformed', 'The body could not be read.', { ...(faults && { errors: faults }), cause })
   }
   const fault = isProtobuf(request) ? undefined : shapeFault(json, message)
   if (fault !== undefined) throw new Problem('fields_invalid', 'The export is invalid.', { errors: [fault] })

@@ -164,7 +164,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     }
   }
 
-  /** What is not wanted is not read any more, so it must be loaded anew when it is wanted again. */
+  /** What is not wanted is not read any more, so it must be loaded again once it is wanted. */
   function forgetAllBut(wanted: ReadonlySet<string>): void {
     if (loaded !== 'all' && loaded.isSubsetOf(wanted)) return
     const left = (known: Processes) => (known === 'all' ? wanted : known.intersection(wanted))
