@@ -28,6 +28,8 @@ export async function injectFault(
   return traceCalls(pid, [...onlyOn, '-e', `trace=${calls}`, ...injected, '-o', '/dev/null'])
 }
 
+const DETACHED_WITHIN_MS = 10_000
+
 /** `strace` on all threads of a running process, until it is stopped. Resolves when it is attached. */
 export async function traceCalls(pid: number, options: readonly string[]): Promise<Fault> {
   const strace = Bun.spawn(['strace', '-f', '-p', String(pid), ...options], {
@@ -52,7 +54,10 @@ export async function traceCalls(pid: number, options: readonly string[]): Promi
   return {
     async stop() {
       strace.kill('SIGINT')
+      // It may wait without end for a thread of a process that is being killed; without it the kernel lets the threads go.
+      const hung = setTimeout(() => strace.kill('SIGKILL'), DETACHED_WITHIN_MS)
       await strace.exited
+      clearTimeout(hung)
       await reading
     },
   }

@@ -10,8 +10,8 @@ import { removeInMemory } from './temp-dir.ts'
 
 /** What is slow on a busy machine is not wrong; most waits in tests have a deadline of their own. */
 const TEST_TIMEOUT_MS = 180_000
-/** Twice as many as cores, since most tests wait for a store or a browser; workers keep what files share, such as a running influxd. */
-const WORKERS = ['--parallel=4', '--no-isolate']
+/** Two: more would make tests disturb each other, by the ports and the time they take. Workers keep what files share, such as a running influxd. */
+const WORKERS = ['--parallel=2', '--no-isolate']
 /** Take 20 s or more, the longest first: they start first, so that no worker is left with one at the end. */
 const SLOW_FILES = [
   ...['integration/shared-watches', 'faults/kill', 'watch/conditions', 'store/clickhouse/cluster'],
