@@ -1,5 +1,4 @@
 // The texts of settings → their values; undefined for an invalid text.
-
 import { closeSync, openSync, readSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'

@@ -1,5 +1,4 @@
 // Requests to the server. Every fault becomes a CliError that says what to do, in the server's own words where it gave some.
-
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ProblemBody } from '../wire/problem.ts'

@@ -1,5 +1,4 @@
 // `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings, so parts of the server are loaded when they are called.
-
 import { join, resolve } from 'node:path'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'

@@ -1,7 +1,6 @@
 // Moves the events of a scan into a target, family by family, in bounded memory. Invariants:
 // - A family's progress is written after its events are stored: a kill at any moment repeats, and never skips.
 // - While one chunk is written the next is read; no more than these two are in memory.
-
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'

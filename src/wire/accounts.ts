@@ -1,5 +1,4 @@
 // The account, its password and its sessions.
-
 import { type Static, Type } from '@sinclair/typebox'
 import { IssuedKey, NEW_KEY } from './keys.ts'
 import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'

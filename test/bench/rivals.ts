@@ -2,7 +2,6 @@
 //   bare    Bun.serve that parses the JSON and answers 201: what the runtime can do at most
 //   synced  the same, and durable in the plainest way: what came in since the last sync is written to one place of a file and synced together
 //   elysia  Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
-
 import { rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // Two accounts that use the same names at the same time, with dead letters of each: nothing of one is ever seen by the other, in no answer,
 // figure or label, and the account of an event is that of its key whatever the event says.
-
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'

@@ -1,5 +1,4 @@
 // Copies accounts.sqlite into PostgreSQL: in small transactions that can be repeated, so an interrupted copy is simply run again.
-
 import { all, get, insertRows, run, type Script, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 import type { Postgres } from '../../state/postgres.ts'

@@ -1,5 +1,4 @@
 // Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
-
 import type { SqlDatabase } from '../../state/database.ts'
 import { openPostgres, type Postgres } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'

@@ -1,5 +1,4 @@
 // What of the processes Home shows: search, state and order, as the address holds them.
-
 import { h, setText } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
 import { formatCount } from '../kit/format-number.ts'

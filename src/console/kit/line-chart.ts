@@ -1,5 +1,4 @@
 // Lines and dots over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
-
 import uPlot from 'uplot'
 import { chartTable } from './data-table.ts'
 import { fill, h, onSchemeChange } from './dom.ts'

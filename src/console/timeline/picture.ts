@@ -1,5 +1,4 @@
 // Everything that one frame of the timeline is drawn from.
-
 import type { TimingState as RunState } from '../../wire/timings.ts'
 import type { Layout, Scale, Tick } from './geometry.ts'
 import type { Run } from './run.ts'

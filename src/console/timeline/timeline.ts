@@ -1,7 +1,6 @@
 // The timeline of runs: a canvas as large as what can be seen of it, in a box that scrolls through all processes. Dragging across chooses a
 // range; a click opens a run, a process by its name, or a closer look at a density strip; arrow keys and Enter do the same without a pointer.
 // Frames are drawn when something changed, and as now moves on while the view is live.
-
 import { fill, h, nameText, onSchemeChange, setText } from '../kit/dom.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'

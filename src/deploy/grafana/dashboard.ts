@@ -1,5 +1,4 @@
 // A dashboard as Grafana's JSON has it: the parts all of them share, and their variables.
-
 import { type PanelRow, type PlacedPanel, placePanels } from './panels.ts'
 import type { PointQueries, VariableQuery } from './point-queries.ts'
 import { ALL, type Target, type Variable } from './target.ts'

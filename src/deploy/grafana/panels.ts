@@ -1,5 +1,4 @@
 // Panels of a dashboard as Grafana's JSON has them (test/deploy/schema.test.ts checks them against @grafana/schema), and their places in rows 24 wide.
-
 import { RUN_CODES } from './point-queries.ts'
 import type { DataSource, Target } from './target.ts'
 

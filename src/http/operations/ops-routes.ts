@@ -1,5 +1,4 @@
 // Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
-
 import { Elysia } from 'elysia'
 import type { Accounts } from '../../account/accounts.ts'
 import type { Destination } from '../../event/event.ts'

@@ -1,5 +1,4 @@
 // The messages of OTLP 1.x, as far as Stint reads them: field numbers of opentelemetry-proto, names of its JSON form.
-
 import { formatStamp } from '../../event/stamp.ts'
 import type { Fault } from '../../problem.ts'
 import type { Message } from './read-protobuf.ts'

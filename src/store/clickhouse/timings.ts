@@ -1,5 +1,4 @@
 // Questions about timings: the SQL of pairing.ts with a caller's values bound to it, and its rows read back.
-
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import { marksWindow } from '../source.ts'
 import type { Params } from './client.ts'

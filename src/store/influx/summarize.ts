@@ -1,5 +1,4 @@
 // The summary of timings (test/support/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
-
 import { boundsInUs } from '../pair-marks.ts'
 import { floorTo, type PointSource, type TimingState, type TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'

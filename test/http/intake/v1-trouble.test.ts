@@ -1,6 +1,5 @@
 // When Stint itself cannot: a full spool, a full or broken disk, a spent budget, a fault nobody thought of. Never a 201, never silence,
 // nothing of the inside in the answer, and back to work by itself.
-
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Rooms } from '../../../src/service/open-rooms.ts'
 import { systemDisk } from '../../../src/spool/disk.ts'
