@@ -1,7 +1,7 @@
 // Where the next page goes on. A cursor carries the range and the moment of the first page, so that both stay what they were, and a digest of
 // the question's other parameters. It is not secret and not signed: what it can ask for, its bearer can ask for anyway.
 import { createHash } from 'node:crypto'
-import { FIRST_NS, LAST_NS } from '../store/source.ts'
+import { FIRST_NS, LAST_NS } from '../store/order.ts'
 
 const VERSION = 1
 const MAX_LENGTH = 8192

@@ -1,7 +1,7 @@
 // A query string → a validated question. Everything that is wrong with it is reported at once, with a pointer to each parameter.
 import { escapePointer } from '../event/faults.ts'
 import { type Fault, Problem } from '../problem.ts'
-import { FIRST_NS, LAST_NS } from '../store/source.ts'
+import { FIRST_NS, LAST_NS } from '../store/order.ts'
 import { DROP_DEAD_LETTER, FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
 import { FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'

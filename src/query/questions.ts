@@ -1,10 +1,10 @@
 // The questions that callers ask, each: parameters → limits → store → answer. Only the account's own events are ever selected.
 import { normalizeException } from '../event/fingerprint.ts'
+import { marksWindow } from '../store/order.ts'
 import {
   type Asker,
   type Buckets,
   type ExceptionSource,
-  marksWindow,
   type PointSource,
   type Selection,
   StoreError,

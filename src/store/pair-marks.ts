@@ -1,7 +1,8 @@
 // The pairing rule (DESIGN.md 6), written once without a store; the Flux and the SQL are proved equal to it by test/contract/pairing.property.test.ts.
 // `judgeMark` needs a mark and its two neighbours only, so the source of InfluxDB judges marks with it while they stream in.
 import type { MarkName } from '../event/event.ts'
-import { compare, comparePlaces, type Timing, type TimingSelection, type TimingState } from './source.ts'
+import { compare, comparePlaces } from './order.ts'
+import type { Timing, TimingSelection, TimingState } from './source.ts'
 
 /** A mark as a store holds it; '' = without meta, without uid. Marks of one account. */
 export interface StoredMark {

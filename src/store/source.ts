@@ -1,7 +1,6 @@
 // The questions a store answers. All times are event times (`time(stamp)`) in ns since the epoch; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
 import type { MarkName } from '../event/event.ts'
-import { MAX_AHEAD_US } from '../event/own-time.ts'
 
 /** The store is away, refuses the credentials, or gave up on the question; `isTooSlow`: it answers, but this takes it longer than a question may. */
 export class StoreError extends Error {
@@ -44,13 +43,6 @@ export interface Place {
   readonly tie: string
 }
 
-/** The order of every list in the answers: times by value, names by code units. */
-export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** Places newest first, rows of one time by their tie, which is compared by code points as ClickHouse does. */
-export const comparePlaces = (a: Place, b: Place): number =>
-  compare(b.ns, a.ns) || Buffer.compare(Buffer.from(a.tie), Buffer.from(b.tie))
-
 export interface Page {
   readonly limit: number
   /** The last row of the page before. */
@@ -89,21 +81,6 @@ export interface Buckets {
   /** The bounds of buckets of other lengths, in whole seconds, ascending; they cover the range. They go before `everyNs`. */
   readonly bounds?: readonly bigint[]
 }
-
-/** The last of the ascending bounds that is not after `at`; the first one is not. */
-export function floorTo<T extends bigint | number>(bounds: readonly T[], at: T): T {
-  let low = 0
-  for (let high = bounds.length; high - low > 1; ) {
-    const middle = (low + high) >> 1
-    if (bounds[middle]! <= at) low = middle
-    else high = middle
-  }
-  return bounds[low]!
-}
-
-/** The start of the bucket that `ns` lies in. */
-export const bucketNs = (ns: bigint, { everyNs, bounds }: Buckets): bigint =>
-  bounds !== undefined ? floorTo(bounds, ns) : ns - (ns % everyNs!)
 
 export interface TimingSummaryRow {
   readonly process: string
@@ -194,9 +171,6 @@ export interface ExceptionGroup {
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
-/** Orders groups of one time by fingerprint, then process. */
-export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`
-
 /** The number of metas that are read per process: one more than an answer names. */
 export const PROCESS_METAS = 101
 
@@ -270,29 +244,3 @@ export interface ExceptionSource {
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }
-
-// The marks that a question about timings must read: both sources and the guard against questions that are too large use this one range.
-/** A stamp lies less than a second after its event's time: a store that selects by stamp reads that much further. */
-export const STAMP_REACH_NS = 1_000_000_000n
-
-const MAX_AHEAD_NS = BigInt(MAX_AHEAD_US) * 1000n
-
-/** The times that both stores and every writing of the pairing rule can hold: the epoch to 2255-01-01, in ns (53 bits of µs). No event lies outside it. */
-export const FIRST_NS = 0n
-export const LAST_NS = 8_993_721_600_000_000_000n
-
-interface Range {
-  readonly fromNs: bigint
-  readonly toNs: bigint
-}
-
-/**
- * The range of marks [fromNs, toNs) that decides every timing of the range.
- *
- * A run that reaches into the range started at most MAX_RUN before it, and one that starts in it is settled by a mark at most MAX_RUN later.
- * The 5 minutes are for a start whose next mark comes more than MAX_RUN later and yet lies ahead of now: it is abandoned, not running.
- */
-export const marksWindow = ({ fromNs, toNs, maxRunNs }: Range & { readonly maxRunNs: bigint }): Range => ({
-  fromNs: fromNs - maxRunNs > FIRST_NS ? fromNs - maxRunNs : FIRST_NS,
-  toNs: toNs + maxRunNs + MAX_AHEAD_NS < LAST_NS ? toNs + maxRunNs + MAX_AHEAD_NS : LAST_NS,
-})

@@ -9,15 +9,9 @@ import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { createInfluxClient } from '../../src/store/influx/client.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
+import { compare } from '../../src/store/order.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
-import {
-  compare,
-  type PointSource,
-  type Timing,
-  type TimingSelection,
-  type TimingState,
-  type TimingSummaryRow,
-} from '../../src/store/source.ts'
+import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../../src/store/source.ts'
 import { findTimings, summarizeTimings as summarizeTimingsInFlux } from '../store/influx/flux-timings.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'

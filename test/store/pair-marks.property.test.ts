@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { marksWindow } from '../../src/store/order.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import type { Timing, TimingSummaryRow } from '../../src/store/source.ts'
-import { marksWindow } from '../../src/store/source.ts'
 import { histories, question, until } from '../contract/histories.ts'
 import { settledNs, summarizeTimings } from '../support/summarize-timings.ts'
 

@@ -2,16 +2,13 @@
 import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
+import { bucketNs, compare, comparePlaces, groupTie } from '../../src/store/order.ts'
 import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import {
   type Buckets,
-  bucketNs,
-  compare,
-  comparePlaces,
   type ExceptionRow,
   type ExceptionSelection,
   type ExceptionSource,
-  groupTie,
   type MarkSelection,
   type MetricPoint,
   type MetricSelection,

@@ -4,7 +4,7 @@
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
 import { classifyMarks, pairNeighbours, readMarks, settledAt, settledInRange } from '../../store/influx/pairing.ts'
-import { STAMP_REACH_NS } from '../../store/source.ts'
+import { STAMP_REACH_NS } from '../../store/order.ts'
 import { fluxPattern, fluxTarget, type Scope, type Target, type Variable, WITHOUT_META } from './target.ts'
 
 export const BUCKET = fluxExpression('v.defaultBucket')

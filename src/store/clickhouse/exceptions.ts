@@ -1,13 +1,14 @@
 // Questions about exceptions.
-import {
-  type ExceptionGroup,
-  type ExceptionMoment,
-  type ExceptionRow,
-  type ExceptionSelection,
-  type ExceptionSource,
-  groupTie,
-  type MomentsQuestion,
-  type Page,
+
+import { groupTie } from '../order.ts'
+import type {
+  ExceptionGroup,
+  ExceptionMoment,
+  ExceptionRow,
+  ExceptionSelection,
+  ExceptionSource,
+  MomentsQuestion,
+  Page,
 } from '../source.ts'
 import type { Schema } from './schema.ts'
 import {

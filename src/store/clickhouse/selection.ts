@@ -1,6 +1,8 @@
 // Selections, places and values between questions and SQL: everything a caller chose is a bound parameter, and the account is always one of them.
 // Times travel as Int64 nanoseconds in both directions, as text: no JS number holds them.
-import { type Asker, type Buckets, FIRST_NS, LAST_NS, type Page, type Selection, StoreError } from '../source.ts'
+
+import { FIRST_NS, LAST_NS } from '../order.ts'
+import { type Asker, type Buckets, type Page, type Selection, StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 

@@ -1,6 +1,7 @@
 // Questions about timings: the SQL of pairing.ts with a caller's values bound to it, and its rows read back.
+
+import { marksWindow } from '../order.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
-import { marksWindow } from '../source.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'

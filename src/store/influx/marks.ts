@@ -1,5 +1,7 @@
 // Marks as they are stored: for the evaluation of watches, which pairs them itself.
-import { compare, type MarkRow, type MarkSelection } from '../source.ts'
+
+import { compare } from '../order.ts'
+import type { MarkRow, MarkSelection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
 import { behindStamps, ceilSecond, floorSecond, fluxText, fluxTime, whereTags } from './selection.ts'

@@ -1,16 +1,8 @@
 // Questions about metrics. A point lies at its event's stamp, up to a second behind the event's time, but never in another second: so whole seconds are
 // asked for, and the edges of a range inside a second are judged here.
-import {
-  type Buckets,
-  bucketNs,
-  compare,
-  comparePlaces,
-  type MetricPoint,
-  type MetricRow,
-  type MetricSelection,
-  type Page,
-  type Place,
-} from '../source.ts'
+
+import { bucketNs, compare, comparePlaces } from '../order.ts'
+import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place } from '../source.ts'
 import {
   collectRows,
   type FluxText,

@@ -9,8 +9,9 @@
 //
 // Marks that are still uncertain after some thousand marks were read belong to long runs: those runs are then read by themselves.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
+import { comparePlaces, marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
-import { comparePlaces, marksWindow, type Page, type PointSource, type Timing } from '../source.ts'
+import type { Page, PointSource, Timing } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, RunKey, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS } from './slices.ts'

@@ -2,9 +2,10 @@
 // field by field, without pivot: the field that every point has makes the event, `uid` completes it.
 import type { Event, Family, Mark, Metrics } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
+import { FIRST_NS, LAST_NS } from '../order.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
 import { CHECK_ACCOUNT } from '../sink.ts'
-import { FIRST_NS, LAST_NS, StoreError } from '../source.ts'
+import { StoreError } from '../source.ts'
 import {
   collectRows,
   createInfluxClient,

@@ -1,8 +1,8 @@
 // The parts that all questions share: conditions on account, process and meta, and times, which are exact to the nanosecond both ways.
 import { parseRfc3339 } from '../../event/own-time.ts'
 import { formatNs, parseStampNs, timeUs } from '../../event/stamp.ts'
+import { STAMP_REACH_NS } from '../order.ts'
 import type { Selection } from '../source.ts'
-import { STAMP_REACH_NS } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, fluxInteger } from './client.ts'
 
 const NS_PER_S = 1_000_000_000n

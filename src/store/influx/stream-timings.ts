@@ -3,9 +3,9 @@
 //   window [from − MAX_RUN, to + MAX_RUN + 5 min) ── slices (slices.ts) ──▶ per subject and uid: the open start ──▶ timings, as they settle
 //
 // What is held: one slice, and the starts without a next mark. Behind the range marks only settle what is open, and the reading ends when nothing is.
+import { marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, toTiming as timingOf } from '../pair-marks.ts'
 import type { Timing, TimingSelection, TimingState } from '../source.ts'
-import { marksWindow } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkRow, MarkSeries, Subject } from './read-marks.ts'
 import { ceilS, createSlices, eachSubject, findGroups, floorS, type SliceReader } from './slices.ts'

@@ -1,6 +1,8 @@
 // The summary of timings (test/support/summarize-timings.ts) over InfluxDB: timings are counted as they settle, so only the rows and 8 bytes per run are held.
+
+import { floorTo } from '../order.ts'
 import { boundsInUs } from '../pair-marks.ts'
-import { floorTo, type PointSource, type TimingState, type TimingSummaryRow } from '../source.ts'
+import type { PointSource, TimingState, TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import { createPace } from './pace.ts'

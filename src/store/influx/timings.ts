@@ -1,7 +1,9 @@
 // Questions about timings, paired here from InfluxDB's raw marks. Flux pairs for Grafana's panels alone (pairing.ts): as a database InfluxDB is fast at
 // reading marks and slow at anything else, 5 s of pairing for a million marks that it reads in 1.5.
+
+import { comparePlaces, marksWindow } from '../order.ts'
 import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
-import { comparePlaces, marksWindow, type Page, type PointSource, type Timing, type TimingState } from '../source.ts'
+import type { Page, PointSource, Timing, TimingState } from '../source.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, RunKey } from './read-marks.ts'

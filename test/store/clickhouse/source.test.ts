@@ -4,14 +4,8 @@ import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.t
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import { contentOf, ownStamp } from '../../../src/event/identity.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
-import {
-  comparePlaces,
-  type ExceptionRow,
-  type Place,
-  PROCESS_METAS,
-  type Selection,
-  StoreError,
-} from '../../../src/store/source.ts'
+import { comparePlaces } from '../../../src/store/order.ts'
+import { type ExceptionRow, type Place, PROCESS_METAS, type Selection, StoreError } from '../../../src/store/source.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote } from './subjects.ts'
 

@@ -19,6 +19,7 @@ import {
   settledInRange,
 } from '../../../src/store/influx/pairing.ts'
 import { behindStamps, fluxNs, fluxTime, parseFluxTime, whereTags } from '../../../src/store/influx/selection.ts'
+import { marksWindow } from '../../../src/store/order.ts'
 import type {
   Page,
   PointSource,
@@ -27,7 +28,6 @@ import type {
   TimingState,
   TimingSummaryRow,
 } from '../../../src/store/source.ts'
-import { marksWindow } from '../../../src/store/source.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]

@@ -1,0 +1,53 @@
+// The order of rows, the bounds of times and the buckets, which both stores and the answers share.
+import { MAX_AHEAD_US } from '../event/own-time.ts'
+import type { Buckets, Place } from './source.ts'
+
+/** The order of every list in the answers: times by value, names by code units. */
+export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Places newest first, rows of one time by their tie, which is compared by code points as ClickHouse does. */
+export const comparePlaces = (a: Place, b: Place): number =>
+  compare(b.ns, a.ns) || Buffer.compare(Buffer.from(a.tie), Buffer.from(b.tie))
+
+/** Orders groups of one time by fingerprint, then process. */
+export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`
+
+/** The times that both stores and every writing of the pairing rule can hold: the epoch to 2255-01-01, in ns (53 bits of µs). No event lies outside it. */
+export const FIRST_NS = 0n
+export const LAST_NS = 8_993_721_600_000_000_000n
+
+/** A stamp lies less than a second after its event's time: a store that selects by stamp reads that much further. */
+export const STAMP_REACH_NS = 1_000_000_000n
+
+const MAX_AHEAD_NS = BigInt(MAX_AHEAD_US) * 1000n
+
+interface Range {
+  readonly fromNs: bigint
+  readonly toNs: bigint
+}
+
+/**
+ * The range of marks [fromNs, toNs) that decides every timing of the range.
+ *
+ * A run that reaches into the range started at most MAX_RUN before it, and one that starts in it is settled by a mark at most MAX_RUN later.
+ * The 5 minutes are for a start whose next mark comes more than MAX_RUN later and yet lies ahead of now: it is abandoned, not running.
+ */
+export const marksWindow = ({ fromNs, toNs, maxRunNs }: Range & { readonly maxRunNs: bigint }): Range => ({
+  fromNs: fromNs - maxRunNs > FIRST_NS ? fromNs - maxRunNs : FIRST_NS,
+  toNs: toNs + maxRunNs + MAX_AHEAD_NS < LAST_NS ? toNs + maxRunNs + MAX_AHEAD_NS : LAST_NS,
+})
+
+/** The last of the ascending bounds that is not after `at`; the first one is not. */
+export function floorTo<T extends bigint | number>(bounds: readonly T[], at: T): T {
+  let low = 0
+  for (let high = bounds.length; high - low > 1; ) {
+    const middle = (low + high) >> 1
+    if (bounds[middle]! <= at) low = middle
+    else high = middle
+  }
+  return bounds[low]!
+}
+
+/** The start of the bucket that `ns` lies in. */
+export const bucketNs = (ns: bigint, { everyNs, bounds }: Buckets): bigint =>
+  bounds !== undefined ? floorTo(bounds, ns) : ns - (ns % everyNs!)
