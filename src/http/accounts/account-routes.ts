@@ -14,7 +14,6 @@ import { createRequireManager, refuseWiderScopes } from '../questions/authorize.
 import { type Rules, readJson } from '../read-json.ts'
 import {
   clearedSessionCookie,
-  createFindSession,
   refuseStrangers,
   type SessionRef,
   sessionCookie,
@@ -66,8 +65,9 @@ function withCookie(response: Response, cookie: string): Response {
 const time = (ms: number): string => new Date(ms).toISOString()
 const maybeTime = (ms: number | null): string | null => (ms === null ? null : time(ms))
 
-const answerAccount = ({ createdMs, operator, ...account }: Account): wire.Account => ({
-  ...account,
+const answerAccount = ({ id, email, createdMs, operator }: Account): wire.Account => ({
+  id,
+  email,
   created_at: time(createdMs),
   operator,
 })
@@ -94,9 +94,14 @@ const pingAlone = () =>
 export function accountRoutes(deps: AccountRoutesDeps) {
   const { accounts, addressOf, isSecure } = deps
   const { keys, sessions } = accounts
-  const findSession = createFindSession(sessions.find, deps.isOwnHost)
 
-  /** The session of a request that may act for it. */
+  /** Looks up the session of a request that `refuseStrangers` let pass. */
+  async function findSession(request: Request): Promise<SessionRef | undefined> {
+    const token = sessionToken(request)
+    return token === undefined ? undefined : sessions.find(token)
+  }
+
+  /** The session of a request that may act for it. Another site's request is refused (403) before a missing session is (401). */
   async function requireSession(request: Request): Promise<SessionRef> {
     refuseStrangers(request, deps.isOwnHost)
     const session = await findSession(request)
@@ -195,14 +200,18 @@ export function accountRoutes(deps: AccountRoutesDeps) {
 
   const onManager = createMount(app, requireManager)
   onManager(keyWire.LIST_KEYS, async ({ account }) => ({
-    keys: (await keys.list(account)).map(({ scopes, createdMs, lastUsedMs, expiresMs, revokedMs, ...key }) => ({
-      ...key,
-      scopes: [...scopes],
-      created_at: time(createdMs),
-      last_used_at: maybeTime(lastUsedMs),
-      expires_at: maybeTime(expiresMs),
-      revoked_at: maybeTime(revokedMs),
-    })),
+    keys: (await keys.list(account)).map(
+      ({ id, name, prefix, scopes, createdMs, lastUsedMs, expiresMs, revokedMs }) => ({
+        id,
+        name,
+        prefix,
+        scopes: [...scopes],
+        created_at: time(createdMs),
+        last_used_at: maybeTime(lastUsedMs),
+        expires_at: maybeTime(expiresMs),
+        revoked_at: maybeTime(revokedMs),
+      }),
+    ),
   }))
   onManager(keyWire.CREATE_KEY, async (_, { request }) => {
     const { name, scopes = ['write'] } = await readJson(request, keyWire.CreateKey)
