@@ -83,6 +83,9 @@ describe('one event', () => {
       `stint: ${stint.url} answered 422: The data is incorrect; --uid may only hold a-z, 0-9, - and _\n`,
     ])
     expect((await createPerson(stint.url).run('start p --uid A', { env })).stdout).toBe('')
+    // Without its uid the server would store it, as an exception of no run.
+    expect((await createPerson(stint.url).run('exception p no --uid A', { env })).exitCode).toBe(1)
+    expect(stint.events).toHaveLength(3)
   })
 })
 

@@ -25,6 +25,8 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** Only these mean that the event itself is at fault; any other answer may differ the next time. */
 const NEVER = new Set([413, 422])
+/** The words of every version of the server. */
+const UNKNOWN_FIELD = /^is not a field of/
 const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
 
 /** Never rejects. Pass `signal` to give up. */
@@ -80,12 +82,14 @@ function parseProblem(text: string): Problem | undefined {
 }
 
 /**
- * Version 1.0 of the server refuses `failed`, and a uid except on marks. Without them it stores the event, so the run ends there too.
- * Undefined unless the problem is about one of them.
+ * Early servers do not know `failed`, and a uid except on marks. Without them they store the event, so the run ends there too.
+ * Undefined unless the server says that it does not know one of them: an invalid uid is refused.
  */
 function withoutRefused({ kind, body }: OutgoingEvent, problem: Problem | undefined): OutgoingEvent | undefined {
   const names = kind === 'start' || kind === 'end' ? ['failed'] : ['uid']
-  const refused = names.filter((name) => name in body && problem?.errors.some(({ pointer }) => pointer === `/${name}`))
+  const refused = names.filter((name) =>
+    problem?.errors.some(({ pointer, detail }) => pointer === `/${name}` && UNKNOWN_FIELD.test(String(detail))),
+  )
   if (refused.length === 0) return undefined
   return { kind, body: Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name))) }
 }
