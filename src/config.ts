@@ -155,7 +155,7 @@ export function readConfig(env: Env = process.env): Config {
 
   const smtpUrl = secret('SMTP_URL')
   if (smtpUrl !== undefined && smtpUrl !== '' && !isSmtpUrl(smtpUrl))
-    problems.push('SMTP_URL: must be smtp://user:password@host:port (STARTTLS) or smtps://…')
+    problems.push(`SMTP_URL: must be smtp://user:password@host:port (STARTTLS) or smtps://…; ${ESCAPE}`)
   const mailFrom = raw('MAIL_FROM')
   if (smtpUrl !== undefined && mailFrom === undefined) problems.push('MAIL_FROM: required together with SMTP_URL')
   if (mailFrom !== undefined && !/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/.test(mailFrom))
@@ -165,7 +165,9 @@ export function readConfig(env: Env = process.env): Config {
     problems.push('STINT_HEARTBEAT_URL: must be an http or https URL')
   const databaseUrl = secret('DATABASE_URL')
   if (databaseUrl && !isPostgresUrl(databaseUrl))
-    problems.push('DATABASE_URL: must be a URL such as postgres://user:password@host:5432/database')
+    problems.push(
+      `DATABASE_URL: must be a URL such as postgres://user:password@host:5432/database, with no or a valid sslmode; ${ESCAPE}`,
+    )
   const influxUrl = url('INFLUX_URL', 'INFLUX_TOKEN')
   const clickhouseUrl = url('CLICKHOUSE_URL', 'CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
   const certPath = raw('TLS_CERT')
@@ -272,6 +274,7 @@ export function readConfig(env: Env = process.env): Config {
 }
 
 const MIN_SPOOL_BYTES = 2 ** 20
+const ESCAPE = 'write a % of the password as %25, and @ : / ? # likewise'
 
 /** Settings that have no effect without their URL; setting one means that the URL was forgotten. */
 const NEEDS_URL = {

@@ -49,14 +49,32 @@ export function isPlainHttpUrl(text: string): boolean {
 }
 
 export function isSmtpUrl(text: string): boolean {
-  return URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol) && new URL(text).hostname !== ''
+  if (!URL.canParse(text)) return false
+  const url = new URL(text)
+  return /^smtps?:$/.test(url.protocol) && url.hostname !== '' && hasPlainCredentials(url)
 }
 
 /** Its value is never printed: it holds a password. */
 export function isPostgresUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, hostname, pathname } = new URL(text)
-  return /^postgres(ql)?:$/.test(protocol) && hostname !== '' && pathname.length > 1
+  const url = new URL(text)
+  const sslMode = url.searchParams.get('sslmode') ?? 'disable'
+  return (
+    /^postgres(ql)?:$/.test(url.protocol) &&
+    url.hostname !== '' &&
+    url.pathname.length > 1 &&
+    hasPlainCredentials(url) &&
+    /^(disable|allow|prefer|require|verify-(ca|full))$/.test(sslMode)
+  )
+}
+
+/** A password with a bare % cannot be decoded: it must be written as %25. */
+function hasPlainCredentials({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(`${username}:${password}`) !== undefined
+  } catch {
+    return false
+  }
 }
 
 export function parseTrustProxy(text: string): number | undefined {

@@ -82,6 +82,28 @@ test.each([
   expect(problems.join()).not.toContain('sekret')
 })
 
+test.each([
+  ['DATABASE_URL', 'mysql://u:sekret@host/d'],
+  ['DATABASE_URL', 'postgres://u:100%sekret@host/d'],
+  ['DATABASE_URL', 'postgres://u:sekret@host/d?sslmode=on'],
+  ['SMTP_URL', 'smtp://u:100%sekret@host'],
+  ['SMTP_URL', 'smtp://sekret%@host'],
+])('reports an unusable %s %s with the other invalid settings, without printing it', (name, url) => {
+  const problems = problemsOf({ [name]: url, MAIL_FROM: 'a@b.c', PORT: 'x' })
+  expect(problems).toEqual([
+    expect.stringMatching(new RegExp(`^${name}: must be .* %25`)),
+    expect.stringContaining('PORT'),
+  ])
+  expect(problems.join()).not.toContain('sekret')
+})
+
+test.each(['', '?sslmode=verify-full'])('accepts an escaped password, and sslmode%s', (query) => {
+  const DATABASE_URL = `postgres://u:100%25@host/d${query}`
+  expect(readConfig({ DATABASE_URL, SMTP_URL: 'smtp://u:100%25@host', MAIL_FROM: 'a@b.c' })).toMatchObject({
+    databaseUrl: DATABASE_URL,
+  })
+})
+
 test('accepts a store address with a path and drops its trailing slash', () => {
   expect(readConfig({ CLICKHOUSE_URL: 'https://proxy:8443/clickhouse/' }).clickhouse?.url).toBe(
     'https://proxy:8443/clickhouse',
