@@ -79,6 +79,27 @@ describe.skipIf(lacks('chdb', 'influxd'))('a NODE_ID that another DATA_DIR uses'
   )
 
   test(
+    'is taken by one of three that start at once, also in empty stores',
+    async () => {
+      const fresh = await startFaultStores()
+      try {
+        const starters = [1, 2, 3].map(() => stint(fresh.settings))
+        const starts = await Promise.allSettled(starters.map((one) => one.start()))
+        const refusals = starts.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+        expect(refusals).toEqual([0, 1].map(() => expect.stringContaining('NODE_ID 3 is in use')))
+        const winner = starters[starts.findIndex(({ status }) => status === 'fulfilled')]!
+        expect(await winner.terminate()).toBe(0)
+        const next = stint(fresh.settings) // those that were refused have given their leases back
+        await next.start()
+        await next.kill()
+      } finally {
+        await fresh.close()
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
     'is no hindrance to the same DATA_DIR after a kill, nor where it is moved to',
     async () => {
       await first.kill()
