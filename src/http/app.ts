@@ -14,6 +14,7 @@ import { createAllowedMethods, createLogTrouble, errorToProblem } from './error-
 import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { boundBody, createBodyBudget } from './intake/body-budget.ts'
+import { createFairTurns } from './intake/fair-turns.ts'
 import { type Admission, admit, type GateDeps, isIntake, kindOfPath } from './intake/intake-gate.ts'
 import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
@@ -77,7 +78,7 @@ export function createApp(deps: AppDeps) {
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
   const { stamp, rateLimit } = gate
-  const batch = { ...intake, bodies, stamp, rateLimit, countRefused: deps.countRefused }
+  const batch = { ...intake, bodies, turns: createFairTurns(), stamp, rateLimit, countRefused: deps.countRefused }
   const { readLimit, ...others } = deps
   const asking: AuthorizeDeps = {
     ...others,

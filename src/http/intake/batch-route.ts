@@ -13,15 +13,16 @@ import { PROBLEM_HEADERS, problemBody, uncachedHeaders } from '../answers.ts'
 import { answerBytes } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
-import { type BodyBudget, isSmall, type Keep, type Reserve } from './body-budget.ts'
-import { createFairTurns } from './fair-turns.ts'
+import type { BodyBudget, Keep, Reserve } from './body-budget.ts'
+import type { FairTurns } from './fair-turns.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { parseBatch, readBatch, UnreadableLine } from './read-batch.ts'
+import { isShort, parseBatch, readBatch, UnreadableLine, unpackBatch } from './read-batch.ts'
 import type { Admitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
   stamp(): Stamp
   readonly bodies: BodyBudget
+  readonly turns: FairTurns
   readonly rateLimit: RateLimit
   countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }
@@ -40,12 +41,14 @@ interface BatchAnswer {
 }
 
 const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
-const EVENTS_PER_TURN = 1000
+/** Asking for the time costs as much as a tenth of an event. */
+const EVENTS_PER_LOOK = 32
+const ANSWERS_PER_TURN = 500
 /** Roughly, of an event while its batch is under way: its draft or refusal, and its item of the answer. */
 const EVENT_BYTES = 500
 
 export function batchRoute(deps: BatchDeps) {
-  const takeTurn = createFairTurns()
+  const { turns } = deps
 
   async function parseAll(
     request: Request,
@@ -54,16 +57,18 @@ export function batchRoute(deps: BatchDeps) {
     reserve: Reserve,
   ): Promise<(Draft | Refusal)[]> {
     const results: (Draft | Refusal)[] = []
+    const refuse = rememberRefusals()
     let room = MAX_FAULTS
     const slices = parseBatch(request, bytes)
+    await turns.take(account)
     for (;;) {
-      await takeTurn(account)
+      if (turns.isOver()) await turns.take(account)
       const { value: events, done } = slices.next()
       if (done === true) return results
       reserve(events.length * EVENT_BYTES)
       for (const event of events) {
         const faults = new Faults(room, `/${results.length}`)
-        results.push(parseItem(event, faults, deps) ?? refusalOf(faults, event))
+        results.push(parseItem(event, faults, deps) ?? refuse(faults, event))
         room -= faults.list.length
       }
     }
@@ -80,8 +85,8 @@ export function batchRoute(deps: BatchDeps) {
       return appended.event
     }
     for (const [index, draft] of drafts.entries()) {
-      if (index % EVENTS_PER_TURN === 0) {
-        if (index > 0) await takeTurn(account)
+      if (index % EVENTS_PER_LOOK === 0) {
+        if (turns.isOver()) await turns.take(account)
         for (let full = backpressure(); full !== undefined; full = backpressure()) await full
       }
       results.push('status' in draft ? draft : append(draft, index))
@@ -112,23 +117,19 @@ export function batchRoute(deps: BatchDeps) {
 
   /** Batches whose commits end together would otherwise all build their answers in one turn of the event loop. */
   async function answerItems(results: readonly (Accepted | Refusal)[], account: string): Promise<string> {
-    if (results.length <= EVENTS_PER_TURN) return results.map(answerItem).join(',')
-    const parts: string[] = []
-    for (let from = 0; from < results.length; from += EVENTS_PER_TURN) {
-      await takeTurn(account)
-      parts.push(
-        results
-          .slice(from, from + EVENTS_PER_TURN)
-          .map(answerItem)
-          .join(','),
-      )
+    const items: string[] = []
+    for (const [index, result] of results.entries()) {
+      if (index % ANSWERS_PER_TURN === 0 && index > 0) await turns.take(account)
+      items.push(answerItem(result))
     }
-    return parts.join(',')
+    return items.join(',')
   }
 
   async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<BatchAnswer> {
-    const bytes = await readBatch(request, isSmall(request), reserve)
-    const drafts = await parseAll(request, bytes, account, reserve)
+    const sent = await readBatch(request, reserve)
+    const read = async () =>
+      parseAll(request, await unpackBatch(request, sent, account, reserve, turns), account, reserve)
+    const drafts = await (isShort(request, sent) ? read() : turns.alone(account, read))
     deps.rateLimit.owe(account, drafts.length - 1)
     const results = await appendAll(drafts, account)
     const refusals = results.filter((result): result is Refusal => 'status' in result)
@@ -189,6 +190,17 @@ function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | un
   else if (!isEventKind(event.kind)) faults.add('/kind', `must be ${EVENT_KINDS.join(', ')}`)
   else return parseEvent(event.kind, event, deps, faults, true)
   return undefined
+}
+
+/** Of a batch: thousands of events whose faults are not listed differ in the number of faults alone. */
+function rememberRefusals(): typeof refusalOf {
+  const unlisted = new Map<number, Refusal>()
+  return (faults, event) => {
+    if (faults.list.length > 0 || event instanceof UnreadableLine) return refusalOf(faults, event)
+    const refusal = unlisted.get(faults.count) ?? refusalOf(faults, event)
+    unlisted.set(faults.count, refusal)
+    return refusal
+  }
 }
 
 function refusalOf({ list, count }: Faults, event: unknown): Refusal {

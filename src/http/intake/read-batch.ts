@@ -2,24 +2,45 @@
 // of events are bounded, and it is parsed in slices, so that neither memory nor the event loop is at the mercy of one caller.
 import { Problem } from '../../problem.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../wire/events.ts'
-import type { Reserve } from './body-budget.ts'
-import { collectBytes, jsonMalformed, parseJson, readCounted } from './read-body.ts'
+import { isSmall, type Reserve } from './body-budget.ts'
+import type { FairTurns } from './fair-turns.ts'
+import { type Count, collectBytes, jsonMalformed, parseJson, readCounted } from './read-body.ts'
 
 export const CODINGS = ['gzip', 'zstd']
-/** One slice takes the event loop a millisecond or less. */
-const SLICE_BYTES = 64 * 1024
+/** What is parsed at once; with its check a fraction of a turn. */
+const SLICE_BYTES = 8 * 1024
 
 /** Stands for a line that is not JSON, so that the others of its batch can be accepted. */
 export class UnreadableLine {
   constructor(readonly detail: string) {}
 }
 
-/** The unpacked bytes. Throws Problem `body_too_large`, `json_malformed` or `busy`. */
-export async function readBatch(request: Request, isSmall: boolean, reserve: Reserve): Promise<Uint8Array> {
-  const bytes = isSmall
-    ? new Uint8Array(await request.arrayBuffer())
-    : await readCounted(request, MAX_BATCH_BYTES, reserve)
-  return unpack(request, bytes, reserve)
+/** The bytes as they were sent. Throws Problem `body_too_large` or `busy`. */
+export const readBatch = async (request: Request, reserve: Reserve): Promise<Uint8Array> =>
+  isSmall(request) ? new Uint8Array(await request.arrayBuffer()) : await readCounted(request, MAX_BATCH_BYTES, reserve)
+
+/** One that is parsed in a turn or two. */
+export const isShort = (request: Request, bytes: Uint8Array): boolean =>
+  bytes.length <= 2 * SLICE_BYTES && codingOf(request) === undefined
+
+const codingOf = ({ headers }: Request) =>
+  CODINGS.find((coding) => coding === headers.get('content-encoding')?.toLowerCase())
+
+/** The unpacked bytes; unpacking takes turns. Throws Problem `body_too_large`, `json_malformed` or `busy`. */
+export async function unpackBatch(
+  request: Request,
+  bytes: Uint8Array,
+  account: string,
+  reserve: Reserve,
+  turns: FairTurns,
+): Promise<Uint8Array> {
+  const coding = codingOf(request)
+  if (coding === undefined) return bytes
+  await turns.take(account)
+  return unpack(bytes, coding, (unpacked) => {
+    reserve(unpacked)
+    return turns.isOver() ? turns.take(account) : undefined
+  })
 }
 
 /** Slices of the events, in order. Throws Problem `json_malformed` or `fields_invalid`, as late as with the last slice. */
@@ -39,14 +60,13 @@ const invalid = (detail: string) =>
 const isJsonLines = (request: Request) =>
   (request.headers.get('content-type') ?? '').trim().toLowerCase().startsWith(JSON_LINES)
 
-async function unpack(request: Request, bytes: Uint8Array, reserve: Reserve): Promise<Uint8Array> {
-  const coding = request.headers.get('content-encoding')?.toLowerCase()
-  if (coding !== 'gzip' && coding !== 'zstd') return bytes
+/** The stream unpacks as much as is asked for: without a pause it would be all in one go. */
+async function unpack(bytes: Uint8Array, coding: string, count: Count): Promise<Uint8Array> {
   // Not node:zlib: of zstd that was cut short it takes what is there, and the rest would be lost without a word.
   const unpacking = new DecompressionStream(coding as CompressionFormat) // the type does not know zstd
   try {
     const unpacked = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(unpacking)
-    return await collectBytes(unpacked, MAX_BATCH_BYTES, reserve)
+    return await collectBytes(unpacked, MAX_BATCH_BYTES, count)
   } catch (cause) {
     if (cause instanceof Problem) throw cause
     throw jsonMalformed(`is not valid ${coding}`, cause)

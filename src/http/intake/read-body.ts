@@ -8,8 +8,8 @@ export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', 
 export const jsonMalformed = (detail: string, cause?: unknown) =>
   new Problem('json_malformed', 'The body could not be read as JSON.', { errors: [{ pointer: '', detail }], cause })
 
-/** Counts bytes as they arrive; what it throws ends the reading. */
-type Count = (bytes: number) => void
+/** Counts bytes as they arrive; what it throws ends the reading, and what it returns is waited for. */
+export type Count = (bytes: number) => Promise<void> | undefined | void
 
 /** The bytes of a small body. Content-Length, where there is one, has been judged by the caller. Throws Problem `body_too_large`. */
 export const readSmall = async (request: Request, maxBytes: number): Promise<Uint8Array> =>
@@ -31,8 +31,9 @@ export async function collectBytes(
   for await (const chunk of from) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes)
-    count?.(chunk.byteLength)
     chunks.push(chunk)
+    const pause = count?.(chunk.byteLength)
+    if (pause !== undefined) await pause
   }
   return Buffer.concat(chunks)
 }

@@ -11,8 +11,7 @@ import { problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
-import { isSmall } from '../intake/body-budget.ts'
-import { readBatch } from '../intake/read-batch.ts'
+import { readBatch, unpackBatch } from '../intake/read-batch.ts'
 import { parseJson } from '../intake/read-body.ts'
 import type { Admitted } from '../intake/v1-routes.ts'
 import { type Json, LOGS, METRICS, shapeFault, TRACES } from './otlp-messages.ts'
@@ -85,7 +84,9 @@ export function otlpRoutes(deps: BatchDeps) {
     (message: Message, translate: (request: Json) => Iterable<Translated>, rejectedName: string) =>
     (request: Request, account: string): Promise<Response> =>
       deps.bodies.during(account, async (reserve) => {
-        const bytes = readBatch(request, isSmall(request), reserve)
+        const bytes = readBatch(request, reserve).then((sent) =>
+          unpackBatch(request, sent, account, reserve, deps.turns),
+        )
         const rejected = await accept(translate(await parse(request, bytes, message)), account)
         return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
       })

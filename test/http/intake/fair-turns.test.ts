@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { createFairTurns } from '../../../src/http/intake/fair-turns.ts'
+import { unpackBatch } from '../../../src/http/intake/read-batch.ts'
 
 test('accounts take turns, whatever their load, each in its own order', async () => {
-  const takeTurn = createFairTurns()
+  const turns = createFairTurns()
   const order: string[] = []
   const work = async (account: string, pieces: number) => {
     for (let i = 0; i < pieces; i++) {
-      await takeTurn(account)
+      await turns.take(account)
       order.push(account)
     }
   }
@@ -17,16 +19,64 @@ test('accounts take turns, whatever their load, each in its own order', async ()
   expect(late).toBeLessThan(16)
 })
 
-test('yields to the event loop between two slices', async () => {
-  const takeTurn = createFairTurns()
+test('yields to the event loop between two turns', async () => {
+  const turns = createFairTurns()
   const seen: string[] = []
-  const slices = (async () => {
-    for (let i = 0; i < 3; i++) {
-      await takeTurn('a')
-      seen.push('slice')
-      setImmediate(() => seen.push('other'))
-    }
-  })()
-  await slices
-  expect(seen.slice(0, 5)).toEqual(['slice', 'other', 'slice', 'other', 'slice'])
+  for (let i = 0; i < 3; i++) {
+    await turns.take('a')
+    seen.push('turn')
+    setImmediate(() => seen.push('other'))
+  }
+  expect(seen).toEqual(['turn', 'other', 'turn', 'other', 'turn'])
 })
+
+test('a turn is over by the clock, from its beginning on', async () => {
+  let us = 0
+  const turns = createFairTurns({ monotonicUs: () => us })
+  us = 7_000
+  await turns.take('a')
+  expect(turns.isOver()).toBe(false)
+  us += 2_000
+  expect(turns.isOver()).toBe(true)
+  await turns.take('a')
+  expect(turns.isOver()).toBe(false)
+})
+
+test('the works of an account run one after the other, also behind one that failed', async () => {
+  const turns = createFairTurns()
+  const seen: string[] = []
+  const work =
+    (name: string, fails = false) =>
+    async () => {
+      seen.push(`${name} begins`)
+      await Bun.sleep(1)
+      seen.push(`${name} ends`)
+      if (fails) throw new Error(name)
+    }
+  const results = await Promise.allSettled([
+    turns.alone('a', work('first', true)),
+    turns.alone('a', work('second')),
+    turns.alone('a', work('third')),
+    turns.alone('b', work('other')),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
+  const ofA = seen.filter((step) => !step.startsWith('other'))
+  expect(ofA).toEqual(['first begins', 'first ends', 'second begins', 'second ends', 'third begins', 'third ends'])
+  expect(seen.indexOf('other begins')).toBeLessThan(seen.indexOf('first ends'))
+})
+
+for (const [coding, pack] of [
+  ['gzip', gzipSync],
+  ['zstd', zstdCompressSync],
+] as const)
+  test(`unpacking ${coding} asks after each chunk whether its turn is over`, async () => {
+    const packed = pack(Buffer.alloc(8 * 2 ** 20, ' '))
+    const request = new Request('http://a/', { headers: { 'content-encoding': coding } })
+    let [taken, reserved] = [0, 0]
+    const turns = { ...createFairTurns(), isOver: () => true }
+    const counting = { ...turns, take: (account: string) => turns.take(account).then(() => void taken++) }
+    const bytes = await unpackBatch(request, packed, 'a', (more) => (reserved += more), counting)
+    expect(bytes).toHaveLength(8 * 2 ** 20)
+    expect(reserved).toBe(8 * 2 ** 20)
+    expect(taken).toBeGreaterThanOrEqual(64)
+  })
