@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly open: Op
 const HOME = 'home'
 
 const root = document.getElementById('app')!
-const live = h('div', { class: 'hidden', role: 'status' })
+const live = h('div.hidden', { role: 'status' })
 document.body.append(live)
 
 const wallMs = () => systemClock.wallUs() / 1000
@@ -76,7 +76,7 @@ function showFailure(error: unknown): void {
   const { title, detail } = explain(error)
   setTitle(title)
   const again = button('Try again', () => void showDoor())
-  fill(root, h('main', { class: 'door' }, h('h1', {}, title), note(detail), again))
+  fill(root, h('main.door', h('h1', title), note(detail), again))
 }
 
 /** `firstKey` comes with an account that was just created. */

@@ -17,7 +17,7 @@ export interface FiringList {
 
 export function createFiringList(api: Api, everyMs: number): FiringList {
   const list = h('ul')
-  const element = h('section', { class: 'firing', 'aria-label': 'Firing alerts', hidden: true }, list)
+  const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
   let shown = ''
 
   const poll = createPoll<AlertPage>({
@@ -35,12 +35,11 @@ export function createFiringList(api: Api, everyMs: number): FiringList {
     if (signature === shown) return
     shown = signature
     element.hidden = alerts.length === 0
-    fill(list, ...alerts.map(toItem), next !== null && h('li', {}, watchesLink('More alerts')))
+    fill(list, ...alerts.map(toItem), next !== null && h('li', watchesLink('More alerts')))
   }
 
   return { element, start: () => poll.now(), close: () => poll.stop() }
 }
 
 const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
-const toItem = ({ summary }: Alert) =>
-  h('li', {}, h('span', { class: 'badge badge-bad' }, 'firing'), ' ', watchesLink(nameText(summary)))
+const toItem = ({ summary }: Alert) => h('li', h('span.badge.badge-bad', 'firing'), ' ', watchesLink(nameText(summary)))

@@ -40,12 +40,11 @@ export function createHomeFilters(change: (changes: Params) => void) {
   })
   const sort = createChoice<Sort>('Sort by', (value) => change({ sort: value === 'trouble' ? undefined : value }))
   const chips = VERDICTS.map((verdict) => {
-    const count = h('span', { class: 'chip-count' })
+    const count = h('span.chip-count')
     const button = h(
-      'button',
+      'button.chip',
       {
         type: 'button',
-        class: 'chip',
         onclick: () => change({ state: button.getAttribute('aria-pressed') === 'true' ? undefined : verdict }),
       },
       h('i', { class: `mark mark-${verdict}` }),
@@ -56,13 +55,12 @@ export function createHomeFilters(change: (changes: Params) => void) {
   })
   return {
     element: h(
-      'div',
-      { class: 'toolbar' },
-      h('div', { class: 'chips', role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button)),
+      'div.toolbar',
+      h('div.chips', { role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button)),
       h(
-        'div',
-        { class: 'filters', role: 'group', 'aria-label': 'Filter' },
-        h('div', { class: 'field' }, h('label', { for: 'home-search' }, 'Search'), search),
+        'div.filters',
+        { role: 'group', 'aria-label': 'Filter' },
+        h('div.field', h('label', { for: 'home-search' }, 'Search'), search),
         sort.element,
       ),
     ),

@@ -32,11 +32,11 @@ export function openHomePage(app: App): Page {
   const feed = createLatestFeed(api, nowMs)
   const firing = createFiringList(api, LATEST_EVERY_MS)
   const region = createRegion()
-  const sentence = h('p', { class: 'answer', role: 'status' })
-  const dayLine = h('p', { class: 'day-line' })
+  const sentence = h('p.answer', { role: 'status' })
+  const dayLine = h('p.day-line')
   const filters = createHomeFilters(change)
   const table = createHomeTable(nowMs)
-  const card = h('div', { class: 'card card-table' }, filters.element, table.element)
+  const card = h('div.card.card-table', filters.element, table.element)
 
   const latestPoll = createPoll<Latest>({
     everyMs: () => LATEST_EVERY_MS,
@@ -111,7 +111,7 @@ export function openHomePage(app: App): Page {
         ? [link('exceptions', {}, `${day.hasMoreGroups ? 'at least ' : ''}${plural(exceptions, 'exception')}`)]
         : []),
     ]
-    fill(dayLine, h('span', { class: 'muted' }, 'Last 24 hours:'), ...links)
+    fill(dayLine, h('span.muted', 'Last 24 hours:'), ...links)
   }
 
   function showNone(): void {
@@ -119,15 +119,14 @@ export function openHomePage(app: App): Page {
       nowMs(),
       'No processes yet',
       note('A process appears as soon as your code sends its first event.'),
-      h('a', { class: 'button button-main', href: formatRoute('welcome') }, 'Send the first event'),
+      h('a.button.button-main', { href: formatRoute('welcome') }, 'Send the first event'),
     )
   }
 
   region.loading()
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader('Home', 'Every process that sent something in the last 30 days.'),
       firing.element,
       region.element,

@@ -14,7 +14,7 @@ import { STRIP } from './latest-feed.ts'
 const DAY = '-24h'
 
 export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
-  const none = () => h('span', { class: 'muted' }, '–')
+  const none = () => h('span.muted', '–')
   const ago = (ms: number) => h('time', { datetime: new Date(ms).toISOString() }, formatAgo(ms, nowMs()))
 
   return createDataTable<HomeRow>({
@@ -36,7 +36,7 @@ export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
       {
         label: 'Process',
         cell: ({ process, metas, runs }) => [
-          h('a', { class: 'strong clip', title: process, href: runsOf(process, runs, nowMs()) }, nameText(process)),
+          h('a.strong.clip', { title: process, href: runsOf(process, runs, nowMs()) }, nameText(process)),
           subLine(describeMetas(metas)),
         ],
       },
@@ -47,7 +47,7 @@ export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
             'span',
             { class: `state state-${verdict}` },
             h('i', { class: `mark mark-${verdict}` }),
-            h('span', {}, VERDICT_TEXT[verdict]),
+            h('span', VERDICT_TEXT[verdict]),
           ),
       },
       {
@@ -55,8 +55,8 @@ export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
         isMinor: true,
         cell: ({ last, lastSeenMs }) =>
           last === undefined
-            ? [none(), h('span', { class: 'sub' }, 'seen ', ago(lastSeenMs))]
-            : h('a', { class: 'quiet-link', href: runOf(last, nowMs()) }, ago(last.startMs)),
+            ? [none(), h('span.sub', 'seen ', ago(lastSeenMs))]
+            : h('a.quiet-link', { href: runOf(last, nowMs()) }, ago(last.startMs)),
       },
       { label: 'Took', isNumber: true, isMinor: true, cell: (row) => duration(row, nowMs()) ?? none() },
       { label: 'Last 24 h', isNumber: true, cell: (row) => troubles(row) ?? none() },
@@ -90,7 +90,7 @@ function duration({ last, usualMs }: HomeRow, nowMs: number): (HTMLElement | str
   const text = last.state === 'running' ? `${formatDuration(ms)} so far` : formatDuration(ms)
   if (usualMs === undefined) return [text]
   if (last.state === 'running' && ms <= OVERDUE_TIMES * usualMs)
-    return [text, h('span', { class: 'sub' }, `usually ${formatDuration(usualMs)}`)]
+    return [text, h('span.sub', `usually ${formatDuration(usualMs)}`)]
   const isSlow = !isTrouble(last) && ms > OVERDUE_TIMES * usualMs
   return [
     text,
@@ -105,10 +105,9 @@ function duration({ last, usualMs }: HomeRow, nowMs: number): (HTMLElement | str
 function troubles({ process, failed, unfinished, exceptions }: HomeRow): HTMLElement | undefined {
   if (failed + unfinished + exceptions === 0) return undefined
   const link = (page: string, params: Params, text: string) =>
-    h('a', { class: 'bad', href: formatRoute(page, { process, from: DAY, ...params }) }, text)
+    h('a.bad', { href: formatRoute(page, { process, from: DAY, ...params }) }, text)
   return h(
-    'span',
-    { class: 'failures' },
+    'span.failures',
     failed > 0 && link('runs', { state: 'failed' }, `${formatCount(failed)} failed`),
     unfinished > 0 && link('runs', { state: 'abandoned' }, `${formatCount(unfinished)} never finished`),
     exceptions > 0 && link('exceptions', {}, plural(exceptions, 'exception')),
@@ -137,9 +136,8 @@ export function runStrip(runs: readonly Run[], nowMs: number, choose: (run: Run)
   const failed = shown.filter(isTrouble).length
   const first = STRIP - shown.length
   return svg(
-    'svg',
+    'svg.strip',
     {
-      class: 'strip',
       viewBox: `0 0 ${STRIP * STEP} ${HEIGHT}`,
       role: 'img',
       'aria-label': `Last ${plural(shown.length, 'run')}, ${failed} with trouble`,
@@ -158,7 +156,6 @@ export function runStrip(runs: readonly Run[], nowMs: number, choose: (run: Run)
         },
         svg(
           'title',
-          {},
           `${describeState(run)} · ${formatDuration(lengthMs(run, nowMs))} · ${formatMoment(run.startMs, nowMs)}`,
         ),
       )

@@ -10,10 +10,10 @@ export const copyButton = (what: string, text: () => string, look = ''): HTMLBut
 
 /** The same as a small picture behind a text. */
 export const copyIcon = (what: string, text: () => string): HTMLButtonElement =>
-  createButton(what, text, h('span', { class: 'hidden', 'aria-live': 'polite' }, what), 'button-copy')
+  createButton(what, text, h('span.hidden', { 'aria-live': 'polite' }, what), 'button-copy')
 
 function createButton(what: string, text: () => string, label: HTMLElement, look: string): HTMLButtonElement {
-  const picture = h('span', { class: 'button-icon' }, icon('copy'))
+  const picture = h('span.button-icon', icon('copy'))
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const report = (said: string, isDone: boolean) => {
@@ -48,7 +48,7 @@ async function copy(text: string): Promise<boolean> {
 }
 
 function copyBySelection(text: string): boolean {
-  const area = h('textarea', { class: 'hidden', 'aria-hidden': 'true' })
+  const area = h('textarea.hidden', { 'aria-hidden': 'true' })
   area.value = text
   document.body.append(area)
   area.select()

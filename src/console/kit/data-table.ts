@@ -49,23 +49,20 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
     )
 
   const scroller = h(
-    'div',
-    { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    'div.table-scroll',
+    { tabindex: 0, role: 'region', 'aria-label': caption },
     h(
       'table',
-      {},
-      h('caption', { class: 'hidden' }, caption),
+      h('caption.hidden', caption),
       h(
         'thead',
-        {},
         h(
           'tr',
-          {},
           ...columns.map((column) =>
             h(
               'th',
               { scope: 'col', class: classOf(column) },
-              column.isSilent ? h('span', { class: 'hidden' }, column.label) : column.label,
+              column.isSilent ? h('span.hidden', column.label) : column.label,
             ),
           ),
         ),
@@ -77,7 +74,7 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
   const exports = toExport && exportButtons(caption.toLowerCase(), () => exported().map(toExport))
 
   return {
-    element: exports === undefined ? scroller : h('div', {}, scroller, exports),
+    element: exports === undefined ? scroller : h('div', scroller, exports),
     show(rows) {
       shown = rows
       const next: typeof kept = new Map()
@@ -94,7 +91,7 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
 }
 
 /** The second line below a name; the title holds the whole text where it is cut. */
-export const subLine = (text: string): HTMLElement => h('span', { class: 'sub clip', title: text }, nameText(text))
+export const subLine = (text: string): HTMLElement => h('span.sub.clip', { title: text }, nameText(text))
 
 /** Moves only rows that are out of place: a removed element loses its focus. */
 function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
@@ -118,8 +115,7 @@ export function exportButtons(what: string, rows: () => readonly ExportRow[]): H
       'aria-label': `Export ${what} as ${kind}`,
     })
   return h(
-    'p',
-    { class: 'export muted' },
+    'p.export.muted',
     'Export: ',
     exportButton('CSV', toCsv, 'text/csv'),
     ' ',
@@ -159,16 +155,15 @@ export function chartTable(
   nowMs: number,
 ): HTMLElement {
   const head = lines.map(({ label }) =>
-    h('th', { scope: 'col', class: 'number' }, h('span', { class: 'clip', title: label }, nameText(label))),
+    h('th.number', { scope: 'col' }, h('span.clip', { title: label }, nameText(label))),
   )
   const rows = atMs.map((ms, i) =>
     h(
       'tr',
-      {},
       h('th', { scope: 'row' }, formatMoment(ms, nowMs)),
       ...lines.map(({ values }) => {
         const value = values[i] ?? null
-        return h('td', { class: 'number' }, value === null ? '–' : formatValue(value))
+        return h('td.number', value === null ? '–' : formatValue(value))
       }),
     ),
   )
@@ -180,10 +175,9 @@ export function chartTable(
   )
   const table = h(
     'table',
-    {},
-    h('caption', { class: 'hidden' }, title),
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Time'), ...head)),
-    h('tbody', {}, ...rows),
+    h('caption.hidden', title),
+    h('thead', h('tr', h('th', { scope: 'col' }, 'Time'), ...head)),
+    h('tbody', ...rows),
   )
-  return h('div', {}, table, exports)
+  return h('div', table, exports)
 }

@@ -27,7 +27,7 @@ export function openDialog(title: string, content: readonly Child[], options: Di
     h('h2', { id }, title),
     ...content,
   )
-  const warning = h('p', { class: 'banner banner-warn', role: 'alert' })
+  const warning = h('p.banner.banner-warn', { role: 'alert' })
   dialog.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || options.keep === undefined) return
     event.preventDefault()
@@ -76,5 +76,5 @@ export function confirmAction(confirmation: Confirmation): void {
     },
   })
   form.querySelector('.form-buttons')?.append(cancel)
-  const dialog = openDialog(title, [text.length > 0 && h('div', { class: 'dialog-text' }, ...text), form])
+  const dialog = openDialog(title, [text.length > 0 && h('div.dialog-text', ...text), form])
 }

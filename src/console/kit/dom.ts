@@ -4,44 +4,50 @@ export type Child = Node | string | number | null | undefined | false
 type Handler = (event: never) => void
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined | Handler>>
 
-/** `h('button', { type: 'button', onclick: save }, 'Save')`. `true` sets an empty attribute; `false` and undefined set none. */
-export function h<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[Tag] {
-  const element = document.createElement(tag)
-  setAttributes(element, attributes)
-  element.append(...nodes(children))
+/**
+ * `h('div.card', { id: 'x' }, 'Text', child)`: a tag with its classes, attributes where there are any, and children. `true` sets an empty
+ * attribute; `false` and undefined set none.
+ */
+export const h = <Tag extends keyof HTMLElementTagNameMap>(
+  selector: Tag | `${Tag}.${string}`,
+  ...content: Content
+): HTMLElementTagNameMap[Tag] =>
+  build((tag) => document.createElement(tag) as HTMLElementTagNameMap[Tag], selector, content)
+
+/** Like `h`, for pictures. */
+export const svg = <Tag extends keyof SVGElementTagNameMap>(
+  selector: Tag | `${Tag}.${string}`,
+  ...content: Content
+): SVGElementTagNameMap[Tag] =>
+  build((tag) => document.createElementNS(SVG, tag) as SVGElementTagNameMap[Tag], selector, content)
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+type Content = readonly [attributes: Attributes, ...children: Child[]] | readonly Child[]
+
+function build<E extends Element>(create: (tag: string) => E, selector: string, content: Content): E {
+  const [tag, ...classes] = selector.split('.')
+  const element = create(tag!)
+  const [first] = content
+  const hasAttributes = typeof first === 'object' && first !== null && !(first instanceof Node)
+  if (classes.length > 0) element.setAttribute('class', classes.join(' '))
+  if (hasAttributes) setAttributes(element, first)
+  element.append(...nodes((hasAttributes ? content.slice(1) : content) as readonly Child[]))
   return element
 }
 
 /** A caller's text in its own direction: one written from right to left must not turn what stands beside it. */
-export const nameText = (text: string): HTMLElement => h('bdi', {}, text)
+export const nameText = (text: string): HTMLElement => h('bdi', text)
 
 /** `attributes` replace those that every button has. */
 export const button = (label: Child, onclick: () => void, attributes: Attributes = {}): HTMLButtonElement =>
   h('button', { type: 'button', class: 'button', onclick, ...attributes }, label)
 
-export const note = (...text: readonly Child[]): HTMLElement => h('p', { class: 'muted' }, ...text)
+export const note = (...text: readonly Child[]): HTMLElement => h('p.muted', ...text)
 
 /** A name and its value in a `dl`. */
 export const fact = (name: string, ...value: readonly Child[]): HTMLElement =>
-  h('div', {}, h('dt', {}, name), h('dd', {}, ...value))
-
-const SVG = 'http://www.w3.org/2000/svg'
-
-/** Like `h`, for pictures. */
-export function svg<Tag extends keyof SVGElementTagNameMap>(
-  tag: Tag,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
-): SVGElementTagNameMap[Tag] {
-  const element = document.createElementNS(SVG, tag)
-  setAttributes(element, attributes)
-  element.append(...nodes(children))
-  return element
-}
+  h('div', h('dt', name), h('dd', ...value))
 
 /** Replaces the children of an element, unless they are the same already. */
 export function fill(parent: Element, ...children: readonly Child[]): void {

@@ -38,12 +38,12 @@ function toField<Input extends HTMLInputElement | HTMLSelectElement>(
 ): Field<Input> {
   const id = `field-${++fields}`
   input.id = id
-  const fault = h('p', { id: `${id}-fault`, class: 'field-fault' })
-  const hintElement = hint === undefined ? undefined : h('p', { id: `${id}-hint`, class: 'field-hint' }, hint)
+  const fault = h('p.field-fault', { id: `${id}-fault` })
+  const hintElement = hint === undefined ? undefined : h('p.field-hint', { id: `${id}-hint` }, hint)
   input.setAttribute('aria-describedby', [hintElement && `${id}-hint`, `${id}-fault`].filter(Boolean).join(' '))
   return {
     input,
-    element: h('div', { class: 'field' }, h('label', { for: id }, label), input, hintElement, fault),
+    element: h('div.field', h('label', { for: id }, label), input, hintElement, fault),
     fault(detail) {
       fault.textContent = detail ?? ''
       if (detail === undefined) input.removeAttribute('aria-invalid')
@@ -109,15 +109,14 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
     })
     const { title, detail } = explain(error)
     if (wrong.length === 0) {
-      fill(failure, h('div', { class: 'banner banner-danger' }, h('p', {}, h('strong', {}, title), ` ${detail}`)))
+      fill(failure, h('div.banner.banner-danger', h('p', h('strong', title), ` ${detail}`)))
     }
     ;(wrong[0] ?? fields[0])?.input.focus()
   }
 
   return h(
-    'form',
+    'form.form',
     {
-      class: 'form',
       novalidate: true,
       onsubmit: (event: Event) => {
         event.preventDefault()
@@ -127,7 +126,7 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
     failure,
     ...(content ?? fields.map(({ element }) => element)),
     ...more,
-    h('div', { class: 'form-buttons' }, button),
+    h('div.form-buttons', button),
   )
 }
 
@@ -168,10 +167,10 @@ export function createChoice<T>(label: string, choose: (value: T) => void): Choi
     },
   })
   return {
-    element: h('div', { class: 'field' }, h('label', { for: id }, label), select),
+    element: h('div.field', h('label', { for: id }, label), select),
     show(options, chosen) {
       const isSame = options.length === shown.length && options.every((option, i) => option.label === shown[i]?.label)
-      if (!isSame) select.replaceChildren(...options.map((option) => h('option', {}, option.label)))
+      if (!isSame) select.replaceChildren(...options.map((option) => h('option', option.label)))
       shown = options
       select.selectedIndex = options.findIndex(({ value }) => value === chosen)
     },

@@ -29,31 +29,23 @@ const KEPT = ['process', 'from', 'to']
 /** `search` opens the search for processes and pages. */
 export function createFrame(account: Account, search: () => void): Frame {
   const link = (page: string, label: string, name: IconName) =>
-    h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', {}, label))
+    h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', label))
   const main = h('main', { id: 'main', tabindex: -1 })
   const menu = h(
-    'nav',
-    { class: 'nav', id: 'nav', 'aria-label': 'Pages' },
+    'nav.nav',
+    { id: 'nav', 'aria-label': 'Pages' },
+    h('button.button.nav-search', { type: 'button', onclick: search }, icon('search'), 'Search', h('kbd', 'Ctrl K')),
+    h('ul', ...ENTRIES.map(([page, label]) => h('li', link(page, label, page)))),
     h(
-      'button',
-      { type: 'button', class: 'button nav-search', onclick: search },
-      icon('search'),
-      'Search',
-      h('kbd', {}, 'Ctrl K'),
-    ),
-    h('ul', {}, ...ENTRIES.map(([page, label]) => h('li', {}, link(page, label, page)))),
-    h(
-      'ul',
-      { class: 'nav-end' },
-      h('li', {}, h('a', { href: 'swagger', target: '_blank', rel: 'noopener' }, h('span', {}, 'API reference'))),
-      h('li', {}, link('account', account.email, 'account')),
+      'ul.nav-end',
+      h('li', h('a', { href: 'swagger', target: '_blank', rel: 'noopener' }, h('span', 'API reference'))),
+      h('li', link('account', account.email, 'account')),
     ),
   )
   const toggle = h(
-    'button',
+    'button.menu-toggle',
     {
       type: 'button',
-      class: 'menu-toggle',
       'aria-expanded': 'false',
       'aria-controls': 'nav',
       onclick: () => setOpen(toggle.getAttribute('aria-expanded') !== 'true'),
@@ -77,13 +69,7 @@ export function createFrame(account: Account, search: () => void): Frame {
     },
     'Skip to content',
   )
-  const element = h(
-    'div',
-    { class: 'frame' },
-    skip,
-    h('header', { class: 'side' }, h('div', { class: 'brand' }, logo(), h('span', {}, 'Stint')), toggle, menu),
-    main,
-  )
+  const element = h('div.frame', skip, h('header.side', h('div.brand', logo(), h('span', 'Stint')), toggle, menu), main)
   return {
     element,
     keep(params) {

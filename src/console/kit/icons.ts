@@ -36,10 +36,10 @@ export const icon = (name: IconName): SVGSVGElement =>
 /** Three runs in their lanes; the page's icon shows the same. */
 export const logo = (): SVGSVGElement =>
   svg(
-    'svg',
-    { class: 'logo', viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
-    svg('rect', { class: 'logo-ground', width: 24, height: 24, rx: 6 }),
-    svg('rect', { class: 'logo-bar', x: 4, y: 6, width: 9, height: 3, rx: 1.5 }),
-    svg('rect', { class: 'logo-bar', x: 8, y: 10.5, width: 12, height: 3, rx: 1.5 }),
-    svg('rect', { class: 'logo-bar', x: 5, y: 15, width: 6, height: 3, rx: 1.5 }),
+    'svg.logo',
+    { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
+    svg('rect.logo-ground', { width: 24, height: 24, rx: 6 }),
+    svg('rect.logo-bar', { x: 4, y: 6, width: 9, height: 3, rx: 1.5 }),
+    svg('rect.logo-bar', { x: 8, y: 10.5, width: 12, height: 3, rx: 1.5 }),
+    svg('rect.logo-bar', { x: 5, y: 15, width: 6, height: 3, rx: 1.5 }),
   )

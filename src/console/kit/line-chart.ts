@@ -69,11 +69,11 @@ const LINES_MAX = 8
 
 export function createLineChart(options: LineChartOptions): LineChart {
   const { title, formatValue, crosshair, pick } = options
-  const plot = h('div', { class: 'plot', 'aria-hidden': 'true' })
-  const caption = h('figcaption', { class: 'muted' })
-  const table = h('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': `${title} as a table` })
-  const details = h('details', { class: 'as-table' }, h('summary', {}, 'Show as a table'), table)
-  const element = h('figure', { class: 'chart' }, h('h2', {}, title), caption, plot, details)
+  const plot = h('div.plot', { 'aria-hidden': 'true' })
+  const caption = h('figcaption.muted')
+  const table = h('div.table-scroll', { tabindex: 0, role: 'region', 'aria-label': `${title} as a table` })
+  const details = h('details.as-table', h('summary', 'Show as a table'), table)
+  const element = h('figure.chart', h('h2', title), caption, plot, details)
   let chart: uPlot | undefined
   let shape = ''
   let shown: { data: ChartData; nowMs: number } | undefined

@@ -38,8 +38,7 @@ export type OpenPage = (app: App) => Page
 /** The name of the page, what it is about, and what can be done with all of it. */
 export const pageHeader = (title: string, lead: Child, ...actions: readonly Child[]): HTMLElement =>
   h(
-    'header',
-    { class: 'page-header' },
-    h('div', {}, h('h1', { tabindex: -1 }, title), h('p', { class: 'lead' }, lead)),
-    actions.length > 0 && h('div', { class: 'button-row' }, ...actions),
+    'header.page-header',
+    h('div', h('h1', { tabindex: -1 }, title), h('p.lead', lead)),
+    actions.length > 0 && h('div.button-row', ...actions),
   )

@@ -22,7 +22,7 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
   let names: readonly string[] = []
   let found: readonly Target[] = []
   let at = 0
-  const list = h('ul', { id: 'quick-list', role: 'listbox', 'aria-label': 'Results', class: 'quick-list' })
+  const list = h('ul.quick-list', { id: 'quick-list', role: 'listbox', 'aria-label': 'Results' })
   const input = h('input', {
     type: 'search',
     role: 'combobox',
@@ -73,7 +73,7 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
         'li',
         { id: `quick-${i}`, role: 'option', 'aria-selected': String(i === at) },
         nameText(label),
-        h('span', { class: 'muted' }, kind),
+        h('span.muted', kind),
       )
       item.addEventListener('click', () => open(found[i]))
       return item
@@ -89,7 +89,7 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
     location.hash = target.href
   }
 
-  const dialog = openDialog('Go to', [h('div', { class: 'field' }, input), list], { class: 'quick' })
+  const dialog = openDialog('Go to', [h('div.field', input), list], { class: 'quick' })
   search()
   void askProcesses()
     .then((entries) => {

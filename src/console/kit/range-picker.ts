@@ -19,14 +19,13 @@ export function createRangePicker(choose: (changes: Params) => void) {
     from,
     button: h('button', { type: 'button', onclick: () => choose({ from, to: undefined }) }, label),
   }))
-  const fixed = h('p', { class: 'range-fixed' })
+  const fixed = h('p.range-fixed')
   const live = button(
     'Back to live',
     () => shown !== undefined && choose({ from: liveFrom(shown.range.toMs - shown.range.fromMs), to: undefined }),
   )
-  const zone = h('button', {
+  const zone = h('button.button', {
     type: 'button',
-    class: 'button',
     title: 'Switch between UTC and local time',
     onclick: () => {
       chooseZone(currentZone() === 'UTC' ? 'local' : 'UTC')
@@ -43,15 +42,10 @@ export function createRangePicker(choose: (changes: Params) => void) {
     choose(toMs >= nowMs ? { from: liveFrom(toMs - fromMs), to: undefined } : fixRange(fromMs, toMs))
   }
   const step = (name: 'earlier' | 'later' | 'zoomIn' | 'zoomOut', label: string, act: () => void) =>
-    h(
-      'button',
-      { type: 'button', class: 'button button-icon-only', 'aria-label': label, title: label, onclick: act },
-      icon(name),
-    )
+    h('button.button.button-icon-only', { type: 'button', 'aria-label': label, title: label, onclick: act }, icon(name))
   const later = step('later', 'Later', move(0.5, 0.5))
   const steps = h(
-    'div',
-    { class: 'button-row' },
+    'div.button-row',
     step('earlier', 'Earlier', move(-0.5, -0.5)),
     step('zoomOut', 'Zoom out', move(-0.5, 0.5)),
     step('zoomIn', 'Zoom in', move(0.25, -0.25)),
@@ -60,15 +54,14 @@ export function createRangePicker(choose: (changes: Params) => void) {
 
   const moment = (name: string, label: string) => {
     const input = h('input', { id: `${id}-${name}`, type: 'datetime-local', step: 1, required: true })
-    return { input, field: h('div', { class: 'field' }, h('label', { for: `${id}-${name}` }, label), input) }
+    return { input, field: h('div.field', h('label', { for: `${id}-${name}` }, label), input) }
   }
   const [from, to] = [moment('from', 'From'), moment('to', 'To')]
-  const fault = h('p', { class: 'field-fault', role: 'alert' })
-  const zoneHint = h('p', { class: 'field-hint' })
+  const fault = h('p.field-fault', { role: 'alert' })
+  const zoneHint = h('p.field-hint')
   const form = h(
-    'form',
+    'form.form',
     {
-      class: 'form',
       novalidate: true,
       onsubmit: (event: Event) => {
         event.preventDefault()
@@ -89,13 +82,12 @@ export function createRangePicker(choose: (changes: Params) => void) {
     zoneHint,
     fault,
     h(
-      'div',
-      { class: 'form-buttons' },
-      h('button', { type: 'submit', class: 'button button-main' }, 'Apply'),
+      'div.form-buttons',
+      h('button.button.button-main', { type: 'submit' }, 'Apply'),
       copyButton('Copy link to this range', fixedLink),
     ),
   )
-  const popover = h('div', { id, popover: 'auto', class: 'popover' }, form)
+  const popover = h('div.popover', { id, popover: 'auto' }, form)
   popover.addEventListener('beforetoggle', () => {
     if (shown === undefined) return
     from.input.value = writeMoment(shown.range.fromMs)
@@ -103,7 +95,7 @@ export function createRangePicker(choose: (changes: Params) => void) {
     setText(zoneHint, `Times in ${zoneName(shown.nowMs)}.`)
     setText(fault, '')
   })
-  const custom = h('button', { type: 'button', popovertarget: id, class: 'range-custom' }, 'Custom')
+  const custom = h('button.range-custom', { type: 'button', popovertarget: id }, 'Custom')
 
   /** The view with its range written out: it shows the same when it is opened later. */
   function fixedLink(): string {
@@ -112,12 +104,12 @@ export function createRangePicker(choose: (changes: Params) => void) {
     return new URL(formatRoute(page, changeParams(params, range)), location.href).href
   }
 
-  const chosen = h('div', { class: 'range-chosen' })
+  const chosen = h('div.range-chosen')
   return {
     element: h(
-      'div',
-      { class: 'range', role: 'group', 'aria-label': 'Range of time' },
-      h('div', { class: 'segments' }, ...presets.map(({ button }) => button), custom),
+      'div.range',
+      { role: 'group', 'aria-label': 'Range of time' },
+      h('div.segments', ...presets.map(({ button }) => button), custom),
       popover,
       steps,
       zone,

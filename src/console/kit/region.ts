@@ -17,9 +17,9 @@ export interface Region {
 }
 
 export function createRegion(): Region {
-  const notice = h('div', { class: 'region-notice', role: 'status' })
-  const content = h('div', { class: 'region-content' })
-  const element = h('div', { class: 'region' }, notice, content)
+  const notice = h('div.region-notice', { role: 'status' })
+  const content = h('div.region-content')
+  const element = h('div.region', notice, content)
   let shownAtMs: number | undefined
   let reported = ''
 
@@ -44,7 +44,7 @@ export function createRegion(): Region {
     },
     ready: (nowMs, ...children) => settle(nowMs, children),
     empty: (nowMs, title, ...more) =>
-      settle(nowMs, [h('div', { class: 'empty' }, icon('empty'), h('p', { class: 'empty-title' }, title), ...more)]),
+      settle(nowMs, [h('div.empty', icon('empty'), h('p.empty-title', title), ...more)]),
     fail(error, retry) {
       element.removeAttribute('aria-busy')
       const { title, detail } = explain(error)
@@ -53,20 +53,10 @@ export function createRegion(): Region {
       const again = button('Try again', retry)
       if (shownAtMs !== undefined) {
         const text = `${title}. Showing data from ${formatClock(shownAtMs)}.`
-        fill(notice, h('div', { class: 'banner banner-warn' }, icon('warning'), h('p', {}, text), again))
+        fill(notice, h('div.banner.banner-warn', icon('warning'), h('p', text), again))
         return
       }
-      fill(
-        content,
-        h(
-          'div',
-          { class: 'empty', role: 'alert' },
-          icon('warning'),
-          h('p', { class: 'empty-title' }, title),
-          note(detail),
-          again,
-        ),
-      )
+      fill(content, h('div.empty', { role: 'alert' }, icon('warning'), h('p.empty-title', title), note(detail), again))
     },
   }
 }
@@ -84,5 +74,4 @@ export function explain(error: unknown): { title: string; detail: string } {
   }
 }
 
-const skeleton = () =>
-  h('div', { class: 'skeleton' }, h('span', { class: 'hidden' }, 'Loading…'), h('i'), h('i'), h('i'))
+const skeleton = () => h('div.skeleton', h('span.hidden', 'Loading…'), h('i'), h('i'), h('i'))

@@ -26,7 +26,7 @@ export function openAccountPage(app: App): Page {
         label: 'Browser',
         cell: ({ user_agent, current }) => [
           h('span', { title: user_agent }, describeAgent(user_agent)),
-          current && h('span', { class: 'badge badge-good' }, 'this browser'),
+          current && h('span.badge.badge-good', 'this browser'),
         ],
       },
       { label: 'Last seen', cell: ({ last_seen_at }) => timeElement(last_seen_at, ago(last_seen_at)) },
@@ -71,7 +71,7 @@ export function openAccountPage(app: App): Page {
   function askForEnd({ id, user_agent }: SessionEntry): void {
     confirmAction({
       title: 'End this session?',
-      text: [h('p', {}, `${describeAgent(user_agent)} has to sign in again.`)],
+      text: [h('p', `${describeAgent(user_agent)} has to sign in again.`)],
       submitLabel: 'End session',
       danger: true,
       async submit() {
@@ -96,7 +96,6 @@ export function openAccountPage(app: App): Page {
       text: [
         h(
           'p',
-          {},
           'Its keys stop working at once, and everything they sent is deleted from the stores. This cannot be undone.',
         ),
       ],
@@ -128,27 +127,25 @@ export function openAccountPage(app: App): Page {
   region.loading()
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader('Account', account.operator ? `${account.email}, operator of this Stint` : account.email, signOut),
       h(
-        'div',
-        { class: 'columns' },
+        'div.columns',
         h(
-          'section',
-          { class: 'card', 'aria-labelledby': 'password-title' },
+          'section.card',
+          { 'aria-labelledby': 'password-title' },
           h('h2', { id: 'password-title' }, 'Password'),
           passwordForm(app),
         ),
         h(
-          'section',
-          { class: 'card', 'aria-labelledby': 'end-title' },
+          'section.card',
+          { 'aria-labelledby': 'end-title' },
           h('h2', { id: 'end-title' }, 'Delete account'),
           note('Deletes the account, its keys and its data.'),
           button('Delete account', askForDeletion, { class: 'button button-danger' }),
         ),
       ),
-      h('div', { class: 'card card-table' }, h('h2', {}, 'Sessions'), region.element),
+      h('div.card.card-table', h('h2', 'Sessions'), region.element),
     ),
     show: () => poll.now(),
     close: () => poll.stop(),
@@ -166,7 +163,7 @@ function passwordForm(app: App): HTMLFormElement {
     { type: 'password', autocomplete: 'new-password' },
     'At least 8 characters. All other sessions end.',
   )
-  const done = h('p', { class: 'banner banner-good', role: 'status' }, '')
+  const done = h('p.banner.banner-good', { role: 'status' }, '')
   done.hidden = true
   return createForm({
     fields: [current, next],

@@ -17,15 +17,15 @@ export interface DoorOptions {
 
 export function openDoor(options: DoorOptions) {
   const { state, note: reason } = options
-  const place = h('div', { class: 'door-place' })
-  const banner = reason !== undefined && h('p', { class: 'banner', role: 'status' }, reason)
+  const place = h('div.door-place')
+  const banner = reason !== undefined && h('p.banner', { role: 'status' }, reason)
 
   const show = (title: string, ...content: readonly Child[]) => {
     options.setTitle(title)
     fill(place, h('h1', { tabindex: -1 }, title), ...content)
   }
   const turn = (text: string, label: string, to: () => void) =>
-    h('p', { class: 'door-turn muted' }, text, ' ', button(label, to, { class: 'link' }))
+    h('p.door-turn.muted', text, ' ', button(label, to, { class: 'link' }))
 
   function showSignIn(): void {
     const other = state.open
@@ -33,7 +33,7 @@ export function openDoor(options: DoorOptions) {
           showSignUp()
           focus()
         })
-      : h('p', { class: 'door-turn muted' }, 'Sign-up is closed. Whoever runs this Stint can open it with SIGNUP=open.')
+      : h('p.door-turn.muted', 'Sign-up is closed. Whoever runs this Stint can open it with SIGNUP=open.')
     show('Sign in', banner, signInForm(options), forgotten(options), other)
   }
   function showSignUp(): void {
@@ -50,18 +50,14 @@ export function openDoor(options: DoorOptions) {
   if (token !== undefined) {
     const form = resetForm(options, token, () => {
       history.replaceState(null, '', '#/')
-      show(
-        'Sign in',
-        h('p', { class: 'banner', role: 'status' }, 'Password set. Sign in with it.'),
-        signInForm(options),
-      )
+      show('Sign in', h('p.banner', { role: 'status' }, 'Password set. Sign in with it.'), signInForm(options))
     })
     show('Set a new password', form)
   } else if (state.open && reason === undefined) showSignUp()
   else showSignIn()
-  const brand = h('div', { class: 'brand' }, logo(), h('span', {}, 'Stint'))
-  const motto = h('p', { class: 'motto' }, 'Times any part of anyone’s code.')
-  return { element: h('main', { class: 'door', id: 'main' }, brand, motto, h('div', { class: 'card' }, place)), focus }
+  const brand = h('div.brand', logo(), h('span', 'Stint'))
+  const motto = h('p.motto', 'Times any part of anyone’s code.')
+  return { element: h('main.door', { id: 'main' }, brand, motto, h('div.card', place)), focus }
 }
 
 /** By e-mail where the operator set it up; the server says so where it is not. */
@@ -77,14 +73,13 @@ function forgotten({ api }: DoorOptions): HTMLElement {
     },
   })
   return h(
-    'details',
-    { class: 'door-turn' },
-    h('summary', {}, 'Forgot your password?'),
+    'details.door-turn',
+    h('summary', 'Forgot your password?'),
     form,
     sent,
     note(
       'Without e-mail, whoever runs this Stint can set a new one: stop the server, run ',
-      h('code', {}, 'stint reset-password'),
+      h('code', 'stint reset-password'),
       ' on its DATA_DIR, and start it again.',
     ),
   )

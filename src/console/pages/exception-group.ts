@@ -27,7 +27,7 @@ export function createGroupView(app: App) {
   const { api, nowMs } = app
   let params = new URLSearchParams()
   const rangeOf = () => readRange(params, nowMs(), RANGE)
-  const back = h('a', { class: 'back' }, 'All groups')
+  const back = h('a.back', 'All groups')
   const picker = createRangePicker((changes) => app.go('exceptions', changeParams(params, changes)))
   const region = createRegion()
   const chart = createLineChart({
@@ -37,9 +37,9 @@ export function createGroupView(app: App) {
     zoom: (fromMs, toMs) => app.go('exceptions', changeParams(params, fixRange(fromMs, toMs))),
   })
   const head = h('div')
-  const texts = h('div', { class: 'texts' })
-  const chartCard = h('div', { class: 'card' }, chart.element)
-  const textCard = h('div', { class: 'card' }, h('h2', {}, 'Newest texts'), texts)
+  const texts = h('div.texts')
+  const chartCard = h('div.card', chart.element)
+  const textCard = h('div.card', h('h2', 'Newest texts'), texts)
 
   const poll = createPoll<Found>({
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
@@ -86,13 +86,7 @@ export function createGroupView(app: App) {
   }
 
   return {
-    element: h(
-      'div',
-      { class: 'stack' },
-      h('p', {}, back),
-      h('div', { class: 'toolbar' }, picker.element),
-      region.element,
-    ),
+    element: h('div.stack', h('p', back), h('div.toolbar', picker.element), region.element),
     show(next: URLSearchParams) {
       if (next.get('group') !== params.get('group')) region.reset()
       params = next
@@ -117,30 +111,28 @@ function headOf(
   range: Params,
   nowMs: number,
 ): HTMLElement {
-  const when = (at: string) => [momentElement(at, nowMs), h('span', { class: 'sub' }, formatAgo(parseTime(at), nowMs))]
+  const when = (at: string) => [momentElement(at, nowMs), h('span.sub', formatAgo(parseTime(at), nowMs))]
   return h(
-    'div',
-    { class: 'card' },
+    'div.card',
     h(
-      'dl',
-      { class: 'facts facts-row' },
+      'dl.facts.facts-row',
       fact('Process', h('a', { href: formatRoute('runs', { process, ...range }) }, nameText(process))),
       fact('Count', formatCount(count)),
       fact('First seen', ...when(first_at)),
       fact('Last seen', ...when(last_at)),
       fact(
         'Fingerprint',
-        h('code', {}, fingerprint),
+        h('code', fingerprint),
         ' ',
         copyIcon('Copy fingerprint', () => fingerprint),
       ),
     ),
-    normalized !== undefined && h('h2', {}, 'Shared pattern'),
+    normalized !== undefined && h('h2', 'Shared pattern'),
     normalized !== undefined && note('The fingerprint is a hash of this text; parts that vary are placeholders.'),
     normalized !== undefined &&
       h(
-        'pre',
-        { class: 'normalized', tabindex: 0, 'aria-label': 'Normalised text' },
+        'pre.normalized',
+        { tabindex: 0, 'aria-label': 'Normalised text' },
         ...markPlaceholders(normalized || EMPTY_TEXT),
       ),
   )
@@ -155,19 +147,17 @@ const rangeParams = (params: URLSearchParams): Params => ({
 const PLACEHOLDER = /(<(?:uuid|date|address|number|string)>)/
 
 const markPlaceholders = (text: string) =>
-  text.split(PLACEHOLDER).map((part) => (PLACEHOLDER.test(part) ? h('mark', {}, part) : part))
+  text.split(PLACEHOLDER).map((part) => (PLACEHOLDER.test(part) ? h('mark', part) : part))
 
 const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number) => {
   const aroundMs = parseTime(at)
   const around = fixRange(aroundMs - 300_000, Math.min(nowMs, aroundMs + 300_000))
   return h(
     'article',
-    {},
     h(
-      'p',
-      { class: 'texts-head' },
+      'p.texts-head',
       timeElement(at, formatMoment(aroundMs, nowMs)),
-      h('span', { class: 'muted' }, meta ?? ''),
+      h('span.muted', meta ?? ''),
       h('a', { href: formatRoute('runs', { process, ...around }) }, 'Runs at that time'),
     ),
     h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception || EMPTY_TEXT),

@@ -36,11 +36,11 @@ export function openExceptionsPage(app: App): Page {
   const picker = createRangePicker(change)
   const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
   const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
-  const filters = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filter' }, process.element, meta.element)
+  const filters = h('div.filters', { role: 'group', 'aria-label': 'Filter' }, process.element, meta.element)
   const region = createRegion()
-  const total = h('p', { class: 'muted', role: 'status' })
+  const total = h('p.muted', { role: 'status' })
   const view = createGroupView(app)
-  const place = h('div', { class: 'stack' })
+  const place = h('div.stack')
 
   const table = createDataTable<ExceptionGroup>({
     caption: 'Groups of exceptions',
@@ -54,9 +54,8 @@ export function openExceptionsPage(app: App): Page {
         label: 'Exception',
         cell: ({ fingerprint, process, example }) => [
           h(
-            'a',
+            'a.strong.clip',
             {
-              class: 'strong clip',
               title: headline(example),
               href: formatRoute('exceptions', changeParams(params, { group: fingerprint, process })),
             },
@@ -75,7 +74,7 @@ export function openExceptionsPage(app: App): Page {
       { label: 'Last', cell: ({ last_at }) => agoElement(last_at, nowMs()) },
     ],
   })
-  const card = h('div', { class: 'card card-table' }, table.element)
+  const card = h('div.card.card-table', table.element)
   function countsLine({ counts = [], count }: ExceptionGroup): Node {
     const range = rangeOf()
     const buckets = bucketsOf(range, chooseEvery(range, BARS_MAX))
@@ -121,12 +120,11 @@ export function openExceptionsPage(app: App): Page {
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
-  const list = [h('div', { class: 'toolbar' }, picker.element, filters), region.element]
+  const list = [h('div.toolbar', picker.element, filters), region.element]
 
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader('Exceptions', 'Exceptions that differ only in numbers and names are one group.'),
       place,
     ),
@@ -167,14 +165,8 @@ function sparkline(values: readonly (number | null)[], label: string): SVGSVGEle
     return value ? [svg('rect', { x: i * step, y: HEIGHT - height, width: Math.max(1, step - 1), height })] : []
   })
   return svg(
-    'svg',
-    {
-      class: 'sparkline',
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: 'none',
-      role: 'img',
-      'aria-label': label,
-    },
+    'svg.sparkline',
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
     svg('path', { d: `M0 ${HEIGHT - 0.5}H${WIDTH}` }),
     ...bars,
   )

@@ -31,7 +31,7 @@ export function openHealthPage(app: App): Page {
   const health = createRegion()
   const letters = createRegion()
   const more = button('Show older', () => void loadMore())
-  const summary = h('p', { class: 'muted', role: 'status' })
+  const summary = h('p.muted', { role: 'status' })
   let older: DeadLetter[] = []
   let next: string | null = null
 
@@ -44,13 +44,13 @@ export function openHealthPage(app: App): Page {
       {
         label: 'Event',
         cell: ({ kind, process, meta }) => [
-          h('strong', { class: 'clip', title: process ?? '' }, process ?? '–'),
+          h('strong.clip', { title: process ?? '' }, process ?? '–'),
           subLine([kind, meta].filter((part) => part !== null).join(' · ')),
         ],
       },
       {
         label: 'Reason',
-        cell: ({ reason, event }) => [h('span', { class: 'wrap' }, reason), eventDetails(event ?? {})],
+        cell: ({ reason, event }) => [h('span.wrap', reason), eventDetails(event ?? {})],
       },
       {
         label: 'Rejected',
@@ -104,8 +104,7 @@ export function openHealthPage(app: App): Page {
         'aria-label': `${label}: ${letter.kind} of ${letter.process}`,
       })
     return h(
-      'div',
-      { class: 'button-row' },
+      'div.button-row',
       action('Replay', () => askForReplay(letter)),
       action('Delete', () => askForDrop(letter)),
     )
@@ -124,7 +123,6 @@ export function openHealthPage(app: App): Page {
       text: [
         h(
           'p',
-          {},
           'It is sent to its store again, with its original time. If the store still refuses it, it comes back here.',
         ),
       ],
@@ -138,7 +136,7 @@ export function openHealthPage(app: App): Page {
   function askForDrop(letter: DeadLetter): void {
     confirmAction({
       title: 'Delete this event?',
-      text: [h('p', {}, `A ${letter.kind} of ${letter.process} is deleted for good. This cannot be undone.`)],
+      text: [h('p', `A ${letter.kind} of ${letter.process} is deleted for good. This cannot be undone.`)],
       submitLabel: 'Delete event',
       danger: true,
       async submit() {
@@ -152,14 +150,12 @@ export function openHealthPage(app: App): Page {
   letters.loading()
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader('Health', 'Accepted events wait on this machine’s disk until their store has them.'),
       health.element,
       h(
-        'div',
-        { class: 'card card-table' },
-        h('h2', {}, 'Rejected events'),
+        'div.card.card-table',
+        h('h2', 'Rejected events'),
         note('Events that a store refuses for good (dead letters), with its reason.'),
         letters.element,
       ),
@@ -181,27 +177,20 @@ function deliveryCards({ spools, destinations }: Health, nowMs: number): HTMLEle
     const { store, state, reason, since } = destinations[name]
     const [tone, said] = STATES[state]
     return h(
-      'div',
-      { class: 'card' },
-      h('header', { class: 'card-header' }, h('h2', {}, NAMES[name]), h('span', { class: `badge ${tone}` }, said)),
+      'div.card',
+      h('header.card-header', h('h2', NAMES[name]), h('span', { class: `badge ${tone}` }, said)),
       h(
-        'dl',
-        { class: 'facts facts-row' },
-        h('div', {}, h('dt', {}, 'Waiting'), h('dd', { class: 'figure' }, formatCount(records))),
-        h('div', {}, h('dt', {}, 'On disk'), h('dd', { class: 'figure' }, formatBytes(bytes))),
-        h(
-          'div',
-          {},
-          h('dt', {}, 'Oldest'),
-          h('dd', { class: 'figure' }, records === 0 ? '–' : `${formatCount(Math.round(oldest_s))} s`),
-        ),
+        'dl.facts.facts-row',
+        h('div', h('dt', 'Waiting'), h('dd.figure', formatCount(records))),
+        h('div', h('dt', 'On disk'), h('dd.figure', formatBytes(bytes))),
+        h('div', h('dt', 'Oldest'), h('dd.figure', records === 0 ? '–' : `${formatCount(Math.round(oldest_s))} s`)),
         fact('Store', store),
         fact('Since', agoElement(since, nowMs)),
       ),
-      reason !== undefined && h('p', { class: 'banner banner-warn wrap' }, reason),
+      reason !== undefined && h('p.banner.banner-warn.wrap', reason),
     )
   })
-  return h('div', { class: 'columns' }, ...cards)
+  return h('div.columns', ...cards)
 }
 
 function describeDead({ own, total }: Health['dead']): string {
@@ -210,7 +199,7 @@ function describeDead({ own, total }: Health['dead']): string {
 
 function eventDetails(event: object): HTMLElement {
   const text = h('pre', { tabindex: 0, 'aria-label': 'Event' })
-  const details = h('details', {}, h('summary', {}, 'Event'), text)
+  const details = h('details', h('summary', 'Event'), text)
   details.addEventListener('toggle', () => fill(text, JSON.stringify(event, null, 2)))
   return details
 }

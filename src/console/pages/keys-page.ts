@@ -29,11 +29,11 @@ export function openKeysPage(app: App): Page {
     signatureOf: (key) => JSON.stringify(key) + Math.floor(app.nowMs() / 60_000),
     toExport: ({ scopes, ...key }) => ({ ...key, scopes: scopes.join(' ') }),
     columns: [
-      { label: 'Name', cell: ({ name, prefix }) => [h('strong', {}, name), h('code', { class: 'sub' }, `${prefix}…`)] },
+      { label: 'Name', cell: ({ name, prefix }) => [h('strong', name), h('code.sub', `${prefix}…`)] },
       {
         label: 'Permissions',
         isMinor: true,
-        cell: ({ scopes }) => scopes.map((scope) => h('span', { class: 'badge' }, scope)),
+        cell: ({ scopes }) => scopes.map((scope) => h('span.badge', scope)),
       },
       { label: 'Last used', isMinor: true, cell: ({ last_used_at }) => ago(last_used_at, 'never') },
       {
@@ -45,7 +45,7 @@ export function openKeysPage(app: App): Page {
       { label: 'Actions', isSilent: true, cell: (key) => (stateOf(key, app.nowMs()).isOver ? null : actions(key)) },
     ],
   })
-  const card = h('div', { class: 'card card-table' }, table.element)
+  const card = h('div.card.card-table', table.element)
   const poll = createPoll({
     everyMs: () => EVERY_MS,
     ask: (signal) => api.get<{ keys: Key[] }>('api/keys', {}, signal),
@@ -58,12 +58,11 @@ export function openKeysPage(app: App): Page {
   })
 
   const ago = (at: string | null, never: string): Child =>
-    at === null ? h('span', { class: 'muted' }, never) : agoElement(at, app.nowMs())
+    at === null ? h('span.muted', never) : agoElement(at, app.nowMs())
   const create = () => button('Create key', askForNew, { class: 'button button-main' })
   const actions = (key: Key) =>
     h(
-      'div',
-      { class: 'button-row' },
+      'div.button-row',
       action('Rotate', key, () => askForRotation(key)),
       action('Revoke', key, () => askForRevocation(key)),
     )
@@ -73,7 +72,7 @@ export function openKeysPage(app: App): Page {
     app.announce(title)
     const done = button('I’ve saved it', () => dialog.close(), { class: 'button button-main' })
     const keep = 'Save the key first: it is not shown again.'
-    const dialog = openDialog(title, [keyReveal(key), h('div', { class: 'form-buttons' }, done)], { keep })
+    const dialog = openDialog(title, [keyReveal(key), h('div.form-buttons', done)], { keep })
   }
 
   function askForNew(): void {
@@ -109,7 +108,6 @@ export function openKeysPage(app: App): Page {
       text: [
         h(
           'p',
-          {},
           'You get a new key with the same name and permissions. Switch your code to it while the old key is still valid.',
         ),
       ],
@@ -129,7 +127,7 @@ export function openKeysPage(app: App): Page {
     confirmAction({
       title: `Revoke ${key.name}?`,
       text: [
-        h('p', {}, 'Requests with it are refused from now on, and what they send is lost. This cannot be undone.'),
+        h('p', 'Requests with it are refused from now on, and what they send is lost. This cannot be undone.'),
         note(
           key.last_used_at === null
             ? 'Never used.'
@@ -151,8 +149,7 @@ export function openKeysPage(app: App): Page {
   region.loading()
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader('Keys', 'Keys your code sends with. Only a hash is stored.', create()),
       region.element,
     ),
@@ -171,9 +168,9 @@ function createScopeChoice(): { readonly element: HTMLElement; chosen(): Scope[]
   ping.addEventListener('change', () => {
     for (const { box } of boxes) box.disabled = ping.checked && box !== ping
   })
-  const labels = boxes.map(({ scope, box }) => h('label', {}, box, ` ${scope}: ${SCOPE_TEXTS[scope]}`))
+  const labels = boxes.map(({ scope, box }) => h('label', box, ` ${scope}: ${SCOPE_TEXTS[scope]}`))
   return {
-    element: h('fieldset', { class: 'checks' }, h('legend', {}, 'Permissions'), ...labels),
+    element: h('fieldset.checks', h('legend', 'Permissions'), ...labels),
     chosen: () => boxes.filter(({ box }) => box.checked && !box.disabled).map(({ scope }) => scope),
   }
 }
@@ -182,18 +179,14 @@ const action = (label: string, { name }: Key, act: () => void) =>
   button(label, act, { class: 'button button-small', 'aria-label': `${label} ${name}` })
 
 function stateOf({ expires_at, revoked_at }: Key, nowMs: number): { isOver: boolean; badge: HTMLElement } {
-  if (revoked_at !== null) return { isOver: true, badge: h('span', { class: 'badge badge-off' }, 'revoked') }
-  if (expires_at === null) return { isOver: false, badge: h('span', { class: 'badge badge-good' }, 'active') }
+  if (revoked_at !== null) return { isOver: true, badge: h('span.badge.badge-off', 'revoked') }
+  if (expires_at === null) return { isOver: false, badge: h('span.badge.badge-good', 'active') }
   const leftMs = parseTime(expires_at) - nowMs
-  if (leftMs <= 0) return { isOver: true, badge: h('span', { class: 'badge badge-off' }, 'expired') }
+  if (leftMs <= 0) return { isOver: true, badge: h('span.badge.badge-off', 'expired') }
   const left =
     leftMs > 3_600_000 ? plural(Math.round(leftMs / 3_600_000), 'hour') : plural(Math.ceil(leftMs / 60_000), 'minute')
   return {
     isOver: false,
-    badge: h(
-      'span',
-      { class: 'badge badge-warn', title: formatMoment(parseTime(expires_at), nowMs) },
-      `expires in ${left}`,
-    ),
+    badge: h('span.badge.badge-warn', { title: formatMoment(parseTime(expires_at), nowMs) }, `expires in ${left}`),
   }
 }

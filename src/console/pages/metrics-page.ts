@@ -55,7 +55,7 @@ export function openMetricsPage(app: App): Page {
   )
   const every = createChoice<string | undefined>('Interval', (value) => change({ every: value }))
   const stat = createChoice<Stat>('Figure', (value) => change({ stat: value === 'mean' ? undefined : value }))
-  const names = h('div', { class: 'chips', role: 'group', 'aria-label': 'Names' })
+  const names = h('div.chips', { role: 'group', 'aria-label': 'Names' })
   const region = createRegion()
 
   const poll = createPoll<Found>({
@@ -172,30 +172,28 @@ export function openMetricsPage(app: App): Page {
     charts = kept
     region.ready(nowMs(), chartGrid([...kept.values()]))
   }
-  const grid = h('div', { class: 'chart-grid' })
+  const grid = h('div.chart-grid')
   function chartGrid(shown: readonly LineChart[]): HTMLElement {
     fill(grid, ...shown.map(({ element }) => cardOf(element)))
     return grid
   }
   const cards = new WeakMap<HTMLElement, HTMLElement>()
   function cardOf(element: HTMLElement): HTMLElement {
-    const card = cards.get(element) ?? h('div', { class: 'card' }, element)
+    const card = cards.get(element) ?? h('div.card', element)
     cards.set(element, card)
     return card
   }
 
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader('Metrics', 'Values your code counted and measured.'),
       h(
-        'div',
-        { class: 'toolbar' },
+        'div.toolbar',
         picker.element,
         h(
-          'div',
-          { class: 'filters', role: 'group', 'aria-label': 'Filter' },
+          'div.filters',
+          { role: 'group', 'aria-label': 'Filter' },
           process.element,
           meta.element,
           every.element,

@@ -64,17 +64,16 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     fields: [name, target, ...conditions.fields, remind],
     content: [
       list,
-      h('div', { class: 'field-pair' }, name.element, target.element),
-      h('div', { class: 'field-pair' }, meta.element, remind.element),
-      h('h3', {}, 'Fires when'),
+      h('div.field-pair', name.element, target.element),
+      h('div.field-pair', meta.element, remind.element),
+      h('h3', 'Fires when'),
       ...conditions.elements,
       h(
-        'fieldset',
-        { class: 'checks' },
-        h('legend', {}, 'Notify'),
+        'fieldset.checks',
+        h('legend', 'Notify'),
         ...(boxes.length === 0
           ? [note('No channel yet: alerts are only shown here.')]
-          : boxes.map(({ input, label }) => h('label', {}, input, ` ${label}`))),
+          : boxes.map(({ input, label }) => h('label', input, ` ${label}`))),
       ),
     ],
     submitLabel: isNew ? 'Create watch' : 'Save watch',
@@ -117,7 +116,7 @@ export function askHowLongToPause(app: App, { id, name }: Watch, done: () => voi
   const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
   confirmAction({
     title: `Pause ${name}?`,
-    text: [h('p', {}, 'Until it is resumed nothing fires. Its alerts end without a notification.')],
+    text: [h('p', 'Until it is resumed nothing fires. Its alerts end without a notification.')],
     fields: [hours],
     submitLabel: 'Pause watch',
     async submit() {
@@ -227,7 +226,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     long: createGroup('a run takes too long', long != null, [elementOf(longest)]),
     failed: createGroup('a run fails', isNew || failed != null, [
       elementOf(after),
-      h('label', { class: 'check' }, exceptions, ' Exceptions count as failures'),
+      h('label.check', exceptions, ' Exceptions count as failures'),
     ]),
     slow: createGroup('a run is slower than usual', slow != null, [elementOf(times)]),
     metric: createGroup(
@@ -275,8 +274,8 @@ const elementOf = ({ element }: AnyField): Child => element
 /** The fields of a condition, shown while its box is checked. */
 function createGroup(label: string, isOn: boolean, content: readonly Child[]) {
   const input = h('input', { type: 'checkbox', checked: isOn })
-  const body = h('div', { class: 'field-pair' }, ...content)
-  const element = h('fieldset', { class: 'condition' }, h('legend', {}, h('label', {}, input, ` ${label}`)), body)
+  const body = h('div.field-pair', ...content)
+  const element = h('fieldset.condition', h('legend', h('label', input, ` ${label}`)), body)
   const show = () => {
     body.hidden = !input.checked
     element.disabled = !input.checked // the legend stays enabled

@@ -40,7 +40,7 @@ export function openWatchesPage(app: App): Page {
       { label: 'State', cell: ({ state }) => badge(state, state === 'firing' ? 'bad' : 'off') },
       {
         label: 'Summary',
-        cell: ({ summary, watch }) => [h('strong', {}, summary), h('span', { class: 'sub' }, watch.name)],
+        cell: ({ summary, watch }) => [h('strong', summary), h('span.sub', watch.name)],
       },
       { label: 'Since', isMinor: true, cell: ({ since }) => ago(since) },
       { label: 'Resolved', isExtra: true, cell: ({ resolved_at }) => (resolved_at === null ? '–' : ago(resolved_at)) },
@@ -67,7 +67,7 @@ export function openWatchesPage(app: App): Page {
           state === 'paused' && paused_until !== null && pausedText(paused_until),
         ],
       },
-      { label: 'Watch', cell: ({ name, process }) => [h('strong', {}, name), h('span', { class: 'sub' }, process)] },
+      { label: 'Watch', cell: ({ name, process }) => [h('strong', name), h('span.sub', process)] },
       { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch).join(', ') },
       { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
       {
@@ -75,8 +75,7 @@ export function openWatchesPage(app: App): Page {
         isSilent: true,
         cell: (watch) =>
           h(
-            'div',
-            { class: 'button-row' },
+            'div.button-row',
             action('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
             watch.state === 'paused'
               ? action('Resume', watch.name, () => resume(watch))
@@ -95,10 +94,7 @@ export function openWatchesPage(app: App): Page {
       { label: 'State', cell: ({ state }) => badge(state, state === 'ok' ? 'good' : 'warn') },
       {
         label: 'Channel',
-        cell: ({ name, kind, to, url }) => [
-          h('strong', {}, name),
-          h('span', { class: 'sub' }, `${kind} · ${to ?? url}`),
-        ],
+        cell: ({ name, kind, to, url }) => [h('strong', name), h('span.sub', `${kind} · ${to ?? url}`)],
       },
       {
         label: 'Last answer',
@@ -110,8 +106,7 @@ export function openWatchesPage(app: App): Page {
         isSilent: true,
         cell: ({ id, name }) =>
           h(
-            'div',
-            { class: 'button-row' },
+            'div.button-row',
             action('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
             action('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
           ),
@@ -119,7 +114,7 @@ export function openWatchesPage(app: App): Page {
     ],
   })
   const card = (title: string, table: { readonly element: HTMLElement }) =>
-    h('section', {}, h('h2', {}, title), h('div', { class: 'card card-table' }, table.element))
+    h('section', h('h2', title), h('div.card.card-table', table.element))
 
   const poll = createPoll({
     everyMs: () => EVERY_MS,
@@ -165,9 +160,7 @@ export function openWatchesPage(app: App): Page {
 
   const resume = ({ id }: Watch) => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
   const pausedText = (until: string): Child =>
-    isForGood(until)
-      ? h('span', { class: 'sub' }, 'until resumed')
-      : h('span', { class: 'sub' }, 'until ', momentElement(until, app.nowMs()))
+    isForGood(until) ? h('span.sub', 'until resumed') : h('span.sub', 'until ', momentElement(until, app.nowMs()))
 
   async function act(method: 'POST' | 'PATCH' | 'DELETE', path: string, done: string, body?: object): Promise<void> {
     try {
@@ -182,7 +175,7 @@ export function openWatchesPage(app: App): Page {
   function askForDeletion(what: string, path: string, name: string): void {
     confirmAction({
       title: `Delete ${name}?`,
-      text: [h('p', {}, `The ${what} is deleted for good${what === 'watch' ? ', with its alerts' : ''}.`)],
+      text: [h('p', `The ${what} is deleted for good${what === 'watch' ? ', with its alerts' : ''}.`)],
       submitLabel: `Delete ${what}`,
       danger: true,
       async submit() {
@@ -198,16 +191,15 @@ export function openWatchesPage(app: App): Page {
       poll.now()
       if (secret === undefined) return
       openDialog('Signing secret', [
-        h('p', {}, 'Your receiver checks notifications with it. It is not shown again.'),
-        h('code', { class: 'sub' }, secret),
+        h('p', 'Your receiver checks notifications with it. It is not shown again.'),
+        h('code.sub', secret),
       ])
     })
 
   region.loading()
   return {
     element: h(
-      'div',
-      { class: 'page' },
+      'div.page',
       pageHeader(
         'Watches',
         'Who is notified when a process is late, slow, hangs or fails.',

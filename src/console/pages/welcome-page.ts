@@ -23,8 +23,8 @@ interface Arrival {
 
 export function openWelcomePage(app: App): Page {
   const since = new Date(app.nowMs() - 60_000).toISOString()
-  const arrivals = h('ol', { class: 'arrivals' })
-  const waiting = h('div', { class: 'waiting' }, h('i', { class: 'pulse' }), h('p', {}, 'Waiting for the first event…'))
+  const arrivals = h('ol.arrivals')
+  const waiting = h('div.waiting', h('i.pulse'), h('p', 'Waiting for the first event…'))
   const arrived = h('div', { role: 'status' }, waiting)
   let hasArrived = false
 
@@ -42,12 +42,10 @@ export function openWelcomePage(app: App): Page {
 
   return {
     element: h(
-      'div',
-      { class: 'page page-narrow' },
+      'div.page.page-narrow',
       pageHeader('Welcome to Stint', 'Three steps, one minute.'),
       h(
-        'ol',
-        { class: 'steps' },
+        'ol.steps',
         step('Keep your key', keyCard(app)),
         step('Send something', requests(app)),
         step('See it arrive', arrived, arrivals),
@@ -58,8 +56,7 @@ export function openWelcomePage(app: App): Page {
   }
 }
 
-const step = (title: string, ...content: readonly HTMLElement[]) =>
-  h('li', { class: 'step card' }, h('h2', {}, title), ...content)
+const step = (title: string, ...content: readonly HTMLElement[]) => h('li.step.card', h('h2', title), ...content)
 
 function keyCard({ firstKey }: App): HTMLElement {
   if (firstKey === undefined) {
@@ -72,9 +69,8 @@ function keyCard({ firstKey }: App): HTMLElement {
 /** Shows a secret, which is never shown again. */
 export function keyReveal({ secret }: IssuedKey): HTMLElement {
   return h(
-    'div',
-    { class: 'secret' },
-    h('code', { class: 'secret-text', tabindex: 0, 'aria-label': 'Your API key' }, secret),
+    'div.secret',
+    h('code.secret-text', { tabindex: 0, 'aria-label': 'Your API key' }, secret),
     copyButton('Copy key', () => secret),
     note('Shown only this once. Keep it in a secret store or an environment variable, not in your code.'),
   )
@@ -88,15 +84,13 @@ function requests(app: App): HTMLElement {
     snippets.map(({ name, hint, text }) => ({
       label: name,
       content: h(
-        'div',
-        { class: 'snippet' },
+        'div.snippet',
         h(
-          'div',
-          { class: 'snippet-head' },
+          'div.snippet-head',
           note(hint),
           copyButton('Copy', () => text),
         ),
-        h('pre', { tabindex: 0, 'aria-label': `${name} example` }, h('code', {}, text)),
+        h('pre', { tabindex: 0, 'aria-label': `${name} example` }, h('code', text)),
       ),
     })),
   )
@@ -104,20 +98,17 @@ function requests(app: App): HTMLElement {
 
 const firstEvent = () =>
   h(
-    'div',
-    { class: 'arrived' },
+    'div.arrived',
     icon('check'),
     h(
       'div',
-      {},
-      h('p', { class: 'empty-title' }, 'Your first event has arrived.'),
+      h('p.empty-title', 'Your first event has arrived.'),
       note('Everything you send appears on the timeline within two seconds.'),
     ),
-    h('a', { class: 'button button-main', href: formatRoute('runs', { from: '-15m' }) }, 'Open the timeline'),
+    h('a.button.button-main', { href: formatRoute('runs', { from: '-15m' }) }, 'Open the timeline'),
   )
 
-const arrivalItem = ({ at, text }: Arrival) =>
-  h('li', {}, timeElement(at, formatClock(parseTime(at))), h('span', {}, text))
+const arrivalItem = ({ at, text }: Arrival) => h('li', timeElement(at, formatClock(parseTime(at))), h('span', text))
 
 /** Everything that arrived since, newest first. */
 async function findArrivals({ api }: App, from: string, signal: AbortSignal): Promise<Arrival[]> {
@@ -200,10 +191,5 @@ export function createTabs(label: string, tabs: readonly Tab[]): HTMLElement {
     buttons[next]?.focus()
   }
   choose(0)
-  return h(
-    'div',
-    { class: 'tabs' },
-    h('div', { role: 'tablist', 'aria-label': label, onkeydown: onKey }, ...buttons),
-    ...panels,
-  )
+  return h('div.tabs', h('div', { role: 'tablist', 'aria-label': label, onkeydown: onKey }, ...buttons), ...panels)
 }

@@ -76,15 +76,11 @@ export function createRunChart({ api, crosshair, change, choose, zoom }: RunChar
       STAT_TEXT[stat],
     ),
   }))
-  const choice = h(
-    'div',
-    { class: 'segments', role: 'group', 'aria-label': 'Figure' },
-    ...buttons.map(({ button }) => button),
-  )
+  const choice = h('div.segments', { role: 'group', 'aria-label': 'Figure' }, ...buttons.map(({ button }) => button))
   const compare = button('Compare with last week', () =>
     change({ compare: compare.getAttribute('aria-pressed') === 'true' ? undefined : 'week' }),
   )
-  const verdict = h('p', { class: 'verdict', role: 'status', hidden: true })
+  const verdict = h('p.verdict', { role: 'status', hidden: true })
 
   const poll = createPoll<Past>({
     everyMs: () => 0,
@@ -157,7 +153,7 @@ export function createRunChart({ api, crosshair, change, choose, zoom }: RunChar
   }
 
   return {
-    element: h('div', { class: 'card' }, h('div', { class: 'card-header' }, choice, compare), verdict, chart.element),
+    element: h('div.card', h('div.card-header', choice, compare), verdict, chart.element),
     show(next: RunChartView) {
       view = next
       const stat = statOf(next)

@@ -38,11 +38,11 @@ export function createRunFilters(change: (changes: Params) => void) {
   })
   return {
     element: h(
-      'div',
-      { class: 'filters', role: 'group', 'aria-label': 'Filter' },
+      'div.filters',
+      { role: 'group', 'aria-label': 'Filter' },
       process.element,
       meta.element,
-      h('div', { class: 'field' }, h('label', { for: 'filter-uid' }, 'Uid'), uid),
+      h('div.field', h('label', { for: 'filter-uid' }, 'Uid'), uid),
     ),
     show(query: RunQuery, processes: readonly ProcessEntry[]) {
       process.show(processOptions(processes, query.process), query.process)
@@ -55,12 +55,11 @@ export function createRunFilters(change: (changes: Params) => void) {
 /** A chip a state, with how many there are; it is legend and filter in one. */
 export function createStateChips(change: (changes: Params) => void) {
   const chips = STATES.map((state) => {
-    const count = h('span', { class: 'chip-count' }, '–')
+    const count = h('span.chip-count', '–')
     const button = h(
-      'button',
+      'button.chip',
       {
         type: 'button',
-        class: 'chip',
         onclick: () => change({ state: button.getAttribute('aria-pressed') === 'true' ? undefined : state }),
       },
       h('i', { class: `mark mark-${state}` }),
@@ -86,12 +85,7 @@ export function createStateChips(change: (changes: Params) => void) {
     h('span', { 'aria-hidden': 'true' }, '×'),
   )
   return {
-    element: h(
-      'div',
-      { class: 'chips', role: 'group', 'aria-label': 'State' },
-      ...chips.map(({ button }) => button),
-      trouble,
-    ),
+    element: h('div.chips', { role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button), trouble),
     show(chosen: StateFilter | undefined, totals: readonly SummaryRow[] | undefined) {
       trouble.hidden = chosen !== 'trouble'
       for (const { state, button, count } of chips) {
@@ -116,7 +110,7 @@ export interface LoadProgress {
 export function createLoadProgress(): LoadProgress {
   const text = h('span')
   const bar = h('progress', { 'aria-label': 'Runs loaded' })
-  const element = h('p', { class: 'load-progress muted' }, text, bar)
+  const element = h('p.load-progress.muted', text, bar)
   element.hidden = true
   return {
     element,

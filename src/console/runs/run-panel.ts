@@ -35,14 +35,14 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
   const region = createRegion()
   const title = h('h2', { tabindex: -1 }, 'Run')
   const close = h(
-    'button',
-    { type: 'button', class: 'button button-icon-only', 'aria-label': 'Close', onclick: options.close },
+    'button.button.button-icon-only',
+    { type: 'button', 'aria-label': 'Close', onclick: options.close },
     icon('close'),
   )
   const element = h(
-    'aside',
-    { class: 'panel card', 'aria-label': 'Chosen run' },
-    h('header', { class: 'panel-header' }, title, close),
+    'aside.panel.card',
+    { 'aria-label': 'Chosen run' },
+    h('header.panel-header', title, close),
     region.element,
   )
   element.hidden = true
@@ -123,7 +123,7 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
 }
 
 const section = (name: string, content: HTMLElement, note?: HTMLElement) =>
-  h('section', { class: 'panel-part' }, h('h3', {}, name), note, content)
+  h('section.panel-part', h('h3', name), note, content)
 
 function facts(run: Run, nowMs: number): HTMLElement {
   const { process, meta, uid, state, startMs, endMs, timing } = run
@@ -131,8 +131,7 @@ function facts(run: Run, nowMs: number): HTMLElement {
   const mark = (at: string | null, ms: number, absent: string) =>
     at === null ? absent : timeElement(at, formatMoment(ms, nowMs))
   return h(
-    'dl',
-    { class: 'facts' },
+    'dl.facts',
     fact(
       'Process',
       nameText(process),
@@ -144,7 +143,7 @@ function facts(run: Run, nowMs: number): HTMLElement {
       ? fact('Uid', 'none')
       : fact(
           'Uid',
-          h('code', {}, uid),
+          h('code', uid),
           ' ',
           copyIcon('Copy uid', () => uid),
         ),
@@ -162,12 +161,11 @@ function compare({ run, usualMs, previous }: RunContext, nowMs: number): HTMLEle
   if (run.state === 'running' && (usualMs === undefined || ms <= usualMs))
     return usualMs === undefined
       ? h('div', { hidden: true })
-      : h('p', { class: 'verdict' }, `Usually takes ${formatDuration(usualMs)}.`)
+      : h('p.verdict', `Usually takes ${formatDuration(usualMs)}.`)
   const ratio = usualMs === undefined ? undefined : describeRatio(ms, usualMs, 'About as long as usual')
   return h(
-    'p',
-    { class: 'verdict' },
-    ratio !== undefined && h('strong', {}, ratio.startsWith('About') ? ratio : `${ratio} than usual`),
+    'p.verdict',
+    ratio !== undefined && h('strong', ratio.startsWith('About') ? ratio : `${ratio} than usual`),
     ratio !== undefined && ` (median of the runs before it: ${formatDuration(usualMs!)}). `,
     before !== null && `The run before took ${formatDuration(before)}${describeDifference(ms - before)}.`,
   )
@@ -179,24 +177,22 @@ const describeDifference = (ms: number): string =>
 function neighbourList(neighbours: readonly Run[], run: Run, nowMs: number, choose: (id: string) => void): HTMLElement {
   const items = neighbours.map((other) => {
     const label = `${formatMoment(other.startMs, nowMs)}, ${describeState(other).toLowerCase()}`
-    const length = h('span', { class: 'number' }, formatDuration(lengthMs(other, nowMs)))
-    if (other.id === run.id) return h('li', { 'aria-current': 'true' }, h('span', {}, `${label}, this one`), length)
+    const length = h('span.number', formatDuration(lengthMs(other, nowMs)))
+    if (other.id === run.id) return h('li', { 'aria-current': 'true' }, h('span', `${label}, this one`), length)
     const link = button(label, () => choose(other.id), { class: isTrouble(other) ? 'link bad' : 'link' })
-    return h('li', {}, link, length)
+    return h('li', link, length)
   })
-  return h('ol', { class: 'rows' }, ...items)
+  return h('ol.rows', ...items)
 }
 
 const metricList = (metrics: readonly MetricPoint[]) =>
   h(
-    'ul',
-    { class: 'rows' },
+    'ul.rows',
     ...metrics.map(({ at, name, value }) =>
       h(
         'li',
-        {},
         timeElement(at, formatClock(parseTime(at))),
-        h('span', { class: 'grow' }, name),
+        h('span.grow', name),
         h('strong', { title: String(value) }, formatValue(value)),
       ),
     ),
@@ -204,19 +200,16 @@ const metricList = (metrics: readonly MetricPoint[]) =>
 
 const exceptionList = (exceptions: readonly ExceptionText[]) =>
   h(
-    'ul',
-    { class: 'texts' },
+    'ul.texts',
     ...exceptions.map(({ at, exception, fingerprint, process }) =>
       h(
         'li',
-        {},
         h(
-          'p',
-          { class: 'texts-head' },
+          'p.texts-head',
           timeElement(at, formatClock(parseTime(at))),
           h('a', { href: formatRoute('exceptions', { group: fingerprint, process }) }, 'All like this'),
         ),
-        exception !== '' && h('p', { class: 'bad' }, headline(exception)),
+        exception !== '' && h('p.bad', headline(exception)),
         h('pre', { tabindex: 0, 'aria-label': 'Exception' }, exception || EMPTY_TEXT),
       ),
     ),
@@ -228,14 +221,9 @@ function moreLinks({ process, meta, startMs, endMs }: Run, nowMs: number): HTMLE
   const around = fixRange(startMs - marginMs, Math.min(end + marginMs, nowMs))
   const params = { process, meta: meta ?? '', ...around }
   return h(
-    'div',
-    { class: 'button-row' },
-    h('a', { class: 'button button-small', href: formatRoute('runs', params) }, 'Zoom to this run'),
-    h(
-      'a',
-      { class: 'button button-small', href: formatRoute('metrics', { process, ...around }) },
-      'Metrics at that time',
-    ),
+    'div.button-row',
+    h('a.button.button-small', { href: formatRoute('runs', params) }, 'Zoom to this run'),
+    h('a.button.button-small', { href: formatRoute('metrics', { process, ...around }) }, 'Metrics at that time'),
     copyButton('Copy link', () => location.href, 'button-small'),
   )
 }

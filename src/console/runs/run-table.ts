@@ -30,10 +30,9 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
         label: 'Run',
         cell: (run) => [
           h(
-            'button',
+            'button.link.strong.clip',
             {
               type: 'button',
-              class: 'link strong clip',
               title: run.process,
               'aria-label': `Run of ${nameOf(run)}, ${formatMoment(run.startMs, nowMs())}`,
               onclick: () => choose(run),
@@ -50,7 +49,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
             'span',
             { class: isTrouble(run) ? 'state state-failed' : `state state-${run.state}` },
             h('i', { class: `mark mark-${run.state}` }),
-            h('span', { class: 'state-text' }, describeState(run)),
+            h('span.state-text', describeState(run)),
           ),
       },
       {
@@ -72,22 +71,17 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
     ],
   })
 
-  const position = h('p', { class: 'muted' })
-  const turn = (label: string) => h('button', { type: 'button', class: 'button button-small' }, label)
+  const position = h('p.muted')
+  const turn = (label: string) => h('button.button.button-small', { type: 'button' }, label)
   const [newer, older] = [turn('Newer'), turn('Older')]
   let shownPage = 1
   newer.addEventListener('click', () => turnTo(shownPage - 1))
   older.addEventListener('click', () => turnTo(shownPage + 1))
-  const pager = h(
-    'nav',
-    { class: 'pager', 'aria-label': 'Pages of the table' },
-    position,
-    h('div', { class: 'button-row' }, newer, older),
-  )
+  const pager = h('nav.pager', { 'aria-label': 'Pages of the table' }, position, h('div.button-row', newer, older))
   const place = h('div')
 
   return {
-    element: h('div', { class: 'card card-table' }, h('h2', {}, 'Runs'), place),
+    element: h('div.card.card-table', h('h2', 'Runs'), place),
     show({ runs, isCut }: RunsFound, page: number, chosenId: string | undefined) {
       chosen = chosenId
       all = runs

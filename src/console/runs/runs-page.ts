@@ -54,7 +54,7 @@ export function openRunsPage(app: App): Page {
 
   const crosshair = createCrosshair()
   const title = h('span')
-  const watchLink = h('a', { class: 'button', hidden: true }, 'Watch this process')
+  const watchLink = h('a.button', { hidden: true }, 'Watch this process')
   const picker = createRangePicker(change)
   const filters = createRunFilters(change)
   const chips = createStateChips(change)
@@ -71,7 +71,7 @@ export function openRunsPage(app: App): Page {
     choose: (id) => app.go('runs', changeParams(params, { run: id })),
   })
   const region = createRegion()
-  const lower = h('div', { class: 'stack', hidden: true }, chart.element, table.element)
+  const lower = h('div.stack', { hidden: true }, chart.element, table.element)
   const feed = createRunFeed(api, nowMs)
 
   const runsPoll = createPoll<RunsFound>({
@@ -198,12 +198,12 @@ export function openRunsPage(app: App): Page {
   function showNone(): void {
     const text = isLive() ? 'New runs appear here within two seconds after they start.' : 'Nothing ran in this range.'
     const wider = h(
-      'a',
-      { class: 'button', href: formatRoute('runs', changeParams(params, { from: '-7d', to: undefined })) },
+      'a.button',
+      { href: formatRoute('runs', changeParams(params, { from: '-7d', to: undefined })) },
       'Look at 7 days',
     )
-    const first = h('a', { class: 'button', href: formatRoute('welcome') }, 'How to send one')
-    region.empty(nowMs(), 'No runs here', note(text), h('div', { class: 'button-row' }, wider, first))
+    const first = h('a.button', { href: formatRoute('welcome') }, 'How to send one')
+    region.empty(nowMs(), 'No runs here', note(text), h('div.button-row', wider, first))
   }
 
   function showTitle(): void {
@@ -215,7 +215,7 @@ export function openRunsPage(app: App): Page {
       fill(
         title,
         'Of ',
-        h('strong', {}, nameText(process)),
+        h('strong', nameText(process)),
         ' · ',
         h(
           'a',
@@ -227,24 +227,17 @@ export function openRunsPage(app: App): Page {
 
   return {
     element: h(
-      'div',
-      { class: 'page with-panel' },
+      'div.page.with-panel',
       h(
-        'div',
-        { class: 'stack' },
+        'div.stack',
         pageHeader('Runs', title, watchLink),
-        h('div', { class: 'toolbar' }, picker.element, filters.element),
+        h('div.toolbar', picker.element, filters.element),
         h(
-          'div',
-          { class: 'card' },
+          'div.card',
           chips.element,
           progress.element,
           region.element,
-          h(
-            'p',
-            { class: 'hint muted' },
-            'Drag across to zoom in, click a run to open it or a name to see only that process.',
-          ),
+          h('p.hint.muted', 'Drag across to zoom in, click a run to open it or a name to see only that process.'),
         ),
         lower,
       ),

@@ -60,15 +60,14 @@ export interface Timeline {
 
 export function createTimeline(options: TimelineOptions): Timeline {
   const { nowMs, choose, zoom, crosshair } = options
-  const canvas = h('canvas', { class: 'timeline-canvas', 'aria-hidden': 'true' })
-  const space = h('div', { class: 'timeline-space' }, canvas)
-  const tip = h('div', { class: 'tip', 'aria-hidden': 'true' })
-  const spoken = h('p', { class: 'hidden', 'aria-live': 'polite' })
+  const canvas = h('canvas.timeline-canvas', { 'aria-hidden': 'true' })
+  const space = h('div.timeline-space', canvas)
+  const tip = h('div.tip', { 'aria-hidden': 'true' })
+  const spoken = h('p.hidden', { 'aria-live': 'polite' })
   tip.hidden = true
   const scroller = h(
-    'div',
+    'div.timeline',
     {
-      class: 'timeline',
       tabindex: 0,
       role: 'application',
       'aria-label':
@@ -76,7 +75,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
     },
     space,
   )
-  const element = h('div', { class: 'timeline-box' }, scroller, tip, spoken)
+  const element = h('div.timeline-box', scroller, tip, spoken)
   const ctx = canvas.getContext('2d')!
 
   let palette = readPalette(document.body)
@@ -269,12 +268,12 @@ function tipLines(run: Run, usual: number | undefined, now: number): HTMLElement
   const ms = lengthMs(run, now)
   const overdue = isOverdue(run, usual, now) ? ' · overdue' : ''
   return [
-    h('strong', {}, nameText(nameOf(run))),
+    h('strong', nameText(nameOf(run))),
     h(
       'span',
       { class: isTrouble(run) ? 'bad' : undefined },
       `${describeState(run)}${overdue} ${ms === null ? '' : formatDuration(ms)}`,
     ),
-    h('span', { class: 'muted' }, `${run.state === 'orphan' ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`),
+    h('span.muted', `${run.state === 'orphan' ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`),
   ]
 }
