@@ -130,7 +130,7 @@ const HEIGHT = 26
 const LEAST = 4
 
 /** `runs` newest first. */
-export function runStrip(runs: readonly Run[], nowMs: number, choose: (run: Run) => void): SVGSVGElement {
+function runStrip(runs: readonly Run[], nowMs: number, choose: (run: Run) => void): SVGSVGElement {
   const shown = runs.slice(0, STRIP).toReversed()
   const longest = Math.max(1, ...shown.map((run) => lengthMs(run, nowMs) ?? 0))
   const failed = shown.filter(isTrouble).length

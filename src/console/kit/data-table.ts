@@ -90,6 +90,10 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
   }
 }
 
+/** A small button in a row; `about` names the row to screen readers. */
+export const rowAction = (label: string, about: string, act: () => void): HTMLButtonElement =>
+  button(label, act, { class: 'button button-small', 'aria-label': `${label} ${about}` })
+
 /** The second line below a name; the title holds the whole text where it is cut. */
 export const subLine = (text: string): HTMLElement => h('span.sub.clip', { title: text }, nameText(text))
 
@@ -108,7 +112,7 @@ export type Cell = string | number | null | undefined
 export type ExportRow = Readonly<Record<string, Cell>>
 
 /** `what` names the file and the rows: `runs`. */
-export function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElement {
+function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElement {
   const exportButton = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
     button(kind, () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type), {
       class: 'link',

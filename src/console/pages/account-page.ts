@@ -1,7 +1,7 @@
 // The account: password, sessions, sign-out and deletion.
 import type { SessionEntry } from '../../wire/accounts.ts'
 import { ApiError } from '../kit/api.ts'
-import { createDataTable } from '../kit/data-table.ts'
+import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
 import { button, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
@@ -41,10 +41,7 @@ export function openAccountPage(app: App): Page {
         isSilent: true,
         cell: (session) =>
           !session.current &&
-          button('End', () => askForEnd(session), {
-            class: 'button button-small',
-            'aria-label': `End session of ${describeAgent(session.user_agent)}`,
-          }),
+          rowAction('End', `session of ${describeAgent(session.user_agent)}`, () => askForEnd(session)),
       },
     ],
   })

@@ -1,6 +1,6 @@
 // API keys: list, create, rotate and revoke, each after a confirmation.
 import type { IssuedKey, Key, Scope } from '../../wire/keys.ts'
-import { createDataTable } from '../kit/data-table.ts'
+import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
 import { createField } from '../kit/form.ts'
@@ -63,8 +63,8 @@ export function openKeysPage(app: App): Page {
   const actions = (key: Key) =>
     h(
       'div.button-row',
-      action('Rotate', key, () => askForRotation(key)),
-      action('Revoke', key, () => askForRevocation(key)),
+      rowAction('Rotate', key.name, () => askForRotation(key)),
+      rowAction('Revoke', key.name, () => askForRevocation(key)),
     )
 
   function reveal(title: string, key: IssuedKey): void {
@@ -174,9 +174,6 @@ function createScopeChoice(): { readonly element: HTMLElement; chosen(): Scope[]
     chosen: () => boxes.filter(({ box }) => box.checked && !box.disabled).map(({ scope }) => scope),
   }
 }
-
-const action = (label: string, { name }: Key, act: () => void) =>
-  button(label, act, { class: 'button button-small', 'aria-label': `${label} ${name}` })
 
 function stateOf({ expires_at, revoked_at }: Key, nowMs: number): { isOver: boolean; badge: HTMLElement } {
   if (revoked_at !== null) return { isOver: true, badge: h('span.badge.badge-off', 'revoked') }

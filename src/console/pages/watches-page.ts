@@ -2,7 +2,7 @@
 import type { Alert, AlertPage } from '../../wire/alerts.ts'
 import type { Channel, Channels, NewChannel } from '../../wire/channels.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
-import { createDataTable } from '../kit/data-table.ts'
+import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
 import { createField, createSelectField } from '../kit/form.ts'
@@ -49,7 +49,7 @@ export function openWatchesPage(app: App): Page {
         isSilent: true,
         cell: (alert) =>
           alert.state === 'firing' &&
-          action('Dismiss', alert.summary, () => act('POST', `api/alerts/${alert.id}/dismiss`, 'Alert dismissed.')),
+          rowAction('Dismiss', alert.summary, () => act('POST', `api/alerts/${alert.id}/dismiss`, 'Alert dismissed.')),
       },
     ],
   })
@@ -76,11 +76,11 @@ export function openWatchesPage(app: App): Page {
         cell: (watch) =>
           h(
             'div.button-row',
-            action('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
+            rowAction('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
             watch.state === 'paused'
-              ? action('Resume', watch.name, () => resume(watch))
-              : action('Pause', watch.name, () => askHowLongToPause(app, watch, () => poll.now())),
-            action('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
+              ? rowAction('Resume', watch.name, () => resume(watch))
+              : rowAction('Pause', watch.name, () => askHowLongToPause(app, watch, () => poll.now())),
+            rowAction('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
           ),
       },
     ],
@@ -107,8 +107,8 @@ export function openWatchesPage(app: App): Page {
         cell: ({ id, name }) =>
           h(
             'div.button-row',
-            action('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
-            action('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
+            rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
+            rowAction('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
           ),
       },
     ],
@@ -222,9 +222,6 @@ const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn'
 
 const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'off') => h('span', { class: `badge badge-${kind}` }, text)
 
-const action = (label: string, name: string, act: () => void) =>
-  button(label, act, { class: 'button button-small', 'aria-label': `${label} ${name}` })
-
 function describeConditions({ late, long, failed, metric, slow }: Watch): string[] {
   return [
     late && `late (${late.every === undefined ? late.cron : `every ${late.every}`})`,
@@ -243,7 +240,7 @@ const KINDS = [
   ['ntfy', 'ntfy'],
 ] as const
 
-export function askForChannel(app: App, done: (channel: NewChannel['channel']) => void): void {
+function askForChannel(app: App, done: (channel: NewChannel['channel']) => void): void {
   const name = createField('name', 'Name', { required: true, maxlength: 100 })
   const target = createField(
     'url',

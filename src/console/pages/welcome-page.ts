@@ -147,14 +147,14 @@ function tellTiming({ state, duration_ms }: Timing): string {
 }
 
 // Tabs as the ARIA practices have them: one is in the order of Tab, arrows go from one to the next.
-export interface Tab {
+interface Tab {
   readonly label: string
   readonly content: HTMLElement
 }
 
 let tabLists = 0
 
-export function createTabs(label: string, tabs: readonly Tab[]): HTMLElement {
+function createTabs(label: string, tabs: readonly Tab[]): HTMLElement {
   const list = ++tabLists
   const panels = tabs.map(({ content }, i) =>
     h('div', { role: 'tabpanel', id: `panel-${list}-${i}`, 'aria-labelledby': `tab-${list}-${i}` }, content),

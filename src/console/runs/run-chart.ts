@@ -199,13 +199,13 @@ function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string):
 }
 
 // Runs → dots of a chart: completed, failed and, where asked for, those of a week earlier, over the band in which eight of ten runs are.
-export interface Dots {
+interface Dots {
   readonly data: Omit<ChartData, 'fromMs' | 'toMs'>
   /** The run of each moment of the data; undefined for one of a week earlier. */
   readonly runs: readonly (Run | undefined)[]
 }
 
-export function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
+function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
   const points = [
     ...runs.flatMap((run) => {
       const ms = run.timing.duration_ms
@@ -236,10 +236,10 @@ export function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
 
 // The same range some weeks earlier: its figures, and its runs moved forward so that they lie over today's.
 /** A dot per run up to this many; percentiles describe more runs better. */
-export const DOTS_MAX = 200
+const DOTS_MAX = 200
 const WEEK_MS = 7 * 86_400_000
 
-export interface Past {
+interface Past {
   readonly total: SummaryRow | undefined
   /** With the moments of today's buckets. */
   readonly rows: readonly SummaryRow[]
@@ -248,11 +248,10 @@ export interface Past {
 }
 
 /** Whole weeks, so that weekdays lie over weekdays; at least as many as the range is long. */
-export const shiftFor = ({ fromMs, toMs }: TimeRange): number =>
-  Math.max(1, Math.ceil((toMs - fromMs) / WEEK_MS)) * WEEK_MS
+const shiftFor = ({ fromMs, toMs }: TimeRange): number => Math.max(1, Math.ceil((toMs - fromMs) / WEEK_MS)) * WEEK_MS
 
 /** Throws ApiError. */
-export async function askPast(
+async function askPast(
   api: Api,
   range: TimeRange,
   every: string,

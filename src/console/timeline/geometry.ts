@@ -14,7 +14,7 @@ const HEADER_PX = 24
 const BAND_PX = 26
 const STRIP_PX = 40
 const GAP_PX = 6
-export const TOUCH_PX = 4
+const TOUCH_PX = 4
 /** More lanes than this collapse into a density strip; a process on its own may take more room. */
 const LANES_MAX = 6
 const LANES_MAX_ALONE = 24
@@ -166,7 +166,7 @@ export interface Tick {
 /** Requests overtake each other: an exception with a uid may come this much after its run's end. */
 export const LATE_MS = 60_000
 
-/** Whether an exception belongs to a run (DESIGN.md 6). */
+/** Whether an exception belongs to a run. */
 export function belongsTo({ atMs, process, meta, uid }: ExceptionMark, run: Run): boolean {
   if (process !== run.process || meta !== run.meta || atMs < run.startMs) return false
   return uid === null ? atMs <= run.endMs : uid === run.uid && atMs <= run.endMs + LATE_MS
