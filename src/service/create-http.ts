@@ -1,8 +1,7 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
 import { createAttemptLimiter } from '../account/attempt-limiter.ts'
 import { createResetTokens } from '../account/sign-in.ts'
-import { createConsole } from '../console/bundle-console.ts'
-import { CONSOLE_POLICY } from '../console/shell-page.ts'
+import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import type { Destination, Event } from '../event/event.ts'
 import { turnOf } from '../event/stamp-clock.ts'
 import { createFindSession } from '../http/accounts/session-cookie.ts'

@@ -26,6 +26,7 @@ export const TimingPage = pageOf('timings', Timing)
 export type TimingPage = Static<typeof TimingPage>
 
 export const LatestTimings = Type.Object({ timings: Type.Array(Timing), cut: Type.Boolean() })
+export type LatestTimings = Static<typeof LatestTimings>
 
 const EXAMPLE: Timing = {
   process: 'nightly import',

@@ -1,7 +1,6 @@
 // What of the processes Home shows: search, state and order, as the address holds them.
-import { h, setText } from '../kit/dom.ts'
-import { createChoice } from '../kit/form.ts'
-import { formatCount } from '../kit/format-number.ts'
+import { h } from '../kit/dom.ts'
+import { createChoice, createStateChips } from '../kit/form.ts'
 import type { Params } from '../kit/route.ts'
 import { type HomeRow, type HomeView, SORTS, type Sort, VERDICTS, type Verdict } from './home-rows.ts'
 
@@ -39,24 +38,11 @@ export function createHomeFilters(change: (changes: Params) => void) {
     oninput: () => change({ q: search.value || undefined }),
   })
   const sort = createChoice<Sort>('Sort by', (value) => change({ sort: value === 'trouble' ? undefined : value }))
-  const chips = VERDICTS.map((verdict) => {
-    const count = h('span.chip-count')
-    const button = h(
-      'button.chip',
-      {
-        type: 'button',
-        onclick: () => change({ state: button.getAttribute('aria-pressed') === 'true' ? undefined : verdict }),
-      },
-      h('i', { class: `mark mark-${verdict}` }),
-      VERDICT_TEXT[verdict],
-      count,
-    )
-    return { verdict, button, count }
-  })
+  const states = createStateChips(VERDICTS, VERDICT_TEXT, (state) => change({ state }))
   return {
     element: h(
       'div.toolbar',
-      h('div.chips', { role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button)),
+      h('div.chips', { role: 'group', 'aria-label': 'State' }, ...states.chips),
       h(
         'div.filters',
         { role: 'group', 'aria-label': 'Filter' },
@@ -70,12 +56,7 @@ export function createHomeFilters(change: (changes: Params) => void) {
         SORTS.map((value) => ({ value, label: SORT_TEXT[value] })),
         view.sort,
       )
-      for (const { verdict, button, count } of chips) {
-        const n = rows.filter((row) => row.verdict === verdict).length
-        button.hidden = n === 0 && view.verdict !== verdict
-        button.setAttribute('aria-pressed', String(view.verdict === verdict))
-        setText(count, formatCount(n))
-      }
+      states.show(view.verdict, (state) => rows.filter(({ verdict }) => verdict === state).length, false)
     },
   }
 }

@@ -2,7 +2,7 @@
 // and state.
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
-import type { SummaryRow } from '../../wire/timings.ts'
+import type { Summary } from '../../wire/timings.ts'
 import { fill, h, note, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
@@ -55,7 +55,7 @@ export function openHomePage(app: App): Page {
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
       const [{ rows }, { groups, next }] = await Promise.all([
-        api.get<{ rows: SummaryRow[] }>('api/timings/summary', { from: DAY }, signal),
+        api.get<Summary>('api/timings/summary', { from: DAY }, signal),
         api.get<ExceptionGroups>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
       ])
       return { totals: rows, groups, hasMoreGroups: next !== null }

@@ -1,6 +1,6 @@
 // The newest runs of every process, kept up to date: the whole answer is long and loaded rarely; in between only recent changes are loaded.
 // A held run that is missing from the changes has settled unnoticed: the next whole answer corrects it.
-import type { Timing } from '../../wire/timings.ts'
+import type { LatestTimings, Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 import { byNewest, type Run, toRun } from '../timeline/run.ts'
 
@@ -35,7 +35,7 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
     for (;;) {
       try {
         const query = { from, each: STRIP }
-        return (await api.get<{ timings: Timing[] }>('api/timings/latest', query, signal)).timings
+        return (await api.get<LatestTimings>('api/timings/latest', query, signal)).timings
       } catch (error) {
         const shorter = RANGES[RANGES.indexOf(from) + 1]
         if (!(error instanceof ApiError) || error.code !== 'question_too_large' || shorter === undefined) throw error
@@ -48,7 +48,7 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
   async function readNews(signal: AbortSignal): Promise<readonly Timing[] | undefined> {
     const ago = `-${Math.ceil((nowMs() - newsAtMs + OVERLAP_MS) / 1000)}s`
     const query = { from: ago, limit: NEWS_MAX }
-    const page = await api.get<{ timings: Timing[]; next: string | null }>('api/timings', query, signal)
+    const page = await api.get<TimingPage>('api/timings', query, signal)
     return page.next === null ? page.timings : undefined
   }
 

@@ -30,26 +30,31 @@ export interface Api {
   aheadMs(): number
 }
 
-const PAGE_ROWS = 1_000
-const PAGES_MAX = 10
+export const PAGE_ROWS = 1_000
+export const ROWS_MAX = 10_000
 
-/** The rows of a question in `list`, page by page, at most 10,000. Throws ApiError. */
+/**
+ * The rows of a question in `list`: at most `ROWS_MAX`, and `isCut` when there are more. `arrived` gets each page and whether another one
+ * follows. Throws ApiError.
+ */
 export async function getPages<T>(
   api: Pick<Api, 'get'>,
   path: string,
   list: string,
   query: Query,
   signal?: AbortSignal,
-): Promise<T[]> {
-  const found: T[] = []
+  arrived?: (rows: readonly T[], hasMore: boolean) => void,
+): Promise<{ readonly rows: T[]; readonly isCut: boolean }> {
+  const rows: T[] = []
   let cursor: string | undefined
-  for (let page = 0; page < PAGES_MAX; page++) {
+  do {
     const answer = await api.get<Record<string, unknown>>(path, { ...query, limit: PAGE_ROWS, cursor }, signal)
-    found.push(...(answer[list] as T[]))
-    if (typeof answer.next !== 'string') break
-    cursor = answer.next
-  }
-  return found
+    const found = answer[list] as T[]
+    rows.push(...found)
+    cursor = typeof answer.next === 'string' ? answer.next : undefined
+    arrived?.(found, cursor !== undefined)
+  } while (cursor !== undefined && rows.length < ROWS_MAX)
+  return { rows, isCut: cursor !== undefined }
 }
 
 const AGREE_MS = 2_000

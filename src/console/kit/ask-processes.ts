@@ -1,7 +1,8 @@
 // Which processes and metas there are to choose from, for the filters. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { type Api, getPages } from './api.ts'
-import type { Option } from './form.ts'
+import { createChoice, type Option } from './form.ts'
+import type { Params } from './route.ts'
 
 const FRESH_MS = 60_000
 
@@ -13,8 +14,8 @@ export function createAskProcesses(api: Api, nowMs: () => number): AskProcesses 
   let heldAtMs = Number.NEGATIVE_INFINITY
   return async (signal) => {
     if (nowMs() - heldAtMs < FRESH_MS) return held
-    const found = await getPages<ProcessEntry>(api, 'api/processes', 'processes', { from: '-30d' }, signal)
-    held = found.toSorted((a, b) => a.process.localeCompare(b.process))
+    const { rows } = await getPages<ProcessEntry>(api, 'api/processes', 'processes', { from: '-30d' }, signal)
+    held = rows.toSorted((a, b) => a.process.localeCompare(b.process))
     if (held.length > 0) heldAtMs = nowMs() // the first process shows at once
     return held
   }
@@ -45,3 +46,19 @@ export function metaOptions(
 }
 
 export const metaLabel = (meta: string | null): string => (meta === null || meta === '' ? '(without meta)' : meta)
+
+/** The filters by process and meta. `change` gets what to change in the address. */
+export function createProcessFilter(change: (changes: Params) => void) {
+  const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
+  const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
+  return {
+    elements: [process.element, meta.element],
+    show(
+      entries: readonly ProcessEntry[],
+      chosen: { readonly process: string | undefined; readonly meta: string | undefined },
+    ) {
+      process.show(processOptions(entries, chosen.process), chosen.process)
+      meta.show(metaOptions(entries, chosen.process, chosen.meta), chosen.meta)
+    },
+  }
+}

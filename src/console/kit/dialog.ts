@@ -48,8 +48,8 @@ export const KEEP_OPEN = Symbol('the dialog stays')
 
 export interface Confirmation {
   readonly title: string
-  /** The consequences. */
-  readonly text: readonly Child[]
+  /** The consequences; a string is a paragraph. */
+  readonly text?: readonly Child[]
   readonly fields?: readonly AnyField[]
   /** Shows the fields; one after another when absent. */
   readonly content?: readonly Child[]
@@ -61,7 +61,7 @@ export interface Confirmation {
 
 /** Asks for confirmation before an action. */
 export function confirmAction(confirmation: Confirmation): void {
-  const { title, text, fields = [], content, submitLabel, danger = false, submit } = confirmation
+  const { title, text = [], fields = [], content, submitLabel, danger = false, submit } = confirmation
   const cancel = button('Cancel', () => dialog.close())
   const form = createForm({
     fields,
@@ -76,5 +76,8 @@ export function confirmAction(confirmation: Confirmation): void {
     },
   })
   form.querySelector('.form-buttons')?.append(cancel)
-  const dialog = openDialog(title, [text.length > 0 && h('div.dialog-text', ...text), form])
+  const dialog = openDialog(title, [
+    text.length > 0 && h('div.dialog-text', ...text.map((part) => (typeof part === 'string' ? h('p', part) : part))),
+    form,
+  ])
 }

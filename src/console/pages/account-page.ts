@@ -1,5 +1,5 @@
 // The account: password, sessions, sign-out and deletion.
-import type { SessionEntry } from '../../wire/accounts.ts'
+import type { SessionEntry, Sessions } from '../../wire/accounts.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
@@ -48,7 +48,7 @@ export function openAccountPage(app: App): Page {
   const ago = (at: string) => formatAgo(parseTime(at), app.nowMs())
   const poll = createPoll({
     everyMs: () => EVERY_MS,
-    ask: (signal) => api.get<{ sessions: SessionEntry[] }>('api/sessions', {}, signal),
+    ask: (signal) => api.get<Sessions>('api/sessions', {}, signal),
     show({ sessions }) {
       table.show(sessions)
       region.ready(app.nowMs(), table.element)
@@ -68,7 +68,7 @@ export function openAccountPage(app: App): Page {
   function askForEnd({ id, user_agent }: SessionEntry): void {
     confirmAction({
       title: 'End this session?',
-      text: [h('p', `${describeAgent(user_agent)} has to sign in again.`)],
+      text: [`${describeAgent(user_agent)} has to sign in again.`],
       submitLabel: 'End session',
       danger: true,
       async submit() {
@@ -91,10 +91,7 @@ export function openAccountPage(app: App): Page {
     confirmAction({
       title: 'Delete account?',
       text: [
-        h(
-          'p',
-          'Its keys stop working at once, and everything they sent is deleted from the stores. This cannot be undone.',
-        ),
+        'Its keys stop working at once, and everything they sent is deleted from the stores. This cannot be undone.',
       ],
       fields: [password, operator],
       submitLabel: 'Delete account and data',

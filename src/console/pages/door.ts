@@ -1,5 +1,5 @@
 // Sign-in and, where it is open, sign-up; each links to the other.
-import type { Account, SignUpState } from '../../wire/accounts.ts'
+import type { Account, NewAccount, SignedIn, SignUpState } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from '../kit/api.ts'
 import { button, type Child, fill, h, note } from '../kit/dom.ts'
@@ -62,7 +62,7 @@ export function openDoor(options: DoorOptions) {
 
 /** By e-mail where the operator set it up; the server says so where it is not. */
 function forgotten({ api }: DoorOptions): HTMLElement {
-  const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
+  const email = emailField()
   const sent = h('p', { role: 'status' })
   const form = createForm({
     fields: [email],
@@ -86,12 +86,7 @@ function forgotten({ api }: DoorOptions): HTMLElement {
 }
 
 function resetForm({ api }: DoorOptions, token: string, done: () => void): HTMLFormElement {
-  const password = createField(
-    'new_password',
-    'New password',
-    { type: 'password', autocomplete: 'new-password', required: true },
-    'At least 8 characters; a few words are easy to remember.',
-  )
+  const password = newPasswordField('new_password', 'New password')
   return createForm({
     fields: [password],
     submitLabel: 'Set password',
@@ -103,7 +98,7 @@ function resetForm({ api }: DoorOptions, token: string, done: () => void): HTMLF
 }
 
 function signInForm({ api, enter }: DoorOptions): HTMLFormElement {
-  const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
+  const email = emailField()
   const password = createField('password', 'Password', {
     type: 'password',
     autocomplete: 'current-password',
@@ -114,20 +109,15 @@ function signInForm({ api, enter }: DoorOptions): HTMLFormElement {
     submitLabel: 'Sign in',
     async submit() {
       const body = { email: email.input.value, password: password.input.value }
-      const { account } = await api.send<{ account: Account }>('POST', 'api/session', body)
+      const { account } = await api.send<SignedIn>('POST', 'api/session', body)
       enter(account)
     },
   })
 }
 
 function signUpForm({ api, enter, state }: DoorOptions): HTMLFormElement {
-  const email = createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
-  const password = createField(
-    'password',
-    'Password',
-    { type: 'password', autocomplete: 'new-password', required: true },
-    'At least 8 characters; a few words are easy to remember.',
-  )
+  const email = emailField()
+  const password = newPasswordField('password', 'Password')
   const code = createField(
     'setup_code',
     'Setup code',
@@ -140,8 +130,18 @@ function signUpForm({ api, enter, state }: DoorOptions): HTMLFormElement {
     submitLabel: 'Create account',
     async submit() {
       const body = Object.fromEntries(fields.map(({ input }) => [input.name, input.value]))
-      const made = await api.send<{ account: Account; key: IssuedKey }>('POST', 'api/accounts', body)
+      const made = await api.send<NewAccount>('POST', 'api/accounts', body)
       enter(made.account, made.key)
     },
   })
 }
+
+const emailField = () => createField('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true })
+
+const newPasswordField = (name: string, label: string) =>
+  createField(
+    name,
+    label,
+    { type: 'password', autocomplete: 'new-password', required: true },
+    'At least 8 characters; a few words are easy to remember.',
+  )

@@ -1,5 +1,5 @@
 // One group of exceptions: their shared pattern, occurrences over time, and the newest texts as sent.
-import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
+import type { ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
 import { headlineOf } from '../../wire/headline.ts'
 import { copyIcon } from '../kit/copy-button.ts'
 import { cutText, fact, fill, h, nameText, note } from '../kit/dom.ts'
@@ -52,11 +52,7 @@ export function createGroupView(app: App) {
         meta: params.get('meta') ?? undefined,
       }
       const [{ groups }, { exceptions }] = await Promise.all([
-        api.get<{ groups: ExceptionGroup[] }>(
-          'api/exceptions/groups',
-          { ...query, every: chooseEvery(range, POINTS_MAX) },
-          signal,
-        ),
+        api.get<ExceptionGroups>('api/exceptions/groups', { ...query, every: chooseEvery(range, POINTS_MAX) }, signal),
         api.get<{ exceptions: ExceptionText[] }>('api/exceptions', { ...query, limit: TEXTS }, signal),
       ])
       return { group: groups[0], texts: exceptions }

@@ -1,10 +1,9 @@
 // Exceptions grouped by fingerprint; or, when the address names a group, that group.
 import type { ExceptionGroup, ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
-import { metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { createProcessFilter } from '../kit/ask-processes.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, note, setText, svg } from '../kit/dom.ts'
-import { createChoice } from '../kit/form.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { agoElement } from '../kit/format-time.ts'
 import { toLine } from '../kit/line-chart.ts'
@@ -34,9 +33,9 @@ export function openExceptionsPage(app: App): Page {
   const rangeOf = () => readRange(params, nowMs(), DEFAULT_RANGE)
   const change = (changes: Params) => app.go('exceptions', changeParams(params, changes))
   const picker = createRangePicker(change)
-  const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
-  const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
-  const filters = h('div.filters', { role: 'group', 'aria-label': 'Filter' }, process.element, meta.element)
+  const filter = createProcessFilter(change)
+  const chosen = () => ({ process: params.get('process') || undefined, meta: params.get('meta') ?? undefined })
+  const filters = h('div.filters', { role: 'group', 'aria-label': 'Filter' }, ...filter.elements)
   const region = createRegion()
   const total = h('p.muted', { role: 'status' })
   const view = createGroupView(app)
@@ -90,8 +89,7 @@ export function openExceptionsPage(app: App): Page {
       const range = rangeOf()
       const query = {
         ...range.query,
-        process: params.get('process') || undefined,
-        meta: params.get('meta') ?? undefined,
+        ...chosen(),
         every: chooseEvery(range, BARS_MAX),
         limit: GROUPS_MAX,
       }
@@ -102,11 +100,7 @@ export function openExceptionsPage(app: App): Page {
       return { groups, hasMore: next !== null, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
     },
     show({ groups, hasMore, processes }) {
-      process.show(processOptions(processes, params.get('process') || undefined), params.get('process') || undefined)
-      meta.show(
-        metaOptions(processes, params.get('process') || undefined, params.get('meta') ?? undefined),
-        params.get('meta') ?? undefined,
-      )
+      filter.show(processes, chosen())
       table.show(groups)
       const count = groups.reduce((sum, group) => sum + group.count, 0)
       setText(

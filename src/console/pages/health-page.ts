@@ -121,10 +121,7 @@ export function openHealthPage(app: App): Page {
     confirmAction({
       title: 'Replay this event?',
       text: [
-        h(
-          'p',
-          'It is sent to its store again, with its original time. If the store still refuses it, it comes back here.',
-        ),
+        'It is sent to its store again, with its original time. If the store still refuses it, it comes back here.',
       ],
       submitLabel: 'Replay event',
       async submit() {
@@ -136,7 +133,7 @@ export function openHealthPage(app: App): Page {
   function askForDrop(letter: DeadLetter): void {
     confirmAction({
       title: 'Delete this event?',
-      text: [h('p', `A ${letter.kind} of ${letter.process} is deleted for good. This cannot be undone.`)],
+      text: [`A ${letter.kind} of ${letter.process} is deleted for good. This cannot be undone.`],
       submitLabel: 'Delete event',
       danger: true,
       async submit() {

@@ -1,5 +1,5 @@
 // API keys: list, create, rotate and revoke, each after a confirmation.
-import type { IssuedKey, Key, Scope } from '../../wire/keys.ts'
+import type { IssuedKey, Key, KeyAnswer, Keys, Scope } from '../../wire/keys.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
@@ -48,7 +48,7 @@ export function openKeysPage(app: App): Page {
   const card = h('div.card.card-table', table.element)
   const poll = createPoll({
     everyMs: () => EVERY_MS,
-    ask: (signal) => api.get<{ keys: Key[] }>('api/keys', {}, signal),
+    ask: (signal) => api.get<Keys>('api/keys', {}, signal),
     show({ keys }) {
       table.show(keys)
       if (keys.length > 0) return region.ready(app.nowMs(), card)
@@ -90,7 +90,7 @@ export function openKeysPage(app: App): Page {
       submitLabel: 'Create key',
       async submit() {
         const body = { name: name.input.value, scopes: scopes.chosen() }
-        const { key } = await api.send<{ key: IssuedKey }>('POST', 'api/keys', body)
+        const { key } = await api.send<KeyAnswer>('POST', 'api/keys', body)
         return () => reveal('New key', key)
       },
     })
@@ -106,16 +106,13 @@ export function openKeysPage(app: App): Page {
     confirmAction({
       title: `Rotate ${key.name}?`,
       text: [
-        h(
-          'p',
-          'You get a new key with the same name and permissions. Switch your code to it while the old key is still valid.',
-        ),
+        'You get a new key with the same name and permissions. Switch your code to it while the old key is still valid.',
       ],
       fields: [hours],
       submitLabel: 'Rotate',
       async submit() {
         const overlap_seconds = Math.round(Number(hours.input.value) * 3600)
-        const { key: made } = await api.send<{ key: IssuedKey }>('POST', `api/keys/${key.id}/rotate`, {
+        const { key: made } = await api.send<KeyAnswer>('POST', `api/keys/${key.id}/rotate`, {
           overlap_seconds,
         })
         return () => reveal('New key', made)
@@ -127,7 +124,7 @@ export function openKeysPage(app: App): Page {
     confirmAction({
       title: `Revoke ${key.name}?`,
       text: [
-        h('p', 'Requests with it are refused from now on, and what they send is lost. This cannot be undone.'),
+        'Requests with it are refused from now on, and what they send is lost. This cannot be undone.',
         note(
           key.last_used_at === null
             ? 'Never used.'

@@ -1,5 +1,5 @@
 // What a new watch of a process begins with, from the history of that process.
-import type { Timing } from '../../wire/timings.ts'
+import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
 
@@ -14,9 +14,7 @@ export async function suggestSpans(
 ): Promise<void> {
   if (process === '' || process.includes('*')) return
   const query = { process, from: '-14d', limit: 100 }
-  const { timings } = await app.api
-    .get<{ timings: Timing[] }>('api/timings', query)
-    .catch(() => ({ timings: [] as Timing[] }))
+  const { timings } = await app.api.get<TimingPage>('api/timings', query).catch(() => ({ timings: [] as Timing[] }))
   const starts = timings
     .flatMap(({ started_at }) => (started_at === null ? [] : [parseTime(started_at) / 1000]))
     .sort((a, b) => a - b)

@@ -60,7 +60,6 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
 
   confirmAction({
     title: isNew ? 'Create watch' : `Edit ${draft.name}`,
-    text: [],
     fields: [name, target, ...conditions.fields, remind],
     content: [
       list,
@@ -116,7 +115,7 @@ export function askHowLongToPause(app: App, { id, name }: Watch, done: () => voi
   const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
   confirmAction({
     title: `Pause ${name}?`,
-    text: [h('p', 'Until it is resumed nothing fires. Its alerts end without a notification.')],
+    text: ['Until it is resumed nothing fires. Its alerts end without a notification.'],
     fields: [hours],
     submitLabel: 'Pause watch',
     async submit() {

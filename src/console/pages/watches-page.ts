@@ -175,7 +175,7 @@ export function openWatchesPage(app: App): Page {
   function askForDeletion(what: string, path: string, name: string): void {
     confirmAction({
       title: `Delete ${name}?`,
-      text: [h('p', `The ${what} is deleted for good${what === 'watch' ? ', with its alerts' : ''}.`)],
+      text: [`The ${what} is deleted for good${what === 'watch' ? ', with its alerts' : ''}.`],
       submitLabel: `Delete ${what}`,
       danger: true,
       async submit() {
@@ -251,7 +251,6 @@ function askForChannel(app: App, done: (channel: NewChannel['channel']) => void)
   const kind = createSelectField('kind', 'Kind', KINDS, 'webhook')
   confirmAction({
     title: 'Create channel',
-    text: [],
     fields: [kind, name, target],
     submitLabel: 'Create channel',
     async submit() {

@@ -2,7 +2,7 @@
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
-import type { Timing } from '../../wire/timings.ts'
+import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { copyButton } from '../kit/copy-button.ts'
 import { fill, h, note } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
@@ -114,7 +114,7 @@ const arrivalItem = ({ at, text }: Arrival) => h('li', timeElement(at, formatClo
 async function findArrivals({ api }: App, from: string, signal: AbortSignal): Promise<Arrival[]> {
   const query = { from, limit: SHOWN }
   const [{ timings }, { points }, { exceptions }] = await Promise.all([
-    api.get<{ timings: Timing[] }>('api/timings', query, signal),
+    api.get<TimingPage>('api/timings', query, signal),
     api.get<{ points: MetricPoint[] }>('api/metrics', query, signal),
     api.get<{ exceptions: ExceptionText[] }>('api/exceptions', query, signal),
   ])

@@ -1,7 +1,7 @@
 // Everything about one run: the run itself, the runs before and after it, and what was sent during it.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
-import type { Timing } from '../../wire/timings.ts'
+import type { TimingPage } from '../../wire/timings.ts'
 import { ApiError, type Query } from '../kit/api.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
@@ -34,7 +34,7 @@ const SENT_MAX = 100
 /** undefined when there is no such run. Throws ApiError. */
 export async function askRun({ api, nowMs }: App, id: string, signal: AbortSignal): Promise<RunContext | undefined> {
   const askTimings = async (query: Query) =>
-    (await api.get<{ timings: Timing[] }>('api/timings', query, signal)).timings.map(toRun)
+    (await api.get<TimingPage>('api/timings', query, signal)).timings.map(toRun)
 
   const identity = parseRunId(id)
   if (identity === undefined) return undefined

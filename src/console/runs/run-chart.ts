@@ -1,6 +1,6 @@
 // Durations over time. One process with up to 200 runs has a dot per run over the usual band; with more runs, median, p95 and longest per
 // bucket. Several processes have one of these figures, a line each for those with the most runs. One process can be compared with last week.
-import type { SummaryRow, Timing } from '../../wire/timings.ts'
+import type { Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import { button, h } from '../kit/dom.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
@@ -262,11 +262,11 @@ async function askPast(
   const at = (ms: number) => new Date(ms - shiftMs).toISOString()
   const query = { ...filter, from: at(range.fromMs), to: at(range.toMs) }
   const summary = (more: Record<string, string>) =>
-    api.get<{ rows: SummaryRow[] }>('api/timings/summary', { ...query, ...more }, signal)
+    api.get<Summary>('api/timings/summary', { ...query, ...more }, signal)
   const [total, series, { timings }] = await Promise.all([
     summary({}),
     summary({ every }),
-    api.get<{ timings: Timing[] }>('api/timings', { ...query, state: 'completed', limit: DOTS_MAX }, signal),
+    api.get<TimingPage>('api/timings', { ...query, state: 'completed', limit: DOTS_MAX }, signal),
   ])
   return {
     total: total.rows[0],

@@ -1,9 +1,9 @@
 // The filters of the runs, as the address holds them, and the controls that change them.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
-import { metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { createProcessFilter } from '../kit/ask-processes.ts'
 import { h, setText } from '../kit/dom.ts'
-import { createChoice } from '../kit/form.ts'
+import { createStateChips } from '../kit/form.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
 import { STATE_TEXT, type StateFilter } from '../timeline/run.ts'
@@ -24,8 +24,7 @@ export function readRunQuery(params: URLSearchParams): RunQuery {
 
 /** `change` is called with what to change in the address. */
 export function createRunFilters(change: (changes: Params) => void) {
-  const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
-  const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
+  const filter = createProcessFilter(change)
   const uid = h('input', {
     id: 'filter-uid',
     type: 'search',
@@ -40,59 +39,34 @@ export function createRunFilters(change: (changes: Params) => void) {
     element: h(
       'div.filters',
       { role: 'group', 'aria-label': 'Filter' },
-      process.element,
-      meta.element,
+      ...filter.elements,
       h('div.field', h('label', { for: 'filter-uid' }, 'Uid'), uid),
     ),
     show(query: RunQuery, processes: readonly ProcessEntry[]) {
-      process.show(processOptions(processes, query.process), query.process)
-      meta.show(metaOptions(processes, query.process, query.meta), query.meta)
+      filter.show(processes, query)
       if (document.activeElement !== uid) uid.value = query.uid ?? ''
     },
   }
 }
 
-/** A chip a state, with how many there are; it is legend and filter in one. */
-export function createStateChips(change: (changes: Params) => void) {
-  const chips = STATES.map((state) => {
-    const count = h('span.chip-count', '–')
-    const button = h(
-      'button.chip',
-      {
-        type: 'button',
-        onclick: () => change({ state: button.getAttribute('aria-pressed') === 'true' ? undefined : state }),
-      },
-      h('i', { class: `mark mark-${state}` }),
-      STATE_TEXT[state],
-      count,
-    )
-    return { state, button, count }
-  })
-  // Home links to it; it can only be removed here.
+/** The states as chips, and one for runs with trouble: Home links to that one, here it can only be removed. */
+export function createRunStates(change: (changes: Params) => void) {
+  const states = createStateChips(STATES, STATE_TEXT, (state) => change({ state }))
+  const remove = () => {
+    states.chips[0]!.focus() // this button is about to be hidden
+    change({ state: undefined })
+  }
   const trouble = h(
-    'button',
-    {
-      type: 'button',
-      class: 'chip',
-      'aria-pressed': 'true',
-      hidden: true,
-      onclick: () => {
-        chips[0]!.button.focus() // this button is about to be hidden
-        change({ state: undefined })
-      },
-    },
+    'button.chip',
+    { type: 'button', 'aria-pressed': 'true', hidden: true, onclick: remove },
     'With trouble',
     h('span', { 'aria-hidden': 'true' }, '×'),
   )
   return {
-    element: h('div.chips', { role: 'group', 'aria-label': 'State' }, ...chips.map(({ button }) => button), trouble),
+    element: h('div.chips', { role: 'group', 'aria-label': 'State' }, ...states.chips, trouble),
     show(chosen: StateFilter | undefined, totals: readonly SummaryRow[] | undefined) {
       trouble.hidden = chosen !== 'trouble'
-      for (const { state, button, count } of chips) {
-        button.setAttribute('aria-pressed', String(chosen === state))
-        const n = totals?.reduce((sum, row) => sum + countOf(row, state), 0)
-        count.textContent = n === undefined ? '–' : formatCount(n)
-      }
+      states.show(chosen, (state) => totals?.reduce((sum, row) => sum + countOf(row, state), 0), true)
     },
   }
 }

@@ -1,10 +1,11 @@
 // The runs as a table, a page at a time: the same ones that the timeline shows, for those who read, search or listen.
+import { ROWS_MAX } from '../kit/api.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount, formatDuration } from '../kit/format-number.ts'
 import { formatMoment, timeElement } from '../kit/format-time.ts'
 import { describeState, isTrouble, lengthMs, nameOf, type Run } from '../timeline/run.ts'
-import { MAX_RUNS, type RunsFound } from '../timeline/run-feed.ts'
+import type { RunsFound } from '../timeline/run-feed.ts'
 
 const PAGE = 25
 
@@ -90,7 +91,7 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
       const first = (shownPage - 1) * PAGE
       const shown = runs.slice(first, first + PAGE)
       table.show(shown)
-      position.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(MAX_RUNS)} are loaded, narrow the range to see older ones` : ''}`
+      position.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(ROWS_MAX)} are loaded, narrow the range to see older ones` : ''}`
       newer.disabled = shownPage <= 1
       older.disabled = shownPage >= pages
       fill(place, table.element, pager)

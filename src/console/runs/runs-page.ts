@@ -1,7 +1,7 @@
 // Runs: the live timeline, their durations, and all of them as a table. The address holds the whole view; what is chosen here changes it.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
-import type { SummaryRow, Timing } from '../../wire/timings.ts'
+import type { LatestTimings, Summary, SummaryRow, Timing } from '../../wire/timings.ts'
 import { fill, h, nameText, note, setText } from '../kit/dom.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { createCrosshair } from '../kit/line-chart.ts'
@@ -17,7 +17,7 @@ import { createRunFeed, type RunsFound } from '../timeline/run-feed.ts'
 import { createTimeline } from '../timeline/timeline.ts'
 import { usualMsFor } from '../timeline/usual.ts'
 import { createRunChart } from './run-chart.ts'
-import { countOf, createLoadProgress, createRunFilters, createStateChips, readRunQuery } from './run-filters.ts'
+import { countOf, createLoadProgress, createRunFilters, createRunStates, readRunQuery } from './run-filters.ts'
 import { createRunPanel } from './run-panel.ts'
 import { createRunTable } from './run-table.ts'
 
@@ -57,7 +57,7 @@ export function openRunsPage(app: App): Page {
   const watchLink = h('a.button', { hidden: true }, 'Watch this process')
   const picker = createRangePicker(change)
   const filters = createRunFilters(change)
-  const chips = createStateChips(change)
+  const chips = createRunStates(change)
   const timeline = createTimeline({ crosshair, nowMs, choose, chooseProcess, zoom })
   const chart = createRunChart({ api, crosshair, change, choose, zoom })
   const progress = createLoadProgress()
@@ -86,8 +86,7 @@ export function openRunsPage(app: App): Page {
       const range = rangeOf()
       const { process, meta, uid } = readRunQuery(params)
       const query = { ...range.query, process, meta, uid }
-      const ask = (more: Params) =>
-        api.get<{ rows: SummaryRow[] }>('api/timings/summary', { ...query, ...more }, signal)
+      const ask = (more: Params) => api.get<Summary>('api/timings/summary', { ...query, ...more }, signal)
       const [totals, series] = await Promise.all([ask({}), ask({ every: chooseEvery(range, POINTS_MAX) })])
       return { totals: totals.rows, rows: series.rows }
     },
@@ -119,7 +118,7 @@ export function openRunsPage(app: App): Page {
     async ask(signal) {
       if (found?.runs.some(({ state }) => state === 'running') !== true) return []
       const { process } = readRunQuery(params)
-      return (await api.get<{ timings: Timing[] }>('api/timings/latest', { ...USUAL, process }, signal)).timings
+      return (await api.get<LatestTimings>('api/timings/latest', { ...USUAL, process }, signal)).timings
     },
     show(timings) {
       latest = Map.groupBy(timings.map(toRun), ({ process }) => process)

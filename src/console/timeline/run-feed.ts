@@ -1,12 +1,10 @@
 // The runs of a view, up to 10,000, kept up to date: all runs are loaded at first and every minute, in between only recent changes. A running
 // run that is missing from the recent changes has been abandoned since.
-import type { Timing } from '../../wire/timings.ts'
-import type { Api, Query } from '../kit/api.ts'
+import type { Timing, TimingPage } from '../../wire/timings.ts'
+import { type Api, getPages, PAGE_ROWS, type Query, ROWS_MAX } from '../kit/api.ts'
 import type { TimeRange } from '../kit/time-range.ts'
 import { byNewest, type Run, type StateFilter, toRun } from './run.ts'
 
-export const MAX_RUNS = 10_000
-const PAGE = 1_000
 const ALL_EVERY_MS = 60_000
 /** An event is stored within 2 s; this much more is asked for again. */
 const OVERLAP_MS = 15_000
@@ -27,11 +25,6 @@ export interface RunsFound {
   readonly isPartial: boolean
 }
 
-interface TimingPage {
-  readonly timings: readonly Timing[]
-  readonly next: string | null
-}
-
 export function createRunFeed(api: Api, nowMs: () => number) {
   let asked = ''
   let held = new Map<string, Run>()
@@ -42,30 +35,9 @@ export function createRunFeed(api: Api, nowMs: () => number) {
   let allAtMs = Number.NEGATIVE_INFINITY
   let lastAtMs = Number.NEGATIVE_INFINITY
 
-  /** `arrived` is called for each page of a long answer. */
-  async function readAll(
-    query: Query,
-    signal: AbortSignal,
-    arrived: (runs: Run[]) => void,
-  ): Promise<{ runs: Run[]; isCut: boolean }> {
-    const runs: Run[] = []
-    let cursor: string | null = null
-    do {
-      const page: TimingPage = await api.get(
-        'api/timings',
-        { ...query, limit: PAGE, ...(cursor !== null && { cursor }) },
-        signal,
-      )
-      runs.push(...page.timings.map(toRun))
-      cursor = page.next
-      if (cursor !== null) arrived(runs)
-    } while (cursor !== null && runs.length < MAX_RUNS)
-    return { runs, isCut: cursor !== null }
-  }
-
   async function readNews(query: Query, state: StateFilter | undefined, signal: AbortSignal): Promise<boolean> {
     const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000)}s` // ago, by the server's clock
-    const page: TimingPage = await api.get('api/timings', { ...query, from, limit: PAGE }, signal)
+    const page = await api.get<TimingPage>('api/timings', { ...query, from, limit: PAGE_ROWS }, signal)
     if (page.next !== null) return false
     const news = page.timings.map(toRun)
     const ids = new Set(news.map(({ id }) => id))
@@ -79,7 +51,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
       if (!isAlike(run, held.get(run.id))) hasChanged = true
       held.set(run.id, run)
     }
-    return held.size <= MAX_RUNS
+    return held.size <= ROWS_MAX
   }
 
   const newestFirst = (): RunsFound => ({ runs: [...held.values()].toSorted(byNewest), isCut, isPartial: false })
@@ -98,11 +70,13 @@ export function createRunFeed(api: Api, nowMs: () => number) {
       const startedMs = nowMs()
       const mayAddTo = key === asked && range.isLive && startedMs - allAtMs < ALL_EVERY_MS
       if (!mayAddTo || !(await readNews({ process, meta, uid, state }, state, signal))) {
-        const all = await readAll(query, signal, (runs) => {
-          if (key !== asked) arrived({ runs: runs.toSorted(byNewest), isCut: true, isPartial: true })
+        const all: Run[] = []
+        const answer = await getPages<Timing>(api, 'api/timings', 'timings', query, signal, (page, hasMore) => {
+          all.push(...page.map(toRun))
+          if (hasMore && key !== asked) arrived({ runs: all.toSorted(byNewest), isCut: true, isPartial: true })
         })
-        held = new Map(all.runs.map((run) => [run.id, run]))
-        isCut = all.isCut
+        held = new Map(all.map((run) => [run.id, run]))
+        isCut = answer.isCut
         hasChanged = true
         asked = key
         allAtMs = startedMs
