@@ -28,7 +28,7 @@ interface Subject {
 /** One number per timing; null for abandoned and orphan ones and where it is not known. Throws nothing that the store answers. */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
-  asker: Asker,
+  { account, signal }: Asker,
   timings: readonly Timing[],
   nowNs: bigint,
   limits: ExceptionLimits = LIMITS,
@@ -39,7 +39,8 @@ export async function countExceptions(
   const subjects = [...new Map(asked.map(({ process, meta }) => [keyOf(process, meta), { process, meta }])).values()]
   try {
     const moments = await source.findMoments({
-      ...asker,
+      account,
+      ...(signal && { signal }),
       fromNs: asked.map(({ startNs }) => startNs).toSorted(compare)[0]!,
       toNs:
         asked

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import { contentOf, ownStamp } from '../../../src/event/identity.ts'
+import { findTrouble } from '../../../src/query/find-trouble.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
 import { comparePlaces } from '../../../src/store/order.ts'
 import { type ExceptionRow, type Place, PROCESS_METAS, type Selection, StoreError } from '../../../src/store/source.ts'
@@ -168,6 +169,21 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await moments(both, 10, 3)).toHaveLength(3)
     expect(await moments([])).toEqual([])
   })
+
+  test.each([{ process: 'p' }, { meta: 'eu' }, { uid: 'r1' }])(
+    'a completed run with an exception is trouble of %j',
+    async (of) => {
+      const where = { process: 'p', meta: 'eu' }
+      await keep([
+        { ...start('trouble', 0, where), uid: 'r1' },
+        { ...start('trouble', 2, where), kind: 'end', uid: 'r1' },
+        exception('trouble', 1, 'a', where),
+      ])
+      const q = { ...all('trouble'), ...of, maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS }
+      const { timings } = await findTrouble({ points: store.source, exceptions: store.source }, q, { limit: 10 })
+      expect(timings.map(({ state }) => state)).toEqual(['completed'])
+    },
+  )
 
   test('a range includes its start and excludes its end', async () => {
     await keep([exception('range', 0, 'a'), exception('range', 1, 'b'), exception('range', 2, 'c')])
