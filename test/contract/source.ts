@@ -782,6 +782,25 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect((await rows({ meta: '', name: 'a', process: 'import' })).map(({ sum }) => sum)).toEqual([3.5, 9])
       })
 
+      test('have as last the value with the latest time of its second, wherever the stamps are', async () => {
+        const { store, metric, rows } = cast()
+        const own = metric(0n, [['a', 1]])
+        const { us } = own.stamp
+        await store([
+          ...[1, 2, 3, 4].map((value) => ({
+            ...own,
+            stamp: { us: us + 970_000 + value, sub: 7 },
+            items: [['a', value]] as const,
+          })),
+          metric(500_000n, [['a', 9]]),
+          metric(500_000n, [['a', 8]], { process: 'other' }),
+        ])
+        expect((await rows()).map(({ process, last }) => [process, last])).toEqual([
+          ['import', 9],
+          ['other', 8],
+        ])
+      })
+
       test('come in buckets of any lengths, by their bounds', async () => {
         const { store, metric, rows } = cast()
         const bounds = [-HOUR, 22n * HOUR, 47n * HOUR, 71n * HOUR, 95n * HOUR, 95n * HOUR + S].map((at) => T + at)
@@ -864,6 +883,20 @@ export function pointSourceContract(subject: SourceSubject): void {
           2n,
           3n,
         ])
+      })
+
+      test('are judged by the time of each event where the range cuts a second, wherever its stamp is', async () => {
+        const { store, ownStart, start, processes } = cast()
+        await store([
+          ownStart(0n, { process: 'own' }),
+          ownStart(2_000_000n, { process: 'own' }),
+          start(1_500_000n, { process: 'arrived' }),
+        ])
+        const found = async (fromUs: bigint, toUs: bigint) =>
+          (await processes({ fromNs: T + fromUs, toNs: T + toUs })).map((row) => `${row.process} ${row.lastNs - T}`)
+        expect(await found(0n, 1n)).toEqual(['own 0'])
+        expect(await found(1n, 1_500_000n)).toEqual([])
+        expect(await found(1n, 2_000_001n)).toEqual(['own 2000000', 'arrived 1500000'])
       })
 
       test('name so many metas at most that an answer can say there are more; by meta all are listed', async () => {

@@ -2,7 +2,7 @@
 // asked for, and the edges of a range inside a second are judged here.
 
 import { bucketNs, compare, comparePlaces } from '../order.ts'
-import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place } from '../source.ts'
+import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place, Selection } from '../source.ts'
 import {
   collectRows,
   type FluxText,
@@ -17,6 +17,7 @@ import { ceilSecond, floorSecond, fluxNs, fluxText, fluxTime, parseFluxTime, tim
 
 const FIRST_STRETCH_NS = 60_000_000_000n
 const GROWTH = 8n
+const CLOSE_READS = 30
 
 /**
  * A page. InfluxDB cannot push "the newest n of several series" down, it would read the whole range; so the page is looked for in
@@ -96,7 +97,8 @@ type Figure = (typeof FIGURES)[number]
 
 /**
  * Metrics in buckets, oldest first, then by process and name. Each figure is pushed down to InfluxDB per series (process, name and meta) and window; the metas
- * of a name become one row here, while the answer is read: its lines are many more than its rows. `last` is the value with the latest stamp.
+ * of a name become one row here, while the answer is read: its lines are many more than its rows. InfluxDB finds the latest stamp; where that is of a whole
+ * second or ms, a later time of the same second may be before it, and the second is read (the newest `CLOSE_READS`).
  */
 export async function aggregateMetrics(
   client: InfluxClient,
@@ -112,6 +114,7 @@ export async function aggregateMetrics(
     return row
   }
   const isFull = () => (rows.size === q.maxRows ? 'enough' : undefined)
+  const unsure = new Set<bigint>()
 
   const whole = { startNs: ceilSecond(q.fromNs), stopNs: floorSecond(q.toNs) }
   const stretches = [...evenStretches(q, whole)]
@@ -123,6 +126,10 @@ export async function aggregateMetrics(
     const addLine = (get: GetColumn) => {
       const startNs = parseFluxTime(get('_start')) // of a bucket that the range cuts: somewhere inside it
       addFigure(rowAt(get, startNs), get)
+      if (get('result').startsWith('last')) {
+        const stampNs = parseFluxTime(get('_time'))
+        if (stampNs - timeNs(stampNs) >= 1000n) unsure.add(floorSecond(stampNs))
+      }
       return isFull()
     }
     await client.readRows(fluxExpression(figures), addLine, q.signal)
@@ -137,15 +144,26 @@ export async function aggregateMetrics(
     }
     await client.readRows(readMetrics(bucket, q, edge), addPoint, q.signal)
   }
+  for (const startNs of [...unsure].sort(compare).slice(-CLOSE_READS)) {
+    const addPoint = (get: GetColumn) => {
+      const stampNs = parseFluxTime(get('_time'))
+      const ns = timeNs(stampNs)
+      if (isFull() === undefined) addLast(rowAt(get, ns), toFloat(get('_value')), stampNs)
+      return isFull()
+    }
+    await client.readRows(readMetrics(bucket, q, secondAt(startNs)), addPoint, q.signal)
+  }
   return [...rows.values()]
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
 }
 
+const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
+
 /** The seconds that the range cuts. */
-function edgesOf({ fromNs, toNs }: MetricSelection): Stretch[] {
+export function edgesOf({ fromNs, toNs }: Selection): Stretch[] {
   const cut = [fromNs, toNs].filter((ns) => ns !== floorSecond(ns))
-  return [...new Set(cut.map(floorSecond))].map((startNs) => ({ startNs, stopNs: ceilSecond(startNs + 1n) }))
+  return [...new Set(cut.map(floorSecond))].map(secondAt)
 }
 
 interface EvenStretch extends Stretch {
@@ -218,7 +236,8 @@ function addValue(row: Draft, value: number, stampNs: bigint): void {
 }
 
 function addLast(row: Draft, value: number, stampNs: bigint): void {
-  if (stampNs <= row.lastNs) return
+  const isLater = row.lastNs < 0n || (compare(timeNs(stampNs), timeNs(row.lastNs)) || compare(stampNs, row.lastNs)) > 0
+  if (!isLater) return
   row.last = value
   row.lastNs = stampNs
 }

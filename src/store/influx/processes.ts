@@ -1,11 +1,17 @@
 // Lists the processes that have sent marks or metrics: the newest point of every series is pushed down, and the series of a process are put together here.
+// A point may lie up to a second behind its time: where the range cuts a second, all points of that second are read.
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
-import { fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
+import { edgesOf } from './metrics.ts'
+import { ceilSecond, floorSecond, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
 
 /** Processes, or processes and metas; the most recent first. */
 export async function findProcesses(client: InfluxClient, bucket: string, q: ProcessSelection): Promise<ProcessRow[]> {
-  const points = await collectRows(client, newestPointsFlux(bucket, q), toNewestPoint, q.signal)
+  const whole = { startNs: ceilSecond(q.fromNs), stopNs: floorSecond(q.toNs) }
+  const reads = edgesOf(q).map((edge) => pointsFlux(bucket, q, edge))
+  if (whole.startNs < whole.stopNs) reads.push(flux`${pointsFlux(bucket, q, whole)} |> last()`)
+  const found = await Promise.all(reads.map((read) => collectRows(client, read, toPoint, q.signal)))
+  const points = found.flat().filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
   const keyOf = ({ process, meta }: (typeof points)[number]) => (q.byMeta ? `${process}\0${meta}` : process)
   const processes = [...Map.groupBy(points, keyOf).values()].map((own) => {
     own.sort(newestFirst)
@@ -19,18 +25,14 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Pro
   return processes.sort((a, b) => newestFirst({ ns: a.lastNs }, { ns: b.lastNs })).slice(0, q.maxRows)
 }
 
-/** The newest point of every series; all are expressions, `where` one over `r`'s tags. */
-export const readNewestPoints = (bucket: FluxText, start: FluxText, stop: FluxText, where: FluxText): FluxText =>
+/** The points of every series, one for a mark or a metric. */
+const pointsFlux = (bucket: string, q: Selection, { startNs, stopNs }: { startNs: bigint; stopNs: bigint }): FluxText =>
   flux`from(bucket: ${bucket})
-  |> range(start: ${start}, stop: ${stop})
+  |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
   |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
-  |> filter(fn: (r) => ${where})
-  |> last()`
+  |> filter(fn: (r) => ${whereTags(q)})`
 
-const newestPointsFlux = (bucket: string, q: Selection): FluxText =>
-  readNewestPoints(flux`${bucket}`, fluxTime(q.fromNs), fluxTime(q.toNs), whereTags(q))
-
-const toNewestPoint = (get: GetColumn) => ({
+const toPoint = (get: GetColumn) => ({
   kind: get('_measurement') as 'mark' | 'metric',
   process: get('process'),
   meta: get('meta'),
