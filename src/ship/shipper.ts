@@ -33,6 +33,8 @@ export interface ShipperOptions {
   readonly limits?: BatchLimits
   /** In one write; a metric counts one per name. */
   readonly maxLines?: number
+  /** After a write that took all there was, events are collected for this long: a store wants few and large writes. */
+  readonly lingerMs?: number
   readonly random?: () => number
 }
 
@@ -73,13 +75,13 @@ const PARK_CAP_MS = 15_000
 /** The events behind what is held back must not wait for long. */
 const HELD_CAP_MS = 1_000
 const MAX_ASKED_PAUSE_MS = 60_000
-/** ClickHouse wants a few inserts a second: events that trickle in are collected for this long after a write. */
 const LINGER_MS = 250
 const LIMITS: BatchLimits = { records: 5_000, bytes: 4 * 2 ** 20 }
 const MAX_LINES = 10_000
 
 export function createShipper(options: ShipperOptions): Shipper {
-  const { destination, spool, sink, clock, log, meter, limits = LIMITS, maxLines: mostLines = MAX_LINES } = options
+  const { destination, spool, sink, clock, log, meter, limits = LIMITS, lingerMs = LINGER_MS } = options
+  const { maxLines: mostLines = MAX_LINES } = options
   const backoff = createBackoff(options.random)
   const stopping = new AbortController()
   let status: ShipperStatus = { state: 'idle', sinceUs: clock.wallUs() }
@@ -194,13 +196,13 @@ export function createShipper(options: ShipperOptions): Shipper {
     if (isAhead) {
       aheadOf = batch.next
       inHand = undefined
-      return isLarge(batch, limits) ? 'again' : { pauseMs: LINGER_MS }
+      return isLarge(batch, limits) ? 'again' : { pauseMs: lingerMs }
     }
     await during('the position in the spool cannot be written', spool.advance(batch.next))
     held.forgetVerdicts((mark) => spool.hasDelivered(mark))
     inHand = undefined
     maxLines = Math.min(mostLines, Math.ceil(delivery.maxLines * 1.125))
-    return holdsBatches(1) ? 'again' : { pauseMs: LINGER_MS }
+    return holdsBatches(1) ? 'again' : { pauseMs: lingerMs }
   }
 
   function buryHeld(reason: string): readonly Family[] {

@@ -1,6 +1,7 @@
 // What the sink does beyond the contract of all sinks.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
+import { contentOf } from '../../../src/event/identity.ts'
 import { type ClickHouseClient, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import type { Sink } from '../../../src/store/sink.ts'
 import { engineMissing } from '../../support/engine.ts'
@@ -132,6 +133,57 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     const rows = await client.select<{ name: string; text: string; n: number; kinds: number }>(sql)
     expect(new Map(rows.map((row) => [row.name, Number(row.text)]))).toEqual(new Map(items))
     for (const row of rows) expect([Number(row.n), Number(row.kinds)]).toEqual([3000, 1])
+  })
+
+  test('stores every column of a mixed batch, whatever its events have in common', async () => {
+    const pick = <T>(values: readonly T[], i: number): T => values[i % values.length]!
+    const texts = ['', 'p', '$lines$', "a'b\\", 'ü "😀"', '[1,2]']
+    const stamps = [
+      { us: US, sub: 0 },
+      { us: US, sub: 5 },
+      { us: US + 999, sub: 993 },
+      { us: US + 828_079, sub: 997 },
+    ]
+    const batch = Array.from({ length: 600 }, (_, i): Event => {
+      const stamp = pick(stamps, i)
+      const who = { account: pick(['mixed', 'mixed 2'], i >> 3), process: pick(texts, i), meta: pick(texts, i >> 2) }
+      const own = { ...who, uid: i % 5 === 0 ? '' : `u${i}`, stamp: { ...stamp, us: stamp.us + i * 1_000_000 } }
+      if (i % 4 === 0) return { kind: 'metrics', ...own, items: texts.slice(i % 3).map((name, n) => [name, i / 7 - n]) }
+      return pick<Event>(
+        [
+          { kind: 'start', ...own },
+          { kind: 'end', ...own },
+          { kind: 'end', ...own, failed: true },
+        ],
+        i,
+      )
+    })
+    const expected = batch.flatMap((event) => {
+      const { us, sub } = event.stamp
+      const [at, rest] =
+        sub % 10 === 3
+          ? [us - (us % 1000), (us % 1000) * 1000 + sub]
+          : sub % 10 === 7
+            ? [us - (us % 1e6), (us % 1e6) * 1000 + sub]
+            : [us, sub]
+      const who = [event.account, event.process, event.meta, event.uid]
+      const when = [`${at}000`, String(rest), sub % 2 === 0 ? '0' : String(contentOf(event))]
+      if (event.kind === 'metrics') return event.items.map(([name, value]) => [...who, name, String(value), ...when])
+      return event.kind === 'exception'
+        ? []
+        : [[...who, event.kind === 'end' && event.failed ? 'failed' : event.kind, '', ...when]]
+    })
+
+    expect(await sink.write(batch)).toEqual(STORED)
+    const when = 'toString(toUnixTimestamp64Nano(at)) AS ns, toString(stamp_rest) AS rest, toString(content) AS hash'
+    const columns = (own: string, table: string) =>
+      `SELECT account, process, meta, uid, ${own}, ${when} FROM ${database}.${table}_raw FINAL WHERE account LIKE 'mixed%'`
+    const rows = [
+      ...(await client.selectArrays<string[]>(columns("toString(mark) AS name, '' AS value", 'marks'))),
+      ...(await client.selectArrays<string[]>(columns('name, toString(value) AS text', 'metrics'))),
+    ]
+    const text = (row: readonly unknown[]) => JSON.stringify(row)
+    expect(rows.map(text).toSorted()).toEqual(expected.map(text).toSorted())
   })
 
   test('refuses a value that fits no column without repeating it', async () => {
