@@ -33,7 +33,7 @@ export interface ShipperOptions {
   readonly limits?: BatchLimits
   /** In one write; a metric counts one per name. */
   readonly maxLines?: number
-  /** After a write that took all there was, events are collected for this long: a store wants few and large writes. */
+  /** Events are collected for this long after a write. */
   readonly lingerMs?: number
   readonly random?: () => number
 }
@@ -80,8 +80,8 @@ const LIMITS: BatchLimits = { records: 5_000, bytes: 4 * 2 ** 20 }
 const MAX_LINES = 10_000
 
 export function createShipper(options: ShipperOptions): Shipper {
-  const { destination, spool, sink, clock, log, meter, limits = LIMITS, lingerMs = LINGER_MS } = options
-  const { maxLines: mostLines = MAX_LINES } = options
+  const { destination, spool, sink, clock, log, meter } = options
+  const { limits = LIMITS, maxLines: mostLines = MAX_LINES, lingerMs = LINGER_MS } = options
   const backoff = createBackoff(options.random)
   const stopping = new AbortController()
   let status: ShipperStatus = { state: 'idle', sinceUs: clock.wallUs() }
@@ -252,11 +252,8 @@ export function createShipper(options: ShipperOptions): Shipper {
     try {
       return await tryStep()
     } catch (cause) {
-      return holdUp({
-        kind: 'retry',
-        reason: cause instanceof ShipFault ? cause.message : 'a fault inside Stint',
-        cause,
-      })
+      const reason = cause instanceof ShipFault ? cause.message : 'a fault inside Stint'
+      return holdUp({ kind: 'retry', reason, cause })
     }
   }
 
