@@ -1,7 +1,7 @@
-// Bundles the console for the browser in memory at the first request; nothing is written, so a read-only root is enough. A failed bundle does
-// not stop Stint: it is logged and retried at the next request.
+// Bundles the console in memory at the first request; nothing is written, so a read-only root file system is enough. If bundling fails, Stint
+// continues: the failure is logged and bundling is retried at the next request.
 
-/** Nothing comes from elsewhere, nothing goes elsewhere, and nothing inside the page itself may run or style. */
+/** No resources from or requests to other hosts, and no inline scripts or styles. */
 export const CONSOLE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,17 +15,17 @@ export const CONSOLE_POLICY = [
 ].join('; ')
 
 export interface ConsoleFile {
-  /** Bytes are compressed already. */
+  /** Bytes are already compressed. */
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly type: string
-  /** Of its content; the name of a script or style holds it too, so that these never change. */
+  /** Of the content. The name of a script or style contains it, so that these can be cached forever. */
   readonly hash: string
 }
 
 export interface Console {
   /** Both reject when the bundle fails. */
   page(): Promise<ConsoleFile>
-  /** A script or style by its name, undefined for names that this version does not have. */
+  /** A script or style by its name; undefined if this version has no such file. */
   asset(name: string): Promise<ConsoleFile | undefined>
 }
 
@@ -34,16 +34,16 @@ interface Bundle {
   readonly assets: ReadonlyMap<string, ConsoleFile>
 }
 
-/** Where assets live, relative to the page. */
+/** The path of the assets, relative to the page. */
 const ASSETS = 'console'
 
 const ENTRYPOINTS = ['./main.ts', './styles/console.css'].map((path) =>
   Bun.fileURLToPath(new URL(path, import.meta.url)),
 )
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }
-/** The Latin part of one variable font; other scripts are shown in the system's own. */
+/** The Latin part of a variable font; other scripts use system fonts. */
 const FONT = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'
-/** What the style sheet calls it; the bundler would write it into the style sheet, where no cache keeps it for itself. */
+/** Its URL in the style sheet. The bundler would inline it there, where it cannot be cached on its own. */
 const FONT_IN_STYLE = './inter.woff2'
 
 export function createConsole(keyHeader: string): Console {
@@ -94,9 +94,9 @@ const toFile = (body: ConsoleFile['body'], type: string): ConsoleFile => ({
   hash: new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 16),
 })
 
-// The only HTML page: it contains the script, the style and the settings that the script needs.
+// The only HTML page: it loads the script and the style and holds the script's settings.
 interface ShellPage {
-  /** Addresses relative to the page, so that it also works behind a proxy that adds a path. */
+  /** URLs relative to the page, so that it also works behind a proxy that adds a path. */
   readonly script: string
   readonly style: string
   /** The header that carries an API key. */

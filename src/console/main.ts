@@ -43,7 +43,7 @@ const wallMs = () => systemClock.wallUs() / 1000
 const keyHeader = document.querySelector<HTMLMetaElement>('meta[name="stint-key-header"]')?.content ?? ''
 const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
 
-/** The server's clock, which stamped the events. */
+/** The server's clock, which stamps the events. */
 const nowMs = () => wallMs() + api.aheadMs()
 
 let leave: (() => void) | undefined
@@ -79,7 +79,7 @@ function showFailure(error: unknown): void {
   fill(root, h('main.door', h('h1', title), note(detail), again))
 }
 
-/** `firstKey` comes with an account that was just created. */
+/** `firstKey` is set for a new account. */
 function enter(account: Account, firstKey?: IssuedKey): void {
   const askProcesses = createAskProcesses(api, nowMs)
   const search = () => {

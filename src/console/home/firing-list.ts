@@ -1,4 +1,4 @@
-// The alerts that fire now, as links to the page of watches. Hidden while nothing fires, and where the session may not see alerts.
+// Firing alerts, as links to the Watches page. Hidden without alerts, and if the session may not read them.
 import type { Alert, AlertPage } from '../../wire/alerts.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
@@ -10,7 +10,7 @@ const NOTHING: AlertPage = { alerts: [], next: null }
 
 export interface FiringList {
   readonly element: HTMLElement
-  /** Asks now and then every `everyMs`. */
+  /** Loads now, then every `everyMs`. */
   start(): void
   close(): void
 }
@@ -25,7 +25,7 @@ export function createFiringList(api: Api, everyMs: number): FiringList {
     ask: (signal) => api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
     show,
     fail(error) {
-      // Any other failure is reported by the processes beside it, and the alerts stay as they were.
+      // The table of processes reports any other failure; the alerts stay as they are.
       if (error instanceof ApiError && (error.status === 403 || error.status === 404)) show(NOTHING)
     },
   })

@@ -1,4 +1,4 @@
-// What of the processes Home shows: search, state and order, as the address holds them.
+// Home's filters: search, state and sort order, stored in the URL.
 import { h } from '../kit/dom.ts'
 import { createChoice, createStateChips } from '../kit/form.ts'
 import type { Params } from '../kit/route.ts'
@@ -27,7 +27,7 @@ export const readHomeView = (params: URLSearchParams): HomeView => ({
   verdict: VERDICTS.find((known) => known === params.get('state')),
 })
 
-/** `change` is called with what to change in the address. */
+/** `change` gets the URL parameters to change. */
 export function createHomeFilters(change: (changes: Params) => void) {
   const search = h('input', {
     id: 'home-search',

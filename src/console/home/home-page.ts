@@ -1,5 +1,5 @@
-// Home answers "is everything all right?": one sentence, then every process, those with trouble first. The address holds search, sort order
-// and state.
+// Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds search, sort order and
+// state.
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { Summary } from '../../wire/timings.ts'
@@ -18,7 +18,7 @@ import { createLatestFeed, type Latest } from './latest-feed.ts'
 const LATEST_EVERY_MS = 5_000
 const DAY_EVERY_MS = 60_000
 const DAY = '-24h'
-/** One page: Home shows counts, and the groups come with their texts. */
+/** A single page: Home needs only counts, but groups contain texts. */
 const GROUPS_MAX = 1_000
 
 export function openHomePage(app: App): Page {
@@ -64,7 +64,7 @@ export function openHomePage(app: App): Page {
       day = answer
       show()
     },
-    fail() {}, // the runs beside it are asked for too and report the failure
+    fail() {}, // the poll of the runs reports the failure
   })
 
   function show(): void {

@@ -1,4 +1,4 @@
-// One row per process from everything Home knows of it, and which rows a view shows in which order.
+// Builds Home's rows, one per process, and selects and sorts them for a view.
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
@@ -23,7 +23,7 @@ export interface DayFigures {
   readonly totals: readonly SummaryRow[]
   /** Most recent first. */
   readonly groups: readonly ExceptionGroup[]
-  /** There are more groups: counts of exceptions are lower bounds. */
+  /** More groups exist, so exception counts are lower bounds. */
   readonly hasMoreGroups: boolean
 }
 
@@ -83,19 +83,19 @@ const ORDER: Readonly<Record<Sort, Order>> = {
   failures: (a, b) => b.failed + b.unfinished - (a.failed + a.unfinished) || b.exceptions - a.exceptions,
 }
 
-/** The last run's duration as a multiple of the usual one; 0 where either is unknown. */
+/** The last run's duration as a multiple of the usual one; 0 if either is unknown. */
 const slowness = ({ last, usualMs }: HomeRow, nowMs: number): number =>
   last === undefined || !usualMs ? 0 : (lengthMs(last, nowMs) ?? 0) / usualMs
 
-// How a process is doing, from its newest runs. Each meta is judged by its last settled run: a failed one stays bad news until the same
-// meta completes, also while the next run is under way. The worst meta decides.
-/** Worst first. `quiet`: no run is known. */
+// The state of a process, derived from its newest runs. Each meta is judged by its last settled run: a failure counts until a run of the
+// same meta completes, even while the next run is in progress. The worst meta decides.
+/** Worst first. `quiet`: no known run. */
 export const VERDICTS = ['failed', 'unfinished', 'exceptions', 'overdue', 'running', 'fine', 'quiet'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
 export interface Judgement {
   readonly verdict: Verdict
-  /** The newest run that has a start, else the newest at all. */
+  /** The newest run with a start, otherwise the newest run. */
   readonly last: Run | undefined
   /** The usual duration for `last`, ms; undefined below five completed runs. */
   readonly usualMs: number | undefined

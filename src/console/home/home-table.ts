@@ -1,4 +1,4 @@
-// The processes of Home as a table: state, last run against the usual duration, trouble of the last 24 hours, and the last runs as bars.
+// Home's table of processes: state, last run and its usual duration, trouble in the last 24 hours, and the last runs as bars.
 import { createDataTable, type DataTable, subLine } from '../kit/data-table.ts'
 import { h, nameText, svg } from '../kit/dom.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
@@ -70,7 +70,7 @@ export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
   })
 }
 
-/** The runs of a process, in the shortest preset range that holds those of its strip. */
+/** A link to the runs of a process, with the shortest preset range that contains the runs of its strip. */
 const runsOf = (process: string, runs: readonly Run[], nowMs: number): string =>
   formatRoute('runs', { process, from: presetFor(nowMs - (runs.at(-1)?.startMs ?? nowMs - 1)) })
 
@@ -122,8 +122,8 @@ function describeMetas(metas: readonly (string | null)[]): string {
   return more > 0 ? `${named.slice(0, METAS_SHOWN).join(', ')} and ${formatCount(more)} more` : named.join(', ')
 }
 
-// The last runs of a process as bars, oldest first: as high as the root of their duration, in the colour of their state. A bar opens its run; for the
-// keyboard and for those who hear the page, the process's name beside it leads to the same runs.
+// The last runs of a process as bars, oldest first. The height is proportional to the square root of the duration, the colour shows the
+// state. A click opens the run; for keyboard and screen reader the process's link leads to the same runs.
 const STEP = 6
 const BAR = 5
 const HEIGHT = 26

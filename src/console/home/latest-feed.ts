@@ -1,5 +1,5 @@
-// The newest runs of every process, kept up to date: the whole answer is long and loaded rarely; in between only recent changes are loaded.
-// A held run that is missing from the changes has settled unnoticed: the next whole answer corrects it.
+// Keeps the newest runs of every process up to date. The full answer is long and loaded rarely; between these only recent changes are. A run
+// whose end was missed is corrected by the next full answer.
 import type { LatestTimings, Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 import { byNewest, type Run, toRun } from '../timeline/run.ts'
@@ -7,12 +7,12 @@ import { byNewest, type Run, toRun } from '../timeline/run.ts'
 /** Runs per process. */
 export const STRIP = 30
 const WHOLE_EVERY_MS = 60_000
-/** A slow store is asked for the whole answer less often: it spends at most this share of its time on it. */
+/** The full answer may take at most this share of a slow store's time, so it is requested less often there. */
 const WHOLE_SHARE = 1 / 20
-/** An event is stored within 2 s; this much more is asked for again. */
+/** Recent changes are requested with this overlap: an event is stored within 2 s. */
 const OVERLAP_MS = 15_000
 const NEWS_MAX = 1_000
-/** A store that would have to read too much is asked for less. */
+/** Tried in turn until the store does not refuse the question as too large. */
 const RANGES = ['-30d', '-7d', '-24h', '-6h']
 
 export interface Latest {
@@ -44,7 +44,7 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
     }
   }
 
-  /** undefined: too much happened for one page. */
+  /** undefined if the changes exceed one page. */
   async function readNews(signal: AbortSignal): Promise<readonly Timing[] | undefined> {
     const ago = `-${Math.ceil((nowMs() - newsAtMs + OVERLAP_MS) / 1000)}s`
     const query = { from: ago, limit: NEWS_MAX }
@@ -66,7 +66,7 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
       const startedMs = nowMs()
       if (newsAtMs === 0) newsAtMs = startedMs
       const isDue = startedMs - wholeAtMs >= Math.max(WHOLE_EVERY_MS, wholeTookMs / WHOLE_SHARE)
-      // The news hold every running run, also one that hangs since long before the newest 30.
+      // The changes include every running run, even one older than the newest 30.
       const [news, whole] = await Promise.all([readNews(signal), isDue ? readWhole(signal) : undefined])
       const missing = whole ?? (news === undefined ? await readWhole(signal) : undefined)
       if (missing !== undefined) {

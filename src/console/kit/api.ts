@@ -8,7 +8,7 @@ export interface Fault {
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   constructor(
-    /** 0: no answer came. */
+    /** 0 without an answer. */
     readonly status: number,
     readonly code: string,
     readonly title: string,
@@ -26,7 +26,7 @@ export interface Api {
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>
   /** Resolves to undefined where the answer has no body. Throws ApiError. */
   send<T = undefined>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
-  /** How far the server's clock is ahead of this browser's, in ms; 0 while they agree to the second. */
+  /** How far the server's clock is ahead of this browser's, in ms; 0 if they differ by less than two seconds. */
   aheadMs(): number
 }
 
@@ -59,7 +59,7 @@ export async function getPages<T>(
 
 const AGREE_MS = 2_000
 
-/** `onSignedOut` is called when the session has ended; the ApiError is thrown as well. `wallMs` is this browser's clock. */
+/** Calls `onSignedOut` if the session has ended, and throws the ApiError as well. `wallMs` is this browser's clock. */
 export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
   let aheadMs = 0
 
@@ -96,7 +96,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
       0,
       'unreachable',
       'Cannot reach Stint',
-      'This browser gets no answer from the server: check that it runs and the network works.',
+      'The server does not answer. Check that it is running and that your network works.',
     )
   }
 }
@@ -110,7 +110,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** A proxy may answer without a problem body: then only the status is known. */
+/** A proxy may answer without a problem body; then only the status is known. */
 async function toApiError(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => undefined)) as Partial<ApiError> | undefined
   const fallback = `The server answered with status ${response.status}.`
@@ -123,5 +123,5 @@ async function toApiError(response: Response): Promise<ApiError> {
   )
 }
 
-/** A request that was cancelled on purpose. */
+/** The request was cancelled on purpose. */
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

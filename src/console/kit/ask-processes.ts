@@ -1,4 +1,4 @@
-// Which processes and metas there are to choose from, for the filters. They change rarely, so all pages share one answer for a minute.
+// The processes and metas that the filters offer. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { type Api, getPages } from './api.ts'
 import { createChoice, type Option } from './form.ts'
@@ -16,12 +16,12 @@ export function createAskProcesses(api: Api, nowMs: () => number): AskProcesses 
     if (nowMs() - heldAtMs < FRESH_MS) return held
     const { rows } = await getPages<ProcessEntry>(api, 'api/processes', 'processes', { from: '-30d' }, signal)
     held = rows.toSorted((a, b) => a.process.localeCompare(b.process))
-    if (held.length > 0) heldAtMs = nowMs() // the first process shows at once
+    if (held.length > 0) heldAtMs = nowMs() // an empty list is not cached: the first process must appear at once
     return held
   }
 }
 
-/** `undefined` stands for any; one that is chosen is among them even when nothing came from it. */
+/** `undefined` means any. The chosen process is always listed, even if it sent nothing. */
 export function processOptions(
   processes: readonly ProcessEntry[],
   chosen: string | undefined,
@@ -32,7 +32,7 @@ export function processOptions(
   return [{ value: undefined, label: any }, ...names.map((name) => ({ value: name, label: name }))]
 }
 
-/** `''` stands for none, as in the API. */
+/** `''` means without meta, as in the API. */
 export function metaOptions(
   processes: readonly ProcessEntry[],
   process: string | undefined,
@@ -47,7 +47,7 @@ export function metaOptions(
 
 export const metaLabel = (meta: string | null): string => (meta === null || meta === '' ? '(without meta)' : meta)
 
-/** The filters by process and meta. `change` gets what to change in the address. */
+/** The filters by process and meta. `change` gets the URL parameters to change. */
 export function createProcessFilter(change: (changes: Params) => void) {
   const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
   const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))

@@ -1,4 +1,4 @@
-// Copies a text to the clipboard. Over plain HTTP, browsers give pages no clipboard: the text is then copied through a selection.
+// Copies a text to the clipboard. Browsers have no clipboard API over plain HTTP: the text is then selected and copied.
 import { fill, h, setText } from './dom.ts'
 import { icon } from './icons.ts'
 
@@ -8,7 +8,7 @@ const REPORTED_MS = 2_000
 export const copyButton = (what: string, text: () => string, look = ''): HTMLButtonElement =>
   createButton(what, text, h('span', { 'aria-live': 'polite' }, what), `button ${look}`)
 
-/** The same as a small picture behind a text. */
+/** The same as a small icon after a text. */
 export const copyIcon = (what: string, text: () => string): HTMLButtonElement =>
   createButton(what, text, h('span.hidden', { 'aria-live': 'polite' }, what), 'button-copy')
 

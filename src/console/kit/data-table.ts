@@ -1,16 +1,16 @@
-// Tables with real headers. Rows are kept by key, so that a table that is updated keeps its focus and its place.
+// Tables with header cells. Rows are kept by key, so that an update preserves focus and scroll position.
 import { button, type Child, h, keepFocus, nameText } from './dom.ts'
 import { formatMoment } from './format-time.ts'
 
 export interface Column<Row> {
   readonly label: string
-  /** Numbers stand to the right. */
+  /** Right-aligned. */
   readonly isNumber?: boolean
-  /** Left out where there is little room, as on a tablet. */
+  /** Hidden on a tablet. */
   readonly isExtra?: boolean
-  /** Left out where there is least room, as on a phone. */
+  /** Hidden on a phone. */
   readonly isMinor?: boolean
-  /** Only screen readers get its header. */
+  /** The header is only for screen readers. */
   readonly isSilent?: boolean
   cell(row: Row): Child | readonly Child[]
 }
@@ -24,12 +24,12 @@ export interface DataTableOptions<Row> {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   keyOf(row: Row): string
-  /** While the signature is the same, the row's element stays. */
+  /** The row is rendered again only when its signature changes. */
   signatureOf(row: Row): string
   isChosen?(row: Row): boolean
-  /** One row of an export; without it the table has no export. */
+  /** A row of the export; without it the table has no export. */
   toExport?(row: Row): ExportRow
-  /** The rows to export where the table shows only a part of them. */
+  /** The rows to export; default: the rows shown. */
   exported?(): readonly Row[]
 }
 
@@ -94,7 +94,7 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
 export const rowAction = (label: string, about: string, act: () => void): HTMLButtonElement =>
   button(label, act, { class: 'button button-small', 'aria-label': `${label} ${about}` })
 
-/** The second line below a name; the title holds the whole text where it is cut. */
+/** The second line below a name; the tooltip has the whole text if it is cut. */
 export const subLine = (text: string): HTMLElement => h('span.sub.clip', { title: text }, nameText(text))
 
 /** Moves only rows that are out of place: a removed element loses its focus. */
@@ -107,11 +107,11 @@ function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
   })
 }
 
-// Rows of a table as a file: CSV as RFC 4180 has it, or JSON. Created in the browser from the loaded rows.
+// Exports of table rows as CSV (RFC 4180) or JSON, created in the browser.
 export type Cell = string | number | null | undefined
 export type ExportRow = Readonly<Record<string, Cell>>
 
-/** `what` names the file and the rows: `runs`. */
+/** `what` names the rows and the file, such as `runs`. */
 function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElement {
   const exportButton = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
     button(kind, () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type), {
@@ -127,7 +127,7 @@ function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElem
   )
 }
 
-/** Columns as the first row has them. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** The columns are those of the first row. A cell that a spreadsheet would read as a formula gets a leading apostrophe. */
 export function toCsv(rows: readonly ExportRow[]): string {
   const columns = Object.keys(rows[0] ?? {})
   const line = (cells: readonly Cell[]) => cells.map(toCell).join(',')
@@ -146,7 +146,7 @@ function download(name: string, text: string, type: string): void {
   URL.revokeObjectURL(url)
 }
 
-// The figures of a chart as a table, for those who read them better than a picture.
+// The data of a chart as a table, for people who cannot see the chart or want exact values.
 export interface ChartFigures {
   readonly atMs: readonly number[]
   readonly lines: readonly { readonly label: string; readonly values: readonly (number | null)[] }[]

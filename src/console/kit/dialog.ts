@@ -1,4 +1,4 @@
-// Modal dialogs: they ask before what cannot be undone, and keep what is shown once until it is put away on purpose.
+// Modal dialogs: they confirm irreversible actions, and show secrets until they are closed on purpose.
 import { button, type Child, h } from './dom.ts'
 import { type AnyField, createForm } from './form.ts'
 
@@ -9,12 +9,12 @@ export interface Dialog {
 }
 
 export interface DialogOptions {
-  /** Escape does not close the dialog but shows this: what it holds is shown only once. */
+  /** Escape shows this warning instead of closing the dialog: its content is shown only once. */
   readonly keep?: string
   readonly class?: string
 }
 
-/** Opens a dialog; the focus goes into it, and back when it closes (that is the browser's work). */
+/** Opens a dialog. The browser moves the focus into it, and back when it closes. */
 export function openDialog(title: string, content: readonly Child[], options: DialogOptions = {}): Dialog {
   const id = `dialog-${++dialogs}`
   const dialog = h(
@@ -43,7 +43,7 @@ export function openDialog(title: string, content: readonly Child[], options: Di
   return { close: () => dialog.close() }
 }
 
-/** A submit resolves to this when the dialog must stay open: the fault is shown in it. */
+/** Resolve `submit` to this to keep the dialog open with its error. */
 export const KEEP_OPEN = Symbol('the dialog stays')
 
 export interface Confirmation {
@@ -51,11 +51,11 @@ export interface Confirmation {
   /** The consequences; a string is a paragraph. */
   readonly text?: readonly Child[]
   readonly fields?: readonly AnyField[]
-  /** Shows the fields; one after another when absent. */
+  /** Lays out the fields; by default one after another. */
   readonly content?: readonly Child[]
   readonly submitLabel: string
   readonly danger?: boolean
-  /** The dialog closes when it resolves, and then what it resolved to is called; it shows why when it throws. */
+  /** When it resolves, the dialog closes and the returned function is called. When it throws, the dialog shows the error. */
   submit(): Promise<(() => void) | typeof KEEP_OPEN>
 }
 

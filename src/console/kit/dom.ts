@@ -1,12 +1,12 @@
-// The console's whole "framework": creates elements. Texts become text nodes, whatever they contain; there is no way to pass markup.
+// The console's whole "framework": creates elements. Strings always become text nodes; there is no way to pass markup.
 
 export type Child = Node | string | number | null | undefined | false
 type Handler = (event: never) => void
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined | Handler>>
 
 /**
- * `h('div.card', { id: 'x' }, 'Text', child)`: a tag with its classes, attributes where there are any, and children. `true` sets an empty
- * attribute; `false` and undefined set none.
+ * `h('div.card', { id: 'x' }, 'Text', child)`: a tag with its classes, optional attributes, and children. `true` sets an empty attribute;
+ * `false` and undefined set none.
  */
 export const h = <Tag extends keyof HTMLElementTagNameMap>(
   selector: Tag | `${Tag}.${string}`,
@@ -14,7 +14,7 @@ export const h = <Tag extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[Tag] =>
   build((tag) => document.createElement(tag) as HTMLElementTagNameMap[Tag], selector, content)
 
-/** Like `h`, for pictures. */
+/** Like `h`, for SVG. */
 export const svg = <Tag extends keyof SVGElementTagNameMap>(
   selector: Tag | `${Tag}.${string}`,
   ...content: Content
@@ -36,10 +36,10 @@ function build<E extends Element>(create: (tag: string) => E, selector: string, 
   return element
 }
 
-/** A caller's text in its own direction: one written from right to left must not turn what stands beside it. */
+/** Isolates the direction of a caller's text: right-to-left text must not reorder its surroundings. */
 export const nameText = (text: string): HTMLElement => h('bdi', text)
 
-/** `attributes` replace those that every button has. */
+/** `attributes` override the defaults. */
 export const button = (label: Child, onclick: () => void, attributes: Attributes = {}): HTMLButtonElement =>
   h('button', { type: 'button', class: 'button', onclick, ...attributes }, label)
 
@@ -69,7 +69,7 @@ export function keepFocus(parent: Element, change: () => void): void {
   next?.focus({ preventScroll: true })
 }
 
-/** Sets a text only when it changed: screen readers announce every change of a live region. */
+/** Sets a text only if it differs: screen readers announce every change of a live region. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
@@ -87,12 +87,10 @@ function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-// A text cut to a length, and never within a character: one beyond the first 65,536, as an emoji, takes two code units.
-/** At most so many code units. */
+/** Cuts a text to `length` code units without splitting a surrogate pair, such as an emoji. */
 export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 
-// Light or dark, as the system has it: what is drawn on a canvas must be drawn again when that changes.
-/** Tells when the scheme changes; the result ends that. */
+/** Calls `act` when the system switches between light and dark: a canvas must then be redrawn. Returns a function that stops this. */
 export function onSchemeChange(act: () => void): () => void {
   const scheme = matchMedia('(prefers-color-scheme: dark)')
   scheme.addEventListener('change', act)

@@ -1,4 +1,4 @@
-// Forms: labelled fields, one submit at a time, and faults beside the field they are about.
+// Forms: labelled fields, one submission at a time, and each error beside its field.
 import { ApiError } from './api.ts'
 import { type Attributes, type Child, fill, h, setText } from './dom.ts'
 import { formatCount } from './format-number.ts'
@@ -15,12 +15,11 @@ let fields = 0
 
 export type AnyField = Field<HTMLInputElement | HTMLSelectElement>
 
-/** `name` is that of the member of the request's body (`late/every` of a nested one), by which the server's faults find their field. */
+/** `name` is the path of the member in the request body, such as `late/every`: the server's errors are matched to fields by it. */
 export function createField(name: string, label: string, attributes: Attributes = {}, hint?: string): Field {
   return toField(h('input', { name, type: 'text', autocomplete: 'off', ...attributes }), label, hint)
 }
 
-/** `options` are values and labels. */
 export function createSelectField(
   name: string,
   label: string,
@@ -55,9 +54,9 @@ function toField<Input extends HTMLInputElement | HTMLSelectElement>(
 
 export interface FormOptions {
   readonly fields: readonly AnyField[]
-  /** Shows the fields; one after another when absent. */
+  /** Lays out the fields; by default one after another. */
   readonly content?: readonly Child[] | undefined
-  /** What else the form holds, between the fields and the button. */
+  /** Elements between the fields and the button. */
   readonly more?: readonly Child[]
   readonly submitLabel: string
   readonly danger?: boolean
@@ -65,7 +64,7 @@ export interface FormOptions {
   submit(): Promise<void>
 }
 
-/** A form that shows its failure at the field or above all fields, with the focus on the first invalid field. */
+/** Shows errors at their fields, or above all fields, and focuses the first invalid field. */
 export function createForm({ fields, content, more = [], submitLabel, danger, submit }: FormOptions): HTMLFormElement {
   const failure = h('div', { role: 'alert' })
   const button = h(
@@ -131,7 +130,7 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
   )
 }
 
-/** What can be judged without the server; the rest it judges itself, in its own words. */
+/** Errors that the browser can find; the server reports all others. */
 function describeValidity(input: HTMLInputElement | HTMLSelectElement): string | undefined {
   const { validity } = input
   const { min, max } = input instanceof HTMLInputElement ? input : { min: '', max: '' }
@@ -143,7 +142,7 @@ function describeValidity(input: HTMLInputElement | HTMLSelectElement): string |
 
 const sentence = (detail: string): string => `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`
 
-// A labelled <select> whose options are texts of callers: the value is the option's place, so that any text, or none, can be one.
+// A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or undefined.
 export interface Option<T> {
   readonly value: T
   readonly label: string
@@ -151,7 +150,7 @@ export interface Option<T> {
 
 export interface Choice<T> {
   readonly element: HTMLElement
-  /** Changes options only when they differ: one that is being chosen from stays open. */
+  /** Replaces the options only if they differ: an open list stays open. */
   show(options: readonly Option<T>[], chosen: T): void
 }
 
@@ -178,7 +177,7 @@ export function createChoice<T>(label: string, choose: (value: T) => void): Choi
   }
 }
 
-/** A chip per state with its count: legend and filter in one. `choose` gets undefined when the chosen one is clicked again. */
+/** A chip per state with its count: both legend and filter. Clicking the chosen chip again calls `choose` with undefined. */
 export function createStateChips<State extends string>(
   states: readonly State[],
   labels: Readonly<Record<State, string>>,

@@ -1,4 +1,4 @@
-// Durations, counts, sizes and measured values as people read them.
+// Formats durations, counts, sizes and measured values for people.
 
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 })
@@ -7,9 +7,9 @@ const power = new Intl.NumberFormat(undefined, { notation: 'scientific', maximum
 const shortPower = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumSignificantDigits: 3 })
 
 export const formatCount = (n: number): string => whole.format(n)
-/** `1.2M`, `1E308`, for an axis. */
+/** For an axis: `1.2M`, `1E308`. */
 export const formatCompact = (n: number): string => (hasManyZeros(n) ? shortPower : compact).format(n)
-/** A metric's value with six digits; `1E308` or `5E-324` where decimals would be all zeros. */
+/** A metric's value with six digits; scientific (`1E308`, `5E-324`) where decimals would be all zeros. */
 export const formatValue = (n: number): string => {
   if (!Number.isFinite(n)) return String(n)
   return (hasManyZeros(n) ? power : precise).format(n)
@@ -36,7 +36,7 @@ export function formatDuration(ms: number | null): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 const digits = (value: number): string => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)
 const pad = (n: number): string => String(n).padStart(2, '0')
 

@@ -1,4 +1,4 @@
-// Times as people read them: in the chosen zone, with the day only where it is not today's.
+// Formats times for people: in the chosen zone, with the date unless it is today.
 import { h } from './dom.ts'
 
 const FORMATS = {
@@ -10,7 +10,7 @@ const FORMATS = {
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Made once per format and zone: making one takes longer than a hundred uses. */
+/** Formatters are cached per format and zone: creating one takes longer than using it a hundred times. */
 function format(name: keyof typeof FORMATS, ms: number): string {
   const key = name + currentZone()
   const held = formatters.get(key) ?? new Intl.DateTimeFormat(undefined, { ...FORMATS[name], timeZone: timeZone() })
@@ -51,14 +51,14 @@ function formatSpan(s: number): string {
   return `${Math.floor(s / 86_400)} d`
 }
 
-/** A `<time>` that shows `text` and holds the whole moment, to its last digit, for machines and for a pointer that rests on it. */
+/** A `<time>` that shows `text`; its attribute and tooltip hold the exact time. */
 export const timeElement = (at: string, text: string): HTMLTimeElement => h('time', { datetime: at, title: at }, text)
 
 export const agoElement = (at: string, nowMs: number): HTMLElement => timeElement(at, formatAgo(parseTime(at), nowMs))
 export const momentElement = (at: string, nowMs: number): HTMLElement =>
   timeElement(at, formatMoment(parseTime(at), nowMs))
 
-/** The moment one ns later, as RFC 3339 with nine digits: with it as `to`, a range holds just this moment. */
+/** The time 1 ns later, as RFC 3339 with nine digits: as `to` it makes a range that holds only this time. */
 export function afterNs(at: string): string {
   const [, second = '', digits = ''] = /^(.*?)(?:\.(\d{1,9}))?Z$/i.exec(at) ?? []
   const ns = Number(digits.padEnd(9, '0')) + 1
@@ -67,7 +67,7 @@ export function afterNs(at: string): string {
 }
 
 // Whether times are shown in the browser's zone or in UTC. Every text with a time in it depends on this one choice, so it is the one value
-// of the console that is not handed from function to function; the browser remembers it.
+// that is global in the console. The browser remembers it.
 export type Zone = 'local' | 'UTC'
 
 const STORED_AS = 'stint-zone'
@@ -84,14 +84,14 @@ export function chooseZone(zone: Zone): void {
   localStorage.setItem(STORED_AS, zone)
 }
 
-/** For Intl and uPlot; undefined stands for the browser's own. */
+/** For Intl and uPlot; undefined means the browser's zone. */
 export const timeZone = (): 'UTC' | undefined => (currentZone() === 'UTC' ? 'UTC' : undefined)
 
-/** What to add to UTC for the time shown, in ms, at a moment. */
+/** The offset of the chosen zone from UTC at a time, in ms. */
 export const zoneOffsetMs = (ms: number): number =>
   currentZone() === 'UTC' ? 0 : -new Date(ms).getTimezoneOffset() * 60_000
 
-/** `UTC`, `GMT+2`, or as the browser's language names the zone. */
+/** `UTC`, `GMT+2`, or the zone's name in the browser's language. */
 export function zoneName(ms: number): string {
   const parts = new Intl.DateTimeFormat(undefined, { timeZone: timeZone(), timeZoneName: 'short' }).formatToParts(ms)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'

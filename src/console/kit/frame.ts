@@ -1,4 +1,4 @@
-// The frame around every page after sign-in: navigation and the place of the page.
+// The frame around every page after sign-in: the navigation and the page itself.
 import type { Account } from '../../wire/accounts.ts'
 import { fill, h } from './dom.ts'
 import { type IconName, icon, logo } from './icons.ts'
@@ -19,7 +19,7 @@ export interface Frame {
   readonly element: HTMLElement
   /** Shows a page; `entry` is its entry in the navigation. */
   show(entry: string, page: HTMLElement): void
-  /** Pages over time keep the process and the range of the page before. */
+  /** Makes the links to runs, metrics and exceptions keep the current process and range. */
   keep(params: URLSearchParams): void
 }
 
@@ -63,7 +63,7 @@ export function createFrame(account: Account, search: () => void): Frame {
       class: 'skip',
       href: '#main',
       onclick: (event: Event) => {
-        event.preventDefault() // the address holds the view
+        event.preventDefault() // the fragment holds the view
         main.focus()
       },
     },

@@ -1,4 +1,4 @@
-// The few pictures, drawn with one pen: 24 units, a line of 1.75. They only accompany words.
+// The icons: 24 × 24 units, stroke width 1.75. Each accompanies a text.
 import { svg } from './dom.ts'
 
 const PATHS = {
@@ -33,7 +33,7 @@ export const icon = (name: IconName): SVGSVGElement =>
     ...PATHS[name].map((d) => svg('path', { d })),
   )
 
-/** Three runs in their lanes; the page's icon shows the same. */
+/** Three runs in their lanes, the same as the favicon. */
 export const logo = (): SVGSVGElement =>
   svg(
     'svg.logo',

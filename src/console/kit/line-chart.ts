@@ -1,4 +1,4 @@
-// Lines and dots over time by uPlot, which draws on a canvas: beside it stands a sentence that says what it shows, and the same figures as a table.
+// Line and dot charts over time, drawn by uPlot on a canvas. Each comes with a sentence that describes it and a table of its data.
 import uPlot from 'uplot'
 import { chartTable } from './data-table.ts'
 import { fill, h, onSchemeChange } from './dom.ts'
@@ -6,28 +6,28 @@ import { formatClock, formatDay, formatMoment, formatShortClock, parseTime, time
 
 export interface Line {
   readonly label: string
-  /** One a moment of `ChartData.atMs`; null where there is nothing. */
+  /** A value per time in `ChartData.atMs`; null without one. */
   readonly values: readonly (number | null)[]
-  /** A line when absent. */
+  /** Default: a solid line. */
   readonly look?: 'dots' | 'dashes'
-  /** A name of the style sheet; the colour of its place in order when absent. */
+  /** A custom property of the style sheet; default: the series colour of its position. */
   readonly colour?: string
 }
 
 export interface ChartData {
-  /** The moments, ascending. */
+  /** Ascending. */
   readonly atMs: readonly number[]
   readonly lines: readonly Line[]
   readonly fromMs: number
   readonly toMs: number
-  /** Values that are usual, as a band behind the lines. */
+  /** Usual values, drawn as a band behind the lines. */
   readonly band?: { readonly low: number; readonly high: number }
 }
 
 export interface Steps {
-  /** Between the labels of an even axis, ascending. */
+  /** Possible steps of a linear axis, ascending. */
   readonly even: readonly number[]
-  /** The labels of an axis whose steps are factors. */
+  /** The labels of a logarithmic axis. */
   readonly factors: readonly number[]
 }
 
@@ -40,21 +40,21 @@ export interface LineChart {
 export interface LineChartOptions {
   readonly title: string
   formatValue(value: number): string
-  /** Steps of the value axis; decimal when absent. */
+  /** Steps of the value axis; default: decimal. */
   readonly steps?: Steps
-  /** Width of the axis of values, px, in a chart of this width. */
+  /** Width of the value axis in px, for a chart of this width. */
   axisPx?(widthPx: number): number
   readonly crosshair?: Crosshair
-  /** Dragging across chooses a range. */
+  /** Called when a range is selected by dragging. */
   zoom(fromMs: number, toMs: number): void
-  /** A click near a dot; `line` and `index` as in the data. */
+  /** Called for a click near a dot; `line` and `index` are positions in the data. */
   pick?(line: number, index: number): void
 }
 
 const HEIGHT_PX = 240
 const AXIS_PX = 76
 const REACH_PX = 14
-/** Round lengths of time, for an axis of durations in ms. */
+/** Round durations in ms. */
 export const DURATION_STEPS: Steps = {
   even: [
     ...[0.001, 0.01, 0.1, 1, 10, 100].flatMap((ms) => [ms, 2 * ms, 5 * ms]),
@@ -63,7 +63,7 @@ export const DURATION_STEPS: Steps = {
   factors: [0.01, 0.1, 1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 36000e3, 360000e3],
 }
 const TENS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
-/** Whole numbers, for an axis of what is counted. */
+/** Whole numbers, for counts. */
 export const COUNT_STEPS: Steps = { even: TENS.flatMap((n) => [n, 2 * n, 5 * n]), factors: TENS }
 const LINES_MAX = 8
 
@@ -91,7 +91,7 @@ export function createLineChart(options: LineChartOptions): LineChart {
     chart.setScale('x', { min: data.fromMs / 1000, max: data.toMs / 1000 })
   }
   let isLed = false
-  /** The pointer is over this chart; what leads it from elsewhere is not sent back. */
+  /** Reports the pointer's position unless it was set from another chart. */
   function moved(ms: number | undefined): void {
     if (!isLed) crosshair?.move(ms, element)
   }
@@ -247,7 +247,7 @@ function optionsOf(
   }
 }
 
-/** Range of an even axis: zero and all values, with a little room beyond them. uPlot has no minimum and maximum without values. */
+/** Range of a linear axis: zero and all values, plus some room. uPlot passes null for both without values. */
 export function evenRange(min: number | null, max: number | null): [number, number] {
   const low = Math.min(min ?? 0, 0) * 1.08
   const high = Math.max(max ?? 0, 0) * 1.08
@@ -256,7 +256,7 @@ export function evenRange(min: number | null, max: number | null): [number, numb
 
 const WIDE = 30
 
-/** Values of such different sizes that the small ones would lie on the ground: then a step of the axis is a factor. */
+/** Whether the axis must be logarithmic: on a linear one the small values would be indistinguishable from zero. */
 function isWide({ lines }: ChartData): boolean {
   const values = lines.flatMap(({ values }) => values.filter((value) => value !== null))
   const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
@@ -268,11 +268,11 @@ function timeLabel(ms: number, stepS: number): string {
   return stepS >= 60 ? formatShortClock(ms) : formatClock(ms)
 }
 
-// One moment that several pictures over the same range show together: the one under the pointer, on whichever of them that is.
+// Shows the time under the pointer on all charts of the same range.
 export interface Crosshair {
-  /** `ms` undefined: the pointer has left. */
+  /** undefined: the pointer has left. */
   move(ms: number | undefined, from: object): void
-  /** `act` is called for moves that come from others than `me`. */
+  /** Calls `act` for every move that does not come from `me`. */
   follow(me: object, act: (ms: number | undefined) => void): void
 }
 
@@ -286,7 +286,7 @@ export function createCrosshair(): Crosshair {
   }
 }
 
-/** A line over the moments of `atMs`, with gaps where no row has that moment. */
+/** A line over the times `atMs`, with a gap for each time without a row. */
 export function toLine<R extends { readonly at?: string }>(
   label: string,
   rows: readonly R[],

@@ -1,4 +1,4 @@
-// What a page is to the frame around it, and what it is handed.
+// The interface between a page and the frame around it.
 import type { Account } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from './api.ts'
@@ -8,9 +8,9 @@ import type { Params } from './route.ts'
 
 export interface Page {
   readonly element: HTMLElement
-  /** Called with the view that the address holds, first and whenever it changes. */
+  /** Called with the URL's parameters when the page opens and whenever they change. */
   show(params: URLSearchParams): void
-  /** Ends what it does in the background. */
+  /** Ends background work. */
   close(): void
 }
 
@@ -20,22 +20,22 @@ export interface App {
   nowMs(): number
   /** The header that carries an API key. */
   readonly keyHeader: string
-  /** Where this server is for callers: `https://stint.example.com`, without a slash at its end. */
+  /** The server's address for callers: `https://stint.example.com`, without a trailing slash. */
   readonly baseUrl: string
   readonly account: Account
-  /** The key that sign-up gave, until the page is left: it is shown this once. */
+  /** The key issued at sign-up, until the tab is closed or reloaded: it is shown only once. */
   readonly firstKey: IssuedKey | undefined
-  /** Changes the address; `replace` leaves no step to go back to. */
+  /** Changes the URL; `replace` adds no history entry. */
   go(page: string, params?: Params | URLSearchParams, how?: 'replace'): void
-  /** Tells those who hear the page. */
+  /** Announces a text to screen readers. */
   announce(text: string): void
-  /** The session has been ended. */
+  /** Call it after the session has ended. */
   signedOut(): void
 }
 
 export type OpenPage = (app: App) => Page
 
-/** The name of the page, what it is about, and what can be done with all of it. */
+/** The page's title, one line about it, and its actions. */
 export const pageHeader = (title: string, lead: Child, ...actions: readonly Child[]): HTMLElement =>
   h(
     'header.page-header',

@@ -1,8 +1,8 @@
-// Repeats a question while the page is visible, less often while it fails. One question at a time: a new one cancels the old one.
+// Repeats a request while the page is visible, less often while it fails. Only one request is open: a new one cancels the previous one.
 import { isAbort } from './api.ts'
 
 export interface PollOptions<T> {
-  /** Time between an answer and the next question; 0 = ask once. Read after every answer. */
+  /** Pause between an answer and the next request; 0 asks once. Read after every answer. */
   everyMs(): number
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void

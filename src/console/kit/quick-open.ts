@@ -1,4 +1,4 @@
-// Ctrl-K or ⌘K: opens any page, process or uid by its name. A combobox over a list, as the ARIA practices have them.
+// Ctrl-K or ⌘K: opens any page, process or uid by name. A combobox with a listbox, following the ARIA Authoring Practices.
 import type { AskProcesses } from './ask-processes.ts'
 import { openDialog } from './dialog.ts'
 import { fill, h, nameText } from './dom.ts'
@@ -96,5 +96,5 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
       names = entries.map(({ process }) => process)
       search()
     })
-    .catch(() => {}) // pages and uids can be opened without it
+    .catch(() => {}) // pages and uids still work
 }

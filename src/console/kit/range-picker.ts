@@ -1,4 +1,4 @@
-// Chooses the range of time: presets that move with now, a range between two moments, steps and zoom, and the zone that times are shown in.
+// Chooses the time range (live presets, a fixed range, steps, zoom) and the time zone.
 import { copyButton } from './copy-button.ts'
 import { button, fill, h, setText } from './dom.ts'
 import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './format-time.ts'
@@ -6,12 +6,12 @@ import { icon } from './icons.ts'
 import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
 
-/** Fired on the window when another zone was chosen: all times on the page must be rewritten. */
+/** Fired on the window when the zone changes: all times on the page must be rewritten. */
 export const ZONE_CHANGED = 'stint-zone'
 
 let pickers = 0
 
-/** `choose` is called with what to change in the address. */
+/** `choose` gets the URL parameters to change. */
 export function createRangePicker(choose: (changes: Params) => void) {
   const id = `range-${++pickers}`
   let shown: { readonly range: TimeRange; readonly nowMs: number } | undefined
@@ -33,7 +33,7 @@ export function createRangePicker(choose: (changes: Params) => void) {
     },
   })
 
-  /** Moves the edges by shares of the length. A range that would reach beyond now ends at now and stays live. */
+  /** Moves both ends by a share of the length. A range that would end in the future ends now and becomes live. */
   const move = (fromShare: number, toShare: number) => () => {
     if (shown === undefined) return
     const { range, nowMs } = shown
@@ -67,7 +67,7 @@ export function createRangePicker(choose: (changes: Params) => void) {
         event.preventDefault()
         const [fromMs, toMs] = [readMoment(from.input.value), readMoment(to.input.value)]
         const nowMs = shown?.nowMs ?? 0
-        if (Number.isNaN(fromMs) || Number.isNaN(toMs)) setText(fault, 'Enter both moments.')
+        if (Number.isNaN(fromMs) || Number.isNaN(toMs)) setText(fault, 'Enter both times.')
         else if (fromMs >= toMs) setText(fault, 'From must be earlier than To.')
         else if (fromMs >= nowMs) setText(fault, 'From must not be in the future.')
         else {
@@ -97,7 +97,7 @@ export function createRangePicker(choose: (changes: Params) => void) {
   })
   const custom = h('button.range-custom', { type: 'button', popovertarget: id }, 'Custom')
 
-  /** The view with its range written out: it shows the same when it is opened later. */
+  /** A link to this view with a fixed range: it shows the same whenever it is opened. */
   function fixedLink(): string {
     const { page, params } = parseRoute(location.hash)
     const range = shown === undefined ? {} : fixRange(shown.range.fromMs, shown.range.toMs)
@@ -108,7 +108,7 @@ export function createRangePicker(choose: (changes: Params) => void) {
   return {
     element: h(
       'div.range',
-      { role: 'group', 'aria-label': 'Range of time' },
+      { role: 'group', 'aria-label': 'Time range' },
       h('div.segments', ...presets.map(({ button }) => button), custom),
       popover,
       steps,
@@ -129,7 +129,7 @@ export function createRangePicker(choose: (changes: Params) => void) {
   }
 }
 
-/** `datetime-local` knows no zone: its text is taken as the time of the chosen one. */
+/** `datetime-local` has no zone: its text is read and written in the chosen one. */
 const writeMoment = (ms: number): string => new Date(ms + zoneOffsetMs(ms)).toISOString().slice(0, 19)
 
 function readMoment(text: string): number {

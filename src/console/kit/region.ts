@@ -1,4 +1,4 @@
-// A part of a page with loaded content. It shows whether it is loading, empty, failed, ready, or ready but out of date.
+// A part of a page with loaded content. It shows whether the content is loading, empty, failed, ready, or out of date.
 import { ApiError } from './api.ts'
 import { button, type Child, fill, h, note } from './dom.ts'
 import { formatClock } from './format-time.ts'
@@ -6,9 +6,9 @@ import { icon } from './icons.ts'
 
 export interface Region {
   readonly element: HTMLElement
-  /** Before an answer has arrived; content shown before stays. */
+  /** A request was sent; earlier content stays. */
   loading(): void
-  /** Forgets the content: the question has changed. */
+  /** Drops the content: it answers another question. */
   reset(): void
   ready(nowMs: number, ...content: readonly Child[]): void
   empty(nowMs: number, title: string, ...more: readonly Child[]): void
@@ -48,7 +48,7 @@ export function createRegion(): Region {
     fail(error, retry) {
       element.removeAttribute('aria-busy')
       const { title, detail } = explain(error)
-      if (reported === title + detail) return // announced once: it is a live region
+      if (reported === title + detail) return // a live region: announce it once
       reported = title + detail
       const again = button('Try again', retry)
       if (shownAtMs !== undefined) {

@@ -1,4 +1,4 @@
-// The current view, in the part of the address after `#`: the server never sees it and needs no route for it.
+// The current view, stored in the URL's fragment: the server never sees it and needs no route for it.
 //   #/runs?from=-6h&process=import
 
 export interface Route {
@@ -19,7 +19,7 @@ export function formatRoute(page: string, params: Params | URLSearchParams = {})
   return given.size === 0 ? `#/${page}` : `#/${page}?${given}`
 }
 
-/** The same view with some of it changed. */
+/** The same view with some parameters changed; undefined removes one. */
 export function changeParams(params: URLSearchParams, changes: Params): URLSearchParams {
   const changed = new URLSearchParams(params)
   for (const [name, value] of Object.entries(changes)) {

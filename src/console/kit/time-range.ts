@@ -1,12 +1,12 @@
-// The range of time that a view is of: relative to now (`from=-6h`), so that it moves on, or fixed (`from` and `to` in RFC 3339).
+// The time range of a view: relative to now (`from=-6h`), so that it moves with the clock, or fixed (`from` and `to` in RFC 3339).
 import { formatClock, formatFullDay, formatMoment } from './format-time.ts'
 
 export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
-  /** Reaches to now and moves with it. */
+  /** Ends now and moves with the clock. */
   readonly isLive: boolean
-  /** As the API takes them. */
+  /** The API's parameters. */
   readonly query: { readonly from: string; readonly to?: string }
 }
 
@@ -19,7 +19,7 @@ export const PRESETS = [
   { from: '-30d', label: '30 days' },
 ] as const
 
-/** The shortest preset that reaches so far back, with a tenth to spare; `-30d` beyond it. */
+/** The shortest preset that reaches back at least 1.1 × `agoMs`; `-30d` if none does. */
 export const presetFor = (agoMs: number): string =>
   PRESETS.find(({ from }) => parseAgo(from)! >= agoMs * 1.1)?.from ?? '-30d'
 
@@ -27,7 +27,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, 
 const SHORTEST_MS = 1
 const SECOND_MS = 1_000
 
-/** What the address says; what it says wrongly counts as not said. */
+/** Reads the range from the URL. Invalid values count as absent. */
 export function readRange(params: URLSearchParams, nowMs: number, fallback = '-1h'): TimeRange {
   const [from, to] = [params.get('from'), params.get('to')]
   const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
@@ -43,7 +43,7 @@ function parseAgo(text: string): number | undefined {
   return ms > 0 ? ms : undefined
 }
 
-/** A fixed range as the address holds it. */
+/** The URL parameters of a fixed range. */
 export function fixRange(fromMs: number, toMs: number): { from: string; to: string } {
   const from = Math.floor(fromMs)
   return {
@@ -52,7 +52,7 @@ export function fixRange(fromMs: number, toMs: number): { from: string; to: stri
   }
 }
 
-/** `20 Nov 21:00:00 – 22:00:00`; undefined for one that moves with now. */
+/** `20 Nov 21:00:00 – 22:00:00`; undefined for a live range. */
 export function describeRange({ fromMs, toMs, isLive }: TimeRange, nowMs: number): string | undefined {
   if (isLive) return undefined
   const end = formatFullDay(fromMs) === formatFullDay(toMs) ? formatClock(toMs) : formatMoment(toMs, nowMs)
@@ -61,7 +61,7 @@ export function describeRange({ fromMs, toMs, isLive }: TimeRange, nowMs: number
 
 const STEPS = ['1s', '5s', '10s', '30s', '1m', '5m', '10m', '30m', '1h', '3h', '6h', '12h', '1d', '7d', '30d'] as const
 
-/** The shortest length of a bucket of which a range has at most `max`. */
+/** The shortest bucket length that divides a range into at most `max` buckets. */
 export const chooseEvery = ({ fromMs, toMs }: TimeRange, max: number): string =>
   STEPS.find((step) => (toMs - fromMs) / everyMs(step) <= max) ?? '365d'
 
@@ -74,14 +74,14 @@ const UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: '
 export const describeEvery = (every: string): string =>
   `${every.slice(0, -1)}-${UNITS[every.slice(-1)] ?? every} buckets`
 
-/** A live range of this length, as the address holds it: a preset where one fits, else `-5400s`. */
+/** The `from` parameter of a live range of this length: a matching preset, otherwise such as `-5400s`. */
 export function liveFrom(lengthMs: number): string {
   const preset = PRESETS.find(({ from }) => Math.abs(parseAgo(from)! - lengthMs) < SECOND_MS)
   const seconds = Math.max(1, Math.round(lengthMs / SECOND_MS))
   return preset?.from ?? (seconds < 1e6 ? `-${seconds}s` : `-${Math.round(seconds / 60)}m`)
 }
 
-/** Every bucket of a range, aligned as the server aligns them (to the epoch). */
+/** The start of every bucket in a range, aligned to the epoch as on the server. */
 export function bucketsOf({ fromMs, toMs }: TimeRange, every: string): number[] {
   const step = everyMs(every)
   const buckets: number[] = []

@@ -1,4 +1,4 @@
-// The account: password, sessions, sign-out and deletion.
+// The Account page: password, sessions, sign-out and deletion.
 import type { SessionEntry, Sessions } from '../../wire/accounts.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
@@ -180,7 +180,7 @@ function passwordForm(app: App): HTMLFormElement {
   })
 }
 
-/** `Chromium 156 on Linux`, as far as the text lets it be seen; else its start. */
+/** `Chrome 156 on Linux`; the beginning of the header if it is not recognised. */
 function describeAgent(userAgent: string): string {
   const [, name = '', version = ''] = /(Firefox|Edg|OPR|Chrome|Version|curl|stint)\/(\d+)/.exec(userAgent) ?? []
   const [system = ''] = /Windows|Android|iPhone|iPad|Mac OS|Linux/.exec(userAgent) ?? []

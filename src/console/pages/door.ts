@@ -1,4 +1,4 @@
-// Sign-in and, where it is open, sign-up; each links to the other.
+// Sign-in and, if it is open, sign-up; each links to the other.
 import type { Account, NewAccount, SignedIn, SignUpState } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Api } from '../kit/api.ts'
@@ -33,7 +33,7 @@ export function openDoor(options: DoorOptions) {
           showSignUp()
           focus()
         })
-      : h('p.door-turn.muted', 'Sign-up is closed. Whoever runs this Stint can open it with SIGNUP=open.')
+      : h('p.door-turn.muted', 'Sign-up is closed. The operator of this server can open it with SIGNUP=open.')
     show('Sign in', banner, signInForm(options), forgotten(options), other)
   }
   function showSignUp(): void {
@@ -60,7 +60,7 @@ export function openDoor(options: DoorOptions) {
   return { element: h('main.door', { id: 'main' }, brand, motto, h('div.card', place)), focus }
 }
 
-/** By e-mail where the operator set it up; the server says so where it is not. */
+/** Sends a link by e-mail; the server reports if e-mail is not set up. */
 function forgotten({ api }: DoorOptions): HTMLElement {
   const email = emailField()
   const sent = h('p', { role: 'status' })
@@ -78,7 +78,7 @@ function forgotten({ api }: DoorOptions): HTMLElement {
     form,
     sent,
     note(
-      'Without e-mail, whoever runs this Stint can set a new one: stop the server, run ',
+      'Without e-mail, the operator of this server can set a new one: stop the server, run ',
       h('code', 'stint reset-password'),
       ' on its DATA_DIR, and start it again.',
     ),
@@ -122,7 +122,7 @@ function signUpForm({ api, enter, state }: DoorOptions): HTMLFormElement {
     'setup_code',
     'Setup code',
     { required: true, spellcheck: 'false' },
-    'The log of the first start shows it: a new Stint belongs to whoever started it.',
+    'The server log shows it at the first start, so that only the operator can create the first account.',
   )
   const fields = state.setup_code_required ? [email, password, code] : [email, password]
   return createForm({

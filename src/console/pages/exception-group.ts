@@ -134,7 +134,7 @@ function headOf(
   )
 }
 
-/** The range of the address, as far as it says one: the same in the view of the runs. */
+/** The range from the URL, for links to the Runs page. */
 const rangeParams = (params: URLSearchParams): Params => ({
   from: params.get('from') ?? RANGE,
   to: params.get('to') ?? undefined,
@@ -160,8 +160,8 @@ const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number
   )
 }
 
-// The line of an exception that says what happened, as long as a table has room for it.
-/** Shown for an exception that was sent without a text. */
+// The most telling line of an exception, cut to fit a table.
+/** Shown for an exception without a text. */
 export const EMPTY_TEXT = '(empty text)'
 const LOOKED_AT = 15_000
 const HEADLINE_MAX = 300

@@ -1,4 +1,4 @@
-// Exceptions grouped by fingerprint; or, when the address names a group, that group.
+// The Exceptions page: groups by fingerprint, or a single group if the URL names one.
 import type { ExceptionGroup, ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { createProcessFilter } from '../kit/ask-processes.ts'
@@ -119,7 +119,7 @@ export function openExceptionsPage(app: App): Page {
   return {
     element: h(
       'div.page',
-      pageHeader('Exceptions', 'Exceptions that differ only in numbers and names are one group.'),
+      pageHeader('Exceptions', 'Exceptions that differ only in numbers or names form one group.'),
       place,
     ),
     show(next) {
@@ -150,7 +150,7 @@ const WIDTH = 120
 const HEIGHT = 28
 const TOP = 3
 
-/** Counts over time as bars the size of a word; null is a gap. `label` says it in words. */
+/** Counts over time as word-sized bars; null is a gap. `label` is for screen readers. */
 function sparkline(values: readonly (number | null)[], label: string): SVGSVGElement {
   const most = Math.max(1, ...values.map((value) => value ?? 0))
   const step = WIDTH / Math.max(1, values.length)

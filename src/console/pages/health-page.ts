@@ -1,4 +1,4 @@
-// Health: delivery of accepted events to the stores, and events that a store refuses for good.
+// The Health page: delivery of accepted events to the stores, and dead letters.
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
@@ -121,7 +121,7 @@ export function openHealthPage(app: App): Page {
     confirmAction({
       title: 'Replay this event?',
       text: [
-        'It is sent to its store again, with its original time. If the store still refuses it, it comes back here.',
+        'It is sent to its store again with its original time. If the store rejects it again, it returns to this list.',
       ],
       submitLabel: 'Replay event',
       async submit() {
@@ -133,7 +133,7 @@ export function openHealthPage(app: App): Page {
   function askForDrop(letter: DeadLetter): void {
     confirmAction({
       title: 'Delete this event?',
-      text: [`A ${letter.kind} of ${letter.process} is deleted for good. This cannot be undone.`],
+      text: [`A ${letter.kind} of ${letter.process} is deleted permanently. This cannot be undone.`],
       submitLabel: 'Delete event',
       danger: true,
       async submit() {
@@ -148,12 +148,12 @@ export function openHealthPage(app: App): Page {
   return {
     element: h(
       'div.page',
-      pageHeader('Health', 'Accepted events wait on this machine’s disk until their store has them.'),
+      pageHeader('Health', 'Accepted events are kept on this machine’s disk until their store has them.'),
       health.element,
       h(
         'div.card.card-table',
         h('h2', 'Rejected events'),
-        note('Events that a store refuses for good (dead letters), with its reason.'),
+        note('Events that a store rejected permanently (dead letters), with the reason.'),
         letters.element,
       ),
     ),

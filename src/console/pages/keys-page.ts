@@ -17,7 +17,7 @@ const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   write: 'send runs, metrics and exceptions',
   read: 'query what was sent',
   manage: 'change watches, channels and keys',
-  ping: 'only send pings; the key is part of the address, so it can have no other permission',
+  ping: 'only send pings; the key is part of the URL, so it can have no other permission',
 }
 
 export function openKeysPage(app: App): Page {
@@ -124,7 +124,7 @@ export function openKeysPage(app: App): Page {
     confirmAction({
       title: `Revoke ${key.name}?`,
       text: [
-        'Requests with it are refused from now on, and what they send is lost. This cannot be undone.',
+        'Requests with this key are refused from now on, and their events are lost. This cannot be undone.',
         note(
           key.last_used_at === null
             ? 'Never used.'
@@ -155,7 +155,7 @@ export function openKeysPage(app: App): Page {
   }
 }
 
-/** A box for each permission. Checking `ping` disables the others: the server refuses a combination. */
+/** A checkbox per permission. Checking `ping` disables the others: the server refuses combinations. */
 function createScopeChoice(): { readonly element: HTMLElement; chosen(): Scope[] } {
   const boxes = (Object.keys(SCOPE_TEXTS) as Scope[]).map((scope) => ({
     scope,

@@ -1,4 +1,4 @@
-// Metrics: the chosen names of one process, aggregated by interval; metas can be compared in one chart.
+// The Metrics page: chosen metrics of one process, aggregated by interval; metas can be compared in one chart.
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
@@ -33,7 +33,7 @@ interface Found {
   readonly processes: readonly ProcessEntry[]
   readonly process: string | undefined
   readonly every: string
-  /** With one meta, or all of them together, a single group. */
+  /** A single group unless metas are compared. */
   readonly groups: readonly { readonly label: string; readonly rows: readonly MetricRow[] }[]
 }
 
@@ -187,7 +187,7 @@ export function openMetricsPage(app: App): Page {
   return {
     element: h(
       'div.page',
-      pageHeader('Metrics', 'Values your code counted and measured.'),
+      pageHeader('Metrics', 'Values that your code measured.'),
       h(
         'div.toolbar',
         picker.element,
@@ -220,7 +220,7 @@ export function openMetricsPage(app: App): Page {
   }
 }
 
-/** No meta can be this: control characters are stripped. */
+/** Never a real meta: control characters are stripped from those. */
 const COMPARE = '\u0000compare'
 
 function describe(rows: readonly MetricRow[], stat: Stat, every: string): string {

@@ -1,4 +1,4 @@
-// First requests to paste, complete as they stand: a start, its end, and what happened between them.
+// Complete snippets for a first run, ready to paste.
 
 export interface SnippetSettings {
   readonly baseUrl: string
@@ -12,7 +12,7 @@ export interface Snippet {
   readonly text: string
 }
 
-/** Secret, header and address hold nothing that a quote of these languages would end: letters, digits, `_ - : / . [ ]`. */
+/** Secret, header and address need no escaping in these languages: they consist of letters, digits and `_ - : / . [ ]`. */
 export const writeSnippets = ({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] => [
   {
     name: 'stint exec',

@@ -1,4 +1,4 @@
-// The dialog that creates or changes a watch. The fields are named like the members of the request, so the server's faults find them.
+// The dialog that creates or edits a watch. Fields have the names of the request's members, so that the server's errors match them.
 import type { Channel } from '../../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
@@ -11,14 +11,14 @@ import { suggestSpans } from './suggest-spans.ts'
 
 type Conditions = Required<Pick<CreateWatch, 'late' | 'long' | 'failed' | 'metric' | 'slow'>>
 
-/** What the dialog begins with. */
+/** The initial values. */
 export interface WatchDraft extends Partial<Watch> {
   readonly process: string
 }
 
 let forms = 0
 
-/** Changes the watch of the draft's id, creates one without. */
+/** Edits the watch with the draft's id; creates one without an id. */
 export function askForWatch(app: App, channels: readonly Channel[], draft: WatchDraft, done: () => void): void {
   const isNew = draft.id === undefined
   const list = h('datalist', { id: `processes-${++forms}` })
@@ -87,7 +87,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
       }
       if (isNew) await app.api.send<WatchAnswer>('POST', 'api/watches', body)
       else {
-        // What is not named keeps its alerts.
+        // Only what changed is sent: the alerts of all other conditions continue.
         const changed = Object.entries(body).filter(([key, value]) => !isSame(value, draft[key as keyof CreateWatch]))
         if (changed.length > 0)
           await app.api.send<WatchAnswer>('PATCH', `api/watches/${draft.id}`, Object.fromEntries(changed))
@@ -115,7 +115,7 @@ export function askHowLongToPause(app: App, { id, name }: Watch, done: () => voi
   const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
   confirmAction({
     title: `Pause ${name}?`,
-    text: ['Until it is resumed nothing fires. Its alerts end without a notification.'],
+    text: ['No alerts fire until it is resumed. Current alerts end without a notification.'],
     fields: [hours],
     submitLabel: 'Pause watch',
     async submit() {
@@ -127,7 +127,7 @@ export function askHowLongToPause(app: App, { id, name }: Watch, done: () => voi
   })
 }
 
-/** Regardless of the order of members. */
+/** Deep comparison, regardless of the order of members. */
 const isSame = (a: unknown, b: unknown): boolean => sortedText(a) === sortedText(b)
 const sortedText = (value: unknown): string =>
   JSON.stringify(value ?? null, (_, it: unknown) =>

@@ -1,4 +1,4 @@
-// Watches: what fires, what is watched, and where notifications go.
+// The Watches page: alerts, watches and notification channels.
 import type { Alert, AlertPage } from '../../wire/alerts.ts'
 import type { Channel, Channels, NewChannel } from '../../wire/channels.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
@@ -26,7 +26,7 @@ export function openWatchesPage(app: App): Page {
   const region = createRegion()
   let channels: readonly Channel[] = []
   let prefill: string | undefined
-  /** The watch that a notification's link is about, until its row was shown. */
+  /** The watch that a notification links to, until its row has been shown. */
   let linked: string | undefined
   let chosen: string | undefined
 
@@ -191,7 +191,7 @@ export function openWatchesPage(app: App): Page {
       poll.now()
       if (secret === undefined) return
       openDialog('Signing secret', [
-        h('p', 'Your receiver checks notifications with it. It is not shown again.'),
+        h('p', 'Your receiver verifies notifications with it. It is not shown again.'),
         h('code.sub', secret),
       ])
     })
@@ -202,7 +202,7 @@ export function openWatchesPage(app: App): Page {
       'div.page',
       pageHeader(
         'Watches',
-        'Who is notified when a process is late, slow, hangs or fails.',
+        'Get notified when a process is late, slow, hangs or fails.',
         button('Create channel', createChannel),
         button('Create watch', () => createWatch(), { class: 'button button-main' }),
       ),
@@ -246,7 +246,7 @@ function askForChannel(app: App, done: (channel: NewChannel['channel']) => void)
     'url',
     'Address',
     { required: true, maxlength: 2000 },
-    'A URL; for e-mail the address, which gets a link to confirm it.',
+    'A URL; for e-mail an address, which receives a confirmation link.',
   )
   const kind = createSelectField('kind', 'Kind', KINDS, 'webhook')
   confirmAction({
@@ -255,7 +255,7 @@ function askForChannel(app: App, done: (channel: NewChannel['channel']) => void)
     submitLabel: 'Create channel',
     async submit() {
       const { value } = kind.input
-      target.input.name = value === 'email' ? 'to' : 'url' // the server's faults are about that member
+      target.input.name = value === 'email' ? 'to' : 'url' // the server's errors name that member
       const address = value === 'email' ? { to: target.input.value } : { url: target.input.value }
       const body = { name: name.input.value, kind: value, ...address }
       const { channel } = await app.api.send<NewChannel>('POST', 'api/channels', body)

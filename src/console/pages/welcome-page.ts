@@ -1,4 +1,4 @@
-// The first minute: the key (shown only once), requests to paste, and the first event as it arrives.
+// The Welcome page: the key (shown only once), snippets to paste, and the first event when it arrives.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
@@ -37,7 +37,7 @@ export function openWelcomePage(app: App): Page {
       hasArrived = true
       fill(arrived, firstEvent())
     },
-    fail() {}, // the next one may succeed; nothing is lost by waiting
+    fail() {}, // retried
   })
 
   return {
@@ -110,7 +110,7 @@ const firstEvent = () =>
 
 const arrivalItem = ({ at, text }: Arrival) => h('li', timeElement(at, formatClock(parseTime(at))), h('span', text))
 
-/** Everything that arrived since, newest first. */
+/** Events since `from`, newest first. */
 async function findArrivals({ api }: App, from: string, signal: AbortSignal): Promise<Arrival[]> {
   const query = { from, limit: SHOWN }
   const [{ timings }, { points }, { exceptions }] = await Promise.all([
@@ -146,7 +146,7 @@ function tellTiming({ state, duration_ms }: Timing): string {
   }[state]
 }
 
-// Tabs as the ARIA practices have them: one is in the order of Tab, arrows go from one to the next.
+// Tabs following the ARIA Authoring Practices: one of them is in the tab order, arrow keys move between them.
 interface Tab {
   readonly label: string
   readonly content: HTMLElement

@@ -1,4 +1,4 @@
-// Everything about one run: the run itself, the runs before and after it, and what was sent during it.
+// Loads one run with the runs before and after it and the events sent during it.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { TimingPage } from '../../wire/timings.ts'
@@ -15,23 +15,23 @@ export interface RunContext {
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined
-  /** Newest first, the run itself among them. */
+  /** Newest first, including the run itself. */
   readonly neighbours: readonly Run[]
   /** Newest first. */
   readonly metrics: readonly MetricPoint[]
   readonly exceptions: readonly ExceptionText[]
-  /** Other runs of its process and meta were open at the same time: what came without a uid may be theirs. */
+  /** Other runs of its process and meta were open at the same time: events without a uid may belong to them. */
   readonly overlaps: boolean
 }
 
 const DAY_MS = 86_400_000
-/** Before the run; a store that would read too much is asked for less. */
+/** How far to look back from the run; tried in turn until the store does not refuse the question as too large. */
 const REACHES_MS = [30 * DAY_MS, 7 * DAY_MS, DAY_MS]
 const BEFORE = 20
 const BESIDE = 3
 const SENT_MAX = 100
 
-/** undefined when there is no such run. Throws ApiError. */
+/** undefined if the run is not found. Throws ApiError. */
 export async function askRun({ api, nowMs }: App, id: string, signal: AbortSignal): Promise<RunContext | undefined> {
   const askTimings = async (query: Query) =>
     (await api.get<TimingPage>('api/timings', query, signal)).timings.map(toRun)
@@ -46,7 +46,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   const iso = (ms: number) => new Date(ms).toISOString()
   const endMs = Math.min(run.endMs, nowMs())
   const during = { ...same, from: at, to: iso(endMs + LATE_MS), limit: SENT_MAX }
-  /** The run's own, and those that were sent without a uid while it ran. */
+  /** The run's own metrics, and those sent without a uid while it ran. */
   const askMetrics = async (): Promise<MetricPoint[]> => {
     const uids = [...new Set([identity.uid ?? '', ''])]
     const ask = (uid: string) => api.get<{ points: MetricPoint[] }>('api/metrics', { ...during, uid }, signal)

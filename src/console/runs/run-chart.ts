@@ -1,5 +1,5 @@
-// Durations over time. One process with up to 200 runs has a dot per run over the usual band; with more runs, median, p95 and longest per
-// bucket. Several processes have one of these figures, a line each for those with the most runs. One process can be compared with last week.
+// Durations over time. For one process: a dot per run over a band of usual durations, or median, p95 and longest per bucket if there are more
+// than 200 runs; it can be compared with last week. For several processes: one of these figures, with a line for each of the busiest.
 import type { Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import { button, h } from '../kit/dom.ts'
@@ -32,9 +32,9 @@ export interface RunChartView {
   readonly filter: Readonly<Record<'process' | 'meta' | 'uid', string | undefined>>
   readonly stat: string | null
   readonly compares: boolean
-  /** All runs of the range, newest first; undefined while they are incomplete or narrowed to a state. */
+  /** All runs in the range, newest first; undefined if they are incomplete or filtered by state. */
   readonly runs: readonly Run[] | undefined
-  /** Totals of the range, a row per process. */
+  /** Totals of the range: a row per process. */
   readonly totals: readonly SummaryRow[]
   /** A row per process and bucket. */
   readonly rows: readonly SummaryRow[]
@@ -198,10 +198,10 @@ function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string):
   return `${STAT_TEXT[stat]} by process${shown}. Highest: ${slowest.process}, ${formatDuration(figureOf(slowest, stat))}. In ${describeEvery(every)}.`
 }
 
-// Runs → dots of a chart: completed, failed and, where asked for, those of a week earlier, over the band in which eight of ten runs are.
+// Runs → dots: completed, failed and, for a comparison, those of a week earlier. The band contains 80 % of the runs.
 interface Dots {
   readonly data: Omit<ChartData, 'fromMs' | 'toMs'>
-  /** The run of each moment of the data; undefined for one of a week earlier. */
+  /** The run of each dot; undefined for a run of a week earlier. */
   readonly runs: readonly (Run | undefined)[]
 }
 
@@ -234,20 +234,20 @@ function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
   }
 }
 
-// The same range some weeks earlier: its figures, and its runs moved forward so that they lie over today's.
-/** A dot per run up to this many; percentiles describe more runs better. */
+// The same range some weeks earlier: its figures, and its runs shifted to the current range.
+/** More runs than this are shown as percentiles instead of dots. */
 const DOTS_MAX = 200
 const WEEK_MS = 7 * 86_400_000
 
 interface Past {
   readonly total: SummaryRow | undefined
-  /** With the moments of today's buckets. */
+  /** Shifted to the current buckets. */
   readonly rows: readonly SummaryRow[]
-  /** At the moments that they would have today. */
+  /** Shifted to the current range. */
   readonly runs: readonly { readonly atMs: number; readonly ms: number }[]
 }
 
-/** Whole weeks, so that weekdays lie over weekdays; at least as many as the range is long. */
+/** Whole weeks, so that weekdays match; at least the length of the range. */
 const shiftFor = ({ fromMs, toMs }: TimeRange): number => Math.max(1, Math.ceil((toMs - fromMs) / WEEK_MS)) * WEEK_MS
 
 /** Throws ApiError. */

@@ -1,4 +1,4 @@
-// The filters of the runs, as the address holds them, and the controls that change them.
+// The filters of the Runs page, as stored in the URL, and their controls.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
 import { createProcessFilter } from '../kit/ask-processes.ts'
@@ -22,7 +22,7 @@ export function readRunQuery(params: URLSearchParams): RunQuery {
   }
 }
 
-/** `change` is called with what to change in the address. */
+/** `change` gets the URL parameters to change. */
 export function createRunFilters(change: (changes: Params) => void) {
   const filter = createProcessFilter(change)
   const uid = h('input', {
@@ -49,7 +49,7 @@ export function createRunFilters(change: (changes: Params) => void) {
   }
 }
 
-/** The states as chips, and one for runs with trouble: Home links to that one, here it can only be removed. */
+/** A chip per state, and one for the filter `trouble`, which Home links to and which can only be removed here. */
 export function createRunStates(change: (changes: Params) => void) {
   const states = createStateChips(STATES, STATE_TEXT, (state) => change({ state }))
   const remove = () => {
@@ -74,10 +74,10 @@ export function createRunStates(change: (changes: Params) => void) {
 export const countOf = (row: SummaryRow, state: RunState): number =>
   state === 'completed' ? row.count : (row[state] ?? 0)
 
-// Says how many of the runs have arrived while a long answer comes in pages: part of a picture must not pass for the whole.
+// Progress while a long answer is loaded page by page: a partial timeline must not look complete.
 export interface LoadProgress {
   readonly element: HTMLElement
-  /** undefined: everything has arrived. `total` is undefined while it is not known. */
+  /** undefined: all runs are loaded. `total` is undefined while unknown. */
   show(state: { readonly loaded: number; readonly total: number | undefined } | undefined): void
 }
 

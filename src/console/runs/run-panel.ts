@@ -20,7 +20,7 @@ const RUNNING_EVERY_MS = 2_000
 
 export interface RunPanel {
   readonly element: HTMLElement
-  /** undefined: none is chosen. */
+  /** undefined: no run is chosen. */
   show(id: string | undefined): void
   close(): void
 }
@@ -56,7 +56,7 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
     show(context) {
       isRunning = context?.run.state === 'running'
       if (context === undefined)
-        return region.empty(nowMs(), 'Run not found', note('Its marks may be older than the retention.'))
+        return region.empty(nowMs(), 'Run not found', note('Its events may be older than the retention period.'))
       fill(title, nameText(context.run.process))
       region.ready(nowMs(), ...parts(context, nowMs(), options.choose))
     },
@@ -91,7 +91,7 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
   const { run, neighbours, metrics, exceptions, overlaps } = context
   const warning = (sent: readonly { readonly uid?: string }[]) =>
     overlaps && sent.some(({ uid }) => uid === undefined)
-      ? note('Other runs were open at the same time: what has no uid may belong to one of them.')
+      ? note('Other runs were open at the same time: events without a uid may belong to one of them.')
       : undefined
   return [
     h(
@@ -115,7 +115,7 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
     section(
       'Runs before and after',
       neighbours.length === 1
-        ? note('No other run of this process and meta near it.')
+        ? note('No other runs of this process and meta nearby.')
         : neighbourList(neighbours, run, nowMs, choose),
     ),
     moreLinks(run, nowMs),
@@ -153,7 +153,7 @@ function facts(run: Run, nowMs: number): HTMLElement {
   )
 }
 
-/** Against the runs before it; nothing where too few are known. */
+/** Compares the run with the runs before it; hidden if there are too few. */
 function compare({ run, usualMs, previous }: RunContext, nowMs: number): HTMLElement {
   const ms = lengthMs(run, nowMs)
   const before = previous?.timing.duration_ms ?? null
@@ -167,7 +167,7 @@ function compare({ run, usualMs, previous }: RunContext, nowMs: number): HTMLEle
     'p.verdict',
     ratio !== undefined && h('strong', ratio.startsWith('About') ? ratio : `${ratio} than usual`),
     ratio !== undefined && ` (median of the runs before it: ${formatDuration(usualMs!)}). `,
-    before !== null && `The run before took ${formatDuration(before)}${describeDifference(ms - before)}.`,
+    before !== null && `The previous run took ${formatDuration(before)}${describeDifference(ms - before)}.`,
   )
 }
 

@@ -1,4 +1,4 @@
-// The runs as a table, a page at a time: the same ones that the timeline shows, for those who read, search or listen.
+// The timeline's runs as a table with pages, for reading, searching and screen readers.
 import { ROWS_MAX } from '../kit/api.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, nameText } from '../kit/dom.ts'

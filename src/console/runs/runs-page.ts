@@ -1,4 +1,4 @@
-// Runs: the live timeline, their durations, and all of them as a table. The address holds the whole view; what is chosen here changes it.
+// The Runs page: live timeline, durations and table. The URL holds the whole view; every choice on the page changes the URL.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { LatestTimings, Summary, SummaryRow, Timing } from '../../wire/timings.ts'
@@ -25,7 +25,7 @@ const RUNS_EVERY_MS = 2_000
 const FIGURES_EVERY_MS = 10_000
 const USUAL_EVERY_MS = 60_000
 const POINTS_MAX = 60
-/** Ticks on the timeline; their texts come with them, so not all of a bad day's. */
+/** Limits the ticks on the timeline: each comes with its text. */
 const EXCEPTIONS_MAX = 200
 const USUAL = { from: '-30d', each: 21 } as const
 
@@ -95,7 +95,7 @@ export function openRunsPage(app: App): Page {
       showFigures()
       if (found !== undefined) showProgress(found)
     },
-    fail() {}, // the runs beside it are asked for too and report the failure; these figures stay as they were
+    fail() {}, // the poll of the runs reports the failure; the figures stay as they are
   })
   const exceptionPoll = createPoll<readonly ExceptionMark[]>({
     everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
@@ -110,9 +110,9 @@ export function openRunsPage(app: App): Page {
       exceptions = answer
       if (found !== undefined) showTimeline(found)
     },
-    fail() {}, // ticks on the runs are an addition; the runs themselves report a failure
+    fail() {}, // the poll of the runs reports the failure
   })
-  /** Asked for only while something runs: nothing else can be overdue. */
+  /** Loaded only while something is running: nothing else can be overdue. */
   const usualPoll = createPoll<readonly Timing[]>({
     everyMs: () => USUAL_EVERY_MS,
     async ask(signal) {
@@ -124,7 +124,7 @@ export function openRunsPage(app: App): Page {
       latest = Map.groupBy(timings.map(toRun), ({ process }) => process)
       if (found !== undefined) showTimeline(found)
     },
-    fail() {}, // without it nothing is marked as overdue
+    fail() {}, // without it no run is marked as overdue
   })
   const processPoll = createPoll({
     everyMs: () => 60_000,
@@ -133,7 +133,7 @@ export function openRunsPage(app: App): Page {
       processes = answer
       filters.show(readRunQuery(params), processes)
     },
-    fail() {}, // without it there is less to choose from, and the rest of the page reports the failure
+    fail() {}, // the filters offer less; the poll of the runs reports the failure
   })
 
   function showFigures(): void {
@@ -199,7 +199,7 @@ export function openRunsPage(app: App): Page {
     const wider = h(
       'a.button',
       { href: formatRoute('runs', changeParams(params, { from: '-7d', to: undefined })) },
-      'Look at 7 days',
+      'Show 7 days',
     )
     const first = h('a.button', { href: formatRoute('welcome') }, 'How to send one')
     region.empty(nowMs(), 'No runs here', note(text), h('div.button-row', wider, first))
@@ -209,7 +209,7 @@ export function openRunsPage(app: App): Page {
     const { process } = readRunQuery(params)
     watchLink.hidden = process === undefined
     watchLink.href = formatRoute('watches', { 'watch-process': process })
-    if (process === undefined) setText(title, 'Every start and its end, as they happen.')
+    if (process === undefined) setText(title, 'Runs as they start and end.')
     else
       fill(
         title,
@@ -236,7 +236,7 @@ export function openRunsPage(app: App): Page {
           chips.element,
           progress.element,
           region.element,
-          h('p.hint.muted', 'Drag across to zoom in, click a run to open it or a name to see only that process.'),
+          h('p.hint.muted', 'Drag to zoom in. Click a run to open it, or a name to see only that process.'),
         ),
         lower,
       ),

@@ -1,4 +1,5 @@
-// Draws the runs of one lane, or a whole process as a density strip. Lanes are searched, and pixels that are painted already are skipped.
+// Draws the runs of one lane, or a whole process as a density strip. Binary search finds the first visible run of a lane, and runs on pixels
+// that are painted already are skipped.
 //   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆
 import { formatDuration } from '../kit/format-number.ts'
 import { firstVisible, type PlacedBand, toPx } from './geometry.ts'
@@ -18,7 +19,7 @@ export function drawLane(ctx: Context, picture: Picture, lane: readonly Run[], y
     const x = toPx(scale, run.startMs)
     if (x > scale.widthPx) break
     const right = toPx(scale, Math.min(run.endMs, Math.max(nowMs, run.startMs)))
-    // A failed run is drawn even where a completed one is painted already: it must not hide behind its neighbour.
+    // A failed run is drawn even over a completed one: it must not be hidden.
     if (right < paintedPx && !isMarked(picture, run) && !isTrouble(run)) continue
     drawRun(ctx, picture, run, Math.max(x, scale.leftPx - 4), Math.max(right, x + LEAST_PX), y, height)
     paintedPx = Math.floor(Math.max(right, x + LEAST_PX))
@@ -54,7 +55,7 @@ function drawRun(ctx: Context, picture: Picture, run: Run, x: number, right: num
   ctx.strokeRect((run.state === 'orphan' ? x - STUB_PX / 2 : x) - 1.5, y - 1.5, width + 3, height + 3)
 }
 
-/** A start whose end never came: a wall, then a line that fades out in dashes. */
+/** A start without an end: a wall, then a dashed line. */
 function drawStub(ctx: Context, x: number, y: number, height: number): void {
   ctx.fillRect(x, y, 3, height)
   const middle = y + height / 2 - 1
@@ -75,7 +76,7 @@ function drawDiamond(ctx: Context, x: number, y: number, height: number): void {
 const BIN_PX = 3
 const TROUBLE_PX = 5
 
-/** How many runs are open at each place across: completed ones, running ones above them, trouble as a red row at the top. */
+/** The number of open runs over time: completed ones, running ones above them, and a red row at the top for trouble. */
 export function drawStrip(ctx: Context, picture: Picture, band: PlacedBand): void {
   const { scale, scrollPx, nowMs, palette } = picture
   const bins = Math.ceil((scale.widthPx - scale.leftPx) / BIN_PX)

@@ -1,4 +1,5 @@
-// Draws what is in sight: the axis, a gutter of names, and each process's band. A frame costs what is on the screen, not what is in the view.
+// Draws the visible part: the axis, the gutter of names, and each process's band. The cost of a frame depends on what is visible, not on
+// the size of the view.
 import { cutText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import { formatClock, formatDay, formatShortClock, zoneOffsetMs } from '../kit/format-time.ts'
@@ -76,7 +77,7 @@ function drawMoments(ctx: Context, { scale, nowMs, heightPx, palette, crosshairM
   ctx.fillRect(Math.min(a, b), AXIS_PX, Math.abs(b - a), heightPx)
 }
 
-/** In the gutter, or above the lanes: the name, and how many runs there are, or how many of them had trouble. */
+/** The process's name and its number of runs, or of runs with trouble; in the gutter or above the lanes. */
 function drawName(ctx: Context, { layout, scrollPx, scale, palette }: Picture, band: PlacedBand): void {
   const { gutterPx } = layout
   const y = (gutterPx > 0 ? band.lanesPx + 9 : band.topPx + 13) - scrollPx

@@ -1,7 +1,7 @@
-// Where bands, lanes and moments are on the picture, and what is under a point of it. In CSS pixels, from the top left of all lanes.
+// Positions of bands, lanes and times on the timeline, and the run at a point. In CSS pixels, from the top left of all lanes.
 //
-//   gutter │ lanes                      Names stand in a gutter at the left, or above their lanes where the picture is narrow.
-//   name 3 │ ▬▬  ▬▬▬   ▬▬               A process with many runs at once is one density strip instead of lanes.
+//   gutter │ lanes                      Names are in a gutter at the left, or above their lanes on a narrow screen.
+//   name 3 │ ▬▬  ▬▬▬   ▬▬               A process with many concurrent runs is one density strip instead of lanes.
 import { zoneOffsetMs } from '../kit/format-time.ts'
 import type { Band, Lane } from './lay-runs.ts'
 import { byNewest, type Run } from './run.ts'
@@ -15,7 +15,7 @@ const BAND_PX = 26
 const STRIP_PX = 40
 const GAP_PX = 6
 const TOUCH_PX = 4
-/** More lanes than this collapse into a density strip; a process on its own may take more room. */
+/** More lanes than this collapse into a density strip; a single process may have more. */
 const LANES_MAX = 6
 const LANES_MAX_ALONE = 24
 
@@ -35,7 +35,7 @@ export interface Layout {
   readonly heightPx: number
 }
 
-/** The more lanes there are, the flatter they get. */
+/** Lanes get flatter as their number grows. */
 export function placeBands(bands: readonly Band[], gutterPx = 0): Layout {
   const lanesMax = bands.length === 1 ? LANES_MAX_ALONE : LANES_MAX
   const lanes = bands.reduce((sum, band) => sum + (band.lanes.length > lanesMax ? 2 : band.lanes.length), 0)
@@ -53,7 +53,7 @@ export function placeBands(bands: readonly Band[], gutterPx = 0): Layout {
   return { bands: placed, gutterPx, lanePx, heightPx: topPx + GAP_PX }
 }
 
-/** Moments ↔ places across; moments are between `leftPx` and `widthPx`. */
+/** Converts times to positions and back; the range spans `leftPx` to `widthPx`. */
 export interface Scale {
   readonly fromMs: number
   readonly toMs: number
@@ -66,7 +66,7 @@ export const toPx = ({ fromMs, toMs, leftPx, widthPx }: Scale, ms: number): numb
 export const toMs = ({ fromMs, toMs, leftPx, widthPx }: Scale, px: number): number =>
   fromMs + ((px - leftPx) / (widthPx - leftPx)) * (toMs - fromMs)
 
-/** The first run of a lane that ends at or after a moment: everything before it is out of sight. */
+/** The index of the lane's first run that ends at or after `ms`; all before it are out of view. */
 export function firstVisible(lane: Lane, ms: number): number {
   let low = 0
   let high = lane.length
@@ -81,7 +81,7 @@ export function firstVisible(lane: Lane, ms: number): number {
 export const findBandAt = ({ bands }: Layout, yPx: number): PlacedBand | undefined =>
   bands.find(({ topPx, bottomPx }) => yPx >= topPx && yPx < bottomPx)
 
-/** The run at a point, or the nearest within a finger's breadth; in a density strip only runs with trouble can be hit. */
+/** The run at a point or within `TOUCH_PX` of it; in a density strip only a run with trouble. */
 export function findRunAt(layout: Layout, scale: Scale, xPx: number, yPx: number): Run | undefined {
   if (xPx < scale.leftPx) return undefined
   const band = layout.bands.find(({ lanesPx, bottomPx }) => yPx >= lanesPx && yPx < bottomPx)
@@ -103,7 +103,7 @@ export interface Ticks {
   readonly atMs: readonly number[]
 }
 
-/** Round moments of the time shown, far enough apart for their labels. */
+/** Round times in the chosen zone, far enough apart for their labels. */
 export function placeTicks({ fromMs, toMs, leftPx, widthPx }: Scale, apartPx: number): Ticks {
   const least = ((toMs - fromMs) / Math.max(1, widthPx - leftPx)) * apartPx
   const stepMs = TICKS_MS.find((step) => step >= least) ?? Math.ceil(least / 604800e3) * 604800e3
@@ -113,13 +113,13 @@ export function placeTicks({ fromMs, toMs, leftPx, widthPx }: Scale, apartPx: nu
   return { stepMs, atMs }
 }
 
-// Which run the arrow keys lead to: left and right along the runs of a process, up and down to the run of the next process that is nearest in time.
+// Arrow keys: left and right move along the runs of a process, up and down to the nearest run in time of the adjacent process.
 export type StepKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End'
 
 const KEYS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'] satisfies StepKey[]
 export const isStepKey = (key: string): key is StepKey => KEYS.includes(key)
 
-/** Without a run, any key leads to the newest run of the first process. undefined: there are no runs. */
+/** Without a current run, any key selects the newest run of the first process; undefined if there are no runs. */
 export function stepRun({ bands }: Layout, from: Run | undefined, key: StepKey): Run | undefined {
   const at = bands.findIndex(({ process }) => process === from?.process)
   const oldestFirst = (band: number) => bands[band]?.lanes.flat().toSorted((a, b) => byNewest(b, a)) ?? []
@@ -147,8 +147,8 @@ export function stepRun({ bands }: Layout, from: Run | undefined, key: StepKey):
 const nearest = (runs: readonly Run[], { startMs }: Run): Run | undefined =>
   runs.toSorted((a, b) => Math.abs(a.startMs - startMs) - Math.abs(b.startMs - startMs))[0]
 
-// Exceptions → ticks on the lanes of the runs that they belong to: by uid where one was sent, else to the runs of the same process and meta
-// that were open then. One that fits no run is shown at the top of its process.
+// Exceptions → ticks on the lanes of their runs, matched by uid if one was sent, otherwise by process, meta and time. An exception that
+// matches no run is shown at the top of its process.
 export interface ExceptionMark {
   readonly atMs: number
   readonly process: string
@@ -163,7 +163,7 @@ export interface Tick {
   readonly heightPx: number
 }
 
-/** Requests overtake each other: an exception with a uid may come this much after its run's end. */
+/** Requests overtake each other: an exception with a uid may follow its run's end by this much. */
 export const LATE_MS = 60_000
 
 /** Whether an exception belongs to a run. */

@@ -1,5 +1,5 @@
-// Runs → bands (one a process) → lanes (in which nothing overlaps): each run goes into the topmost lane that is free at its start.
-// A tree of minima over the lanes' ends finds that lane in logarithmic time, so that 10,000 runs at once are no trouble.
+// Runs → bands (one per process) → lanes (without overlaps): each run goes into the topmost lane that is free at its start. A tree of
+// minima over the lanes' ends finds that lane in logarithmic time, which makes 10,000 concurrent runs feasible.
 import { isTrouble, type Run } from './run.ts'
 
 /** Oldest first; no two overlap. */
@@ -13,10 +13,10 @@ export interface Band {
   readonly troubles: Lane
 }
 
-/** How much room a run takes beyond its end, so that what is short, or has no length at all, can be seen and hit. */
+/** Room to keep free after a run's end, so that runs of little or no duration can be seen and clicked. */
 export type PadOf = (run: Run) => number
 
-/** `padOf` in ms. Bands are in the order of their names. */
+/** `padOf` in ms. Bands are sorted by name. */
 export function layRuns(runs: readonly Run[], padOf: PadOf): Band[] {
   return [...Map.groupBy(runs, ({ process }) => process)]
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -40,7 +40,7 @@ function layLanes(runs: readonly Run[], padOf: PadOf): Run[][] {
   return lanes
 }
 
-/** Where each of `size` lanes is free again; each node of the tree holds the least of its two children. */
+/** The time from which each of `size` lanes is free; each node of the tree holds the minimum of its two children. */
 function createEnds(size: number) {
   let leaves = 1
   while (leaves < size) leaves *= 2

@@ -1,4 +1,4 @@
-// Everything that one frame of the timeline is drawn from.
+// The input of one frame of the timeline.
 import type { TimingState as RunState } from '../../wire/timings.ts'
 import type { Layout, Scale, Tick } from './geometry.ts'
 import type { Run } from './run.ts'
@@ -7,24 +7,24 @@ export interface Picture {
   readonly layout: Layout
   readonly scale: Scale
   readonly heightPx: number
-  /** How far it is scrolled down. */
+  /** Vertical scroll position. */
   readonly scrollPx: number
   readonly nowMs: number
   readonly palette: Palette
   readonly exceptions: readonly Tick[]
-  /** Usual durations, for what is overdue. */
+  /** The usual duration, which decides whether a run is overdue. */
   usualMs(run: Run): number | undefined
   readonly hovered: Run | undefined
   readonly chosenId: string | undefined
-  /** The moment under the pointer, here or on a chart below. */
+  /** The time under the pointer, here or on a chart below. */
   readonly crosshairMs: number | undefined
-  /** The dragged selection, px across. */
+  /** The dragged selection, in horizontal px. */
   readonly selection: readonly [number, number] | undefined
 }
 
 export type Context = CanvasRenderingContext2D
 
-// The timeline's colours, as the style sheet has them for the scheme of the moment: a canvas knows no style sheet.
+// The style sheet's colours in the current colour scheme: a canvas cannot use custom properties.
 export type Palette = Readonly<
   Record<RunState | 'overdue' | 'text' | 'muted' | 'line' | 'surface' | 'select' | 'onRun' | 'onStrong' | 'bad', string>
 > & {

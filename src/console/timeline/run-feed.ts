@@ -1,12 +1,12 @@
-// The runs of a view, up to 10,000, kept up to date: all runs are loaded at first and every minute, in between only recent changes. A running
-// run that is missing from the recent changes has been abandoned since.
+// Keeps up to 10,000 runs of a view up to date. All runs are loaded first and then every minute; between these only recent changes are. A
+// running run that is missing from the recent changes has been abandoned.
 import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, getPages, PAGE_ROWS, type Query, ROWS_MAX } from '../kit/api.ts'
 import type { TimeRange } from '../kit/time-range.ts'
 import { byNewest, type Run, type StateFilter, toRun } from './run.ts'
 
 const ALL_EVERY_MS = 60_000
-/** An event is stored within 2 s; this much more is asked for again. */
+/** Recent changes are requested with this overlap: an event is stored within 2 s. */
 const OVERLAP_MS = 15_000
 
 export interface RunQuery {
@@ -19,9 +19,9 @@ export interface RunQuery {
 export interface RunsFound {
   /** Newest first. */
   readonly runs: readonly Run[]
-  /** There are more than can be shown: the oldest are missing. */
+  /** The limit was reached: the oldest runs are missing. */
   readonly isCut: boolean
-  /** More of them are still arriving. */
+  /** More pages are still being loaded. */
   readonly isPartial: boolean
 }
 
@@ -29,7 +29,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
   let asked = ''
   let held = new Map<string, Run>()
   let isCut = false
-  /** Since the last answer, which is given again while nothing has: the timeline then keeps its layout. */
+  /** Since the last answer. Without a change the same object is returned again, so the timeline keeps its layout. */
   let hasChanged = true
   let answered: RunsFound | undefined
   let allAtMs = Number.NEGATIVE_INFINITY

@@ -1,11 +1,11 @@
-// A timing as the console shows it: numbers to draw by, and an identity. Several runs may start at the same time, so the identity is the
-// time of the first mark together with process, meta and uid.
+// A timing as the console uses it: numbers for drawing, and an id. Several runs may start at the same time, so the id is the time of the
+// first mark together with process, meta and uid.
 import type { TimingState as RunState, Timing } from '../../wire/timings.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 
 export interface Run {
-  /** Names this run in the address; read by `parseRunId`. */
+  /** Identifies the run in the URL; see `parseRunId`. */
   readonly id: string
   readonly process: string
   readonly meta: string | null
@@ -39,7 +39,7 @@ export interface RunIdentity {
 export const formatRunId = ({ at, process, meta, uid }: RunIdentity): string =>
   [at, process, meta ?? '', uid ?? ''].map(encodeURIComponent).join('/')
 
-/** undefined for an id that this console did not write. */
+/** undefined for an invalid id. */
 export function parseRunId(id: string): RunIdentity | undefined {
   try {
     const [at = '', process = '', meta = '', uid = ''] = id.split('/').map(decodeURIComponent)
@@ -50,10 +50,10 @@ export function parseRunId(id: string): RunIdentity | undefined {
   }
 }
 
-/** Newest first; runs that start together by identity, so that the order is stable. */
+/** Newest first; runs with the same start by id, so that the order is stable. */
 export const byNewest = (a: Run, b: Run): number => b.startMs - a.startMs || (a.id < b.id ? 1 : -1)
 
-/** `import · eu · 3f2a`: process, meta and uid, as far as there are any. */
+/** `import · eu · 3f2a`: process, and meta and uid if there are any. */
 export const nameOf = ({ process, meta, uid }: Pick<Run, 'process' | 'meta' | 'uid'>): string =>
   [process, meta, uid].filter((part) => part !== null && part !== '').join(' · ')
 
@@ -69,7 +69,7 @@ export const STATE_TEXT: Readonly<Record<RunState, string>> = {
 export const describeState = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): string =>
   exceptions ? `${STATE_TEXT[state]} · ${plural(exceptions, 'exception')}` : STATE_TEXT[state]
 
-/** What a list of runs can be narrowed to; `trouble` is what `isTrouble` says. */
+/** A filter for lists of runs; for `trouble` see `isTrouble`. */
 export type StateFilter = RunState | 'trouble'
 
 /** Shown in red: it failed, never finished, or raised an exception. */

@@ -1,6 +1,6 @@
-// The timeline of runs: a canvas as large as what can be seen of it, in a box that scrolls through all processes. Dragging across chooses a
-// range; a click opens a run, a process by its name, or a closer look at a density strip; arrow keys and Enter do the same without a pointer.
-// Frames are drawn when something changed, and as now moves on while the view is live.
+// The timeline of runs: a canvas of the size of the viewport, in a box that scrolls through all processes. Dragging selects a range. A click
+// opens a run, filters by a process (on its name), or zooms into a density strip; arrow keys and Enter do the same. Frames are drawn when
+// something changes, and continuously while the view is live.
 import { fill, h, nameText, onSchemeChange, setText } from '../kit/dom.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
@@ -27,9 +27,9 @@ import { describeState, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
 import { isOverdue } from './usual.ts'
 
 const DRAG_PX = 6
-/** A stub or a diamond is wider than it is long. */
+/** Stubs and diamonds need room although they have no duration. */
 const POINT_PAD_PX = 18
-/** A click on a density strip shows this share of the range around it. */
+/** A click on a density strip zooms to this share of the range. */
 const CLOSER = 1 / 12
 
 export interface TimelineOptions {
@@ -37,7 +37,7 @@ export interface TimelineOptions {
   nowMs(): number
   choose(run: Run): void
   chooseProcess(process: string): void
-  /** `process` where the closer look is at one process's density strip. */
+  /** `process` is set for a click on that process's density strip. */
   zoom(fromMs: number, toMs: number, process?: string): void
 }
 
@@ -48,7 +48,7 @@ export interface TimelineView {
   readonly isLive: boolean
   readonly chosenId: string | undefined
   readonly exceptions: readonly ExceptionMark[]
-  /** Usual durations, for what is overdue. */
+  /** The usual duration, which decides whether a run is overdue. */
   usualMs(run: Run): number | undefined
 }
 
@@ -112,7 +112,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
     drawTimeline(ctx, { ...common, scale, selection, scrollPx: scroller.scrollTop, nowMs: drawnNowMs })
     if (view.isLive) frame = requestAnimationFrame(follow)
   }
-  /** Draws again once now has moved on by half a pixel. */
+  /** Redraws once the time has moved by half a pixel. */
   function follow(): void {
     frame = 0
     const msPerPx = (view.toMs - view.fromMs) / widthPx

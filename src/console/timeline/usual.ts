@@ -1,14 +1,14 @@
-// How long a process usually takes: the median of its last 20 completed runs. Below five runs nothing is usual yet.
+// The usual duration of a process: the median of its last 20 completed runs, undefined below five runs.
 import type { Run } from './run.ts'
 
 const LATEST = 20
 const FEWEST = 5
-/** A running run is overdue once it takes this many times the usual duration … */
+/** A run in progress is overdue once it takes this many times the usual duration … */
 export const OVERDUE_TIMES = 2
-/** … and at least this much longer: twice 3 ms worries nobody. */
+/** … and at least this much longer: twice 3 ms is no reason for concern. */
 const OVERDUE_LEAST_MS = 1_000
 
-/** `runs` newest first, any state; ms, or undefined below five completed runs. */
+/** In ms; undefined below five completed runs. `runs`: newest first, in any state. */
 export function usualMs(runs: readonly Pick<Run, 'state' | 'timing'>[]): number | undefined {
   const lengths: number[] = []
   for (const { state, timing } of runs) {
@@ -19,12 +19,12 @@ export function usualMs(runs: readonly Pick<Run, 'state' | 'timing'>[]): number 
   return lengths.length < FEWEST ? undefined : quantile(lengths, 0.5)
 }
 
-/** Usual duration among runs with the same meta where there are enough, else among all runs. */
+/** The usual duration of runs with the same meta, or of all runs if there are too few of those. */
 export const usualMsFor = (run: Run, runs: readonly Run[]): number | undefined =>
   usualMs(runs.filter(({ id, meta }) => id !== run.id && meta === run.meta)) ??
   usualMs(runs.filter(({ id }) => id !== run.id))
 
-/** By linear interpolation at q·(n−1), as everywhere in Stint. `values` in any order, not empty. */
+/** Linear interpolation at q·(n−1), as everywhere in Stint. `values`: in any order, not empty. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = q * (sorted.length - 1)
