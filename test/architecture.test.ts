@@ -1,4 +1,4 @@
-// The rooms of DESIGN.md section 2 as a test: who may know whom, and who may touch time, chance, the environment and the exit.
+// The rules between rooms as a test: who may know whom, and who may touch time, chance, the environment and the exit.
 // Imports may only point down MAY_IMPORT. Type imports count too: direction is about knowledge, not bundling.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The rules of SPEC.md for each field of a request, and the additions of DESIGN.md section 3. `check…` returns the faults of one value, as it
+// The rules for each field of a request. `check…` returns the faults of one value, as it
 // was sent; lengths are Unicode code points. Details never repeat the caller's value.
 import type { Faults } from './faults.ts'
 

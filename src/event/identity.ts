@@ -1,5 +1,5 @@
 // Two events are the same when the hash of everything in them but their time is the same. A caller's own time and this hash make its stamp, so the same
-// event gets the same stamp on every node and after a restore, without any memory of it (DESIGN.md 4, lane 1).
+// event gets the same stamp on every node and after a restore, without any memory of it.
 import { type Event, markName, ownValue } from './event.ts'
 import type { Stamp } from './stamp.ts'
 

@@ -1,4 +1,4 @@
-// What the sources found → the JSON that callers see (DESIGN.md 9): times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
+// What the sources found → the JSON that callers see: times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
 // The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
 import { compare, comparePlaces } from '../store/order.ts'

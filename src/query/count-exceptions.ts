@@ -1,4 +1,4 @@
-// Joins exceptions onto timings (DESIGN.md 6, "Exceptions are shown where they happened"): how many lie between a run's start and its end.
+// Joins exceptions onto timings: how many lie between a run's start and its end.
 //
 //   exception with a uid   counts for the run of that process, meta and uid alone, up to 60 s after its end: requests overtake each other
 //   exception without one  counts in each run of its process and meta that is open then

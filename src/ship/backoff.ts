@@ -1,5 +1,5 @@
-// How long to wait before the next try: full jitter (a random share of a doubling ceiling), so that many senders do not
-// come back to a recovering store in step. The only place in Stint that draws ordinary random numbers.
+// The pause before the next retry: full jitter (a random share of a doubling ceiling), so that many senders do not return to a recovering
+// store at the same time. The only place in Stint that uses non-cryptographic random numbers.
 
 const FIRST_MS = 100
 

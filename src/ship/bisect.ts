@@ -1,4 +1,4 @@
-// Which events of a batch to send next, so that the few which a store refuses are found with few requests. Pure.
+// Chooses which events of a batch to send next, so that the few refused ones are found with few requests. Pure.
 //
 //   decided │ suspect: holds a refused event │ unknown …                     │ set aside
 //   ────────┼────────────────────────────────┼───────────────────────────────┤  (a later, known gap)
@@ -7,9 +7,9 @@
 // Invariants: every event is in exactly one range or decided; ranges ascend and never touch unless the first is suspect;
 // only an event that was sent alone is decided as refused; a stored event is never sent again.
 //
-// With k refused events of N a search costs at most k·(⌈log₂N⌉ + 2) + 1 requests: ⌈log₂N⌉ halvings, the event alone, and what
-// lies behind it. That is within 2k·⌈log₂N⌉ + 1. Where refused events lie side by side the next one is asked for alone,
-// which costs one request an event instead of a search each.
+// With k refused events of N a search costs at most k·(⌈log₂N⌉ + 2) + 1 requests: ⌈log₂N⌉ halvings, the event alone, and the rest after
+// it. That is within 2k·⌈log₂N⌉ + 1. After a refused event the next one is sent alone: adjacent refused events cost one request each instead
+// of one search each.
 
 export interface Span {
   readonly from: number

@@ -1,12 +1,12 @@
-// One batch on its way: write, split, bisect, judge, bury. Every step makes at most one request to the store, and what is
-// known after it is kept: an answer of retry or wait in the middle of a search loses nothing, and what is stored is not sent again.
+// Delivers one batch: write, split, bisect, judge, bury. Every step makes at most one request to the store and keeps what it learned: a
+// retry or wait in the middle of a search loses nothing, and stored events are not sent again.
 //
 //   undecided ──stored──▶ delivered
 //       │ ▲
 //       │ └──── the store refuses a good event too: it is the store that is broken ────┐
 //       └─refused alone─▶ suspected ──the store takes a good event like it──▶ condemned ──▶ buried (durable)
 //
-// Nothing is buried on the word of a store that refuses everything: that would empty the spool into the dead letters.
+// Nothing is buried while the store refuses everything: that would empty the spool into the dead letters.
 import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../state/dead-letters.ts'

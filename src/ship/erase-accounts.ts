@@ -1,5 +1,5 @@
-// Deletes what a closed account left in the stores and among the dead letters. What was accepted before the account was closed may
-// still be in the spools, so an account is erased only when they have passed that moment.
+// Erases closed accounts from the stores and the dead letters. Events accepted before the account was closed may still be in the spools, so
+// it is erased only after the spools have passed that time.
 import type { Logger } from '../log.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'

@@ -1,5 +1,6 @@
-// The stores that this DATA_DIR used before its settings changed. Nothing reads them any more, but they hold events: the start says so once, and a deleted account is
-// erased there too. The embedded engine is opened for the erasure alone; of a former server the credentials are gone, so the log names what remains.
+// The stores that this DATA_DIR used before its settings changed. They are no longer read but still hold events: this is logged once at the
+// start, and deleted accounts are erased there, too. The embedded engine is opened for that; the credentials of a former server are gone, so the
+// log names what remains.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'

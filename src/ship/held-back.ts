@@ -1,5 +1,6 @@
-// The events that their store does not take because someone else broke their place in it, a foreign field type for example. Stores keep families apart, and times apart in shards or
-// partitions of an hour at least, so one family in one hour is held back (a stretch) and everything else is delivered. In memory: after a restart the store says it again.
+// Events that the store refuses because another writer broke their measurement or table, for example with a foreign field type. Stores separate
+// families, and times by shards or partitions of at least an hour: so one family in one hour (a stretch) is held back and everything else is
+// delivered. Kept in memory only: after a restart the store refuses them again.
 import { type Event, type Family, familyOf } from '../event/event.ts'
 import type { Batch } from './load-batch.ts'
 

@@ -1,5 +1,5 @@
-// From the spool to events: reads a batch and decodes it. Nothing is changed by that.
-// Decoding 4 MiB takes some 20 ms; requests that arrive meanwhile must not wait for more than 0.3 ms of it.
+// Reads a batch from the spool and decodes it, without changing anything. Decoding 4 MiB takes about 20 ms; a request that arrives meanwhile
+// waits for at most 0.3 ms of it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Event } from '../event/event.ts'
 import { fromRecord } from '../event/record.ts'

@@ -1,4 +1,4 @@
-// What shipping counts; metrics.ts makes it numbers for Prometheus.
+// The counters of shipping; metrics.ts exports them to Prometheus.
 import type { WriteResult } from '../store/sink.ts'
 
 export interface ShipMeter {

@@ -1,10 +1,10 @@
 // Carries one destination's events from its spool to its store. Invariants:
-// - The order is: the store's answer → dead letters durable → position durable. So a kill at any moment repeats, and never loses.
-// - One write at a time; the batch in hand is kept until all of it is decided, and only then does the position move.
-// - Nothing that a store or the disk does ends the loop, and only a refusal that a check confirms takes an event out undelivered.
-// - Where the store takes no event of one family in one hour (a foreign field type in a shard), those are held back and the others are delivered: the
-//   position stays before the first event held back, batches are read ahead of it, and once a check in that hour passes all is sent again from the
-//   position. What was delivered meanwhile is overwritten by itself.
+// - The order is: the store's answer → dead letters durable → position durable. A kill at any time repeats deliveries but loses nothing.
+// - One write at a time. The position moves only when every event of the current batch is decided.
+// - No fault of a store or the disk ends the loop, and only a refusal that a check confirms removes an event undelivered.
+// - If the store refuses all events of one family in one hour (a foreign field type in a shard), these are held back and the others delivered: the
+//   position stays before the first event held back, and later batches are read ahead of it. Once a check in that hour succeeds, everything from the
+//   position on is sent again; events delivered meanwhile overwrite themselves.
 //
 //   prepare ──▶ load a batch ──▶ deliver it, a request a step ──▶ advance ──▶ linger ──▶ load …
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)

@@ -1,5 +1,5 @@
-// The narrow part of the file system that a spool uses, handed in so that a test can fail any call, tear any write and drop
-// what was never synced. Every call runs on the thread pool: a slow disk never blocks the event loop.
+// The part of the file system that a spool uses, passed in so that a test can fail any call, tear any write and drop unsynced data. Every call
+// runs on the thread pool: a slow disk never blocks the event loop.
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
 

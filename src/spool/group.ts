@@ -1,5 +1,5 @@
-// The records that one write and one fdatasync will make durable together. They are encoded as they arrive, into one growing buffer;
-// sequences are given when the group is sealed, so that a group that failed leaves no gap in them.
+// The records that one write and one fdatasync make durable together. They are encoded on arrival into one growing buffer; sequences are
+// assigned when the group is sealed, so that a failed group leaves no gap.
 import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame, type Turn } from './frame.ts'
 
 const START_BYTES = 256 * 1024

@@ -1,5 +1,5 @@
-// How far the spool is read. Two slots in one file of fixed size, written in turn: a torn write damages the older knowledge only, and
-// no space is needed while the disk is full. The slot with the higher generation counts.
+// The read position of the spool: two slots in one file of fixed size, written alternately. A torn write damages only the older slot, and no
+// space is needed on a full disk. The slot with the higher generation counts.
 import { join } from 'node:path'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
 import { type Floors, fromBlock, toBlock } from './frame.ts'

@@ -1,6 +1,6 @@
-// Reads acknowledged records in order, in large chunks. Every record has a sequence, one higher than the one before: so whatever is
-// missing between two good records, or between the last one of a segment and the next segment, is known to be missing and is counted.
-// Damage never stops it: it sets the bytes aside, finds the next good record and goes on.
+// Reads acknowledged records in order, in large chunks. Sequences increase by one per record, so missing records between two good ones, or
+// between the end of a segment and the next segment, are detected and counted. Damage does not stop the reader: it keeps the bytes aside, finds
+// the next good record and continues.
 import type { Logger } from '../log.ts'
 import type { DamageShelf } from './damage-shelf.ts'
 import type { Disk, DiskFile } from './disk.ts'

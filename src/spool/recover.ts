@@ -1,5 +1,5 @@
-// Opening: finds the end of the log from the headers and the last segment alone, so that it takes as long for 10 records as for 10 million.
-// The segment written to last is cut after its last good record and never written to again; new records go into a new one.
+// Opens the log: finds its end from the headers and the last segment only, so that 10 million records take no longer than 10. The last segment
+// is cut after its last good record and never written to again; new records go into a new segment.
 import type { Logger } from '../log.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import type { Bookmark } from './position-file.ts'

@@ -2,8 +2,8 @@
 //
 //   DIR/0000000000000007.segment   | header | frame | frame | … | zeros |
 //
-// It is filled with zeros, synced and entered in the directory before the first record goes in, so that an fdatasync touches no metadata
-// and a full disk is met before a record depends on it. The header is written with the first records. Indexes only ever rise.
+// The file is filled with zeros, and file and directory are synced, before the first record is written: then an fdatasync writes no metadata,
+// and a full disk is noticed before a record depends on it. The header is written with the first records. Indexes only increase.
 import { basename, join } from 'node:path'
 import type { Logger } from '../log.ts'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'

@@ -1,6 +1,6 @@
-// How much of the spool each owner (an account) holds, so that one cannot fill it for all. Kept in memory by runs of records: a run is released
-// when all of it has been delivered. What was in the spool at the start is counted in the background (count-backlog.ts). The records of an owner
-// who was released, because its account is deleted, stay in the log until they are passed, but count for nobody.
+// The share of the spool that each owner (an account) holds, so that no account can fill it for all. Kept in memory as runs of records: a run is
+// released when it has been delivered completely. Records from before the start are counted in the background (count-backlog.ts). Records of a
+// deleted account stay in the log until they are passed, but count for nobody.
 
 /** Of the bytes that a spool may hold, as soon as it is shared. */
 const OWNER_SHARE = 0.5

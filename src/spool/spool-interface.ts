@@ -1,4 +1,4 @@
-// What a spool is to the rooms that use it.
+// The interface of a spool.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'

@@ -1,11 +1,11 @@
-// Accepted and not yet stored: the durable buffer in front of one destination.
+// The durable buffer of events that are accepted and not yet stored, one for each destination.
 //
 //   append ─▶ Writer ─▶ segments ─▶ Reader ─▶ read … advance ─▶ position ─▶ passed segments are unlinked
 //
-// * An append resolves after the fdatasync that covers it. What was acknowledged is read exactly once between two advances, in order.
-// * A record whose append was rejected, or never answered, may be delivered or not; it never harms another.
-// * The position is durable before a segment it has passed is unlinked.
-// * Nothing a disk does ends the process: appends are rejected until it recovers, and reading goes on while it is full.
+// * An append resolves after the fdatasync that covers it. Acknowledged records are read in order, exactly once between two advances.
+// * A record whose append was rejected or never answered may or may not be delivered; it never affects another record.
+// * The position is durable before a segment that it has passed is unlinked.
+// * No fault of the disk ends the process: appends are rejected until it recovers, and reading continues on a full disk.
 import { basename } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'

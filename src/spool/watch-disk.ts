@@ -1,4 +1,4 @@
-// How much room the disk has and which files the directory holds, looked up twice a second in the background: asking is free.
+// The free space of the disk and the files of the directory, read twice a second in the background, so that a request costs nothing.
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'
 import { isMissing } from './segment.ts'

@@ -1,10 +1,10 @@
-// Group commit. Appends that arrive while a write and its fdatasync are under way form the next group and share one promise.
+// Group commit. Appends that arrive during a write and its fdatasync form the next group and share one promise.
 //
 //   filling ──swap──▶ in hand: seal · write · fdatasync ──▶ chain.nextSeq and segment.end rise, in one step ──▶ resolve
 //                                        └─ any fault ──▶ reject this group; abandon the segments it touched
 //
-// After a fault nobody knows what of the group is on the disk (a failed fdatasync marks pages clean that are not). So the file is never
-// written to again: the next group begins a new segment, whose header says where acknowledged records go on and thereby voids the rest.
+// After a fault it is unknown which part of the group is on the disk (a failed fdatasync marks dirty pages as clean). So the file is never
+// written to again: the next group starts a new segment, whose header states where acknowledged records continue and so invalidates the rest.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'

@@ -1,6 +1,7 @@
-// Which DATA_DIR uses a NODE_ID before a store: two that use the same one give different events the same stamp, and the store overwrites one of them. Every node renews
-// its lease in each remote store once a minute by the store's own clock. Leases are read at the start only, and only fresh ones count; a store that is down delays no start.
-// Of several that start at once, each takes its lease before it looks for others, so at most one finds none.
+// Leases of NODE_IDs: two DATA_DIRs with the same NODE_ID would give different events the same stamp, and the store would overwrite one of them.
+// Every node renews its lease in each remote store once a minute, by the store's clock. Leases are read only at the start, and only fresh ones count;
+// a store that is down does not delay the start. Of several nodes that start at once, each takes its lease before it looks for others, so at most one
+// finds none.
 import type { Logger } from '../log.ts'
 
 /** The leases in one store, kept where neither questions nor the erasure of an account see them. All methods reject when the store is away or does not permit it. */

@@ -1,5 +1,5 @@
-// Opens the stores: exceptions are in ClickHouse, points in InfluxDB when it is configured, otherwise in ClickHouse too.
-// Without a ClickHouse address the engine runs inside this process.
+// Opens the stores: ClickHouse for exceptions, and for points InfluxDB if configured, otherwise ClickHouse. Without a ClickHouse address the engine
+// runs inside this process.
 import type { ClickHouseConfig, InfluxConfig } from '../config.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'

@@ -1,5 +1,5 @@
-// The pairing rule (DESIGN.md 6), written once without a store; the Flux and the SQL are proved equal to it by test/contract/pairing.property.test.ts.
-// `judgeMark` needs a mark and its two neighbours only, so the source of InfluxDB judges marks with it while they stream in.
+// The pairing rule without a store; test/contract/pairing.property.test.ts proves the Flux and the SQL equal to it. `judgeMark` needs only a mark and its
+// two neighbours, so the InfluxDB source applies it while marks stream in.
 import type { MarkName } from '../event/event.ts'
 import { compare, comparePlaces } from './order.ts'
 import type { Timing, TimingSelection, TimingState } from './source.ts'

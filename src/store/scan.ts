@@ -1,4 +1,4 @@
-// Reads all that a store holds, for copies: event by event with stamps and identities, in pieces that fit into memory. The questions of source.ts show what people ask for instead.
+// Reads all events of a store for copies, with stamps and identities, in pieces that fit into memory. The questions of source.ts are for people instead.
 import { type Event, FAMILIES, type Family, type MarkName, ONE_OF } from '../event/event.ts'
 
 /** What is counted: marks by their name, metrics one per name, exceptions. */

@@ -1,4 +1,4 @@
-// The questions a store answers. All times are event times (`time(stamp)`) in ns since the epoch; a range is [fromNs, toNs).
+// The interface for asking questions. All times are event times (`time(stamp)`) in ns since the epoch; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
 import type { MarkName } from '../event/event.ts'
 

@@ -47,7 +47,7 @@ describe('stripping', () => {
     expect(stripText(text)).toBe(kept)
   })
 
-  test('removes everything that InfluxDB or SPEC.md forbids, keeps the order, and is idempotent', () => {
+  test('removes everything that InfluxDB or the API forbids, keeps the order, and is idempotent', () => {
     fc.assert(
       fc.property(fc.oneof(NEARLY_ANY, NASTY), (text) => {
         const kept = stripText(text)

@@ -1,4 +1,4 @@
-// Identity of events that bring their own time, without a table that guarantees it (DESIGN.md 4, lane 1).
+// Identity of events that bring their own time, without a table that guarantees it.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Event, Mark, Metrics } from '../../src/event/event.ts'

@@ -55,7 +55,7 @@ export const table = (sql: string): Target => sqlTarget(sql, 'table')
 // comes from the address of a page, so Grafana itself escapes each of them in the one format that is safe where it stands.
 //   Flux  `${process:regex}` between slashes: the slash and the backslash are escaped too; several values become (a|b).
 //   SQL   `${process:percentencode}` between quotes, decoded by ClickHouse: only letters, digits and -_.~% are left; several values become {a,b}.
-// Stint strips `%` from every process and meta (SPEC.md), so a text that contains one is free to have a meaning of its own.
+// Stint strips `%` from every process and meta (event/fields.ts), so a text that contains one is free to have a meaning of its own.
 
 /** Matches every value a variable can have, and is no process or meta. The value of `All`. */
 export const ALL = '[^%]*'

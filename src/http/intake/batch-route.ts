@@ -1,4 +1,4 @@
-// POST /v1/batch: many events in one call, an addition to SPEC.md. Each event is judged by the rules of its own call; the valid ones are made
+// POST /v1/batch: many events in one call. Each event is judged by the rules of its own call; the valid ones are made
 // durable, the others are named by their index. All events of a batch share one budget of faults, so that an answer is never much larger than
 // what was sent. The work is done in slices, in turn with the batches of other accounts.
 import { Elysia, t } from 'elysia'

@@ -1,4 +1,4 @@
-// The four calls of SPEC.md as Elysia routes with typed bodies. The gate has judged everything before the body. Elysia's check of a body is the
+// The four calls under /v1 as Elysia routes with typed bodies. The gate has judged everything before the body. Elysia's check of a body is the
 // parser itself: one TypeBox kind, whose check reads the whole value into an event and which the document describes by the schema of src/wire.
 // The check of an invalid body throws the Problem to answer with: Elysia's own error costs more than all the rest of the request.
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'

@@ -1,5 +1,5 @@
-// The only file that knows @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process under a directory.
-// Never `clickhouse_settings`: on chDB they stay set for every later statement of the connection and are an injection vector; settings go inline.
+// The only file that uses @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process with a directory.
+// Never use `clickhouse_settings`: on chDB they persist for later statements of the connection and allow injection; write settings inline.
 import { dlopen } from 'bun:ffi'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Asker } from '../source.ts'

@@ -1,12 +1,12 @@
-// A cluster (CLICKHOUSE_CLUSTER): which tables its hosts have, and what statements must add to reach them. For each table of events, `marks` for example:
+// A cluster (CLICKHOUSE_CLUSTER): the tables on its hosts, and the clauses that statements need to reach them. For each table of events, such as `marks`:
 //
 //     marks_shard   on each host, replicated within its shard: the rows     ◀─ erasure, ON CLUSTER
 //     marks_final   on each host, a view: marks_shard FINAL
 //     marks_raw     Distributed over marks_shard                            ◀─ inserts, copies
 //     marks         Distributed over marks_final                            ◀─ questions, Grafana
 //
-// Rows are sharded by (account, process). So all copies of an event and all marks of a run lie on one shard: FINAL and pairing on each shard give the answer of
-// the whole. The list of shards must not change, because a repeated insert that went to another shard could not be merged; another list is a copy.
+// Rows are sharded by (account, process). All copies of an event and all marks of a run are therefore on one shard, so FINAL and pairing per shard
+// give the result of the whole. The list of shards must not change: a repeated insert on another shard could not be merged. Use `stint copy` instead.
 import type { Family } from '../../event/event.ts'
 import { CHECK_ACCOUNT } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'

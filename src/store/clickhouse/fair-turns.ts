@@ -1,5 +1,5 @@
-// Work on a few connections, each of which does one thing at a time. An account uses at most one of them. When all are taken, the
-// waiting accounts take turns, so an account with many questions does not block another.
+// Schedules work on a few connections, each of which runs one statement at a time. An account uses at most one connection. When all are taken,
+// the waiting accounts take turns, so an account with many questions does not block others.
 // Invariant: each account in `waiting` has at least one job.
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'

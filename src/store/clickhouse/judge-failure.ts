@@ -1,4 +1,4 @@
-// Faults of ClickHouse: an error of the client becomes text that may be logged, and its exception code says what it means for the events of a batch.
+// ClickHouse errors: turns a client error into text that may be logged, and its exception code into a verdict on the events of the batch.
 import type { WriteResult } from '../sink.ts'
 
 /** ClickHouse repeats rows and queries in its messages, so what it quotes is cut out. `code` is ClickHouse's exception code; absent when the answer did not come from ClickHouse or there was none. */

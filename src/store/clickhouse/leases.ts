@@ -1,4 +1,4 @@
-// Leases of NODE_IDs in ClickHouse: a table of their own. The server gives each its time.
+// Leases of NODE_IDs in ClickHouse, in their own table with the server's time.
 import { FRESH_S, type Leases } from '../node-lease.ts'
 import type { ClickHouseClient } from './client.ts'
 import type { Schema } from './schema.ts'

@@ -1,4 +1,4 @@
-// Marks as they are stored: for the evaluation of watches, which pairs them itself.
+// Raw marks for the evaluation of watches, which pairs them itself.
 import type { MarkRow, MarkSelection, PointSource } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'

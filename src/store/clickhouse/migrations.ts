@@ -1,5 +1,5 @@
-// The tables as numbered steps. Each statement may be run again (a kill can come between any two), and no step is ever edited once it was released:
-// a change of the tables is a new step at the end.
+// The tables as numbered migrations. Every statement is repeatable, because a kill can come between any two. Never edit a released step: append a
+// new one to change the tables.
 import type { Destination, Family } from '../../event/event.ts'
 import { createOnCluster } from './cluster.ts'
 import { COLUMNS } from './encode-events.ts'

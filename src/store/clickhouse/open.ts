@@ -1,5 +1,5 @@
-// One store of ClickHouse, remote or embedded: its connections, its sinks and its source. A connection of chDB does one thing after the other: so that neither a slow
-// question nor the rewriting of parts delays a write, there are some for each.
+// One ClickHouse store, remote or embedded: its connections, sinks and source. A chDB connection runs one statement at a time, so writes, questions
+// and the rewriting of parts have connections of their own and do not delay each other.
 import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'

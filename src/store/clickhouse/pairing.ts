@@ -1,17 +1,17 @@
-// The pairing rule (DESIGN.md 6, store/pair-marks.ts) in SQL; the source and the dashboards are built from it.
+// The pairing rule (store/pair-marks.ts) in SQL, used by the source and the dashboards.
 //
 // A mark is packed into a UInt128, in this order from the highest bit:
 //
 //     run 64 bits              hash of (process, meta, uid)
-//     µs 53 · kind 2 · node 9  the mark's `place`: its time, 0 start / 1 end / 3 failed end, and what tells marks of several nodes in one µs apart
+//     µs 53 · kind 2 · node 9  the mark's `place`: its time, 0 start / 1 end / 3 failed end, and a number that separates marks of several nodes in one µs
 //
-// Sorting the numbers of a process puts the marks of a run side by side in the rule's order, three times as fast as a window over the strings. Copies of
-// a mark that was sent twice become neighbours too and are dropped there, so this reads the table and not the FINAL view, which costs four times as much as
-// the reading itself. (Two marks of one run, time and kind are the same event unless several nodes stamped them at arrival: `node` tells those apart.)
-// Two runs of one process whose hashes collide would mix; among 5 million of them the odds are one in a million.
+// Sorting the numbers of a process puts the marks of a run next to each other in the rule's order, three times as fast as a window over the strings.
+// Duplicates of a mark become neighbours, too, and are dropped, so this reads the table instead of the FINAL view, which costs four times as much as
+// the reading itself. (Two marks with the same run, time and kind are the same event unless several nodes stamped them at arrival; `node` separates
+// those.) Two runs of one process whose hashes collide would mix; among 5 million runs the odds are one in a million.
 //
-// Each mark then looks at its neighbours. An end yields its completed or failed timing or an orphan; a start yields a timing only when no end settles it. So
-// every timing comes from the mark that settled it, and each mark yields at most one.
+// Each mark is then compared with its neighbours. An end yields its completed or failed timing, or an orphan; a start yields a timing only if no end
+// settles it. So every timing comes from the mark that settles it, and each mark yields at most one.
 
 /** SQL expressions; times are Int64, ns since the epoch. */
 export interface PairingInput {

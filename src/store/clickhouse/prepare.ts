@@ -1,5 +1,5 @@
-// Creates the tables and migrates them to what this version needs. Finished steps are recorded in a table beside them, each after its last statement: a kill in
-// between repeats the step. Several processes may prepare at once. A setting never changes an existing table; a difference is logged.
+// Creates and migrates the tables. Each finished step is recorded in another table after its last statement, so a kill in between repeats the step.
+// Several processes may do this at once. A setting never changes an existing table; a difference is logged.
 import type { Destination, Family } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'

@@ -1,4 +1,4 @@
-// Lists the processes of an account. Copies of an event change nothing in the answer, so the tables are read without FINAL.
+// Lists the processes of an account. Duplicate events do not affect the answer, so the tables are read without FINAL.
 import { type Family, ONE_OF } from '../../event/event.ts'
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection } from '../source.ts'
 import type { Schema } from './schema.ts'

@@ -1,5 +1,6 @@
-// Reads whole tables of ClickHouse, for copies: month by month in the order of the sorting key, each page behind the last key of the one before. So every page reads
-// only its own part of the table. Rows that were written twice lie side by side in this order, so the raw table is read without FINAL and repeats are dropped here.
+// Reads whole tables of ClickHouse for copies: month by month in the order of the sorting key, each page starting after the last key of the previous
+// one, so that every page reads only its own part of the table. Duplicates are adjacent in this order, so the raw table is read without FINAL and
+// duplicates are dropped here.
 import { type Event, type Family, ONE_OF } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'

@@ -1,4 +1,4 @@
-// The names in ClickHouse, quoted. The database's name comes from the configuration: it is the only identifier that is not written in this folder.
+// Quoted names of ClickHouse tables. The database's name comes from the configuration and is the only identifier not defined in this folder.
 import type { Family } from '../../event/event.ts'
 import { type Cluster, createCluster, shardTable } from './cluster.ts'
 

@@ -1,5 +1,5 @@
-// Selections, places and values between questions and SQL: everything a caller chose is a bound parameter, and the account is always one of them.
-// Times travel as Int64 nanoseconds in both directions, as text: no JS number holds them.
+// Converts selections, places and values between questions and SQL. Every value from a caller is a bound parameter, and the account is always one of
+// them. Times are passed as text with Int64 nanoseconds in both directions: no JS number holds them.
 
 import { FIRST_NS, LAST_NS } from '../order.ts'
 import { type Asker, type Buckets, type Page, type Selection, StoreError } from '../source.ts'

@@ -1,5 +1,5 @@
-// Writes events to ClickHouse. The sorting key holds an event's identity, so writing it again changes nothing that a query sees. No insert tokens: ClickHouse
-// logs a token before the part is in place, and a kill between the two makes the retry vanish.
+// Writes events to ClickHouse. The sorting key holds an event's identity, so repeating a write does not change any answer. No insert tokens:
+// ClickHouse logs a token before the part is in place, and after a kill between the two the retry is dropped.
 import { type Event, FAMILIES, type Family } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { attempt, checkByCanary, type Sink, type WriteResult } from '../sink.ts'

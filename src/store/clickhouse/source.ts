@@ -1,4 +1,4 @@
-// Asks ClickHouse.
+// Answers questions from ClickHouse.
 import { familiesIn } from '../../event/event.ts'
 import type { ExceptionSource, PointSource } from '../source.ts'
 import type { ClickHouseClient } from './client.ts'

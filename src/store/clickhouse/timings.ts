@@ -1,4 +1,4 @@
-// Questions about timings: the SQL of pairing.ts with a caller's values bound to it, and its rows read back.
+// Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
 
 import { marksWindow } from '../order.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'

@@ -1,5 +1,5 @@
-// The only file that knows the client library. Every request has a deadline, and every failure leaves as an InfluxFault
-// whose text is short and holds neither the token nor what callers sent (the server echoes whole lines).
+// The only file that uses the client library. Every request has a timeout, and every failure becomes an InfluxFault with a short text that holds
+// neither the token nor callers' data (the server echoes whole lines).
 import {
   type FluxTableMetaData,
   HttpError,

@@ -1,5 +1,5 @@
-// The lengths of many runs, for exact percentiles in little memory: 8 bytes a run. They lie in sorted pieces, and the k-th smallest is found by bisecting its
-// value, so that nothing is ever sorted as a whole, which would hold the event loop for seconds.
+// The durations of many runs, for exact percentiles in 8 bytes per run. They are kept in sorted pieces, and the k-th smallest is found by bisecting
+// its value: sorting all of them at once would block the event loop for seconds.
 
 const PIECE = 8192
 

@@ -1,6 +1,6 @@
-// Events as lines of line protocol. A mark is one point, a request's metrics are one point per name: so no caller's metric name can clash with a reserved
-// column or with the type of a field. Tags are in alphabetical order, as InfluxDB prefers. Text that no tag can hold (control characters, a trailing
-// backslash) was stripped when the event came in.
+// Encodes events as line protocol. A mark is one point, and a request's metrics are one point per name, so that no metric name can clash with a
+// reserved column or the type of a field. Tags are in alphabetical order, as InfluxDB prefers. Text that no tag can hold (control characters, a
+// trailing backslash) was stripped when the event was accepted.
 import { type Event, type Mark, type MarkName, type Metrics, markName } from '../../event/event.ts'
 import { formatStampNs, timeUs } from '../../event/stamp.ts'
 import { lineEscape } from './client.ts'

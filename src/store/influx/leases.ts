@@ -1,4 +1,4 @@
-// Leases of NODE_IDs in InfluxDB: points of a measurement of their own, without an account. The server gives each its time.
+// Leases of NODE_IDs in InfluxDB: points in their own measurement, without an account, with the server's time.
 import { FRESH_S, type Leases } from '../node-lease.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, lineEscape } from './client.ts'
 

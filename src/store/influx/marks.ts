@@ -1,4 +1,4 @@
-// Marks as they are stored: for the evaluation of watches, which pairs them itself.
+// Raw marks for the evaluation of watches, which pairs them itself.
 
 import { compare } from '../order.ts'
 import type { MarkRow, MarkSelection } from '../source.ts'

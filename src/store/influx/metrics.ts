@@ -1,5 +1,5 @@
-// Questions about metrics. A point lies at its event's stamp, up to a second behind the event's time, but never in another second: so whole seconds are
-// asked for, and the edges of a range inside a second are judged here.
+// Questions about metrics. A point's time is its event's stamp, which is up to a second after the event's time but in the same second: so whole
+// seconds are read, and the edges of a range within a second are applied here.
 
 import { bucketNs, compare, comparePlaces } from '../order.ts'
 import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place, Selection } from '../source.ts'

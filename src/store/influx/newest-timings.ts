@@ -1,5 +1,5 @@
-// The newest timings without reading the whole window (DESIGN.md 6, "A page over InfluxDB is certain when"): stretches of marks are read downwards from the end
-// of the range, each longer than the one before, until the page is certain:
+// Finds the newest timings without reading the whole window: stretches of marks are read backwards from the end of the range, each longer than
+// the previous one, until the page is certain:
 //
 //   ◀── lo ──────── stretches ──────── B ── ahead ── hi      B = the end of the range, or the cursor
 //
@@ -7,7 +7,7 @@
 //   a start is certain  when its run's mark after it is known, or everything up to MAX_RUN and 5 minutes after it is
 //   the page is certain when enough timings begin in [lo, B) and all marks from the last of them on are
 //
-// Marks that are still uncertain after some thousand marks were read belong to long runs: those runs are then read by themselves.
+// Marks that are still uncertain after some thousand marks belong to long runs; those runs are then read individually.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { comparePlaces, marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'

@@ -1,11 +1,11 @@
-// The starts that were still open at a moment W some time ago, so that a poll reads the marks since then and not those of a whole MAX_RUN:
+// Remembers the starts that were still open at an earlier time W, so that a poll reads only the marks since then instead of a whole MAX_RUN:
 //
 //   W − MAX_RUN ─────── known, and counted again by InfluxDB ─────── W ─── read ─── now
 //
-// What a selection's marks before W leave for the timings that are settled later is its open starts alone. They are exact: a point is its event's identity, so
-// marks are only ever added (RETENTION_DAYS is at least twice MAX_RUN), and a process that has as many marks in the stretch as were read there has the same ones.
-// Any other process is read again. The count is pushed down and costs a twentieth of reading the marks; it is repeated for every question, so it does not
-// matter which node stored or erased what, and nothing is lost by a restart but time.
+// Of all marks before W, only the open starts affect timings that are settled later. The memory is exact: a point is its event's identity, so marks
+// are only added (RETENTION_DAYS is at least twice MAX_RUN), and a process with as many marks in the stretch as were read has the same marks. Any
+// other process is read again. The count is pushed down and costs a twentieth of reading the marks. It is repeated for every question, so it does
+// not matter which node stored or erased marks, and a restart costs only time.
 import type { TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'

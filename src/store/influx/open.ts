@@ -1,4 +1,4 @@
-// One store of InfluxDB: its sink and its source, and the facts about it that others need.
+// One InfluxDB store: its sink, its source and its facts.
 import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'
 import type { Sink } from '../sink.ts'

@@ -1,5 +1,5 @@
-// The pairing rule (store/pair-marks.ts) as Flux, in pieces that Grafana's panels put together; the source pairs by itself (timings.ts). A contract test
-// proves this writing equal to the rule too.
+// The pairing rule (store/pair-marks.ts) as Flux, in pieces from which Grafana's panels are composed; the source itself pairs in timings.ts. A
+// contract test proves the Flux equal to the rule.
 //
 //   readMarks ──▶ pairNeighbours ──▶ classifyMarks ──▶ one row per mark: process, meta, at, state, ended, ns, ms (and uid, stamp)
 //

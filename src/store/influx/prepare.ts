@@ -1,5 +1,5 @@
-// Makes sure that there is a bucket to write to. Creates it where it is missing and the token may; never changes one
-// that is there. A token that may only write cannot even see its bucket, so an empty write has the last word.
+// Ensures that the bucket exists. Creates a missing bucket if the token allows it; never changes an existing one. A write-only token cannot see its
+// bucket, so an empty write is the final check.
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import { type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'

@@ -1,5 +1,5 @@
-// Lists the processes that have sent marks or metrics: the newest point of every series is pushed down, and the series of a process are put together here.
-// A point may lie up to a second behind its time: where the range cuts a second, all points of that second are read.
+// Lists the processes that have sent marks or metrics. InfluxDB finds the newest point of every series; the series of a process are combined here.
+// A point may be up to a second after its event's time: where a range ends within a second, all points of that second are read.
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { edgesOf } from './metrics.ts'

@@ -1,8 +1,8 @@
-// Reads marks as InfluxDB holds them, from its CSV. The field `uid` alone decides everything: its time is the stamp and so holds the mark's time, and the text
-// is the exact key of the run. `pair` would be no smaller to read, and its 60 bits of hash are not exact.
+// Reads raw marks from InfluxDB's CSV. The field `uid` is enough: its time is the stamp, which holds the mark's time, and its text is the exact key of
+// the run. `pair` would be no smaller, and its 60 bits of hash are not exact.
 //
-// Marks without uid are read by themselves and without their value: where an empty string follows others in a column, InfluxDB 2.7 loses it and shifts the
-// rest. Both conditions are pushed down; a comparison with a negative number (`pair`) or several joined by `or` would be judged row by row.
+// Marks without uid are read separately and without their value: InfluxDB 2.7 drops an empty string that follows others in a column and shifts the
+// rest. Both conditions are pushed down; a comparison with a negative number (`pair`) or several joined by `or` would be evaluated row by row.
 import type { MarkName } from '../../event/event.ts'
 import { timeUs } from '../../event/stamp.ts'
 import type { TimingSelection } from '../source.ts'

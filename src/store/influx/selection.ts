@@ -1,4 +1,4 @@
-// The parts that all questions share: conditions on account, process and meta, and times, which are exact to the nanosecond both ways.
+// Parts of all questions: conditions on account, process and meta, and times, which are exact to the nanosecond in both directions.
 import { parseRfc3339 } from '../../event/own-time.ts'
 import { formatNs, parseStampNs, timeUs } from '../../event/stamp.ts'
 import { STAMP_REACH_NS } from '../order.ts'

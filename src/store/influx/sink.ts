@@ -1,4 +1,4 @@
-// Writes points to InfluxDB 2. A point's series and stamp are its identity: writing it again overwrites it with itself.
+// Writes points to InfluxDB 2. A point's series and stamp are its identity: a repeated write overwrites it with itself.
 import type { Event } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { attempt, checkByCanary, type Sink } from '../sink.ts'

@@ -1,5 +1,5 @@
-// Reads the marks of a range oldest first, in slices that fit into memory. Processes are read in groups that fit into one slice; only a process with more
-// marks is read in several slices of time. A stamp never leaves its time's second, so a slice of whole seconds holds all marks of its time.
+// Reads the marks of a range oldest first, in slices that fit into memory. Processes are read in groups that fit into one slice; only a process with
+// more marks is read in several slices of time. A stamp is in the same second as its event's time, so a slice of whole seconds is complete.
 import { MARK_RANK } from '../pair-marks.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
 

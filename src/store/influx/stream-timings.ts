@@ -1,8 +1,8 @@
-// Pairs the marks of a whole window while they stream in, oldest first, with the rule's own judge (store/pair-marks.ts).
+// Pairs the marks of a whole window while they stream in, oldest first, with `judgeMark` of store/pair-marks.ts.
 //
 //   window [from − MAX_RUN, to + MAX_RUN + 5 min) ── slices (slices.ts) ──▶ per subject and uid: the open start ──▶ timings, as they settle
 //
-// What is held: one slice, and the starts without a next mark. Behind the range marks only settle what is open, and the reading ends when nothing is.
+// In memory: one slice, and the starts without a next mark. Marks after the range only settle open starts; reading ends when none is open.
 import { marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, toTiming as timingOf } from '../pair-marks.ts'
 import type { Timing, TimingSelection, TimingState } from '../source.ts'

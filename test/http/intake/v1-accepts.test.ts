@@ -1,4 +1,4 @@
-// What SPEC.md lets a caller send, over a real socket into real spools: each is answered with 201 and is in the spool as it must be.
+// Everything that the API lets a caller send, over a real socket into real spools: each is answered with 201 and is in the spool as it must be.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { formatTime } from '../../../src/event/stamp.ts'

@@ -71,7 +71,7 @@ test('an exception is not written to InfluxDB', () => {
 })
 
 describe('the pair of a mark', () => {
-  // The two hashes of DESIGN.md 5; m = 0 for a start, 1 for an end, 3 for a failed end.
+  // The two hashes of `pair`; m = 0 for a start, 1 for an end, 3 for a failed end.
   test.each([
     ['', -52_113_315_025_327_719n],
     ['a', 166_286_778_470_002_267n],
