@@ -25,6 +25,31 @@ export function fingerprint(exception: string): string {
   return `${VERSION}:${hash.slice(0, 16)}`
 }
 
+export type FingerprintOf = (exception: string) => string
+
+/** Of texts, in two halves: the older one is forgotten when the newer one is full. */
+const REMEMBERED_CHARS = 2_000_000
+
+/** Repeated failures have the same text, and a look-up costs a hundredth of a fingerprint. */
+export function rememberFingerprints(maxChars = REMEMBERED_CHARS, compute: FingerprintOf = fingerprint): FingerprintOf {
+  let older = new Map<string, string>()
+  let newer = new Map<string, string>()
+  let newerChars = 0
+  return (exception) => {
+    const known = newer.get(exception)
+    if (known !== undefined) return known
+    const found = older.get(exception) ?? compute(exception)
+    if (newerChars + exception.length > maxChars / 2) {
+      older = newer
+      newer = new Map()
+      newerChars = 0
+    }
+    newer.set(exception, found)
+    newerChars += exception.length
+    return found
+  }
+}
+
 /**
  * The text that the fingerprint is the hash of. From a stack trace: type, message and top frames (function and file) of the exception and its
  * causes. From a failure of `stint exec`: how the command ended and its trace or last lines. From any other text: its first lines. Varying

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { fingerprint, normalizeException } from '../../src/event/fingerprint.ts'
+import { fingerprint, normalizeException, rememberFingerprints } from '../../src/event/fingerprint.ts'
 import { logLines, readCorpus, sortFaults } from './corpus.ts'
 import { FAULTS } from './traces.ts'
 
@@ -48,6 +48,12 @@ test('a fingerprint never changes within its version', () => {
   expect(fingerprint('')).toBe('v2:e3b0c44298fc1c14')
   expect(fingerprint('TypeError: x\n    at load (/srv/a.ts:1:2)')).toBe('v2:977286fab9a051fd')
   expect(fingerprint("import.sh: exited with code 3\nrow 12: no rate for 'EUR'")).toBe('v2:8278b4a54dbf518f')
+})
+
+test('nor does that of any text of the corpus', () => {
+  const all = readCorpus().flatMap(({ texts }) => texts.map(fingerprint))
+  // Changes with the corpus; the count shows whether it did.
+  expect([all.length, fingerprint(all.join())]).toEqual([615, 'v2:babb2baa3fcf6de6'])
 })
 
 describe('a failure of stint exec', () => {
@@ -192,4 +198,22 @@ describe('is not recognised as a trace:', () => {
 
   test('recognises frames of C debuggers', () =>
     expect(normalizeException('#0  0x00007f1a in read () at io.c:12')).toBe('  at read (io.c)'))
+})
+
+test('a text that repeats is fingerprinted once, until as many characters of others have come', () => {
+  const computed: string[] = []
+  const fingerprintOf = rememberFingerprints(100, (text) => {
+    computed.push(text)
+    return `of ${text}`
+  })
+  const [a, b] = ['a'.repeat(20), 'b'.repeat(20)]
+  for (const text of [a, b, a, b]) expect(fingerprintOf(text)).toBe(`of ${text}`)
+  expect(computed).toEqual([a, b])
+  fingerprintOf('c'.repeat(40))
+  expect(fingerprintOf(a)).toBe(`of ${a}`)
+  expect(computed).toHaveLength(3)
+  for (const text of ['d', 'e', 'f', 'g']) fingerprintOf(text.repeat(40))
+  fingerprintOf(b)
+  expect(computed).toHaveLength(8)
+  expect(fingerprintOf('h'.repeat(1000))).toBe(`of ${'h'.repeat(1000)}`)
 })

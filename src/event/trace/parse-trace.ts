@@ -28,6 +28,8 @@ const MAX_LINE = 1000
 const CAUSE = /^\s*(?:Caused by: |\[cause\]: |---> )/
 /** An exception follows its cause. */
 const RAISED_NEXT = /^[\s|]*(?:During handling of|The above exception was|Next [A-Z\\]|\+-[+-])/
+/** Every line that CAUSE, RAISED_NEXT, INNER_ENDS or SUPPRESSED accepts: most lines need only this one pattern. */
+const CONNECTS = /^[\s|]*(?:Caused by: |\[cause\]: |---|During |The above |Next |\+-|Suppressed: )/
 const BEGINS = 'Traceback (most recent call last)'
 const INNER_ENDS = /^\s*--- End of inner exception stack trace ---/
 const SUPPRESSED = /^\s+Suppressed: /
@@ -78,7 +80,7 @@ export function parseTraces(lines: readonly string[], isLog = false): Trace[] {
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!
     let part = open.at(-1)!
-    const isGoroutine = GOROUTINE.test(line)
+    const isGoroutine = line.startsWith('goroutine ') && GOROUTINE.test(line)
     if (isGoroutine) isOver = part.frames.length > 0
     const found = isGoroutine ? undefined : readFrame(lines, i)
     if (found !== undefined) {
@@ -93,19 +95,22 @@ export function parseTraces(lines: readonly string[], isLog = false): Trace[] {
       part.frames.push(found)
       if (found.lines === 2) i++
       end = i + 1
-    } else if (INNER_ENDS.test(line)) open.length > 1 && open.pop()
+      continue
+    }
+    const connects = CONNECTS.test(line)
+    if (connects && INNER_ENDS.test(line)) open.length > 1 && open.pop()
     else if (line.includes(BEGINS)) {
       const isConnected = part.frames.length === 0 || /^\s*\|/.test(line)
       if (!isConnected) part = finish()
       else if (/^\s*\|/.test(line)) part = begin(true)
       part.above.length = 0
       part.isReversed = true
-    } else if (RAISED_NEXT.test(line) && part.frames.length > 0) begin(true, line)
-    else if (CAUSE.test(line) && (part.frames.length > 0 || part.above.length > 0)) begin(false, line)
-    else if (SUPPRESSED.test(line)) {
+    } else if (connects && RAISED_NEXT.test(line) && part.frames.length > 0) begin(true, line)
+    else if (connects && CAUSE.test(line) && (part.frames.length > 0 || part.above.length > 0)) begin(false, line)
+    else if (connects && SUPPRESSED.test(line)) {
       begin(false)
       chain.pop() // its frames belong to no cause
-    } else if (PANICKED.test(line)) {
+    } else if (line.startsWith("thread '") && PANICKED.test(line)) {
       part = finish()
       part.place = PANICKED.exec(line)![1]!
       start = i

@@ -1,6 +1,6 @@
 // One line of a stack trace → its frame. A line's first characters decide which form it can have, and each form is one pattern without
 // nested repetition, so that a line costs time linear in its length.
-import type { Family, Frame } from './trace.ts'
+import { type Family, type Frame, isDigit, withoutLine } from './trace.ts'
 
 export interface FoundFrame extends Frame {
   /** How many lines the frame takes: Go and Rust print the place below the function. */
@@ -21,10 +21,9 @@ const RUST = /^\d+: (?:0x[0-9a-f]+ - )?(\S.*)$/
 const RUBY_PLACE = /^(?:\d+: )?(?:from )?(\S.*):\d+$/
 const RUBY_NAME = /^([^'"]+)['"](?:: (.*))?$/
 const GO_PLACE = /^\s+(\S.*\.(?:go|s)):\d+(?: \+0x[0-9a-f]+)?$/
-const GECKO_PLACE = /(?::\d+){2}$/
 const GLIBC = /^(\S+)\((\w*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]$/
 
-const V8_PLACE = /(?::\d+){1,2}$|^native$|^<anonymous>$|^index \d+$|^eval at /
+const V8_PLACE = /^native$|^<anonymous>$|^index \d+$|^eval at /
 const JVM_PLACE =
   /^(?:[\w$ -]+\.(?:java|kt|kts|scala|groovy|clj|jsp)(?::\d+)?|SourceFile(?::\d+)?|Native Method|Unknown Source|<\w+>)$/
 const JVM_NAME = /^[\w$.<>/@-]+$/
@@ -39,7 +38,7 @@ export function readFrame(lines: readonly string[], i: number): FoundFrame | und
   if (text.startsWith('#')) return readNumbered(text)
   const next = lines[i + 1] ?? ''
   const start = text.charCodeAt(0)
-  if (start >= 48 && start <= 57) {
+  if (isDigit(start)) {
     const found = readSwift(text) ?? readRust(text, next)
     if (found !== undefined) return found
   }
@@ -53,14 +52,24 @@ const frame = (name: string, place: string, family: Family = 'script'): FoundFra
   lines: 1,
 })
 
+/** Ends in `:12:34`. */
+function hasColumn(place: string): boolean {
+  const line = withoutLine(place)
+  return line !== place && withoutLine(line) !== line
+}
+
+const withoutPrefix = (text: string, prefix: string): string =>
+  text.startsWith(prefix) ? text.slice(prefix.length) : text
+
 /** `text` is what stands behind `at `: JavaScript (V8), the languages of the JVM, and .NET. */
 function readAt(text: string): FoundFrame | undefined {
   const line = text.endsWith(' {') ? text.slice(0, -2) : text // Node opens the properties of an exception behind its last frame
   const open = line.indexOf('(')
-  if (open < 0) return /(?::\d+){2}$/.test(line) ? frame('', line.replace(/^async /, '')) : undefined
-  const place = line.slice(line.lastIndexOf(' (') + 2, -1)
-  if (line.endsWith(')') && line.includes(' (') && V8_PLACE.test(place)) {
-    const name = line.slice(0, line.lastIndexOf(' (')).replace(/^(?:async )?(?:new )?/, '')
+  if (open < 0) return hasColumn(line) ? frame('', line.replace(/^async /, '')) : undefined
+  const last = line.endsWith(')') ? line.lastIndexOf(' (') : -1
+  const place = line.slice(last + 2, -1)
+  if (last >= 0 && (withoutLine(place) !== place || V8_PLACE.test(place))) {
+    const name = withoutPrefix(withoutPrefix(line.slice(0, last), 'async '), 'new ')
     const alias = name.indexOf(' [as ')
     return frame(alias < 0 ? name : name.slice(0, alias), place.startsWith('index ') ? '' : place)
   }
@@ -69,9 +78,10 @@ function readAt(text: string): FoundFrame | undefined {
   if (close < 0) return undefined
   const inside = line.slice(open + 1, close)
   if (JVM_PLACE.test(inside) && JVM_NAME.test(name)) {
-    const own = name.slice(name.lastIndexOf('/', name.indexOf('$') < 0 ? undefined : name.indexOf('$')) + 1)
-    const isFile = /\.\w+(?::\d+)?$/.test(inside)
-    return frame(own, isFile ? inside : '', 'jvm')
+    const own = name.includes('/')
+      ? name.slice(name.lastIndexOf('/', (name.indexOf('$') + 1 || Infinity) - 1) + 1)
+      : name
+    return frame(own, inside.includes('.') ? inside : '', 'jvm')
   }
   if (!DOTNET_NAME.test(name)) return undefined
   const at = line.lastIndexOf(' in ')
@@ -91,6 +101,7 @@ function readNumbered(text: string): FoundFrame | undefined {
 }
 
 function readSwift(text: string): FoundFrame | undefined {
+  if (!text.includes(' + ')) return undefined
   const [, name, place = ''] = SWIFT.exec(text) ?? []
   if (name !== undefined) return frame(name, place, 'native')
   const [, image = '', symbol] = DARWIN.exec(text) ?? []
@@ -118,20 +129,22 @@ function readGecko(text: string): FoundFrame | undefined {
   const at = text.indexOf('@')
   if (at < 0 || text.slice(0, at).includes(' ')) return undefined
   const place = text.slice(at + 1)
-  if (!GECKO_PLACE.test(place)) return undefined
+  if (!hasColumn(place)) return undefined
   const isPlace = place.startsWith('debugger eval code:') || place.startsWith('[native code]:')
   return isPlace || /^\S*\//.test(place) ? frame(text.slice(0, at), place) : undefined
 }
 
 function readGo(line: string, next: string): FoundFrame | undefined {
-  if (!next.startsWith('\t') && !next.startsWith('  ')) return undefined
+  if (line.startsWith(' ') || line.startsWith('\t') || !(next.startsWith('\t') || next.startsWith('  ')))
+    return undefined
   const place = GO_PLACE.exec(next)?.[1]
-  if (place === undefined || line.startsWith(' ') || line.startsWith('\t')) return undefined
+  if (place === undefined) return undefined
   const open = line.lastIndexOf('(')
   return { ...frame(line.endsWith(')') ? line.slice(0, open) : line, place, 'go'), lines: 2 }
 }
 
 function readGlibc(text: string): FoundFrame | undefined {
+  if (!text.endsWith(']')) return undefined
   const [, image = '', name] = GLIBC.exec(text) ?? []
   return name === undefined ? undefined : frame(name, image, 'native')
 }

@@ -42,10 +42,23 @@ const ROOTS = /^(?:src|lib|dist|build|app|out|home|srv|opt|var|www|code|\W*)$|\d
 /** The place without line, column and query; directories only where the file's own name says too little. */
 export function fileName({ place }: Frame): string {
   if (place === '') return ''
-  const path = place
-    .slice(0, 500)
-    .replace(/[?#].*$/, '')
-    .replace(/(?::\d+){1,2}$/, '')
-  const [parent = '', name = ''] = `/${path}`.split(/[/\\]/).slice(-2)
-  return COMMON.test(name) && !ROOTS.test(parent) ? `${parent}/${name}` : name
+  const whole = place.slice(0, 500)
+  const path = withoutLine(withoutLine(/[?#]/.test(whole) ? whole.replace(/[?#].*$/, '') : whole))
+  const end = lastSlash(path)
+  const name = path.slice(end + 1)
+  if (end < 0 || !COMMON.test(name)) return name
+  const above = path.slice(0, end)
+  const parent = above.slice(lastSlash(above) + 1)
+  return ROOTS.test(parent) ? name : `${parent}/${name}`
 }
+
+const lastSlash = (path: string): number => Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'))
+
+/** Without `:12` at its end, which may stand there twice: line and column. */
+export function withoutLine(place: string): string {
+  let at = place.length - 1
+  while (isDigit(place.charCodeAt(at))) at--
+  return at < place.length - 1 && place[at] === ':' ? place.slice(0, at) : place
+}
+
+export const isDigit = (code: number): boolean => code >= 48 && code <= 57

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Event, type Family, markName } from '../../event/event.ts'
-import { fingerprint } from '../../event/fingerprint.ts'
+import { type FingerprintOf, rememberFingerprints } from '../../event/fingerprint.ts'
 import { contentOf } from '../../event/identity.ts'
 import { formatTime, type Stamp, timeUs } from '../../event/stamp.ts'
 
@@ -29,16 +29,17 @@ const EVENTS_PER_LOOK = 16
 export interface EncodeOptions {
   /** A request's metrics are one line, their names and values as arrays, instead of one line per name: most of an insert is the reading of text. */
   readonly groupsMetrics?: boolean
+  /** Absent: texts that repeat are remembered for these events alone. */
+  readonly fingerprintOf?: FingerprintOf
   readonly clock?: Pick<Clock, 'monotonicUs'>
 }
 
 /** Lines per table. Gives way to other work every few ms. */
 export async function toRows(
   events: readonly Event[],
-  { groupsMetrics = false, clock = systemClock }: EncodeOptions = {},
+  { groupsMetrics = false, fingerprintOf = rememberFingerprints(), clock = systemClock }: EncodeOptions = {},
 ): Promise<Map<Family, string[]>> {
   const tables = new Map<Family, string[]>()
-  const fingerprintOf = rememberFingerprints()
   let turnBegan = clock.monotonicUs()
   for (const [i, event] of events.entries()) {
     const isDue = event.kind === 'exception' || i % EVENTS_PER_LOOK === 0
@@ -51,20 +52,10 @@ export async function toRows(
   return tables
 }
 
-/** Repeated failures have the same text, and a look-up costs a hundredth of a fingerprint. Kept per batch, which holds the texts anyway. */
-function rememberFingerprints(): typeof fingerprint {
-  const known = new Map<string, string>()
-  return (exception) => {
-    const found = known.get(exception) ?? fingerprint(exception)
-    known.set(exception, found)
-    return found
-  }
-}
-
 function pushRows(
   tables: Map<Family, string[]>,
   event: Event,
-  fingerprintOf: typeof fingerprint,
+  fingerprintOf: FingerprintOf,
   groupsMetrics: boolean,
 ): void {
   const { account, process, meta, uid = '', stamp } = event

@@ -1,6 +1,7 @@
 // Writes events to ClickHouse. The sorting key holds an event's identity, so repeating a write does not change any answer. No insert tokens:
 // ClickHouse logs a token before the part is in place, and after a kill between the two the retry is dropped.
 import { type Event, FAMILIES, type Family } from '../../event/event.ts'
+import { rememberFingerprints } from '../../event/fingerprint.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { attempt, checkByCanary, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
@@ -43,9 +44,10 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
       : writer.run(`${into} SETTINGS ${settings} FORMAT JSONCompactEachRow\n${lines.join('\n')}`, {}, lines.length)
   }
 
+  const encoding = { groupsMetrics: isEmbedded, fingerprintOf: rememberFingerprints() }
   const write = (events: readonly Event[]) =>
     attempt(judgeFailure, async () => {
-      for (const [table, lines] of await toRows(events, { groupsMetrics: isEmbedded })) await insert(table, lines)
+      for (const [table, lines] of await toRows(events, encoding)) await insert(table, lines)
     })
 
   return {
