@@ -206,7 +206,7 @@ function rememberRefusals(): typeof refusalOf {
 function refusalOf({ list, count }: Faults, event: unknown): Refusal {
   const [code, what] =
     event instanceof UnreadableLine
-      ? (['json_malformed', 'The line could not be read as JSON.'] as const)
+      ? (['json_malformed', 'The event could not be read as JSON.'] as const)
       : (['fields_invalid', 'The event is invalid.'] as const)
   const more = count - list.length
   return {

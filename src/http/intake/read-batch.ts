@@ -1,16 +1,26 @@
 // The body of a batch becomes its events: a JSON array, or JSON lines (one object per line), plain or compressed. Its unpacked size and its number
 // of events are bounded, and it is parsed in slices, so that neither memory nor the event loop is at the mercy of one caller.
 import { Problem } from '../../problem.ts'
-import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../wire/events.ts'
+import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { isSmall, type Reserve } from './body-budget.ts'
 import type { FairTurns } from './fair-turns.ts'
-import { type Count, collectBytes, jsonMalformed, parseJson, readCounted } from './read-body.ts'
+import {
+  type Count,
+  collectBytes,
+  countFault,
+  jsonMalformed,
+  parseJson,
+  readCounted,
+  UNSEEN_BYTES,
+} from './read-body.ts'
 
 export const CODINGS = ['gzip', 'zstd']
 /** What is parsed at once; with its check a fraction of a turn. */
-const SLICE_BYTES = 8 * 1024
+const SLICE_BYTES = UNSEEN_BYTES
+/** Lines that are not JSON cost an error each. */
+const LINES_PER_SLICE = 64
 
-/** Stands for a line that is not JSON, so that the others of its batch can be accepted. */
+/** Stands for a line that is not JSON, or an event that is too large, so that the others of its batch can be accepted. */
 export class UnreadableLine {
   constructor(readonly detail: string) {}
 }
@@ -91,15 +101,20 @@ const isSpace = (byte: number | undefined) =>
  * its own, so every slice is valid JSON exactly when the whole is.
  */
 function* parseArray(bytes: Uint8Array): Generator<unknown[]> {
-  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
-  while (isSpace(bytes[at])) at++
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  let at = yield* skipSpaces(bytes, start)
   if (bytes[at] !== OPEN_LIST) {
-    parseJson(bytes)
+    if (countFault(bytes) === undefined) parseJson(bytes)
     throw invalid('must be a JSON array of events')
   }
   let from = ++at
+  let [elementFrom, pauseAt] = [at, at + SLICE_BYTES]
   let [depth, elements, total, isInString] = [0, 1, 1, false]
   for (; at < bytes.length; at++) {
+    if (at >= pauseAt) {
+      pauseAt = at + SLICE_BYTES
+      yield []
+    }
     const byte = bytes[at]
     if (isInString) {
       if (byte === BACKSLASH) at++
@@ -111,17 +126,35 @@ function* parseArray(bytes: Uint8Array): Generator<unknown[]> {
     } else if (byte === COMMA && depth === 0) {
       if (total++ === MAX_BATCH_EVENTS) throw invalid(`must hold at most ${MAX_BATCH_EVENTS} events`)
       if (at - from >= SLICE_BYTES) {
-        yield parseElements(bytes.subarray(from, at), elements)
+        yield* parseSlice(bytes.subarray(from, at), elementFrom - from, elements)
         from = at + 1
         elements = 1
       } else elements++
+      elementFrom = at + 1
     }
   }
-  let end = at + 1
-  while (isSpace(bytes[end])) end++
+  const end = yield* skipSpaces(bytes, at + 1)
   if (bytes[at] !== CLOSE_LIST || end < bytes.length) throw notJson()
-  const last = bytes.subarray(from, at)
-  if (total > 1 || !last.every(isSpace)) yield parseElements(last, elements)
+  const first = total === 1 ? yield* skipSpaces(bytes, from) : from
+  if (total > 1 || first < at) yield* parseSlice(bytes.subarray(from, at), elementFrom - from, elements)
+}
+
+/** Only the last element of a slice, which begins at `lastFrom`, can be large. */
+function* parseSlice(slice: Uint8Array, lastFrom: number, elements: number): Generator<unknown[]> {
+  const last = slice.subarray(lastFrom)
+  const fault = last.length > MAX_BODY_BYTES ? TOO_LARGE : countFault(last)
+  if (fault === undefined) return yield parseElements(slice, elements)
+  if (elements > 1) yield parseElements(slice.subarray(0, lastFrom - 1), elements - 1)
+  yield [new UnreadableLine(fault)]
+}
+
+const TOO_LARGE = `must have at most ${MAX_BODY_BYTES} bytes`
+
+/** The next place without white space. */
+function* skipSpaces(bytes: Uint8Array, start: number): Generator<unknown[], number> {
+  let at = start
+  for (; isSpace(bytes[at]); at++) if ((at - start) % SLICE_BYTES === SLICE_BYTES - 1) yield []
+  return at
 }
 
 const notJson = (cause?: unknown) => jsonMalformed('is not valid JSON', cause)
@@ -146,17 +179,18 @@ function parseElements(bytes: Uint8Array, count: number): unknown[] {
   return elements
 }
 
-/** Empty lines are passed over. */
+/** Lines of white space are passed over. */
 function* parseLines(bytes: Uint8Array): Generator<unknown[]> {
   let events: unknown[] = []
   let sliceEnd = SLICE_BYTES
   for (let start = 0; start < bytes.length; ) {
+    start = yield* skipSpaces(bytes, start)
     const newline = bytes.indexOf(NEWLINE, start)
     const end = newline < 0 ? bytes.length : newline
     const line = bytes.subarray(start, end)
     start = end + 1
-    if (line.length > 1 || (line.length === 1 && line[0] !== CARRIAGE_RETURN)) events.push(parseLine(line))
-    if (start < sliceEnd && events.length <= MAX_BATCH_EVENTS) continue
+    if (line.length > 0) events.push(parseLine(line))
+    if (start < sliceEnd && events.length < LINES_PER_SLICE) continue
     yield events
     events = []
     sliceEnd = start + SLICE_BYTES
@@ -165,6 +199,7 @@ function* parseLines(bytes: Uint8Array): Generator<unknown[]> {
 }
 
 function parseLine(line: Uint8Array): unknown {
+  if (line.length > MAX_BODY_BYTES) return new UnreadableLine(TOO_LARGE)
   try {
     return parseJson(line)
   } catch (error) {

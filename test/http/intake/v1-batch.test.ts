@@ -29,8 +29,8 @@ describe('a batch of valid events', () => {
     ['an array', JSON.stringify(EVENTS), {}],
     ['JSON lines', toLines(EVENTS), LINES],
     [
-      'JSON lines that end in CRLF, with empty ones between and at the end',
-      `\r\n${toLines(EVENTS, '\r\n\r\n')}\r\n`,
+      'JSON lines that end in CRLF, with ones of white space between and at the end',
+      `\r\n${toLines(EVENTS, '\r\n \t\r\n')}\r\n`,
       LINES,
     ],
     ['an array in gzip', gzipSync(JSON.stringify(EVENTS)), { 'content-encoding': 'gzip' }],
@@ -113,6 +113,29 @@ describe('a batch with faults', () => {
     expect(status).toBe(207)
     expect(json.items[1]).toMatchObject({ status: 422, code: 'json_malformed', errors: [{ pointer: '/1' }] })
     expect(await kindsOf(app)).toEqual(['start', 'end'])
+  })
+
+  describe('in an event that is large beyond need: the others are accepted', () => {
+    const nested = `{"kind":"start","process":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    const long = `{"kind":"start","process":"${'x'.repeat(256 * 1024)}"}`
+    const one = JSON.stringify(EVENTS[0])
+    test.each<[string, string, Record<string, string>]>([
+      ['an array', `[${nested},${one},${long},${one},${nested}]`, {}],
+      ['lines', [nested, one, long, one, nested].join('\n'), LINES],
+    ])('%s', async (_, body, headers) => {
+      const app = await start()
+      const { status, json } = await app.post('/v1/batch', body, headers)
+      expect([status, json.accepted, json.refused]).toEqual([207, 2, 3])
+      const faults = json.items.map(({ errors }: { errors?: { detail: string }[] }) => errors?.[0])
+      expect(faults).toEqual([
+        { pointer: '/0', detail: 'must hold at most 1000 values' },
+        undefined,
+        { pointer: '/2', detail: 'must have at most 262144 bytes' },
+        undefined,
+        { pointer: '/4', detail: 'must hold at most 1000 values' },
+      ])
+      expect(await kindsOf(app)).toEqual(['start', 'start'])
+    })
   })
 
   test('in all events: 422, and nothing is accepted', async () => {
