@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { batchRoute } from '../../../src/http/intake/batch-route.ts'
 import { createBodyBudget } from '../../../src/http/intake/body-budget.ts'
+import { createFairTurns } from '../../../src/http/intake/fair-turns.ts'
 import { Problem } from '../../../src/problem.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { openRaw, type RawConnection } from '../../support/raw-http.ts'
@@ -154,7 +155,8 @@ test('what is kept of a reservation stays reserved until the work ends', async (
 
 test('a large answer to a batch counts until it has been read, or its reader has left', async () => {
   const bodies = createBodyBudget(5.5e6, 5.5e6)
-  const deps = { bodies, countRefused() {}, rateLimit: { owe() {} }, spools: { points: noWait, exceptions: noWait } }
+  const spools = { points: noWait, exceptions: noWait }
+  const deps = { bodies, turns: createFairTurns(), countRefused() {}, rateLimit: { owe() {} }, spools }
   const http = new Elysia({ normalize: false })
     .onError(({ error }) => error instanceof Problem && new Response(error.code, { status: error.status }))
     .onRequest((c) => void Object.assign(c, { admission: { account: 'a' } }))
