@@ -9,7 +9,7 @@ export interface UsedStore {
   readonly place: string
   /** The destinations that it ever held. */
   readonly holds: readonly string[]
-  /** The events of these destinations were copied into the stores that came after. */
+  /** All events of these destinations were copied into the stores that came after. */
   readonly copied?: readonly string[]
 }
 
@@ -37,7 +37,7 @@ function parseStore(line: string): UsedStore {
   return store
 }
 
-/** Adds the stores, merged with what is known of them. Durable when it returns; nothing is written when all is known. */
+/** Adds the stores, merged with what is known of them: what one of `stores` holds gets new events, so it is no longer copied. Durable when it returns; nothing is written when all is known. */
 export function noteUsedStores(dataDir: string, stores: readonly UsedStore[]): readonly UsedStore[] {
   const known = readUsedStores(dataDir)
   const all = new Map(known.map((store) => [keyOf(store), store]))
@@ -55,6 +55,6 @@ const keyOf = ({ kind, place }: UsedStore) => `${kind} ${place}`
 
 function merge(known: UsedStore | undefined, { kind, place, holds, copied = [] }: UsedStore): UsedStore {
   const union = (a: readonly string[] = [], b: readonly string[] = []) => [...new Set([...a, ...b])]
-  const all = union(known?.copied, copied)
+  const all = union(known?.copied, copied).filter((destination) => !holds.includes(destination))
   return { kind, place, holds: union(known?.holds, holds), ...(all.length > 0 && { copied: all }) }
 }

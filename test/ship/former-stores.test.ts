@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { noteUsedStores } from '../../src/state/used-stores.ts'
 import { NO_COUNTS } from '../../src/store/scan.ts'
 import { runBun, runScript } from '../copy/run-stint.ts'
 import { engineMissing } from '../support/engine.ts'
@@ -28,6 +29,14 @@ describe.skipIf(engineMissing !== undefined)('the former embedded engine', () =>
     ])
     expect(left).toEqual(NO_COUNTS)
     expect(others.start).toBeGreaterThan(50)
+  })
+
+  test('is not reported after a copy, until it is used again', async () => {
+    const unread = async (env = {}) => (await erase('acc_two', env)).logged.join().includes('nothing reads')
+    noteUsedStores(dataDir, [{ kind: 'embedded', place: '', holds: [], copied: ['points', 'exceptions'] }])
+    expect(await unread(SERVER)).toBe(false)
+    expect(await unread(INFLUX)).toBe(false) // its exceptions are read here
+    expect((await erase('acc_two', SERVER)).logged[0]).toMatch('holds exceptions that nothing reads any more')
   })
 
   test('reports a former server without its credentials', async () => {
