@@ -21,6 +21,8 @@ export interface Outbox {
   /** Resolves to whether all events added so far were settled within the time. */
   flush(withinMs: number): Promise<boolean>
   isEmpty(): boolean
+  /** At the very end: drops what is neither settled nor in the backlog. */
+  giveUp(): void
 }
 
 type Settling = Pick<Settings, 'flushMs' | 'maxBytes'>
@@ -31,6 +33,8 @@ const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
 /** Beyond this the server's own wish is not followed. */
 const MAX_RETRY_AFTER_MS = 300_000
+
+const GIVEN_UP = 'the process ended before Stint accepted it'
 
 const pack = promisify(gzip)
 
@@ -48,6 +52,7 @@ export function createOutbox(
   drop: (line: string, reason: string) => void,
 ): Outbox {
   const waiting: Item[] = []
+  let inHand: readonly Item[] = []
   let bytes = 0
   let added = 0
   let settled = 0
@@ -110,7 +115,7 @@ export function createOutbox(
 
   /** Sends one batch until none of it has to be sent again. */
   async function deliver(): Promise<void> {
-    let inHand = take()
+    inHand = take()
     let body: Uint8Array | undefined
     for (let tries = 0; inHand.length > 0; ) {
       body ??= await pack(`[${inHand.map(({ line }) => line).join()}]`)
@@ -119,7 +124,7 @@ export function createOutbox(
       if (again.length < inHand.length) {
         const left = new Set(again)
         const done = inHand.filter((item) => !left.has(item))
-        inHand = [...again]
+        inHand = again
         settle(done)
         body = undefined
         tries = 0
@@ -182,6 +187,11 @@ export function createOutbox(
       })
     },
     isEmpty: () => settled === added,
+    giveUp() {
+      const left = [...inHand, ...waiting.splice(0)]
+      inHand = []
+      for (const { line, segment } of left) if (segment === undefined) drop(line, GIVEN_UP)
+    },
   }
 }
 

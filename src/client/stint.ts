@@ -73,9 +73,11 @@ export function createStint(options: StintOptions = {}): Stint {
   const scope = new AsyncLocalStorage<Run>()
   let warned = Number.NEGATIVE_INFINITY
   let unwarned = 0
+  let last = ''
 
   function warn(text: string): void {
     unwarned++
+    last = text
     if (monotonicMs() - warned < WARN_EVERY_MS) return
     warned = monotonicMs()
     console.warn(`stint: ${text}${unwarned > 1 ? ` (${unwarned} since the last message)` : ''}`)
@@ -91,6 +93,18 @@ export function createStint(options: StintOptions = {}): Stint {
     }
   }
 
+  /** Nothing is sent or reported later. */
+  function close(): void {
+    warned = Number.POSITIVE_INFINITY // one line for all
+    outbox?.giveUp()
+    if (unwarned > 0) {
+      warned = Number.NEGATIVE_INFINITY
+      unwarned--
+      warn(last)
+    }
+    backlog?.close()
+  }
+
   let backlog: Backlog | undefined
   let outbox: Outbox | undefined
 
@@ -99,7 +113,7 @@ export function createStint(options: StintOptions = {}): Stint {
     if (backlogDir !== undefined) backlog = openBacklog(backlogDir, url, warn)
     const all = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const made = createOutbox(settings, (body) => post(`${url}/v1/batch`, all, body, REQUEST_TIMEOUT_MS), backlog, drop)
-    sendAtExit({ outbox: made, withinMs: exitWaitMs, close: () => backlog?.close() })
+    sendAtExit({ outbox: made, withinMs: exitWaitMs, close })
     return made
   }
 

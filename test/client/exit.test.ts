@@ -1,5 +1,6 @@
 // The last events of a process, in each runtime that is here: at the end of its work, at a signal, and with a server that does not answer.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { findDeno, findNode, missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { type Receiver, runScript, startReceiver, writeClient } from './client-cast.ts'
@@ -31,8 +32,8 @@ const kindsOf = (process: string) =>
 
 describe.each(runtimes)('%s', (name, runtime, lacking) => {
   const here = test.skipIf(lacking !== undefined)
-  const start = (code: string, url = receiver.url) =>
-    runScript(runtime, dir, code, { STINT_URL: url, STINT_API_KEY: 'k' })
+  const start = (code: string, url = receiver.url, env = {}) =>
+    runScript(runtime, dir, code, { STINT_URL: url, STINT_API_KEY: 'k', ...env })
 
   here('sends everything before a process ends by itself', async () => {
     const script = await start(`
@@ -103,7 +104,31 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
       silent.url,
     )
     expect(await script.exited).toBe(0)
-    expect(await script.output()).toBe('fast\nsoon\n')
+    expect(await script.output()).toMatch(/^fast\nsoon\nstint: an event was dropped: [^\n]*\n$/)
+  })
+
+  here('events that are given up at the end are reported, those in the backlog are not', async () => {
+    const script = await start(
+      `
+      import { createStint } from './stint.mjs'
+      const told = []
+      const first = createStint({ exitWaitMs: 300, flushMs: 1, onDrop: ({ kind }, reason) => told.push(kind + ': ' + reason) })
+      await first.run('given up', () => new Promise((resolve) => setTimeout(resolve, 50)))
+      const kept = createStint({ exitWaitMs: 300, backlog: process.env.BACKLOG })
+      kept.start('kept')
+      const mute = createStint({ exitWaitMs: 300 })
+      mute.start('given up')
+      mute.end('given up')
+      process.on('exit', () => console.log(told.join('\\n')))
+    `,
+      silent.url,
+      { BACKLOG: join(dir, `backlog-${name}`) },
+    )
+    expect(await script.exited).toBe(0)
+    const reason = 'the process ended before Stint accepted it'
+    expect(await script.output()).toBe(
+      `start: ${reason}\nend: ${reason}\nstint: an event was dropped: ${reason} (2 since the last message)\n`,
+    )
   })
 })
 

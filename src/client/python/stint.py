@@ -163,6 +163,7 @@ class Stint:
         """Also in the child of a fork: what its parent had in memory, the parent sends."""
         self._cond = threading.Condition(threading.RLock())  # reentrant, as a signal handler may flush
         self._waiting: list[tuple[str, _Segment | None]] = []
+        self._in_hand: list[tuple[str, _Segment | None]] = []
         self._bytes = self._added = self._settled = 0
         self._is_hurried = False
         self._thread: threading.Thread | None = None
@@ -311,7 +312,7 @@ class Stint:
 
     def _deliver(self, until: float | None = None) -> None:
         """Sends one batch until none of it has to be sent again, or until the time is over."""
-        in_hand = self._take()
+        in_hand = self._in_hand = self._take()
         body: bytes | None = None
         tries = 0
         while in_hand:
@@ -322,7 +323,8 @@ class Stint:
             if len(again) < len(in_hand):
                 left = set(map(id, again))
                 self._settle([item for item in in_hand if id(item) not in left])
-                in_hand, body, tries = again, None, 0
+                in_hand = self._in_hand = again
+                body, tries = None, 0
             if not in_hand:
                 return
             back_off = min(MAX_WAIT_S, FIRST_WAIT_S * 2**tries) * (0.5 + random.random() / 2)
@@ -331,6 +333,7 @@ class Stint:
             if until is not None and time.monotonic() + wait_s > until:
                 with self._cond:
                     self._waiting[:0] = in_hand
+                    self._in_hand = []
                 return
             with self._cond:
                 self._cond.wait_for(lambda: self._is_hurried, wait_s)
@@ -410,6 +413,7 @@ class Stint:
 
     def _warn(self, text: str) -> None:
         self._unwarned += 1
+        self._last_warning = text
         if time.monotonic() - self._warned < WARN_EVERY_S:
             return
         self._warned = time.monotonic()
@@ -421,9 +425,23 @@ class Stint:
             pass
 
     def _leave(self) -> None:
-        self.flush(self._exit_wait_s * 1000)
+        if not self.flush(self._exit_wait_s * 1000):
+            self._give_up()
         if self._backlog is not None:
             self._backlog.close()
+
+    def _give_up(self) -> None:
+        with self._cond:
+            left = self._in_hand + self._waiting
+            self._in_hand, self._waiting = [], []
+        self._warned = float("inf")  # one line for all
+        for line, segment in left:
+            if segment is None:
+                self._drop(json.loads(line), "the process ended before Stint accepted it")
+        if self._unwarned > 0:
+            self._warned = float("-inf")
+            self._unwarned -= 1
+            self._warn(self._last_warning)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -506,8 +506,16 @@ class ExitTest(ClientTest):
         self.addCleanup(silent.server_close)
         code = f"import stint\nclient = stint.Stint('http://127.0.0.1:{silent.server_port}', 'k', exit_wait_ms=200)\n"
         began = time.monotonic()
-        self.ends(self.script(code + "client.start('job')", self.receiver()), 0)
+        output = self.ends(self.script(code + "client.start('job')\nclient.end('job')", self.receiver()), 0)
         self.assertLess(time.monotonic() - began, 8)
+        reason = "the process ended before Stint accepted it"
+        self.assertEqual(output, f"stint: an event was dropped: {reason} (2 since the last message)\n")
+        told = "told = []\nclient._on_drop = lambda event, reason: told.append(event['kind'])\n"
+        late = "import atexit\natexit.register(lambda: print(told))\n"  # runs after the client's
+        self.assertEqual(self.ends(self.script(late + code + told + "client.start('job')", self.receiver()), 0), "['start']\n")
+        with tempfile.TemporaryDirectory() as backlog:
+            keep = code.replace("exit_wait_ms", f"backlog={backlog!r}, exit_wait_ms")
+            self.assertEqual(self.ends(self.script(keep + "client.start('job')", self.receiver()), 0), "")
 
 
 class BacklogTest(ClientTest):
