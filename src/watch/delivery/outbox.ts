@@ -1,5 +1,6 @@
 // Delivers what is in the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
 // * One delivery per channel at a time; a slow receiver delays nobody else.
+// * Notifications of one alert reach a channel in order: nobody is left with "firing" after "resolved".
 // * A notification leaves the outbox only after its receiver took it, or after 24 hours, or when the channel is gone.
 // * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
 import type { Logger } from '../../log.ts'

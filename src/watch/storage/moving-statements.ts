@@ -122,7 +122,13 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
 
     async due(nowUs, limit) {
       const rows = await read(() =>
-        all<OutboxRow>('SELECT * FROM outbox WHERE next_us <= $1 ORDER BY channel, seq LIMIT $2', nowUs, limit),
+        all<OutboxRow>(
+          `SELECT * FROM outbox WHERE next_us <= $1 AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert
+             AND earlier.channel = outbox.channel AND earlier.seq < outbox.seq AND earlier.next_us > $1)
+           ORDER BY channel, seq LIMIT $2`,
+          nowUs,
+          limit,
+        ),
       )
       return rows.map(toNotification)
     },

@@ -121,7 +121,7 @@ export interface WatchStore {
   commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number): Promise<void>
   judged(): Promise<Map<string, number>>
 
-  /** By channel and order of creation, at most `limit`. */
+  /** By channel and order of creation, at most `limit`. One that waits for its retry holds back the later ones of its alert and channel. */
   due(nowUs: number, limit: number): Promise<Notification[]>
   /** The notifications are delivered or given up; the channel's last answer and state are noted with it. */
   settle(

@@ -103,6 +103,27 @@ describe('a webhook', () => {
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
 
+  test('gets the notifications of one alert in order, also when the first is retried', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response('broken', { status: 500 })
+    const outbox = outboxOf()
+    await outbox.step()
+    answer = () => new Response('ok')
+    const resolved = {
+      id: 'ale_0',
+      resolvedUs: now,
+      summary: 'over',
+      notifications: [notificationOf('msg_end', 'cha_1')],
+    }
+    const other = opened(alertOf('ale_other', 'wat_1'), [notificationOf('msg_other', 'cha_1', 'ale_other')])
+    await store.commit([{ kind: 'resolve', ...resolved }, other], new Map(), now)
+    await outbox.step()
+    now += 5e6
+    await outbox.step()
+    const ids = received.map(({ headers }) => headers['webhook-id'])
+    expect(ids).toEqual(['msg_0', 'msg_other', 'msg_0', 'msg_end'])
+  })
+
   test('is given up after 24 hours', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
     answer = () => new Response(null, { status: 503 })
