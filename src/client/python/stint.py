@@ -425,8 +425,8 @@ class Stint:
             pass
 
     def _leave(self) -> None:
-        if not self.flush(self._exit_wait_s * 1000):
-            self._give_up()
+        self.flush(self._exit_wait_s * 1000)
+        self._give_up()
         if self._backlog is not None:
             self._backlog.close()
 

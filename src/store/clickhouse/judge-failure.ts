@@ -53,6 +53,11 @@ export const ACCESS_DENIED = 497
 export const isFault = (error: unknown, ...codes: number[]): boolean =>
   error instanceof ClickHouseFault && error.code !== undefined && codes.includes(error.code)
 
+/** Somebody altered the table; a new column with its old type takes the waiting events. */
+const NO_SUCH_COLUMN = 16
+const ADD_COLUMN =
+  'The table was changed: add the column again (ALTER TABLE … ADD COLUMN; types are in src/store/README.md). Delivery then resumes by itself'
+
 /** A row that cannot be parsed or does not fit its column: the same batch will fail forever. */
 const ROW_CODES = new Set([
   25, // CANNOT_PARSE_ESCAPE_SEQUENCE: a lone surrogate
@@ -107,5 +112,6 @@ export function judgeFailure(error: unknown): WriteResult {
   // 252 has two meanings: merges are behind, or the batch spans more months than an INSERT may
   if (code === 252 && reason.includes('Too many partitions')) return { kind: 'too_large', reason }
   if (PASSING_CODES.has(code)) return { kind: 'retry', reason }
+  if (code === NO_SUCH_COLUMN) return { kind: 'wait', reason: `${reason} ${ADD_COLUMN}` }
   return { kind: 'wait', reason } // credentials (516, 192–194), rights (497), database or table (81, 60), disk (243), …
 }

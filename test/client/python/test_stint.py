@@ -501,6 +501,12 @@ class ExitTest(ClientTest):
         self.ends(process, 7)
         self.assertEqual(kinds(receiver.events()), ["start"])
 
+    def test_the_end_reports_how_many_events_were_refused(self):
+        code = "import stint\nstint.start('job')\nstint.end('job')"
+        output = self.ends(self.script(code, self.receiver(always=(401, {}, {"title": "no key"}))), 0)
+        line = "stint: an event was dropped: the server answered 401: no key"
+        self.assertEqual(output, f"{line}\n{line}\n")
+
     def test_a_server_that_never_answers_delays_the_end_by_exit_wait_ms_at_most(self):
         silent = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)  # it listens, and accepts nothing
         self.addCleanup(silent.server_close)

@@ -66,6 +66,14 @@ describe('what a failure means', () => {
     expect(kinds([159, 202, 209, 210, 241, 242, 252, 999])).toEqual(new Set(['retry']))
   })
 
+  test('a column that is missing comes with the way out', () => {
+    const message = 'No such column fingerprint in table stint.exceptions_raw.'
+    expect(judgeFailure(toFault(coded('16', 'NO_SUCH_COLUMN_IN_TABLE', message), ''))).toEqual({
+      kind: 'wait',
+      reason: expect.stringMatching(/No such column fingerprint in table stint.exceptions_raw. .* ADD COLUMN/),
+    })
+  })
+
   test('an error without code is a temporary network error', () => {
     expect(judgeFailure(toFault(new Error('socket hang up'), '')).kind).toBe('retry')
   })
