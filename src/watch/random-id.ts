@@ -1,11 +1,11 @@
-// Everything of this room that must not be guessed or repeat: ids, links, signing secrets.
+// Unguessable and unique values of this room: ids, links, signing secrets.
 import { randomBytes } from 'node:crypto'
 
 const BASE36 = '0123456789abcdefghijklmnopqrstuvwxyz'
-/** The largest multiple of 36 that a byte can hold: bytes beyond it would make some characters more likely. */
+/** The largest multiple of 36 in a byte: larger bytes would make some characters more likely. */
 const FAIR = 252
 
-/** `wat_` and 16 characters that need no quoting anywhere. */
+/** `wat_` and 16 characters that never need quoting. */
 export function createId(kind: 'wat' | 'cha' | 'ale' | 'msg'): string {
   let text = ''
   while (text.length < 16) {
@@ -14,8 +14,8 @@ export function createId(kind: 'wat' | 'cha' | 'ale' | 'msg'): string {
   return `${kind}_${text}`
 }
 
-/** 256 bits for the address of a link, in characters that a URL needs no escapes for. */
+/** 256 bits for a link, in characters that need no escaping in a URL. */
 export const createToken = (): string => randomBytes(32).toString('base64url')
 
-/** A signing secret as Standard Webhooks writes it. */
+/** A signing secret in the format of Standard Webhooks. */
 export const createSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

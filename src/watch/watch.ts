@@ -1,4 +1,4 @@
-// A watch as it is stored (its spec, in the words of the API) and as the rules use it.
+// A watch as it is stored (its spec, as in the API) and as the rules use it.
 import type { Fault } from '../problem.ts'
 import { parseSpan } from '../query/span.ts'
 import type { CreateWatch } from '../wire/watches.ts'
@@ -7,7 +7,7 @@ import type { FailedRule } from './rules/failed.ts'
 import type { LateRule } from './rules/late.ts'
 import type { MetricRule } from './rules/metric.ts'
 
-/** What was asked for, with every member present; null = absent. */
+/** The requested spec, with every member present; null = absent. */
 export type WatchSpec = {
   readonly [K in Exclude<keyof CreateWatch, 'name' | 'process' | 'channels'>]-?: NonNullable<CreateWatch[K]> | null
 } & Readonly<Pick<CreateWatch, 'name' | 'process' | 'channels'>>
@@ -18,13 +18,13 @@ export interface StoredWatch {
   readonly account: string
   readonly spec: WatchSpec
   readonly createdUs: number
-  /** Its conditions count from then on: created or last changed. */
+  /** The conditions apply from this time on, when the watch was created or last changed. */
   readonly sinceUs: number
-  /** The random part of the address of its badge. */
+  /** The random part of its badge's URL. */
   readonly badge: string | null
 }
 
-/** What the rules need. */
+/** The input of the rules. */
 export interface WatchRules {
   readonly late?: LateRule
   readonly longUs?: number
@@ -33,25 +33,25 @@ export interface WatchRules {
   readonly slow?: number
   readonly remindUs?: number
   readonly pausedUntilUs?: number
-  /** The shortest span of any condition: how soon an alert is expected. */
+  /** The shortest span of all conditions: how soon an alert is expected. */
   readonly shortestUs: number
   matches(process: string): boolean
 }
 
 const DEFAULT_GRACE = '5m'
-/** Evaluations keep so much of the past in mind. */
+/** How much of the past evaluations keep in memory. */
 const MAX_WINDOW_US = 86_400e6
 
 const US_PER_NS = 1000n
 
-/** µs of a span that the schema let pass. */
+/** A span in µs; the schema has validated it. */
 export function spanUs(text: string): number {
   const ns = parseSpan(text)
   if (ns === undefined) throw new RangeError('not a span')
   return Number(ns / US_PER_NS)
 }
 
-/** Fills in what a request left out. */
+/** Fills in omitted members. */
 export function toSpec(body: CreateWatch): WatchSpec {
   const { name, process, channels, late = null, failed = null } = body
   return {
@@ -69,7 +69,7 @@ export function toSpec(body: CreateWatch): WatchSpec {
   }
 }
 
-/** What the schema cannot see. All faults at once; none when the watch can be stored. */
+/** Checks what the schema cannot express. Returns all faults; none if the watch is valid. */
 export function specFaults(spec: WatchSpec, maxRunUs: number, isChannel: (id: string) => boolean): Fault[] {
   const faults: Fault[] = []
   const fault = (pointer: string, detail: string) => void faults.push({ pointer, detail })
@@ -112,7 +112,7 @@ function cronFaults(cron: string, tz: string): Fault[] {
   }
 }
 
-/** The spec in the numbers that the rules use. The spec has no faults. */
+/** Converts a valid spec to the numbers that the rules use. */
 export function toRules(spec: WatchSpec): WatchRules {
   const { late, long, failed, metric, slow, remind, paused_until } = spec
   const longUs = long === null ? undefined : spanUs(long)

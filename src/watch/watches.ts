@@ -1,5 +1,5 @@
-// The door to this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from its start to its stop; with
-// PostgreSQL the node does that has the lease, and all others only manage.
+// The interface of this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from its start to its stop; with
+// PostgreSQL the node that holds the lease does, and all others only manage.
 import { existsSync } from 'node:fs'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -20,7 +20,7 @@ import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 
 export interface WatchesOptions {
-  /** Where watches.sqlite is or shall be; unused with `shared`. */
+  /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
   readonly shared?: { readonly url: string; readonly node: number }
@@ -31,7 +31,7 @@ export interface WatchesOptions {
   accepts(): boolean
   readonly oldestUnstoredUs: EvaluatorOptions['oldestUnstoredUs']
   readonly maxRunUs: number
-  /** The address that people reach Stint at, without a slash at its end. */
+  /** The public URL of Stint, without a trailing slash. */
   publicUrl(): string
   readonly smtp: { readonly url: string; readonly from: string } | undefined
   /** Notifications may go to private addresses. */
@@ -43,9 +43,9 @@ export interface WatchesOptions {
 }
 
 export interface WatchStats {
-  /** Of all accounts, `firing` and `outbox` are zero at a node that does not evaluate: their sum over the nodes is the truth. */
+  /** Totals of all accounts. `firing` and `outbox` are zero on a node that does not evaluate; only their sum over the nodes is meaningful. */
   readonly firing: number
-  /** Accounts whose watches could not be judged lately. */
+  /** Accounts whose watches could not be judged recently. */
   readonly unknown: number
   readonly outbox: { readonly waiting: number; readonly oldestUs?: number }
   readonly lastRoundUs: number | undefined
@@ -59,7 +59,7 @@ export interface Watches {
   readonly mailer: Mailer | undefined
   /** Of an account, or of all. */
   stats(account?: string): Promise<WatchStats>
-  /** An event of the past is being accepted. */
+  /** Notes an event of the past that is being accepted. */
   expectLate(event: LateEvent): void
   removeAccount(account: string): Promise<void>
   start(): Promise<void>
@@ -67,7 +67,7 @@ export interface Watches {
   close(): Promise<void>
 }
 
-/** Throws an Error that tells the operator the fault of the file. */
+/** Throws an Error that describes the fault of the file to the operator. */
 export function openWatches(options: WatchesOptions): Watches {
   const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp, meter, accepts, oldestUnstoredUs } = options
   const database = shared && openPostgres(shared.url, 'watches')
@@ -153,6 +153,6 @@ export function openWatches(options: WatchesOptions): Watches {
   }
 }
 
-/** PostgreSQL is away, or another node took over: the presence of this node logs it, once. */
+/** PostgreSQL is down, or another node took over: presence.ts logs it once. */
 const isExpected = (err: unknown): boolean =>
   err instanceof LeaseLost || (err instanceof Problem && err.code === 'store_unavailable')

@@ -1,4 +1,4 @@
-// One delivery to one channel, by its kind. Several notifications are one digest; a webhook gets them one by one.
+// Delivers to one channel, depending on its kind. Several notifications become one digest; a webhook gets them individually.
 import { createHmac } from 'node:crypto'
 import type { Channel, NotificationBody } from '../storage/watch-store.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -6,7 +6,7 @@ import type { Mailer } from './mailer.ts'
 import { toHtml, toMrkdwn, toSubject, toText } from './notification-text.ts'
 import { type PostOptions, pinnedPost } from './pinned-post.ts'
 
-/** `id` is the same for every attempt. Answers the receiver's own words, or rejects with DeliveryError. */
+/** `id` is the same for every attempt. Resolves to the receiver's answer, or rejects with DeliveryError. */
 export type Deliver = (channel: Channel, id: string, bodies: readonly NotificationBody[]) => Promise<string>
 
 export interface DeliverOptions {
@@ -16,7 +16,7 @@ export interface DeliverOptions {
   nowUs(): number
 }
 
-/** Characters of an answer that are shown. */
+/** The number of characters of an answer that are shown. */
 const SHOWN = 200
 
 export function createDeliver({ post, mailer, nowUs }: DeliverOptions): Deliver {

@@ -1,8 +1,8 @@
-// Why a notification was not delivered. The message is for the owner of the channel: it holds no address that Stint looked up and no secret.
+// The reason why a notification was not delivered. The message is for the channel's owner: it holds no resolved address and no secret.
 
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
-  /** The receiver answered 410: it is gone and wants nothing more. */
+  /** The receiver answered 410: it accepts no more notifications. */
   readonly isGone: boolean
 
   constructor(message: string, options: { cause?: unknown; isGone?: boolean } = {}) {

@@ -1,4 +1,4 @@
-// E-mail by SMTP. The only file that knows nodemailer.
+// Sends e-mail by SMTP. The only file that uses nodemailer.
 import { createTransport } from 'nodemailer'
 import { DeliveryError } from './delivery-error.ts'
 
@@ -7,7 +7,7 @@ export interface Mail {
   readonly subject: string
   readonly text: string
   readonly html: string
-  /** The same for each attempt: mail servers and readers drop repetitions by it. */
+  /** The same for each attempt: mail servers and clients detect duplicates by it. */
   readonly id: string
 }
 
@@ -35,10 +35,10 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (isTls ? 465 : 587) : Number(port),
     secure: isTls,
-    // A password must never cross a network in the clear.
+    // A password must never cross a network unencrypted.
     requireTLS: !isTls && !isLocal && user !== '',
     ...(user !== '' && { auth: { user, pass: decodeURIComponent(password) } }),
-    // A certificate says nothing about this machine itself.
+    // For this machine itself a certificate proves nothing.
     tls: { rejectUnauthorized: !isLocal },
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

@@ -1,7 +1,7 @@
-// Notifications in words: subject lines, plain text, HTML and Slack's mrkdwn. One notification, or a digest of several.
+// Renders a notification, or a digest of several, as subject line, plain text, HTML and Slack's mrkdwn.
 import type { NotificationBody } from '../storage/watch-store.ts'
 
-/** Of a digest, the notifications that are shown one by one. */
+/** The number of notifications that a digest lists individually. */
 const LISTED = 30
 
 const LABELS = {
@@ -13,7 +13,7 @@ const LABELS = {
 
 const line = ({ type, data }: NotificationBody): string => `${LABELS[type]}: ${data.summary}`
 
-/** In one line; no control characters, because it goes into headers. */
+/** In one line without control characters, because it is used in headers. */
 export function toSubject(bodies: readonly NotificationBody[]): string {
   const [first] = bodies
   const text = bodies.length === 1 ? `[Stint] ${line(first!)}` : `[Stint] ${countStates(bodies)}`
@@ -68,6 +68,6 @@ const linked = ({ data }: NotificationBody, html: string): string =>
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** What Slack reads as markup of mentions and links. Emphasis by * and _ in a name is harmless, and escaping it would change the name. */
+/** Escapes Slack's markup for mentions and links. Emphasis by * and _ in a name is harmless, and escaping it would change the name. */
 const escapeMrkdwn = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

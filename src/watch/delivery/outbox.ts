@@ -1,7 +1,7 @@
-// Delivers what is in the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
-// * One delivery per channel at a time; a slow receiver delays nobody else.
-// * Notifications of one alert reach a channel in order: nobody is left with "firing" after "resolved".
-// * A notification leaves the outbox only after its receiver took it, or after 24 hours, or when the channel is gone.
+// Delivers notifications from the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
+// * One delivery per channel at a time; a slow receiver does not delay other channels.
+// * The notifications of one alert reach a channel in order: "firing" is never the last one after "resolved".
+// * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is deleted.
 // * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
 import type { Logger } from '../../log.ts'
 import type { Channel, Notification, WatchStore } from '../storage/watch-store.ts'
@@ -16,14 +16,14 @@ const DIGEST_OVER = 5
 const GIVE_UP_AFTER_US = 24 * 3_600e6
 const BACKOFF_S = [5, 15, 30, 60, 120, 300, 600, 1800, 3600]
 
-/** Messages of a channel: so many at once, then one per so many seconds. */
+/** Messages per channel: a burst, then one per number of seconds. */
 const RATES = {
   webhook: { burst: 200, everyS: 0.1 },
   email: { burst: 10, everyS: 180 },
   slack: { burst: 10, everyS: 30 },
   ntfy: { burst: 10, everyS: 30 },
 } as const
-/** E-mails of an account, whatever its channels: a mail server's good name is shared by all. */
+/** E-mails per account, over all of its channels: all accounts share the mail server's reputation. */
 const ACCOUNT_EMAILS = { burst: 60, everyS: 60 }
 
 export interface OutboxMeter {
@@ -37,16 +37,16 @@ export interface OutboxOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
   nowUs(): number
-  /** Asked before each message: false when another node may deliver now. Absent = always. */
+  /** Checked before each message: false if another node may be delivering. Absent = always true. */
   mayDeliver?(): boolean
   readonly log: Logger
-  /** Called when the database failed. */
+  /** Called when the database fails. */
   onFault?(err: unknown, message: string): void
   readonly meter: OutboxMeter
 }
 
 export interface Outbox {
-  /** Delivers what is due; resolves when those deliveries ended. */
+  /** Delivers what is due; resolves when these deliveries have ended. */
   step(): Promise<void>
   start(): void
   /** Resolves when nothing is in flight. */
@@ -98,7 +98,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const mayEmail = (channel: Channel) =>
     channel.kind !== 'email' || tokens.take(`account ${channel.account}`, ACCOUNT_EMAILS)
 
-  /** How the waiting notifications go out: each list is one message. */
+  /** Groups the waiting notifications: each list is one message. */
   function toMessages(channel: Channel, rows: readonly Notification[]): Notification[][] {
     const rate = RATES[channel.kind]
     const isDigest =
@@ -114,7 +114,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     for (const message of toMessages(channel, rows.slice(old.length))) {
       if (isStopping || options.mayDeliver?.() === false || !tokens.take(id, RATES[channel.kind]) || !mayEmail(channel))
         return
-      if (!(await send(channel, message))) return // the others are as likely to fail: they wait for the next step
+      if (!(await send(channel, message))) return // the others would probably fail, too: they wait for the next step
     }
   }
 

@@ -1,7 +1,7 @@
-// An HTTP POST to an address of a caller's choice. Invariants:
-// * The connection goes to an address that was judged, not to a name that is looked up again: a name that changes its address in between (DNS rebinding)
-//   gains nothing. Redirects are not followed.
-// * Time and the bytes that are read are bounded.
+// An HTTP POST to a URL that a caller chose. Invariants:
+// * The connection goes to the address that was checked; the name is not resolved a second time, which defeats DNS rebinding. Redirects are not
+//   followed.
+// * The time and the number of bytes read are bounded.
 import { lookup as lookUp } from 'node:dns/promises'
 import { BlockList, connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -12,10 +12,10 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 export interface PostOptions {
   readonly resolve?: Resolve
-  /** Also to loopback and private addresses. */
+  /** Allows loopback and private addresses. */
   readonly allowPrivate: boolean
   readonly timeoutMs?: number
-  /** Certificates that are trusted beside the usual ones, in tests. */
+  /** Additional trusted certificates, for tests. */
   readonly ca?: string
 }
 
@@ -30,7 +30,7 @@ const MAX_ANSWER_BYTES = 4096
 
 export const resolveHost: Resolve = async (host) => (await lookUp(host, { all: true })).map(({ address }) => address)
 
-/** Rejects with DeliveryError when there is no answer; any status resolves. */
+/** Resolves with any status. Rejects with DeliveryError without an answer. */
 export async function pinnedPost(
   address: string,
   headers: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ async function chooseAddress(host: string, resolve: Resolve, allowPrivate: boole
   const [first] = found
   if (first === undefined) throw new DeliveryError('The host name does not resolve.')
   if (allowPrivate) return first
-  // One private address among public ones is no accident that should be worked around.
+  // A private address among public ones is no accident and is not worked around.
   if (!found.every(isPublicAddress))
     throw new DeliveryError(
       'The host is not a public address. The operator can allow private ones with NOTIFY_PRIVATE.',
@@ -110,7 +110,7 @@ function exchange(socket: Socket, ready: 'connect' | 'secureConnect', request: B
 
 const headEnd = (bytes: Buffer): number => bytes.indexOf('\r\n\r\n')
 
-/** Whether a body of known length is all there; one of unknown length ends with the connection, or with its last chunk. */
+/** Whether a body of known length is complete; one of unknown length ends with the connection or its last chunk. */
 function isComplete(bytes: Buffer): boolean {
   const end = headEnd(bytes)
   if (end < 0) return false
@@ -129,8 +129,8 @@ function parseAnswer(bytes: Buffer): PostAnswer | undefined {
   return { status: Number(status), text }
 }
 
-// Which addresses of the internet a notification may be sent to. Everything that could be this machine, its network or its cloud's own services is
-// excluded, so that a caller cannot make Stint ask them. The lists are those of the IANA special-purpose registries.
+// The addresses that a notification may be sent to. Everything that could be this machine, its network or its cloud's services is excluded, so that a
+// caller cannot make Stint send requests there. The lists are those of the IANA special-purpose registries.
 const SPECIAL_V4: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8], // this host
   ['10.0.0.0', 8],
@@ -152,7 +152,7 @@ const SPECIAL_V4: readonly (readonly [network: string, bits: number])[] = [
 const special = new BlockList()
 for (const [network, bits] of SPECIAL_V4) special.addSubnet(network, bits, 'ipv4')
 
-/** `2000::/3` is all that is given out; of it these are not for hosts, or hold an IPv4 address. */
+/** Only `2000::/3` is allocated; these parts of it are not for hosts, or contain an IPv4 address. */
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 const specialV6 = new BlockList()
@@ -161,7 +161,7 @@ specialV6.addSubnet('2001:db8::', 32, 'ipv6')
 specialV6.addSubnet('2002::', 16, 'ipv6') // 6to4
 specialV6.addSubnet('3fff::', 20, 'ipv6')
 
-/** True for an address that is reachable from anywhere. IPv4 addresses inside IPv6 ones (mapped, NAT64) are judged as special. */
+/** True for a globally reachable address. IPv4 addresses within IPv6 ones (mapped, NAT64) are not. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address)
   if (version === 4) return !special.check(address, 'ipv4')

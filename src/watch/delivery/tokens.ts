@@ -1,4 +1,4 @@
-// Rate limits: a bucket of tokens per name, that fills at a steady rate. In memory: a restart fills them.
+// Rate limits: a token bucket per name. In memory: a restart refills them.
 
 export interface Rate {
   readonly burst: number
@@ -6,12 +6,12 @@ export interface Rate {
 }
 
 export interface Tokens {
-  /** Takes one, if there is one. */
+  /** Takes a token if there is one. */
   take(name: string, rate: Rate): boolean
   left(name: string, rate: Rate): number
 }
 
-/** A bucket that is full again need not be remembered. */
+/** Beyond this number buckets that are full again are dropped. */
 const MAX_BUCKETS = 10_000
 
 export function createTokens(nowUs: () => number): Tokens {

@@ -1,9 +1,9 @@
-// Reads an account's history in step with time: everything once at the beginning, then only the newest stretch with an overlap, now and then a longer
-// one, and what is known to have arrived late. All reads are bounded. Invariant: no run counts as open because its end is not stored yet.
-//   live  a start of the newest stretch: every end that was accepted before the judged moment is stored
-//   late  any other start that is new and has no end: it is no run until everything is stored that was accepted up to 5 s after it was seen, and its
-//         stretch was read again. That waits while late events of its process come, because its end may be among them.
-// At the beginning, and for a process that is new, every start is late, so everything is loaded twice and not judged before.
+// Reads an account's history incrementally: everything once, then only the newest stretch with an overlap, occasionally a longer one, and the times of
+// late events. All reads are bounded. Invariant: no run counts as open because its end is not stored yet.
+//   live  a start in the newest stretch: every end that was accepted before the judged time is stored
+//   late  any other new start without an end: it counts as a run only after everything accepted up to 5 s after it was seen is stored and its stretch
+//         has been read again. This waits while late events of its process arrive, because its end may be among them.
+// Initially, and for a new process, every start is late: everything is loaded twice and not judged before.
 import type { LateEvents } from './late-events.ts'
 import { createMemory, type Lateness, type LateStarts, type Memory } from './memory.ts'
 import type { KnownMark, WatchSource } from './watch-source.ts'
@@ -18,21 +18,21 @@ const NEWEST_START_BACK_US = 400 * DAY_US
 const FORGOTTEN_AFTER_US = 400 * DAY_US
 const MAX_ROWS = 200_000
 const MAX_EXCEPTIONS = 1000
-/** Events with an own time may lie ahead of now. */
+/** Events with their own time may be in the future. */
 const AHEAD_US = 5 * MINUTE_US
-/** Asked for by name up to this many processes, else all of the account's. */
+/** Up to this many processes are requested by name, otherwise all of the account's. */
 const MAX_NAMED = 200
 
-/** Live events are stored so long after their time at most, as far as the spool came; older ones arrived late. */
+/** As far as the spool is delivered, live events are stored within this time; older ones arrived late. */
 const LIVE_US = 10e6
-/** The rest of what arrived with a late mark is accepted so soon after the mark was seen. */
+/** The events that arrive with a late mark are accepted within this time after the mark was seen. */
 const SETTLES_US = 5e6
-/** A stream of late events that never ends is read this often. */
+/** An endless stream of late events is read this often. */
 const STREAM_US = 60e6
-/** A late start does not wait longer for the end of such a stream. */
+/** The longest time that a late start waits for the end of such a stream. */
 const LONGEST_WAIT_US = 10 * MINUTE_US
 
-/** Every so often, so much of the past is read again. */
+/** How often each of these stretches of the past is read again. */
 const OVERLAPS = [
   { everyUs: 0, backUs: 2 * MINUTE_US },
   { everyUs: 5 * MINUTE_US, backUs: 70 * MINUTE_US },
@@ -46,7 +46,7 @@ export interface OpenRun {
   readonly startedUs: number
 }
 
-/** `nowUs`, and everything that was accepted before `knownUs` is stored. */
+/** The time, and the time before which everything accepted is stored. */
 export interface Reach {
   readonly nowUs: number
   readonly knownUs: number
@@ -54,10 +54,10 @@ export interface Reach {
 
 export interface AccountHistory {
   readonly memory: Memory
-  /** Of these processes; undefined = all. Rejects when the store does not answer; what was known stays. */
+  /** Reads these processes; undefined = all. If the store does not answer it rejects and keeps what it has. */
   readMarks(reach: Reach, processes: ReadonlySet<string> | undefined, openRuns: readonly OpenRun[]): Promise<void>
   readExceptions(reach: Reach): Promise<void>
-  /** May the marks of this process be judged? undefined = of all. */
+  /** Whether the marks of this process (undefined = of all) may be judged. */
   isReady(process: string | undefined): boolean
 }
 
@@ -69,7 +69,7 @@ export interface LateOnes {
 export interface AccountHistoryOptions {
   readonly source: WatchSource
   readonly account: string
-  /** How far an earlier process came; undefined at the very first time. */
+  /** How far an earlier process evaluated; undefined at the first start. */
   readonly judgedUs: number | undefined
   readonly late: LateOnes
   nowUs(): number
@@ -100,7 +100,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   /** Loaded twice. */
   let ready: Processes = new Set()
   let again: readonly Again[] = []
-  /** An earlier process may have left exceptions, stored and not judged, as old as they may be: all are read once this moment is stored. */
+  /** An earlier process may have left stored exceptions of any age that it did not judge: all are read once everything up to this time is stored. */
   let inheritedUs: number | undefined
   const overlapped: number[] = OVERLAPS.map(() => Number.NEGATIVE_INFINITY)
 
@@ -117,7 +117,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     if (wanted.length > 0) again = [...again, ...wanted.map((it) => ({ ...it, latestUs }))]
   }
 
-  /** Resolves to the moment before which marks are missing, if it was cut. */
+  /** Resolves to the time before which marks are missing, if the answer was cut. */
   async function read(processes: readonly string[] | undefined, fromUs: number, toUs: number, waitUs = SETTLES_US) {
     const marks = await source.findMarks({ account, fromUs, toUs, ...(processes && { processes }), maxRows: MAX_ROWS })
     readAgainLater(memory.addMarks(marks, lateness(waitUs)))
@@ -139,12 +139,12 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     return marks
   }
 
-  /** Processes that were not looked at so far, and again those whose first look is settled. */
+  /** Processes that have not been loaded yet, and again those whose first load is settled. */
   async function loadWanted({ nowUs, knownUs }: Reach, wanted: Processes, openRuns: readonly OpenRun[]): Promise<void> {
     const fromUs = nowUs - LOADED_BACK_US
     const processes = without(wanted, loaded)
     if (processes === 'all' || processes.size > 0) {
-      // Marks of processes that are not loaded may be there by chance, some without their ends.
+      // Some marks of processes that are not loaded may be there, some of them without their ends.
       if (loaded !== 'all') memory.keepMarksOf(loaded)
       const marks = await load(nowUs, processes)
       const dueUs = options.nowUs() + SETTLES_US
@@ -164,7 +164,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     }
   }
 
-  /** What is not wanted is not read any more, so it must be loaded again once it is wanted. */
+  /** Processes that are no longer wanted are not read, so they must be loaded again once they are wanted. */
   function forgetAllBut(wanted: ReadonlySet<string>): void {
     if (loaded !== 'all' && loaded.isSubsetOf(wanted)) return
     const left = (known: Processes) => (known === 'all' ? wanted : known.intersection(wanted))
@@ -174,7 +174,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     again = again.filter(({ process }) => wanted.has(process))
   }
 
-  /** The stretches of late marks that are trusted from now on. */
+  /** Stretches whose late marks are trusted from now on. */
   async function readAgain({ nowUs, knownUs }: Reach): Promise<void> {
     for (const { process, trust, latestUs } of again)
       if (trust.us <= knownUs && late.marks.isPending(process, knownUs))
@@ -226,7 +226,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   }
 }
 
-/** A series that filled its share may have older marks. */
+/** A series that reached its limit may have older marks. */
 function noteIncomplete(memory: Memory, rows: number, fromUs: number): void {
   memory.noteCompleteFrom(fromUs)
   for (const series of memory.series()) {

@@ -1,4 +1,4 @@
-// Alerts and notifications in words.
+// Describes alerts and notifications.
 import type { WebhookBody } from '../../wire/alerts.ts'
 import type { Episode } from '../rules/episode.ts'
 import type { Alert, NotificationBody } from '../storage/watch-store.ts'
@@ -16,7 +16,7 @@ const UNITS = [
   ['s', 1],
 ] as const
 
-/** The two largest units: `1 h 12 min`; below ten seconds with a decimal. */
+/** The two largest units, such as `1 h 12 min`; below ten seconds with a decimal. */
 export function formatSpan(us: number): string {
   const seconds = us / 1e6
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
@@ -33,7 +33,7 @@ export function formatSpan(us: number): string {
 
 const nameOf = (process: string, meta: string | null): string => (meta === null ? process : `${process} (${meta})`)
 
-/** One line that names the trouble. */
+/** The summary of an alert, in one line. */
 export function summarize(
   watch: StoredWatch,
   {
@@ -110,7 +110,7 @@ interface Context {
   readonly series?: Series | undefined
 }
 
-/** What is sent: the fixed body of a webhook, and the facts that people get beside it. */
+/** The content of a notification: the body for webhooks, and more details for people. */
 export function toBody({ type, alert, watch, summary, nowUs, publicUrl, episode, series }: Context): NotificationBody {
   const facts: [string, string][] = [
     ['Watch', watch.spec.name],
@@ -145,7 +145,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, episode,
   }
 }
 
-/** The median of the completed runs before then. */
+/** The median of the completed runs before that time. */
 function usualDurationUs({ marks }: Series, beforeUs: number): number | undefined {
   const open = new Map<string, number>()
   const durations: number[] = []

@@ -1,5 +1,5 @@
-// One account's watches at one moment → the changes of its alerts. A store that does not answer makes the conditions that need it unknown: they
-// stay as they are, and nobody is alerted.
+// Evaluates one account's watches at one time → changes of its alerts. If a store does not answer, the conditions that need it are unknown: their
+// alerts stay as they are and nothing fires.
 import type { Condition } from '../../wire/alerts.ts'
 import { createId } from '../random-id.ts'
 import type { Episode } from '../rules/episode.ts'
@@ -14,16 +14,16 @@ import type { MetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 import { judgeUnlessQuiet, type Quiet } from './quiet.ts'
 
-/** Events may arrive so much later than they happened and still be reported, although they are over. */
+/** An episode that has ended is still reported if its events arrive within this time. */
 const LATE_EVENTS_US = 10 * 60e6
-/** A failure that arrives later than that is reported, too: a job that runs once a night may be cut off for a day. Alerts are compared for longer. */
+/** Failures are reported even later: a nightly job may be cut off for a day. Resolved alerts are kept for comparison for longer than this. */
 const LATE_FAILURES_US = 7 * 86_400e6
 
 export interface Evaluation {
   readonly changes: readonly AlertChange[]
   /** Why some conditions could not be judged. */
   readonly faults: readonly unknown[]
-  /** Some watches wait until everything is stored that was in the spool when their processes were first looked at. */
+  /** Some watches wait until everything is stored that was in the spool when their processes were first read. */
   readonly isWaiting: boolean
 }
 
@@ -79,7 +79,7 @@ function processesOf(watches: readonly ReadyWatch[]): ReadonlySet<string> | unde
   return names.some(isPattern) ? undefined : new Set(names)
 }
 
-/** The runs that alerts fire about: their start may be older than what is read. */
+/** The runs of firing alerts: they may have started before the stretch that is read. */
 const openRuns = (watches: readonly ReadyWatch[]) =>
   watches.flatMap(({ alerts }) =>
     alerts
@@ -95,7 +95,7 @@ const openRuns = (watches: readonly ReadyWatch[]) =>
 /** A watch counts from its last change, or from the end of its pause. */
 export const sinceOf = ({ watch, rules }: ReadyWatch): number => Math.max(watch.sinceUs, rules.pausedUntilUs ?? 0)
 
-/** What was over by then is past. */
+/** Episodes that ended before it are not reported. */
 const floorOf = (one: ReadyWatch, { judgedUs }: Moment): number => (judgedUs ?? sinceOf(one)) - LATE_EVENTS_US
 
 function changesByMarks(
@@ -204,9 +204,9 @@ interface Differences {
 }
 
 /**
- * Of one instance: which alerts begin and which end. An alert and an episode belong together when they overlap, so late events that move an episode's
- * beginning change nothing, and a dismissed alert does not fire again while its episode lasts. Episodes that were over by `floorUs` and have no alert are past and reported to nobody. `knownUs` is the end of an alert whose
- * condition has no episode any more.
+ * Finds the alerts of one instance that begin or end. An alert and an episode belong together if they overlap: so late events that move the start of
+ * an episode change nothing, and a dismissed alert does not fire again while its episode lasts. Episodes without an alert that ended before `floorUs`
+ * are not reported. An alert whose condition has no episode any more ends at `knownUs`.
  */
 function reconcile(
   alerts: readonly Alert[],

@@ -1,5 +1,5 @@
-// Evaluates all watches every 15 seconds, those with short spans sooner, off the path of requests. An alert and its
-// notifications are one transaction; how far the round came is stored after all of them, so the next one repeats what is missing.
+// Evaluates all watches every 15 seconds, those with short spans more often, independently of requests. An alert and its notifications are one
+// transaction; the progress of a round is stored after all of them, so the next round repeats what is missing.
 import type { Logger } from '../../log.ts'
 import type { AlertChange, WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
@@ -15,13 +15,13 @@ import type { WatchSource } from './watch-source.ts'
 const TICK_MS = 500
 const INTERVAL_US = 15e6
 const MIN_INTERVAL_US = 1e6
-/** Requests that were stamped and are not in the spool yet. */
+/** Allowance for requests that are stamped but not in the spool yet. */
 const IN_FLIGHT_US = 1e6
-/** Alerts that resolved longer ago cannot overlap with what is judged now. */
+/** Alerts that resolved earlier cannot overlap with any current episode. */
 const RESOLVED_SEEN_US = 8 * 86_400e6
 const PRUNE_EVERY_US = 3600e6
 const RESOLVED_KEPT_US = 90 * 86_400e6
-/** A condition that was not judged for so long is reported as unknown. */
+/** A condition that was not judged for this long is reported as unknown. */
 const UNKNOWN_AFTER_US = 60e6
 
 export interface EvaluatorOptions {
@@ -29,14 +29,14 @@ export interface EvaluatorOptions {
   readonly source: WatchSource
   readonly liveness: Pick<Liveness, 'blind'>
   nowUs(): number
-  /** The oldest event that is not stored yet, by destination; undefined when all are. */
+  /** The oldest event that is not stored yet, by destination; undefined if all are stored. */
   oldestUnstoredUs(): { readonly points: number | undefined; readonly exceptions: number | undefined }
-  /** With several nodes: those that gave no sign of life lately. */
+  /** With several nodes: those without a recent heartbeat. */
   silentNodes?(): readonly number[]
   readonly maxRunUs: number
   publicUrl(): string
   readonly log: Logger
-  /** Called when the database failed a round. */
+  /** Called when a round failed in the database. */
   onFault?(err: unknown, message: string): void
   /** Called after alerts changed. */
   onChanged?(): void
@@ -46,7 +46,7 @@ export interface EvaluatorOptions {
 
 export interface LateEvent {
   readonly account: string
-  /** Absent: any, at that time or later. */
+  /** Absent: any process, at that time or later. */
   readonly process?: string
   /** Absent: it may be one. */
   readonly isException?: boolean
@@ -54,13 +54,13 @@ export interface LateEvent {
 }
 
 export interface Evaluator {
-  /** One round over the accounts that are due. */
+  /** Evaluates the accounts that are due. */
   step(): Promise<void>
-  /** An event with an own time in the past is being accepted: it is looked for as soon as it is stored. */
+  /** Notes an event with its own time in the past, which is being accepted: it is read as soon as it is stored. */
   expectLate(event: LateEvent): void
-  /** Evaluates an account in the next round. */
+  /** Makes an account due in the next round. */
   hurry(account: string): void
-  /** Accounts of which some conditions could not be judged lately. */
+  /** Accounts with conditions that could not be judged recently. */
   unknown(): readonly string[]
   /** The end of the last round in which every store answered. */
   lastRoundUs(): number | undefined
@@ -72,11 +72,11 @@ interface AccountState {
   readonly history: AccountHistory
   readonly metrics: MetricStates
   readonly quiet: Quiet
-  /** Built once for each version of a watch: cron expressions are costly to read. */
+  /** Built once per version of a watch: parsing cron expressions is expensive. */
   rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
   dueUs: number
   judgedUs: number | undefined
-  /** Everything before was judged. */
+  /** Everything before it was judged. */
   goodUs: number
   /** Every store answered the last evaluation. */
   isGood: boolean
@@ -88,7 +88,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const { store, source, liveness, nowUs, log } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
-  /** Of accounts that have watches or sent something late since the last round. */
+  /** Accounts that have watches or sent late events since the last round. */
   const late = new Map<string, LateOnes>()
   let judged: Map<string, number> | undefined
   let round: Promise<void> | undefined
@@ -97,7 +97,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   let prunedUs = Number.NEGATIVE_INFINITY
   let isStopping = false
   let isAnyUnknown = false
-  /** No account is due before. */
+  /** No account is due before this time. */
   let nextUs = Number.NEGATIVE_INFINITY
 
   function lateOf(account: string): LateOnes {
@@ -208,7 +208,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     options.onRound?.((nowUs() - began) / 1e6)
   }
 
-  /** A second call joins the round that runs. */
+  /** A second call joins the current round. */
   async function step(): Promise<void> {
     if (round === undefined && nowUs() < nextUs) return
     round ??= runRound().finally(() => {
@@ -220,7 +220,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const isUnknown = ({ goodUs }: AccountState) => nowUs() - goodUs > UNKNOWN_AFTER_US
   const unknown = () => [...accounts].filter(([, state]) => isUnknown(state)).map(([account]) => account)
 
-  /** Logs when the first account becomes unknown, and when none is any more. */
+  /** Logs when the first account becomes unknown and when the last one is known again. */
   function noteUnknown(): void {
     const since = unknown()
     if (since.length > 0 && !isAnyUnknown) {
@@ -265,7 +265,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 const intervalOf = (watches: readonly ReadyWatch[]): number =>
   Math.max(MIN_INTERVAL_US, Math.min(INTERVAL_US, Math.min(...watches.map(({ rules }) => rules.shortestUs)) / 4))
 
-/** Of these watches; the rules of others are forgotten. */
+/** Keeps the rules of these watches and drops all others. */
 function rulesOf(state: AccountState, watches: readonly StoredWatch[]): AccountState['rules'] {
   state.rules = new Map(
     watches.map(({ id, spec }) => {

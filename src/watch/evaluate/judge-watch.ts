@@ -1,4 +1,4 @@
-// One watch and what is known → its instances: each subject that can fire by itself, with its episodes.
+// Judges one watch by a known history → its instances (the subjects that can fire independently) with their episodes.
 import type { Condition } from '../../wire/alerts.ts'
 import type { Episode, Judgement } from '../rules/episode.ts'
 import { type FailedRule, judgeFailed } from '../rules/failed.ts'
@@ -34,8 +34,8 @@ export interface WatchView {
 const SEEN_WITHIN_US = 30 * 86_400e6
 
 /**
- * All conditions but `metric`. `known`: the judgement for marks, the one for exceptions (which may be further behind or, when absent, unknown), and the
- * moment before which ended episodes are of no interest.
+ * All conditions except `metric`. `known`: the judgement for marks, the one for exceptions (which may be further behind; absent = unknown), and the
+ * time before which ended episodes do not matter.
  */
 export function judgeMarks(
   watch: WatchView,
@@ -71,7 +71,7 @@ export function judgeMarks(
   return instances
 }
 
-/** `late` looks at a process as a whole, unless the watch names a meta. */
+/** `late` judges a process as a whole unless the watch names a meta. */
 function judgeSilence(
   watch: WatchView,
   rule: LateRule,

@@ -1,6 +1,6 @@
-// Events of the past that were accepted and may not be stored yet. They are older than what the evaluation reads each time, so it looks for each of
-// them once, by its process and time, as soon as everything that was accepted before it is stored. A backlog is read when no more of it comes: half of
-// it would show runs without their ends.
+// Accepted events of the past that may not be stored yet. They are older than the stretch that every evaluation reads, so each is read once, by process
+// and time, as soon as everything accepted before it is stored. A backlog is read only when no more of it arrives: half of it would show runs
+// without their ends.
 
 export interface LateRange {
   /** undefined = all. */
@@ -13,20 +13,20 @@ export interface LateRange {
 export interface LateEvents {
   /** Without a process: events of any, at that time or later. */
   note(process: string | undefined, atUs: number, nowUs: number): void
-  /** The range that holds all late events that are stored by now; `knownUs`: everything accepted before is stored. */
+  /** The range of all late events that are stored by now; everything accepted before `knownUs` is stored. */
   stored(knownUs: number): LateRange | undefined
-  /** Less than 5 s before `knownUs`, or later, a late event of the process was accepted: more of them may come. */
+  /** Whether a late event of the process was accepted less than 5 s before `knownUs` or later: more may arrive. */
   isPending(process: string, knownUs: number): boolean
-  /** The range that `stored` returned last was read. */
+  /** Call it after the range last returned by `stored` was read. */
   settle(): void
 }
 
 const MAX_PROCESSES = 200
-/** A request that was noted needs a moment until it is in the spool, and the next one of its backlog until it is noted. */
+/** Time for a noted request to reach the spool, and for the next one of its backlog to be noted. */
 const SETTLES_US = 5e6
-/** A stream of late events that never ends is read this often. */
+/** An endless stream of late events is read this often. */
 const STREAM_US = 60e6
-/** Takes the place of all processes when they are too many; the name of no process. */
+/** Stands for all processes if there are too many; never a process's name. */
 const ALL = ''
 
 interface Late {

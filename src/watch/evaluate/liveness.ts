@@ -1,16 +1,16 @@
-// When Stint was able to accept events: kept in the store every few seconds, so that the next start knows how long it was down.
+// Records when Stint could accept events: stored every few seconds, so that the next start knows how long it was down.
 import type { Logger } from '../../log.ts'
 import type { Blind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 
 const EVERY_MS = 10_000
-/** A gap longer than this means that the machine or the process stood still. */
+/** A longer gap means that the machine or the process was suspended. */
 const GAP_US = 3 * EVERY_MS * 1000
-/** Callers that try again need a moment after a stretch: half of its length, at most this. */
+/** Callers retry for some time after a blind stretch: half of its length, at most this. */
 const SETTLES_US = 30e6
 
 export interface Liveness {
-  /** All blind stretches, also one that lasts. */
+  /** All blind stretches, including a current one. */
   blind(nowUs: number): readonly Blind[]
   step(): Promise<void>
   start(): Promise<void>
@@ -22,7 +22,7 @@ export interface LivenessOptions {
   nowUs(): number
   /** Are events accepted now? */
   accepts(): boolean
-  /** With several nodes: since when at least one of them has accepted events at any time. Absent: this process alone does. */
+  /** With several nodes: since when at least one of them has always accepted events. Absent for a single process. */
   coveredSinceUs?(): number
   readonly log: Logger
 }
@@ -45,7 +45,7 @@ export function createLiveness({ store, nowUs, accepts, coveredSinceUs, log }: L
   let wasRefusing = false
   async function step(): Promise<void> {
     if (!accepts()) {
-      wasRefusing = true // the stretch is noted when it is over; a kill before that leaves the last moment that was good
+      wasRefusing = true // the stretch is stored when it is over; after a kill before that, the last good time is stored
       return
     }
     const isBlind = wasRefusing || nowUs() - aliveUs > GAP_US

@@ -1,7 +1,7 @@
-// What the evaluation keeps in mind of an account's processes: their newest marks and exceptions, in order. Invariants:
-// * Adding an event twice changes nothing, so overlapping reads are safe; an event that arrives late takes its place.
-// * Bounded: of each process and meta the newest marks, and the starts that nothing has followed yet.
-// * `completeFromUs`: every mark since then is in it.
+// The evaluation's memory of an account's processes: their newest marks and exceptions, in order. Invariants:
+// * Adding an event twice has no effect, so overlapping reads are safe; late events are inserted in order.
+// * Bounded: it holds the newest marks of each process and meta, and the starts without a next mark.
+// * It holds every mark since `completeFromUs`.
 import type { WatchException } from '../rules/failed.ts'
 import { compareMarks, type Trust, type WatchMark } from '../rules/runs.ts'
 import type { KnownException, KnownMark, NewestStart } from './watch-source.ts'
@@ -22,21 +22,21 @@ export interface Series {
   readonly marks: WatchMark[]
   readonly exceptions: KeptException[]
   completeFromUs: number
-  /** The newest start that was ever seen, also when its mark is no longer kept. */
+  /** The newest start ever seen, even if its mark is no longer kept. */
   newestStartUs: number
   /** The newest event. */
   lastUs: number
-  /** The newest open start that was forgotten for want of room: read again, it would be forgotten again. */
+  /** The newest open start that was dropped for lack of room: if read again it would be dropped again. */
   droppedUs: number
 }
 
-/** Starts that are new, older than `beforeUs` and without an end arrived late: they are not trusted before `trustUs`. */
+/** New starts older than `beforeUs` without an end arrived late: they are not trusted before `trustUs`. */
 export interface Lateness {
   readonly beforeUs: number
   readonly trustUs: number
 }
 
-/** Of one process, what one call found; `trust` counts for all of them. */
+/** The late starts of one process found in one call; `trust` applies to all of them. */
 export interface LateStarts {
   readonly process: string
   /** The oldest. */
@@ -45,26 +45,26 @@ export interface LateStarts {
 }
 
 export interface Memory {
-  /** Without `lateness` they are trusted, also those that are known. */
+  /** Without `lateness` all of them are trusted, including known ones. */
   addMarks(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[]
   addExceptions(exceptions: readonly KnownException[]): void
   addNewestStarts(starts: readonly NewestStart[]): void
-  /** Marks before this moment may be missing, of these processes or of all. */
+  /** Marks before this time may be missing, of these processes or of all. */
   noteCompleteFrom(us: number, processes?: readonly string[]): void
   completeFromUs(process: string, meta: string): number
   series(): Iterable<Series>
   seriesOf(process: string): readonly Series[]
-  /** Another number after each event that is new, of one process or of any. */
+  /** A number that changes with every new event of one process or of any. */
   versionOf(process: string | undefined): number
   /** Forgets the marks of all others; their exceptions stay. */
   keepMarksOf(processes: ReadonlySet<string>): void
-  /** Forgets what no rule needs. Called after an evaluation, so that it sees every mark once. */
+  /** Drops what no rule needs. Called after an evaluation, so that every mark is evaluated once. */
   trim(forgetBeforeUs: number): void
 }
 
 export function createMemory(): Memory {
   const byProcess = new Map<string, Series[]>()
-  /** Never the same twice, also after a process was forgotten. */
+  /** Never repeats, even after a process was dropped. */
   const versions = new Map<string, number>()
   let version = 0
   const touch = (process: string) => void versions.set(process, ++version)
@@ -182,7 +182,7 @@ export function createMemory(): Memory {
 
 const FEW = 16
 
-/** Into the sorted marks of a series; false when all are there already. */
+/** Inserts into the sorted marks of a series; false if all are there already. */
 function merge(list: WatchMark[], marks: readonly WatchMark[]): boolean {
   const before = list.length
   if (marks.length <= FEW) for (const mark of marks) insert(list, mark, compareMarks)
@@ -197,7 +197,7 @@ function merge(list: WatchMark[], marks: readonly WatchMark[]): boolean {
   return list.length > before
 }
 
-/** Into a sorted list; false when it is there already. */
+/** Inserts into a sorted list; false if it is there already. */
 function insert<T>(list: T[], item: T, compare: (a: T, b: T) => number): boolean {
   let low = 0
   let high = list.length
@@ -215,7 +215,7 @@ function insert<T>(list: T[], item: T, compare: (a: T, b: T) => number): boolean
 const compareExceptions = (a: KeptException, b: KeptException): number =>
   a.atUs - b.atUs || (a.headline < b.headline ? -1 : a.headline > b.headline ? 1 : 0)
 
-/** By uid, the starts that nothing has followed. */
+/** The starts without a next mark, by uid. */
 function findOpen(marks: readonly WatchMark[]): ReadonlyMap<string, WatchMark> {
   const open = new Map<string, WatchMark>()
   for (const mark of marks) {

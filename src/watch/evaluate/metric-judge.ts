@@ -1,4 +1,4 @@
-// The `metric` conditions of an account at one moment. Watches with the same window share one question to the store.
+// Judges the `metric` conditions of an account. Watches with the same window share one question to the store.
 import { type MetricState, stepMetric } from '../rules/metric.ts'
 import type { WatchRules } from '../watch.ts'
 import { type Instance, keyOf } from './judge-watch.ts'
@@ -8,10 +8,10 @@ import type { MetricPart, WatchSource } from './watch-source.ts'
 /** Rejects when the store does not answer. */
 export type MetricJudge = (one: ReadyWatch, moment: Moment) => Promise<Instance[]>
 
-/** What is remembered from one evaluation to the next, of one account: by watch, then by process. */
+/** The states of one account between evaluations, by watch and process. */
 export type MetricStates = Map<string, Map<string, MetricState>>
 
-/** For one evaluation. `watches` are all with a metric. States are changed. */
+/** For one evaluation; changes the states. `watches`: all watches with a metric. */
 export function createMetricJudge(
   source: WatchSource,
   account: string,
@@ -71,12 +71,12 @@ export function createMetricJudge(
 
 const groupOf = ({ watch, rules }: ReadyWatch): string => keyOf(rules.metric!.windowUs, watch.spec.meta ?? undefined)
 
-/** The value that all have, if they have one. */
+/** The value that all have in common, if any. */
 function only(values: readonly (string | undefined)[]): string | undefined {
   return values.every((value) => value === values[0]) ? values[0] : undefined
 }
 
-/** Of the parts of one window, which begin at different moments. */
+/** The figure of a window's parts, which start at different times. */
 function figureOf({ of }: NonNullable<WatchRules['metric']>, parts: readonly MetricPart[]): number {
   switch (of) {
     case 'last':

@@ -1,5 +1,5 @@
-// Until when a watch needs no judgement. Its marks change rarely, and what time alone changes can be foreseen: the same history is judged an hour
-// later, and the first episode that begins until then is when the watch must be judged again.
+// Finds out until when a watch needs no evaluation. Without new marks only time changes the result, and that can be predicted: the same history is
+// judged for an hour later, and the watch is due again when the first episode begins before that.
 import type { Episode } from '../rules/episode.ts'
 import type { WatchRules } from '../watch.ts'
 import type { Instance } from './judge-watch.ts'
@@ -7,17 +7,17 @@ import type { Memory } from './memory.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 
 interface Stretch {
-  /** Everything that the judgement came from but time. */
+  /** All inputs of the judgement except the time. */
   readonly state: string
   readonly untilUs: number
 }
 
-/** By the rules of a watch, which are built again when it changes. */
+/** Keyed by the rules of a watch, which are rebuilt when it changes. */
 export type Quiet = WeakMap<WatchRules, Stretch>
 
 const AHEAD_US = 3600e6
 
-/** `judge` → the instances of the watch at a moment; undefined = quiet. `settle` is called when they changed no alert. */
+/** `judge` returns the instances of the watch at a time; the result is undefined while the watch is quiet. Call `settle` when they changed no alert. */
 export function judgeUnlessQuiet(
   quiet: Quiet,
   { rules, watch, alerts }: ReadyWatch,
@@ -45,7 +45,7 @@ export function judgeUnlessQuiet(
   }
 }
 
-/** The first moment at which an episode begins that `now` does not have; −Infinity when something else differs. */
+/** The first start of an episode that `now` does not have; −Infinity if anything else differs. */
 function firstChangeUs(now: readonly Instance[], later: readonly Instance[]): number {
   const laterEpisodes = new Map(
     later.map(({ key, episodes }) => [key, new Map(episodes.map((it) => [nameOf(it), it]))]),

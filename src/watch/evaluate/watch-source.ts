@@ -1,4 +1,5 @@
-// What the evaluation reads, in few bounded questions per account. Times are event times in µs since the epoch; a range is [fromUs, toUs).
+// The interface through which the evaluation reads the stores: few bounded questions per account. Times are event times in µs since the epoch; a range
+// is [fromUs, toUs).
 import type { WatchMark } from '../rules/runs.ts'
 
 export interface KnownMark extends WatchMark {
@@ -19,7 +20,7 @@ export interface KnownException {
   /** Absent = unknown. */
   readonly uid?: string
   readonly atUs: number
-  /** Its first telling line. */
+  /** Its headline. */
   readonly headline: string
 }
 
@@ -27,7 +28,7 @@ export interface KnownException {
 export interface MetricPart {
   readonly process: string
   readonly name: string
-  /** The beginning of the part. */
+  /** The start of the part. */
   readonly atUs: number
   readonly count: number
   readonly mean: number
@@ -44,7 +45,7 @@ export interface Range {
 
 /** All methods reject when the store does not answer. */
 export interface WatchSource {
-  /** Newest first, at most `maxRows`. `processes`: only these; `perSeries`: at most so many of each process and meta. */
+  /** Newest first, at most `maxRows`. `processes`: only these; `perSeries`: the limit per process and meta. */
   findMarks(
     q: Range & {
       readonly processes?: readonly string[] | undefined

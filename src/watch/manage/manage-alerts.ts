@@ -1,4 +1,4 @@
-// What an account may do with its alerts: list and dismiss them.
+// Lists and dismisses an account's alerts.
 import { Problem } from '../../problem.ts'
 import type { Alert as AlertAnswer, AlertPage } from '../../wire/alerts.ts'
 import type { Alert, WatchStore } from '../storage/watch-store.ts'
@@ -42,7 +42,7 @@ export function createManageAlerts({ store, nowUs }: ManageAlertsOptions) {
       const alerts = await answer(account, found.slice(0, limit))
       return { alerts, next: found.length > limit ? alerts.at(-1)!.id : null }
     },
-    /** It does not fire again for the same run or silence. Rejects with Problem `not_found`. */
+    /** The alert does not fire again for the same run or silence. Rejects with Problem `not_found`. */
     async dismiss(account: string, id: string): Promise<AlertAnswer> {
       const alert = await store.alert(account, id)
       if (alert === undefined) throw new Problem('not_found', 'The account has no alert with this id.')

@@ -1,4 +1,4 @@
-// What an account may do with its channels: create, change, confirm, test, delete.
+// Manages an account's channels: create, change, confirm, test, delete.
 import { Problem } from '../../problem.ts'
 import type { ChangeChannel, Channel as ChannelAnswer, CreateChannel, NewChannel } from '../../wire/channels.ts'
 import type { Deliver } from '../delivery/deliver.ts'
@@ -11,7 +11,7 @@ import type { Alert, Channel, NotificationBody, WatchStore } from '../storage/wa
 import type { StoredWatch } from '../watch.ts'
 
 const CHANNELS_MAX = 50
-/** Tests and confirmations of an account: they reach people who did not ask for them. */
+/** Limits an account's tests and confirmations: they may reach people who did not ask for them. */
 const MESSAGES = { burst: 10, everyS: 60 }
 const CONFIRMATIONS = { burst: 3, everyS: 600 }
 const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+\.[^\s@<>()[\],;:"\\]+$/
@@ -173,7 +173,7 @@ function isHttpUrl(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username + password === ''
 }
 
-/** The path of a Slack address is its secret. */
+/** The path of a Slack URL is its secret. */
 export function answerChannel({ id, name, kind, target, state, last, createdUs }: Channel): ChannelAnswer {
   const url = kind === 'slack' ? `${new URL(target).origin}/…` : target
   return {

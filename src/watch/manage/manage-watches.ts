@@ -1,4 +1,4 @@
-// What an account may do with its watches: create, change, show, delete, publish a badge.
+// Manages an account's watches: create, change, show, delete, publish a badge.
 import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { createId, createToken } from '../random-id.ts'
@@ -88,7 +88,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
       onChanged(account)
       return answer(watch)
     },
-    /** Only what is named changes. Alerts of a watch whose conditions, process or pause change end without a notification. */
+    /** Changes only the given members. Alerts of a watch whose conditions, process or pause change end without a notification. */
     async change(account: string, id: string, body: ChangeWatch): Promise<Watch> {
       const watch = await find(account, id)
       const spec = toSpec({ ...asBody(watch.spec), ...body })
@@ -109,7 +109,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
       await store.putWatch(watch)
       return show(watch)
     },
-    /** The watch behind the address of a badge; undefined for an unknown address. */
+    /** The watch of a badge's URL; undefined for an unknown URL. */
     async badge(token: string) {
       const watch = await store.watchByBadge(token)
       if (watch === undefined) return undefined

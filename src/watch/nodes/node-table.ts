@@ -1,27 +1,27 @@
-// The statements behind several nodes: a row with each node's sign of life and report, and the lease of the one node that evaluates. Invariants:
-// * Ages and the lease count by PostgreSQL's clock alone, so the nodes' clocks do not matter.
-// * The token grows with every new holder. A writer on duty names its token in the transaction of the write, so one that was paused and has lost
-//   the lease meanwhile changes nothing.
+// The statements behind several nodes: a row per node with its heartbeat and report, and the lease of the node that evaluates. Invariants:
+// * Ages and the lease are measured by PostgreSQL's clock, so the nodes' clocks do not matter.
+// * The token increases with every new holder. Every write names the token in its transaction, so a node that was suspended and lost the lease changes
+//   nothing.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { LateEvent } from '../evaluate/evaluator.ts'
 
 export const LEASE_US = 15e6
-/** A node that gave no sign of life for so long counts as silent, and is forgotten after an hour. */
+/** A node without a heartbeat for this long is silent; it is forgotten after an hour. */
 export const SILENT_AFTER_US = 30e6
 const FORGOTTEN_AFTER_US = 3600e6
 
-/** What a node tells the others with each sign of life. Times of events, and spans, in µs. */
+/** A node's report to the others, sent with each heartbeat. Times and spans in µs. */
 export interface NodeReport {
-  /** Since when it has accepted events without a break; absent = it accepts none. */
+  /** Since when it has accepted events without interruption; absent = it accepts none. */
   readonly acceptingForUs?: number
-  /** The oldest event that is not stored yet, by destination; absent = all are. */
+  /** The oldest event that is not stored yet, by destination; absent = all are stored. */
   readonly pointsUs?: number
   readonly exceptionsUs?: number
-  /** Events of the past that it accepted lately, by account and process. */
+  /** Recently accepted events of the past, by account and process. */
   readonly late: readonly LateReport[]
-  /** Accounts whose watches were changed at it lately. */
+  /** Accounts whose watches were recently changed on this node. */
   readonly changed: readonly string[]
-  /** Of the node on duty: the end of its last good round, and accounts whose watches it could not judge. */
+  /** Only from the node on duty: the end of its last good round, and accounts whose watches it could not judge. */
   readonly round?: { readonly lastUs?: number; readonly unknown: readonly string[] }
 }
 
@@ -32,7 +32,7 @@ export interface LateReport extends Omit<LateEvent, 'atUs'> {
 
 export interface NodeRow {
   readonly node: number
-  /** When it was signed, by PostgreSQL's clock. */
+  /** The time of the heartbeat, by PostgreSQL's clock. */
   readonly signedUs: number
   readonly ageUs: number
   readonly report: NodeReport
@@ -41,9 +41,9 @@ export interface NodeRow {
 export interface SignOfLife {
   readonly node: number
   readonly report: NodeReport
-  /** Tells this process from any other. */
+  /** Identifies this process. */
   readonly holder: string
-  /** Of the lease that it holds; −1 = none. */
+  /** The token of the lease that it holds; −1 = none. */
   readonly token: number
   /** False while its last duty has not ended yet. */
   readonly mayHold: boolean
@@ -54,7 +54,7 @@ const NOW_US = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 export interface Signed {
   readonly nodes: readonly NodeRow[]
   readonly forgotten: readonly number[]
-  /** Of the lease, if it is held by the one who asked. */
+  /** The token, if the caller holds the lease. */
   readonly token: number | undefined
 }
 
@@ -92,11 +92,11 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
   }
 }
 
-/** Another node may take the lease at once. */
+/** Gives the lease up, so that another node can take it at once. */
 export const releaseLease = (token: number): Script<number> =>
   run('UPDATE watch_lease SET until_us = 0 WHERE token = $1', token)
 
-/** Nothing of this node is missing in the stores: the others need not wait for it. */
+/** Removes a node whose events are all stored: the others need not wait for it. */
 export const forgetNode = (node: number): Script<number> => run('DELETE FROM node WHERE node = $1', node)
 
 export class LeaseLost extends Error {
@@ -106,7 +106,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Its writes reject with LeaseLost, and change nothing, unless the lease with this token is held. */
+/** A database whose writes reject with LeaseLost, without an effect, unless the lease with this token is held. */
 export const fenced = (database: SqlDatabase, token: number): SqlDatabase => ({
   ...database,
   write: (script) =>

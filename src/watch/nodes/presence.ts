@@ -1,6 +1,6 @@
-// This node among the others: gives a sign of life every 2 s, holds the lease while it can, and knows what the others reported. Invariants:
-// * `isOnDuty` is false before the lease can have expired at PostgreSQL, also when this process stood still meanwhile.
-// * The duty has ended completely before the lease is asked for again.
+// This node among the others: sends a heartbeat every 2 s, holds the lease while it can, and reads the reports of the others. Invariants:
+// * `isOnDuty` is false before the lease can expire in PostgreSQL, even if this process was suspended.
+// * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
 import type { LateEvent } from '../evaluate/evaluator.ts'
@@ -16,19 +16,19 @@ import {
 } from './node-table.ts'
 
 const EVERY_MS = 2_000
-/** The lease counts as lost so long before it expires. */
+/** The lease counts as lost this long before it expires. */
 const MARGIN_US = 3e6
-/** A longer gap between two signs of life means that the process stood still. */
+/** A longer gap between two heartbeats means that the process was suspended. */
 const STOOD_STILL_US = 10e6
-/** A node whose last sign of life is older is not counted on to accept events. */
+/** A node with an older heartbeat is not assumed to accept events. */
 const ACCEPTS_WITHIN_US = 10e6
-/** Requests that were stamped and are not in the spool yet. */
+/** Allowance for requests that are stamped but not in the spool yet. */
 const IN_FLIGHT_US = 1e6
-/** A silent node holds events back if the oldest had waited for so long; younger ones were most likely stored. */
+/** A silent node is assumed to hold events back if its oldest one had waited this long; younger ones were most likely stored. */
 const BACKLOG_US = 10e6
-/** What the node on duty must hear of is part of so many signs of life, so that it does not miss it. */
+/** Reports for the node on duty are repeated in this many heartbeats, so that none is missed. */
 const REPORTED_TIMES = 3
-/** More than that is dropped: the evaluation reads the last day again from time to time. */
+/** More than this is dropped: the evaluation regularly reads the last day again. */
 const REPORTED_MAX = 1000
 
 export interface Unstored {
@@ -44,13 +44,13 @@ export interface PresenceOptions {
   monotonicUs(): number
   /** Does this node accept events now? */
   accepts(): boolean
-  /** Of this node's spools. */
+  /** The report about this node's spools. */
   oldestUnstoredUs(): Unstored
-  /** Of the duty, while this node is on it. */
+  /** The report about the duty, while this node is on duty. */
   round(): NodeReport['round']
-  /** Starts evaluating and delivering with this token; resolves to what ends it. */
+  /** Starts evaluating and delivering with this token; resolves to a function that stops both. */
   takeDuty(token: number): Promise<() => Promise<void>>
-  /** Called after each sign of life while on duty, with what the nodes have reported since the last call. */
+  /** Called after each heartbeat while on duty, with the nodes' reports since the last call. */
   onReports(reports: readonly NodeReport[]): void
   readonly log: Logger
 }
@@ -64,14 +64,14 @@ interface KnownNode {
 
 export interface Presence {
   isOnDuty(): boolean
-  /** Nodes that are neither heard of nor forgotten. */
+  /** Nodes that are silent and not forgotten yet. */
   silentNodes(): number[]
-  /** Of all nodes: events before are stored. */
+  /** Over all nodes: events before it are stored. */
   oldestUnstoredUs(): Unstored
-  /** Does any node accept events, and since when was there always one? */
+  /** Whether any node accepts events, and since when there has always been one. */
   accepts(): boolean
   coveredSinceUs(): number
-  /** Of the node on duty; undefined when no node is. */
+  /** The report of the node on duty; undefined if no node is on duty. */
   round(): NodeReport['round']
   noteLate(event: LateEvent): void
   noteChanged(account: string): void
@@ -79,7 +79,7 @@ export interface Presence {
   start(): Promise<void>
   /** Ends the duty and hands the lease over. */
   stop(): Promise<void>
-  /** Called when nothing is shipped any more: with empty spools this node will not be missed. */
+  /** Call it when nothing is shipped any more: with empty spools the others need not wait for this node. */
   leave(): Promise<void>
 }
 
@@ -99,11 +99,11 @@ export function createPresence(options: PresenceOptions): Presence {
   const missing = new Set<number>()
   const late = new Map<string, { range: LateReport; times: number }>()
   const changed = new Map<string, { times: number }>()
-  /** Of each node the last sign of life that this duty has heard: the row of one that is gone stays for an hour. */
+  /** The last heartbeat of each node that was read during this duty: the row of a dead node stays for an hour. */
   const heard = new Map<number, number>()
 
   const moment = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
-  /** Neither a clock that is set back nor a machine that sleeps makes it smaller than it is. */
+  /** Neither a clock that is set back nor a suspended machine makes it too small. */
   const since = (then: { wallUs: number; monotonicUs: number }) =>
     Math.max(nowUs() - then.wallUs, monotonicUs() - then.monotonicUs)
   const isOnDuty = () => duty !== undefined && ending === undefined && since(renewed) < LEASE_US - MARGIN_US
@@ -210,7 +210,7 @@ export function createPresence(options: PresenceOptions): Presence {
     return Number.isFinite(oldest) ? oldest : undefined
   }
 
-  /** Since when each node that can be counted on has accepted events. */
+  /** Since when each node with a recent heartbeat has accepted events. */
   function acceptance(): number[] {
     const now = nowUs()
     const elsewhere = others().flatMap(({ seenUs, report: { acceptingForUs } }) =>
@@ -272,7 +272,7 @@ export function createPresence(options: PresenceOptions): Presence {
     async leave() {
       const { points, exceptions } = options.oldestUnstoredUs()
       if (points !== undefined || exceptions !== undefined) return
-      await database.write(() => forgetNode(node)).catch(() => {}) // the others wait for it, then
+      await database.write(() => forgetNode(node)).catch(() => {}) // otherwise the others wait for it
     },
   }
 }

@@ -1,4 +1,4 @@
-// This node as the rest of the room sees it: on duty for good when it is the only one, or whenever it holds the lease.
+// This node's part in evaluation and delivery: always on duty if it is the only node, otherwise while it holds the lease.
 import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
 import { createEvaluator, type Evaluator, type EvaluatorOptions, type LateEvent } from '../evaluate/evaluator.ts'
@@ -19,7 +19,7 @@ export interface Duty extends Pick<Evaluator, 'expectLate' | 'hurry' | 'unknown'
 /**
  * The work that exactly one node does: it evaluates the watches and delivers the notifications.
  *   start: liveness first, because it measures how long no event was accepted; then evaluation and delivery.
- *   stop:  evaluation → delivery (what is in flight ends) → liveness, whose last sign of life bounds the time that counts as down.
+ *   stop:  evaluation → delivery (deliveries in flight finish) → liveness, whose last heartbeat limits the time that counts as downtime.
  */
 export function createDuty(options: DutyOptions): Duty {
   const outbox = createOutbox(options)
@@ -27,7 +27,7 @@ export function createDuty(options: DutyOptions): Duty {
   const evaluator = createEvaluator({
     ...options,
     liveness,
-    onChanged: () => void outbox.step().catch(() => {}), // the outbox tries again every second
+    onChanged: () => void outbox.step().catch(() => {}), // the outbox retries every second
   })
   return {
     ...evaluator,
@@ -46,13 +46,13 @@ export function createDuty(options: DutyOptions): Duty {
 
 export interface WatchNode {
   isOnDuty(): boolean
-  /** Accounts whose watches could not be judged lately; undefined when no node evaluates. */
+  /** Accounts whose watches could not be judged recently; undefined if no node evaluates. */
   unknown(): readonly string[] | undefined
   /** The end of the last round in which every store answered, if this node is on duty. */
   lastRoundUs(): number | undefined
-  /** The watches of an account changed here. */
+  /** Call it when the watches of an account were changed on this node. */
   hurry(account: string): void
-  /** An event of the past was accepted here. */
+  /** Call it when this node accepted an event of the past. */
   expectLate(event: LateEvent): void
   start(): Promise<void>
   stop(): Promise<void>

@@ -1,4 +1,4 @@
-// Cron expressions by croner: five fields, or six with seconds first; `@daily` and its like. In a time zone with summer time, croner's reading counts.
+// Cron expressions by croner: five fields, or six with seconds first, and `@daily` etc. Croner decides how they apply to daylight saving time.
 import { Cron } from 'croner'
 
 export interface Schedule {
@@ -12,17 +12,17 @@ const REMEMBERED = 16
 
 /** Throws an Error when the expression or the time zone is invalid. */
 export function createSchedule(expression: string, timeZone: string): Schedule {
-  new Intl.DateTimeFormat('en', { timeZone }) // croner accepts any zone until it is asked for a time
+  new Intl.DateTimeFormat('en', { timeZone }) // croner reports an invalid zone only when it computes a time
   const cron = new Cron(expression, { timezone: timeZone, mode: '5-or-6-parts', paused: true })
   const toUs = (date: Date | null | undefined) => (date ? date.getTime() * 1000 : undefined)
-  // croner takes a tenth of a millisecond per answer, and evaluations ask for the same moments again and again.
+  // croner takes 0.1 ms per answer, and evaluations ask for the same times repeatedly.
   const stretches: { fromUs: number; nextUs: number }[] = []
   const previous = new Map<number, number | undefined>()
   return {
     nextUs(us) {
       const known = stretches.find(({ fromUs, nextUs }) => fromUs <= us && us < nextUs)
       if (known !== undefined) return known.nextUs
-      // In whole seconds; the moment that croner is given is never its answer.
+      // In whole seconds; croner never returns the given time itself.
       const nextUs = toUs(cron.nextRun(new Date(Math.floor(us / 1e6) * 1000)))
       if (nextUs !== undefined) stretches.unshift({ fromUs: us, nextUs })
       stretches.splice(REMEMBERED)

@@ -1,30 +1,30 @@
-// The vocabulary of the rules: a rule turns the history of a process into episodes, the stretches of time in which its alert fires.
-// Rules are pure. All times are µs since the epoch; a stretch reaches from its first moment up to, but not including, its last.
+// The types of the rules: a rule turns the history of a process into episodes, the stretches of time in which its alert fires. Rules are pure. All
+// times are µs since the epoch; a stretch includes its start and excludes its end.
 
 export type Condition = 'late' | 'long' | 'failed' | 'metric' | 'slow'
 
 /** One stretch in which an alert fires. */
 export interface Episode {
   readonly sinceUs: number
-  /** When it was over; absent while it lasts. */
+  /** Its end; absent while it lasts. */
   readonly untilUs?: number
-  /** The run that caused it; '' for a run without uid, absent when no run did. */
+  /** The uid of the run that caused it; '' for a run without uid, absent if no run did. */
   readonly uid?: string
   /** The start of the run that caused it. */
   readonly startedUs?: number
-  /** A figure for the summary: the duration (µs), the metric's value, or how many failures in a row. */
+  /** A figure for the summary: the duration (µs), the metric's value, or the number of failures in a row. */
   readonly figure?: number
   /** A figure to compare with: the limit (µs). */
   readonly limit?: number
-  /** Of `failed`: what the last bad event was. */
+  /** For `failed`: the kind of the last failure. */
   readonly cause?: 'failed' | 'abandoned' | 'exception'
 }
 
-/** When and with what knowledge a history is judged. */
+/** The time and knowledge with which a history is judged. */
 export interface Judgement {
-  /** Everything that happened before this moment is known. Usually a second ago; further back while the spool is behind. */
+  /** Everything that happened before it is known. Usually a second ago; earlier while the spool is behind. */
   readonly knownUs: number
-  /** Only what happens after this moment can fire: the watch was created, changed or resumed then. */
+  /** Only later events can fire: the watch was created, changed or resumed at this time. */
   readonly sinceUs: number
   /** Runs that are older are not paired with an end. */
   readonly maxRunUs: number
@@ -32,7 +32,7 @@ export interface Judgement {
   readonly blind: readonly Blind[]
 }
 
-/** Stint was down or accepted no events, so an event may have happened there that nobody will ever know of. */
+/** A stretch in which Stint was down or accepted no events, so that events may be lost. */
 export interface Blind {
   readonly fromUs: number
   readonly toUs: number
@@ -43,7 +43,7 @@ export function lastBlind(blind: readonly Blind[], fromUs: number, toUs: number)
   return blind.findLast((it) => it.fromUs <= toUs && it.toUs > fromUs)
 }
 
-/** The moment when `spanUs` have passed since `startUs`, without the blind time in between. */
+/** The time at which `spanUs` have passed since `startUs`, not counting blind time. */
 export function reachUs(blind: readonly Blind[], startUs: number, spanUs: number): number {
   let reached = startUs + spanUs
   for (const { fromUs, toUs } of blind) {

@@ -1,5 +1,5 @@
-// `failed`: n bad events in a row, by the moments that settled them. A failed or abandoned run is bad, with `exceptions` an exception too;
-// the next completed run ends the row.
+// `failed`: n failures in a row, ordered by the times at which they were settled. A failed or abandoned run is a failure, with `exceptions` also an
+// exception; the next completed run ends the row.
 import { type Episode, type Judgement, lastBlind } from './episode.ts'
 import type { Run } from './runs.ts'
 
@@ -16,7 +16,7 @@ export interface WatchException {
 
 type Step = { readonly atUs: number; readonly run: Run } | { readonly atUs: number; readonly exception: WatchException }
 
-/** Of one process and meta. Episodes in order. */
+/** For one process and meta. Episodes are in order. */
 export function judgeFailed(
   rule: FailedRule,
   runs: readonly Run[],
@@ -28,7 +28,7 @@ export function judgeFailed(
     ...runs.filter((run) => run.state !== 'running').map((run) => ({ atUs: run.settledUs, run })),
     ...(rule.exceptions ? exceptions.map((exception) => ({ atUs: exception.atUs, exception })) : []),
   ].filter(({ atUs }) => atUs > sinceUs && atUs <= knownUs)
-  // An exception at the very moment of an end belongs before it.
+  // An exception at exactly the time of an end counts as before it.
   steps.sort((a, b) => a.atUs - b.atUs || Number('run' in a) - Number('run' in b))
 
   const episodes: Episode[] = []
@@ -50,7 +50,7 @@ export function judgeFailed(
     }
     const { run } = step
     if (run.state === 'completed') {
-      if (thrown.some((exception) => mayBelong(exception, run))) continue // the run raised it: it is no proof that all is well again
+      if (thrown.some((exception) => mayBelong(exception, run))) continue // the run itself raised it, so its completion is no success
       if (current !== undefined) episodes.push({ ...current, untilUs: step.atUs })
       row = 0
       thrown = []
@@ -64,6 +64,6 @@ export function judgeFailed(
 const mayBelong = ({ atUs, uid }: WatchException, run: Run): boolean =>
   atUs >= run.startedUs && (uid === undefined || uid === run.uid)
 
-/** A run without uid may simply overlap the next one, and an end may have been lost while Stint was blind. */
+/** A run without uid may overlap the next one, and an end may have been lost during a blind stretch. */
 const isCertain = (run: Run, { blind }: Judgement): boolean =>
   !run.isDoubtful && lastBlind(blind, run.startedUs, run.settledUs) === undefined

@@ -1,11 +1,11 @@
-// `late`: a start was due and did not come within its grace.
+// `late`: a start was due and did not arrive within the grace time.
 //
-//   due       every N: N after the last start, or after the watch began     cron: the expression's moments after the watch began
-//   covered   by a start in [due − early, due + grace], early = min(grace, half the interval before the due moment)
+//   due       every N: N after the last start, or after the watch began     cron: the expression's times after the watch began
+//   covered   by a start in [due − early, due + grace], early = min(grace, half the interval before the due time)
 //   fires     at due + grace, until the next start
 //
-// A due moment whose window overlaps a blind stretch cannot be judged: its start may have been lost. Every N then counts from the end of that
-// stretch, cron waits for its next due moment. Other blind time is not counted as silence.
+// A due time whose window overlaps a blind stretch cannot be judged: its start may have been lost. Every N then counts from the end of that stretch;
+// cron waits for its next due time. Other blind time does not count as silence.
 import type { Schedule } from './cron.ts'
 import { type Blind, type Episode, type Judgement, lastBlind, reachUs } from './episode.ts'
 
@@ -13,10 +13,10 @@ export type LateRule =
   | { readonly everyUs: number; readonly graceUs: number }
   | { readonly schedule: Schedule; readonly graceUs: number }
 
-/** Missed due moments in a row that a blind stretch may cover. */
+/** The number of missed due times in a row that a blind stretch may cover. */
 const MAX_EXCUSED = 10_000
 
-/** `startsUs`: the moments of all starts since some moment, in order, of one process. Episodes in order. */
+/** `startsUs`: the times of all starts of one process since some time, in order. Episodes are in order. */
 export function judgeLate(rule: LateRule, startsUs: readonly number[], judgement: Judgement): Episode[] {
   const { knownUs, sinceUs } = judgement
   const known = startsUs.filter((us) => us <= knownUs)
@@ -25,7 +25,7 @@ export function judgeLate(rule: LateRule, startsUs: readonly number[], judgement
   const gaps = [Math.max(before ?? Number.NEGATIVE_INFINITY, sinceUs), ...(first === -1 ? [] : known.slice(first))]
   return gaps.flatMap((fromUs, i): Episode[] => {
     const nextUs = gaps[i + 1]
-    // A watch begins with a due moment, not with a start: nothing covers its first cron moment but a start.
+    // A watch begins with a due time, not with a start: only a start covers its first cron time.
     const coveredUs = i === 0 ? before : fromUs
     const firesUs = missedUs(rule, fromUs, coveredUs, Math.min(nextUs ?? Number.POSITIVE_INFINITY, knownUs), judgement)
     if (firesUs === undefined) return []
@@ -51,7 +51,7 @@ function missedUs(
 function missedInterval(
   { everyUs, graceUs }: { everyUs: number; graceUs: number },
   startUs: number,
-  /** It began with a start. Without one the next start may come at any time up to the due moment, so any blind stretch may hide it. */
+  /** Whether it began with a start. Without one the next start may come at any time before it is due, so any blind stretch may hide it. */
   begins: boolean,
   endUs: number,
   blind: readonly Blind[],

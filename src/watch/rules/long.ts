@@ -1,12 +1,12 @@
-// `long`: a run has been running longer than the limit. Every run is judged by itself, also overlapping ones.
+// `long`: a run has been running longer than the limit. Every run is judged individually, including overlapping ones.
 import { type Episode, type Judgement, reachUs } from './episode.ts'
 import { createLostEnds } from './lost-end.ts'
 import type { Run } from './runs.ts'
 
 /**
- * One episode per run, from the moment it exceeds the limit to the next mark with its uid: its end, or the next start. A run that reaches MAX_RUN
- * without either keeps firing. Time in which Stint was blind does not count, because the end may have been lost there and may still be sent again;
- * for an end that was probably lost see lost-end.ts.
+ * One episode per run, from the time it exceeds the limit to the next mark with its uid: its end, or the next start. A run that reaches MAX_RUN
+ * without either keeps firing. Blind time does not count, because the end may be in it and may still be sent again; for an end that was probably
+ * lost see lost-end.ts.
  */
 export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blind, sinceUs }: Judgement): Episode[] {
   const withLostEnd = createLostEnds(runs, blind)

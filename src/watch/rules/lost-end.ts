@@ -1,17 +1,17 @@
-// A run that is open although Stint was blind when such runs end: its end may be lost for good. Whether it is still running shows when the next run
-// is due: a later start speaks for a lost end, silence for a run that hangs.
+// Handles an open run whose end may have been lost in a blind stretch. When the next run is due, it becomes clear whether the run is still running: a
+// later start indicates a lost end, silence a run that hangs.
 import { type Blind, lastBlind } from './episode.ts'
 import type { Run } from './runs.ts'
 
 const MIN_RUNS = 5
 /** Runs end between half the shortest and twice the longest duration seen. */
 const MARGIN = 2
-/** The next run is overdue after so many times the longest interval seen. */
+/** The next run is overdue after this many times the longest interval seen. */
 const PATIENCE = 1.5
 
 /**
- * For the runs of one process and meta → the moment (µs) at which an open run counts as too long that exceeds its limit at `exceededUs`. Later than
- * that when its end may have been lost before, Infinity when another run has started since.
+ * For the runs of one process and meta: the time (µs) from which an open run that exceeds its limit at `exceededUs` counts as too long. Later than
+ * `exceededUs` if its end may have been lost before, Infinity if another run has started since.
  */
 export function createLostEnds(
   runs: readonly Run[],
@@ -30,7 +30,7 @@ export function createLostEnds(
   }
 }
 
-/** From the runs that settled before then. Too few completed ones may end at any time. */
+/** Derived from the runs settled before that time. With too few completed ones a run may end at any time. */
 function learn(runs: readonly Run[], beforeUs: number) {
   const past = runs.filter(({ settledUs }) => settledUs <= beforeUs)
   const durations = past.filter(({ state }) => state === 'completed').map((run) => run.settledUs - run.startedUs)

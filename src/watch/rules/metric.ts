@@ -6,7 +6,7 @@ export interface MetricRule {
   readonly of: 'last' | 'min' | 'max' | 'mean'
   readonly side: 'above' | 'below'
   readonly than: number
-  /** Fires once the figure has been across the number for so long; 0 = at once. */
+  /** Fires once the figure has been across the number for this long; 0 = at once. */
   readonly forUs: number
 }
 

@@ -1,4 +1,4 @@
-// Marks of one process and meta → its runs, by the pairing rule (store/pair-marks.ts), each with the moment that settled it.
+// Marks of one process and meta → its runs, by the pairing rule (store/pair-marks.ts), each with the time at which it was settled.
 
 /** A mark as the rules see it. */
 export interface WatchMark {
@@ -6,11 +6,11 @@ export interface WatchMark {
   /** '' = without uid. */
   readonly uid: string
   readonly atUs: number
-  /** Of a start that arrived late. */
+  /** Only for a start that arrived late. */
   readonly trust?: Trust
 }
 
-/** An open start counts as a run once everything that was accepted before `us` is stored; one before `fromUs` never does, as its end may not be known. */
+/** An open start counts as a run once everything accepted before `us` is stored; one before `fromUs` never does, because its end may be unknown. */
 export interface Trust {
   readonly us: number
   readonly fromUs: number
@@ -20,25 +20,27 @@ export interface Run {
   readonly uid: string
   readonly state: 'completed' | 'failed' | 'running' | 'abandoned'
   readonly startedUs: number
-  /** When its state was certain: its end, the next start, or MAX_RUN after its start. Infinity while it runs. */
+  /** When its state became certain: its end, the next start, or MAX_RUN after its start. Infinity while it runs. */
   readonly settledUs: number
   /** The next mark with the same uid, whatever it is; absent until it exists. */
   readonly nextUs?: number
-  /** Abandoned because another run without uid started, which may simply overlap. */
+  /** Abandoned because another run without uid started, which may be a concurrent one. */
   readonly isDoubtful: boolean
 }
 
 const RANK = { start: 0, end: 1, failed: 2 } as const
 
-/** By time, a start before an end. Marks that are equal by it are the same event: one with an own time is identified by its content. */
+/** By time, a start before an end. Equal marks are the same event: an event with its own time is identified by its content. */
 export function compareMarks(a: WatchMark, b: WatchMark): number {
   if (a.atUs !== b.atUs) return a.atUs - b.atUs
   if (a.mark !== b.mark) return RANK[a.mark] - RANK[b.mark]
   return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
 }
 
-/** The runs that started at or before `knownUs`, as they were known then. `marks` are in the order of `compareMarks`. Orphans are no runs, nor are open
- * starts that are not trusted yet. */
+/**
+ * The runs that started at or before `knownUs`, as known at that time. `marks` are sorted by `compareMarks`. Orphans, and open starts that are not
+ * trusted yet, are not runs.
+ */
 export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs: number): Run[] {
   const runs: Run[] = []
   const open = new Map<string, WatchMark>()

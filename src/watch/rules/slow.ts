@@ -1,5 +1,5 @@
-// `slow`: a run takes, or took, longer than k times the usual. The usual is the median of the last 20 runs that were completed when it started;
-// with fewer than 5 of them, or less than a second of difference, no run is slow.
+// `slow`: a run takes, or took, longer than k times the usual duration, which is the median of the last 20 runs that were completed when it started.
+// With fewer than 5 of them, or a difference of less than a second, no run is slow.
 import { type Episode, type Judgement, reachUs } from './episode.ts'
 import { createLostEnds } from './lost-end.ts'
 import type { Run } from './runs.ts'
@@ -14,7 +14,7 @@ interface Slow {
   readonly limitUs: number
 }
 
-/** Of one process and meta. Fires while a run exceeds its limit and after it, up to the next completed run that does not while no other one does. */
+/** For one process and meta. Fires from the time a run exceeds its limit until another run completes within its limit and no run exceeds its own. */
 export function judgeSlow(factor: number, runs: readonly Run[], { knownUs, sinceUs, blind }: Judgement): Episode[] {
   const completed = runs
     .filter((run) => run.state === 'completed')
@@ -58,7 +58,7 @@ export function judgeSlow(factor: number, runs: readonly Run[], { knownUs, since
   return episodes
 }
 
-/** The longest duration (µs) that is not slow for a run that started then; undefined while too little is known. */
+/** The longest duration (µs) that is not slow for a run that started at that time; undefined with too few runs. */
 export function limitOf(factor: number, completed: readonly Run[], startedUs: number): number | undefined {
   const durations: number[] = []
   for (let i = completed.length - 1; i >= 0 && durations.length < COMPARED_WITH; i--) {

@@ -1,9 +1,9 @@
-// Copies watches.sqlite into PostgreSQL: watches, channels with their secrets, alerts, what waits in the outbox, and how far the watches were
-// judged. In small transactions that can be repeated; a row that is there already stays as it is.
+// Copies watches.sqlite into PostgreSQL: watches, channels with their secrets, alerts, the outbox, and the progress of evaluation. The transactions are
+// small and repeatable; existing rows stay as they are.
 import { all, insertRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const ROWS_AT_ONCE = 200
 
 const COLUMNS = {
@@ -21,10 +21,10 @@ const COLUMNS = {
 type Table = keyof typeof COLUMNS
 type Row = Record<string, Value>
 
-/** How many rows of the file PostgreSQL has now. */
+/** The number of the file's rows that PostgreSQL has now. */
 export type CopiedWatches = Readonly<Record<'watch' | 'channel' | 'alert', number>>
 
-/** What belongs to accounts that PostgreSQL does not have is left out. The nodes must be stopped. Throws Problem `store_unavailable`. */
+/** Omits rows of accounts that are not in PostgreSQL. The nodes must be stopped. Throws Problem `store_unavailable`. */
 export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Promise<CopiedWatches> {
   const known = await postgres.read(() => all<{ id: string }>('SELECT id FROM account'))
   const accounts = new Set<Value>(known.map(({ id }) => id))

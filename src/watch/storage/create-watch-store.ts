@@ -1,4 +1,4 @@
-// The WatchStore on a database, SQLite or PostgreSQL: watches and channels here, what moves with time in moving-statements.ts.
+// The WatchStore on SQLite or PostgreSQL: watches and channels here, alerts and the outbox in moving-statements.ts.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { StoredWatch } from '../watch.ts'
 import { createMovingStatements } from './moving-statements.ts'

@@ -1,5 +1,5 @@
-// The schema of watches.sqlite as numbered steps: step n leads from version n−1 to n. Released steps are never edited. Times are µs since the epoch.
-// The secrets of webhooks are kept as they are, because every notification is signed with them; the file is readable by its owner alone.
+// The schema of watches.sqlite as numbered migrations: step n leads from version n−1 to n. Never edit a released step. Times are µs since the epoch.
+// Webhook secrets are stored in plain text, because every notification is signed with them; only the file's owner can read it.
 
 export const migrations: readonly string[] = [
   `

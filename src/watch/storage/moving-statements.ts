@@ -1,4 +1,4 @@
-// The half of the store that moves with time: alerts, the outbox, and how far the watches were judged.
+// The half of the store that changes with time: alerts, the outbox, and the progress of evaluation.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
 import {
@@ -32,9 +32,9 @@ type Moving =
   | 'noteAlive'
   | 'prune'
 
-/** Blind stretches that ended so long ago are not needed by any rule. */
+/** No rule needs blind stretches that ended longer ago. */
 const BLIND_KEPT_US = 400 * 86_400e6
-/** Of one transaction: PostgreSQL answers each statement on its own. */
+/** Limit per transaction: PostgreSQL answers each statement separately. */
 const CHANGES_AT_ONCE = 50
 
 export function createMovingStatements({ read, write }: SqlDatabase): Pick<WatchStore, Moving> {
@@ -210,7 +210,7 @@ function* apply(change: AlertChange, nowUs: number): Script<void> {
   }
 }
 
-/** False when the watch changed since it was judged, or an alert of the instance fires already. */
+/** False if the watch was changed since it was judged, or an alert of the instance already fires. */
 function* open({ alert, watchSinceUs }: AlertChange & { kind: 'open' }): Script<boolean> {
   const { id, account, watch, instance, condition, process, meta, uid } = alert
   const { startedUs, sinceUs, resolvedUs, remindUs, summary } = alert

@@ -1,4 +1,4 @@
-// Rows of the database as the room's own types, and the statements that both halves of the store use.
+// Converts database rows to the room's types, and holds the statements that both halves of the store use.
 import { get, run, type Script } from '../../state/database.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Alert, Channel, Notification } from './watch-store.ts'

@@ -1,4 +1,4 @@
-// watches.sqlite under DATA_DIR, for one node: opened as every SQLite file of it.
+// watches.sqlite in DATA_DIR, for one node, opened like every SQLite file there.
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import { createSqliteDatabase, withDiskProblems } from '../../state/sqlite-database.ts'
@@ -9,7 +9,7 @@ import type { WatchStore } from './watch-store.ts'
 /** 'StnW'. */
 const APPLICATION_ID = 0x53746e57
 
-/** Throws an Error that tells the operator the fault of the file and what to do. */
+/** Throws an Error that describes the fault of the file and what to do. */
 export function openWatchesFile(path: string, log: Logger): SqliteFile {
   const file = openSqlite({
     path,

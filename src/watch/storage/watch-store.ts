@@ -1,7 +1,7 @@
-// What is durable in this room, behind an interface that a second database can implement. Invariants:
+// The durable state of this room, as an interface for both databases. Invariants:
 // * The state of an alert and the notifications about it change in one transaction.
-// * A notification leaves the outbox in the transaction that notes its delivery; its id never changes, so a receiver can recognise a repetition.
-// Times are µs since the epoch. All methods reject when the database fails; nothing has changed then.
+// * A notification leaves the outbox in the transaction that records its delivery; its id never changes, so a receiver can detect a repetition.
+// Times are µs since the epoch. If the database fails, methods reject without an effect.
 import type { Condition, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channels.ts'
 import type { Blind } from '../rules/episode.ts'
@@ -33,7 +33,7 @@ export interface Alert {
   readonly id: string
   readonly account: string
   readonly watch: string
-  /** Which subject of the watch: two alerts of one instance never fire at the same time. */
+  /** The subject within the watch: two alerts of one instance never fire at the same time. */
   readonly instance: string
   readonly condition: Condition
   readonly process: string
@@ -49,7 +49,7 @@ export interface Alert {
   readonly summary: string
 }
 
-/** What a notification says: the body of a webhook, and more for people. */
+/** The content of a notification: the body for webhooks, and more for people. */
 export interface NotificationBody extends WebhookBody {
   readonly facts: readonly (readonly [label: string, value: string])[]
 }
@@ -78,7 +78,7 @@ export type AlertChange = { readonly notifications: readonly NewNotification[] }
 export interface AlertPage {
   readonly state?: 'firing' | 'resolved'
   readonly limit: number
-  /** The id of the last alert of the page before. */
+  /** The id of the last alert of the previous page. */
   readonly before?: string
 }
 
@@ -100,9 +100,9 @@ export interface WatchStore {
   channel(id: string): Promise<Channel | undefined>
   addChannel(channel: Channel, max: number): Promise<boolean>
   putChannel(channel: Channel): Promise<void>
-  /** Also from the watches that use it. */
+  /** Removes it from the watches that use it, too. */
   removeChannel(account: string, id: string): Promise<boolean>
-  /** The channel that became usable; it is notified of what fires already. */
+  /** Returns the confirmed channel; it is notified of alerts that already fire. */
   confirmChannel(
     confirm: string,
     nowUs: number,
@@ -114,16 +114,16 @@ export interface WatchStore {
   alert(account: string, id: string): Promise<Alert | undefined>
   /** Resolved, without a notification; its episode is remembered so that it does not fire again. */
   dismiss(id: string, resolvedUs: number): Promise<void>
-  /** Of every watch those that fire, those that resolved after `resolvedSinceUs`, and those that were dismissed. */
+  /** For every watch the alerts that fire, that resolved after `resolvedSinceUs`, or that were dismissed. */
   recentAlerts(resolvedSinceUs: number): Promise<Alert[]>
   countFiring(account?: string): Promise<Map<string, number>>
-  /** Changes that came too late (their watch changed, their alert is resolved) are left out. */
+  /** Omits outdated changes: their watch was changed, or their alert is resolved. */
   commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number): Promise<void>
   judged(): Promise<Map<string, number>>
 
   /** By channel and order of creation, at most `limit`. One that waits for its retry holds back the later ones of its alert and channel. */
   due(nowUs: number, limit: number): Promise<Notification[]>
-  /** The notifications are delivered or given up; the channel's last answer and state are noted with it. */
+  /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
   settle(
     done: readonly Notification[],
     channel: Pick<Channel, 'id'> & Partial<Channel>,
@@ -136,7 +136,7 @@ export interface WatchStore {
   alive(): Promise<Alive>
   noteAlive(alive: { readonly aliveUs: number; readonly blind?: Blind }): Promise<void>
   removeAccount(account: string): Promise<void>
-  /** Drops alerts that resolved before then, and what else nobody will ask for. */
+  /** Deletes alerts that resolved before that time, and other rows that are no longer needed. */
   prune(beforeUs: number): Promise<void>
   close(): Promise<void>
 }
