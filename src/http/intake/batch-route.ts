@@ -41,8 +41,8 @@ interface BatchAnswer {
 }
 
 const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
-/** Appended before the time is asked for: a few hundred µs. */
-const EVENTS_PER_LOOK = 128
+/** Appended before the time is asked for: a few hundred µs, if each is a long exception. */
+const EVENTS_PER_LOOK = 16
 const ANSWERS_PER_TURN = 500
 /** Roughly, of an event while its batch is under way: its draft or refusal, and its item of the answer. */
 const EVENT_BYTES = 500
