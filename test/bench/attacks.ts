@@ -19,6 +19,25 @@ export interface Attack {
 const AMPLIFIED = gzipSync(
   `[{"kind":"start","process":"good"}${`,{"kind":"metrics","process":"p","items":{${Array.from({ length: 50 }, (_, i) => `"${i}":"x"`).join(',')}}}`.repeat(9_999)}]`,
 )
+/** Root spans; sent again and again they are the same runs. */
+const SPANS = gzipSync(
+  JSON.stringify({
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            spans: Array.from({ length: 20_000 }, (_, i) => ({
+              spanId: (i + 1).toString(16).padStart(16, '0'),
+              name: 'job',
+              startTimeUnixNano: `${Date.now()}000000`,
+              endTimeUnixNano: `${Date.now()}000000`,
+            })),
+          },
+        ],
+      },
+    ],
+  }),
+)
 /** Slow for scanners that look at a text again from each of its characters: frames, names and digits that almost match. */
 const SLOW_TEXTS = ['@', 'a@', ' at ', '(', 'f3', '0x', 'a.b/', '1:', '\n  at a (', '#0 0x0 in '].map((unit) =>
   unit.repeat(15_000).slice(0, 15_000),
@@ -77,6 +96,13 @@ export const ATTACKS: readonly Attack[] = [
     async start({ url, secret }) {
       const headers = { 'x-stint-api-key': secret, 'content-type': 'application/json', 'content-encoding': 'gzip' }
       return repeat(32, () => drain(fetch(`${url}/v1/batch`, { method: 'POST', headers, body: AMPLIFIED })))
+    },
+  },
+  {
+    name: 'exports of 20,000 spans, 4 at once',
+    async start({ url, secret }) {
+      const headers = { 'x-stint-api-key': secret, 'content-type': 'application/json', 'content-encoding': 'gzip' }
+      return repeat(4, () => drain(fetch(`${url}/otlp/v1/traces`, { method: 'POST', headers, body: SPANS })))
     },
   },
   {

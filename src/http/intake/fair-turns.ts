@@ -55,3 +55,12 @@ export function createFairTurns(clock: Pick<Clock, 'monotonicUs'> = systemClock)
     },
   }
 }
+
+/** Runs work that pauses by yielding, in the account's turns. */
+export async function runInTurns<T>(work: Generator<void, T>, account: string, turns: FairTurns): Promise<T> {
+  for (;;) {
+    if (turns.isOver()) await turns.take(account)
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}

@@ -93,8 +93,12 @@ export type Json = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The first message or list that is something else. Attributes are not looked into: their values may be nested without end. */
-export function shapeFault(value: unknown, message: Message, pointer = ''): Fault | undefined {
+const ITEMS_PER_PAUSE = 64
+
+/**
+ * The first message or list that is something else; pauses by yielding. Attributes are not looked into: their values may be nested without end.
+ */
+export function* shapeFault(value: unknown, message: Message, pointer = ''): Generator<void, Fault | undefined> {
   if (!isObject(value)) return { pointer, detail: 'must be a JSON object' }
   for (const { name, as, many } of Object.values(message)) {
     const member = value[name]
@@ -103,7 +107,8 @@ export function shapeFault(value: unknown, message: Message, pointer = ''): Faul
     const at = `${pointer}/${name}`
     if (many && !Array.isArray(member)) return { pointer: at, detail: 'must be a list' }
     for (const [i, one] of (many ? (member as unknown[]) : [member]).entries()) {
-      const fault = shapeFault(one, as(), many ? `${at}/${i}` : at)
+      if (i % ITEMS_PER_PAUSE === ITEMS_PER_PAUSE - 1) yield
+      const fault = yield* shapeFault(one, as(), many ? `${at}/${i}` : at)
       if (fault !== undefined) return fault
     }
   }

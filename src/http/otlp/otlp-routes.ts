@@ -11,7 +11,8 @@ import { problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
-import { readBatch, unpackBatch } from '../intake/read-batch.ts'
+import { type FairTurns, runInTurns } from '../intake/fair-turns.ts'
+import { isShort, readBatch, unpackBatch } from '../intake/read-batch.ts'
 import { parseJson } from '../intake/read-body.ts'
 import type { Admitted } from '../intake/v1-routes.ts'
 import { type Json, LOGS, METRICS, shapeFault, TRACES } from './otlp-messages.ts'
@@ -26,15 +27,20 @@ interface Rejected {
 
 /** Of an export in JSON: 8 MiB of brackets would take JSON.parse most of a second. */
 const MAX_VALUES = 500_000
-const EVENTS_PER_TURN = 1000
+const ITEMS_PER_LOOK = 16
 const FAULTS_SHOWN = 3
 
 const isProtobuf = (request: Request) =>
   (request.headers.get('content-type') ?? '').trim().toLowerCase().startsWith(PROTOBUF)
 
 export function otlpRoutes(deps: BatchDeps) {
-  /** Throws Problem when something passing is in the way: nothing is lost, as the exporter sends all of it again. */
-  async function accept(translated: Iterable<Translated>, account: string): Promise<Rejected> {
+  const { turns } = deps
+
+  /**
+   * Resolves when all is on its way to the disk, to a function that resolves when it is there. That throws Problem when something passing is
+   * in the way: nothing is lost, as the exporter sends all of it again.
+   */
+  async function accept(translated: Iterable<Translated>, account: string): Promise<() => Promise<Rejected>> {
     const rejected: Rejected = { count: 0, reason: '' }
     const commits = new Set<Promise<void>>()
     const accepted = new Map<EventKind, number>()
@@ -43,10 +49,15 @@ export function otlpRoutes(deps: BatchDeps) {
       rejected.count += items
       rejected.reason ||= reason
     }
+    let looked = 0
     for (const { bodies, items, fault } of translated) {
+      if (looked++ % ITEMS_PER_LOOK === 0) {
+        if (turns.isOver()) await turns.take(account)
+        await room()
+      }
       if (fault !== undefined) reject(items, fault)
       for (const body of bodies) {
-        if (events++ % EVENTS_PER_TURN === 0) await room()
+        events++
         const reason = append(body)
         if (reason === undefined) continue
         deps.countRefused('other', 'fields_invalid')
@@ -55,13 +66,15 @@ export function otlpRoutes(deps: BatchDeps) {
       }
     }
     deps.rateLimit.owe(account, events - 1)
-    try {
-      await Promise.all(commits)
-    } catch (cause) {
-      throw diskProblem(cause)
+    return async () => {
+      try {
+        await Promise.all(commits)
+      } catch (cause) {
+        throw diskProblem(cause)
+      }
+      for (const [kind, count] of accepted) deps.countAccepted(kind, count)
+      return rejected
     }
-    for (const [kind, count] of accepted) deps.countAccepted(kind, count)
-    return rejected
 
     /** Why it is refused for good. */
     function append(body: Json): string | undefined {
@@ -86,10 +99,13 @@ export function otlpRoutes(deps: BatchDeps) {
     (message: Message, translate: (request: Json) => Iterable<Translated>, rejectedName: string) =>
     (request: Request, account: string): Promise<Response> =>
       deps.bodies.during(account, async (reserve) => {
-        const bytes = readBatch(request, reserve).then((sent) =>
-          unpackBatch(request, sent, account, reserve, deps.turns),
-        )
-        const rejected = await accept(translate(await parse(request, bytes, message)), account)
+        const sent = await readBatch(request, reserve)
+        const read = async () => {
+          const bytes = unpackBatch(request, sent, account, reserve, turns)
+          return accept(translate(await parse(request, bytes, message, account, turns)), account)
+        }
+        const finish = await (isShort(request, sent) ? read() : turns.alone(account, read))
+        const rejected = await finish()
         return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
       })
 
@@ -113,17 +129,27 @@ export function otlpRoutes(deps: BatchDeps) {
 }
 
 /** The standard wants 400 for a body that cannot be read. */
-async function parse(request: Request, bytes: Promise<Uint8Array>, message: Message): Promise<Json> {
+async function parse(
+  request: Request,
+  unpacking: Promise<Uint8Array>,
+  message: Message,
+  account: string,
+  turns: FairTurns,
+): Promise<Json> {
   let json: unknown
   try {
-    json = isProtobuf(request) ? readProtobuf(await bytes, message) : parseJson(await bytes, MAX_VALUES)
+    const bytes = await unpacking
+    await turns.take(account)
+    json = isProtobuf(request)
+      ? await runInTurns(readProtobuf(bytes, message), account, turns)
+      : parseJson(bytes, MAX_VALUES)
   } catch (cause) {
     const isMalformed = cause instanceof Problem && cause.code === 'json_malformed'
     if (!isMalformed && !(cause instanceof ProtobufError)) throw cause
     const faults = cause instanceof Problem ? cause.errors : [{ pointer: '', detail: cause.message }]
     throw new Problem('otlp_malformed', 'The body could not be read.', { ...(faults && { errors: faults }), cause })
   }
-  const fault = isProtobuf(request) ? undefined : shapeFault(json, message)
+  const fault = isProtobuf(request) ? undefined : await runInTurns(shapeFault(json, message), account, turns)
   if (fault !== undefined) throw new Problem('fields_invalid', 'The export is invalid.', { errors: [fault] })
   return json as Json
 }

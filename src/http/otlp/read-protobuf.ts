@@ -14,22 +14,47 @@ export class ProtobufError extends Error {
 }
 
 const MAX_DEPTH = 32
+/** Fields read between two pauses: some 100 µs. */
+const FIELDS_PER_PAUSE = 128
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws ProtobufError. */
-export function readProtobuf(bytes: Uint8Array, message: Message, depth = 0): Record<string, unknown> {
+/** Pauses by yielding. Throws ProtobufError. */
+export function readProtobuf(bytes: Uint8Array, message: Message): Generator<void, Record<string, unknown>> {
+  return readMessage(bytes, message, 0, { fields: 0 })
+}
+
+function* readMessage(
+  bytes: Uint8Array,
+  message: Message,
+  depth: number,
+  read: { fields: number },
+): Generator<void, Record<string, unknown>> {
   if (depth > MAX_DEPTH) throw new ProtobufError('is nested too deeply')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const found: Record<string, unknown> = {}
   let at = 0
 
-  function varint(): bigint {
+  function nextByte(): number {
+    const byte = bytes[at++]
+    if (byte === undefined) throw new ProtobufError('ends too early')
+    return byte
+  }
+  /** Exact below 2⁵³, as tags and lengths are. */
+  function varint(): number {
+    let value = 0
+    for (let factor = 1; factor < 2 ** 70; factor *= 128) {
+      const byte = nextByte()
+      value += (byte & 0x7f) * factor
+      if (byte < 0x80) return value
+    }
+    throw new ProtobufError('holds a number that is too long')
+  }
+  function int64(): bigint {
     let value = 0n
     for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = bytes[at++]
-      if (byte === undefined) throw new ProtobufError('ends too early')
+      const byte = nextByte()
       value |= BigInt(byte & 0x7f) << shift
-      if (byte < 0x80) return value
+      if (byte < 0x80) return BigInt.asIntN(64, value)
     }
     throw new ProtobufError('holds a number that is too long')
   }
@@ -40,7 +65,7 @@ export function readProtobuf(bytes: Uint8Array, message: Message, depth = 0): Re
     return start
   }
   function chunk(): Uint8Array {
-    const length = Number(varint())
+    const length = varint()
     const start = take(length)
     return bytes.subarray(start, start + length)
   }
@@ -50,15 +75,14 @@ export function readProtobuf(bytes: Uint8Array, message: Message, depth = 0): Re
   const CHUNK = 2
   const FIXED32 = 5
 
-  function read({ as }: Field, wire: number): unknown {
-    if (wire === VARINT && as === 'bool') return varint() !== 0n
-    if (wire === VARINT && as === 'int') return BigInt.asIntN(64, varint()).toString()
+  function value({ as }: Field, wire: number): unknown {
+    if (wire === VARINT && as === 'bool') return varint() !== 0
+    if (wire === VARINT && as === 'int') return int64().toString()
     if (wire === FIXED64 && as === 'fixed64') return view.getBigUint64(take(8), true).toString()
     if (wire === FIXED64 && as === 'sfixed64') return view.getBigInt64(take(8), true).toString()
     if (wire === FIXED64 && as === 'double') return view.getFloat64(take(8), true)
     if (wire === CHUNK && as === 'hex') return Buffer.from(chunk()).toString('hex')
     if (wire === CHUNK && as === 'text') return decode(chunk())
-    if (wire === CHUNK && typeof as === 'function') return readProtobuf(chunk(), as(), depth + 1)
     return skip(wire)
   }
   function skip(wire: number): undefined {
@@ -71,13 +95,23 @@ export function readProtobuf(bytes: Uint8Array, message: Message, depth = 0): Re
   }
 
   while (at < bytes.length) {
-    const tag = Number(varint())
+    if (++read.fields % FIELDS_PER_PAUSE === 0) yield
+    const tag = varint()
+    const wire = tag % 8
     const field = message[Math.floor(tag / 8)]
-    const value = field === undefined ? skip(tag % 8) : read(field, tag % 8)
-    if (field === undefined || value === undefined) continue
-    if (field.many !== true) found[field.name] = value
-    else if (Array.isArray(found[field.name])) (found[field.name] as unknown[]).push(value)
-    else found[field.name] = [value]
+    if (field === undefined) {
+      skip(wire)
+      continue
+    }
+    const { name, as, many } = field
+    const member =
+      wire === CHUNK && typeof as === 'function'
+        ? yield* readMessage(chunk(), as(), depth + 1, read)
+        : value(field, wire)
+    if (member === undefined) continue
+    if (many !== true) found[name] = member
+    else if (Array.isArray(found[name])) (found[name] as unknown[]).push(member)
+    else found[name] = [member]
   }
   return found
 }

@@ -23,6 +23,9 @@ export interface Translated {
   readonly fault?: string
 }
 
+/** Stands for items that are no events: the caller may pause at each. */
+const SKIPPED: Translated = { bodies: [], items: 0 }
+
 const MAX_PROCESS = 250
 const MAX_META = 500
 const MAX_NAME = 250
@@ -63,7 +66,10 @@ export function* spansToEvents(request: Json): Generator<Translated> {
   for (const scoped of walk(request, 'Spans', 'spans')) {
     const { item } = scoped
     const { own, subject } = subjectOf(scoped, text(item.name))
-    if (!isEmptyId(item.parentSpanId) && !own.has('stint.process')) continue
+    if (!isEmptyId(item.parentSpanId) && !own.has('stint.process')) {
+      yield SKIPPED
+      continue
+    }
     const [startedAt, endedAt] = [atOf(item.startTimeUnixNano), atOf(item.endTimeUnixNano)]
     if (startedAt === undefined || endedAt === undefined || isEmptyId(item.spanId)) {
       yield { bodies: [], items: 1, fault: 'a span needs an id, a start and an end' }
@@ -89,7 +95,10 @@ export function* logsToEvents(request: Json): Generator<Translated> {
     const { item } = scoped
     const { own, subject } = subjectOf(scoped, '')
     const raised = exceptionText(own)
-    if (raised === undefined && (integer(item.severityNumber) ?? 0n) < SEVERITY_ERROR) continue
+    if (raised === undefined && (integer(item.severityNumber) ?? 0n) < SEVERITY_ERROR) {
+      yield SKIPPED
+      continue
+    }
     const said = anyText(object(item.body))
     const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)
     const uid = isEmptyId(item.spanId) ? {} : { uid: text(item.spanId).toLowerCase() }
@@ -112,6 +121,7 @@ export function* pointsToEvents(request: Json): Generator<Translated> {
     )
     if (others.length > 0) yield { bodies: [], items: others.length, fault: 'only gauges and sums are taken' }
     for (const point of numbers) {
+      yield SKIPPED // it will be part of an event
       const { subject } = subjectOf({ ...scoped, item: point }, '')
       const at = atOf(point.timeUnixNano)
       const value = typeof point.asDouble === 'number' ? point.asDouble : Number(integer(point.asInt) ?? Number.NaN)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { createFairTurns } from '../../../src/http/intake/fair-turns.ts'
+import { createFairTurns, runInTurns } from '../../../src/http/intake/fair-turns.ts'
 import { unpackBatch } from '../../../src/http/intake/read-batch.ts'
 
 test('accounts take turns, whatever their load, each in its own order', async () => {
@@ -80,3 +80,19 @@ for (const [coding, pack] of [
     expect(reserved).toBe(8 * 2 ** 20)
     expect(taken).toBeGreaterThanOrEqual(64)
   })
+
+test('work that pauses takes a turn whenever its own is over', async () => {
+  let us = 0
+  let taken = 0
+  const turns = createFairTurns({ monotonicUs: () => us })
+  function* work() {
+    for (let i = 0; i < 30; i++) {
+      us += 100
+      yield
+    }
+    return 'done'
+  }
+  const counting = { ...turns, take: (account: string) => turns.take(account).then(() => void taken++) }
+  expect(await runInTurns(work(), 'a', counting)).toBe('done')
+  expect(taken).toBe(7) // 31 steps, five in a turn
+})
