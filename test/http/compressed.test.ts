@@ -1,7 +1,7 @@
 // Compressed answers: what a client accepts decides, short answers stay plain, and the text is the same in every coding.
 import { expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { acceptedCoding, compressedJson, createTextAnswers } from '../../src/http/compressed.ts'
+import { acceptedCoding, compressedJson, createTextAnswers, encodeJson } from '../../src/http/compressed.ts'
 
 const asking = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } })
 
@@ -43,6 +43,30 @@ test.each(['', 'gzip', 'zstd'])('compresses a long answer with %p and forbids ca
 test('does not compress a short answer', async () => {
   const answer = await compressedJson(asking('gzip'), { rows: [] }, () => {})
   expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual([null, '{"rows":[]}'])
+})
+
+test.each([
+  {},
+  { next: null },
+  { rows: [], next: undefined, cut: false },
+  { a: [1, 'é "x"', null], b: { c: [{ d: undefined }] }, e: [[], [2]] },
+])('%j is encoded as by JSON.stringify', async (body) => {
+  expect((await encodeJson(body)).toString()).toBe(JSON.stringify(body))
+})
+
+test('a long answer is encoded in slices, between which other work has its turn', async () => {
+  const body = { rows: Array.from({ length: 1000 }, (_, i) => ({ i, text: 'ä'.repeat(5000) })), next: null }
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const bytes = await encodeJson(body)
+  isDone = true
+  expect(bytes.equals(Buffer.from(JSON.stringify(body)))).toBe(true)
+  expect(turns).toBeGreaterThanOrEqual(30)
 })
 
 test('compresses a static text once per coding and keeps its headers', async () => {
