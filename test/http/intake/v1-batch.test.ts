@@ -128,11 +128,11 @@ describe('a batch with faults', () => {
       expect([status, json.accepted, json.refused]).toEqual([207, 2, 3])
       const faults = json.items.map(({ errors }: { errors?: { detail: string }[] }) => errors?.[0])
       expect(faults).toEqual([
-        { pointer: '/0', detail: 'must hold at most 1000 values' },
+        { pointer: '/0', detail: 'must hold at most 5000 values' },
         undefined,
         { pointer: '/2', detail: 'must have at most 262144 bytes' },
         undefined,
-        { pointer: '/4', detail: 'must hold at most 1000 values' },
+        { pointer: '/4', detail: 'must hold at most 5000 values' },
       ])
       expect(await kindsOf(app)).toEqual(['start', 'start'])
     })

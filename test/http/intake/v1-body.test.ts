@@ -217,8 +217,8 @@ describe('JSON', () => {
     ['numbered members', `{${Array.from({ length: 20_000 }, (_, i) => `"${i}":1`).join(',')}}`],
     ['strings', `[${'"",'.repeat(60_000)}""]`],
     ['strings without commas', '""'.repeat(131_072)],
-  ])('a large body of more than 1000 values is refused before it is parsed: %s', async (_, body) => {
-    expectMalformed(await app.post('/v1/metrics', body), 'must hold at most 1000 values')
+  ])('a large body of more than 5000 values is refused before it is parsed: %s', async (_, body) => {
+    expectMalformed(await app.post('/v1/metrics', body), 'must hold at most 5000 values')
   })
 
   test('commas, quotes and brackets in a text are no values', async () => {
