@@ -38,7 +38,7 @@ export async function collectBytes(
   return Buffer.concat(chunks)
 }
 
-/** Values of a large body. A valid event has at most some 160; this leaves room to tell what is wrong with a much larger one, in a few ms. */
+/** Values of a large body. A valid event has at most some 160; of a much larger one all faults can still be told in a few ms. */
 const MAX_VALUES = 5000
 /** Bodies of at most so many bytes are parsed unseen, in a millisecond at worst: JSON.parse takes 70 ms for 256 KiB of brackets. */
 export const UNSEEN_BYTES = 8 * 1024
