@@ -113,6 +113,7 @@ async function deliverAll(lanes: readonly Lane[], parts: DrainParts, sum: Sum): 
       let said: string | undefined
       let movedUs = parts.clock.monotonicUs()
       let left = spool.stats().records
+      if (left === 0) continue // a store that is away has nothing to wait for
       for (let next: Next = 'again'; next !== 'idle'; ) {
         parts.signal.throwIfAborted()
         next = await shipper.step()

@@ -46,6 +46,8 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
       exitCode: 0,
       stdout: 'The spools are empty: 0 events delivered, 0 expired, 0 in the dead letters.\n',
     })
+    const away = { DATA_DIR, CLICKHOUSE_URL: AWAY }
+    expect(await runStint(['drain', node.dataDir], away)).toMatchObject({ exitCode: 0, stderr: '' })
     const file = join(DATA_DIR, 'all.ndjson')
     expect(await runStint(['copy', '--from', 'embedded', '--to', file], env)).toMatchObject({ exitCode: 0 })
     const lines = readFileSync(file, 'utf8')
