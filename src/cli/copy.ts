@@ -122,10 +122,11 @@ interface ServerParts {
 
 /** Runs work that SIGINT and SIGTERM interrupt. Its errors become CliErrors. */
 export async function withServerParts(io: Io, work: (parts: ServerParts) => Promise<void>): Promise<void> {
-  const [{ createLog }, { systemClock }, { ConfigError }] = await Promise.all([
+  const [{ createLog }, { systemClock }, { ConfigError }, { Problem }] = await Promise.all([
     import('../log.ts'),
     import('../clock.ts'),
     import('../config.ts'),
+    import('../problem.ts'),
   ])
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
@@ -137,6 +138,10 @@ export async function withServerParts(io: Io, work: (parts: ServerParts) => Prom
     if (interrupted.signal.aborted)
       throw new CliError('interrupted; run the same command again to continue', EXIT_REFUSED, { cause })
     if (cause instanceof CliError) throw cause
+    if (cause instanceof Problem && cause.code === 'store_unavailable' && cause.cause instanceof Error)
+      throw new CliError(`PostgreSQL cannot be used: ${cause.cause.message}; check DATABASE_URL`, EXIT_REFUSED, {
+        cause,
+      })
     throw new CliError((cause as Error).message, cause instanceof ConfigError ? EXIT_USAGE : EXIT_REFUSED, { cause })
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
