@@ -16,6 +16,7 @@ import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, oneLine, safeJson } from './safe-text.ts'
+import { META, PROCESS, text, time } from './timing-view.ts'
 
 interface Selection {
   readonly all?: boolean
@@ -29,11 +30,11 @@ const DEAD: View = {
   fields: ['id', 'kind', 'process', 'meta', 'at', 'reason', 'buried_at', 'event'],
   columns: [
     { title: 'ID', cell: ({ id }) => id },
-    { title: 'BURIED', cell: ({ buried_at }) => formatLocalTime(buried_at) },
+    time('BURIED', 'buried_at'),
     { title: 'KIND', cell: ({ kind }) => kind },
-    { title: 'PROCESS', cut: true, cell: ({ process }) => process ?? { text: '–', style: 'dim' } },
-    { title: 'META', cut: true, cell: ({ meta }) => meta ?? { text: '–', style: 'dim' } },
-    { title: 'REASON', cut: true, cell: ({ reason }) => reason },
+    PROCESS,
+    META,
+    text('REASON', 'reason'),
   ],
   empty: 'No dead letters.',
 }

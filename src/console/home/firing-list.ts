@@ -8,14 +8,8 @@ import { formatRoute } from '../kit/route.ts'
 const ALERTS_MAX = 5
 const NOTHING: AlertPage = { alerts: [], next: null }
 
-export interface FiringList {
-  readonly element: HTMLElement
-  /** Loads now, then every `everyMs`. */
-  start(): void
-  close(): void
-}
-
-export function createFiringList(api: Api, everyMs: number): FiringList {
+/** Loads when started, then every `everyMs`. */
+export function createFiringList(api: Api, everyMs: number) {
   const list = h('ul')
   const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
   let shown = ''

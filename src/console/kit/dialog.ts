@@ -4,10 +4,6 @@ import { type AnyField, createForm } from './form.ts'
 
 let dialogs = 0
 
-export interface Dialog {
-  close(): void
-}
-
 export interface DialogOptions {
   /** Escape shows this warning instead of closing the dialog: its content is shown only once. */
   readonly keep?: string
@@ -15,7 +11,7 @@ export interface DialogOptions {
 }
 
 /** Opens a dialog. The browser moves the focus into it, and back when it closes. */
-export function openDialog(title: string, content: readonly Child[], options: DialogOptions = {}): Dialog {
+export function openDialog(title: string, content: readonly Child[], options: DialogOptions = {}) {
   const id = `dialog-${++dialogs}`
   const dialog = h(
     'dialog',

@@ -15,19 +15,11 @@ export const ENTRIES: readonly (readonly [page: IconName, label: string])[] = [
   ['welcome', 'Send data'],
 ]
 
-export interface Frame {
-  readonly element: HTMLElement
-  /** Shows a page; `entry` is its entry in the navigation. */
-  show(entry: string, page: HTMLElement): void
-  /** Makes the links to runs, metrics and exceptions keep the current process and range. */
-  keep(params: URLSearchParams): void
-}
-
 const OVER_TIME = ['runs', 'metrics', 'exceptions']
 const KEPT = ['process', 'from', 'to']
 
 /** `search` opens the search for processes and pages. */
-export function createFrame(account: Account, search: () => void): Frame {
+export function createFrame(account: Account, search: () => void) {
   const link = (page: string, label: string, name: IconName) =>
     h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', label))
   const main = h('main', { id: 'main', tabindex: -1 })
@@ -72,12 +64,14 @@ export function createFrame(account: Account, search: () => void): Frame {
   const element = h('div.frame', skip, h('header.side', h('div.brand', logo(), h('span', 'Stint')), toggle, menu), main)
   return {
     element,
-    keep(params) {
+    /** Makes the links to runs, metrics and exceptions keep the current process and range. */
+    keep(params: URLSearchParams) {
       const kept = new URLSearchParams([...params].filter(([name]) => KEPT.includes(name)))
       for (const page of OVER_TIME)
         menu.querySelector(`a[data-page="${page}"]`)?.setAttribute('href', formatRoute(page, kept))
     },
-    show(entry, page) {
+    /** Shows a page; `entry` is its entry in the navigation. */
+    show(entry: string, page: HTMLElement) {
       setOpen(false)
       for (const anchor of menu.querySelectorAll('a[data-page]')) {
         if (anchor.getAttribute('data-page') === entry) anchor.setAttribute('aria-current', 'page')

@@ -199,13 +199,7 @@ function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string):
 }
 
 // Runs → dots: completed, failed and, for a comparison, those of a week earlier. The band contains 80 % of the runs.
-interface Dots {
-  readonly data: Omit<ChartData, 'fromMs' | 'toMs'>
-  /** The run of each dot; undefined for a run of a week earlier. */
-  readonly runs: readonly (Run | undefined)[]
-}
-
-function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
+function dotsOf(runs: readonly Run[], past: Past | undefined) {
   const points = [
     ...runs.flatMap((run) => {
       const ms = run.timing.duration_ms
@@ -221,6 +215,7 @@ function dotsOf(runs: readonly Run[], past: Past | undefined): Dots {
   })
   const lengths = points.flatMap(({ kind, ms }) => (kind === 'completed' ? [ms] : []))
   return {
+    /** The run of each dot; undefined for a run of a week earlier. */
     runs: points.map(({ run }) => run),
     data: {
       atMs: points.map(({ atMs }) => atMs),

@@ -75,20 +75,15 @@ export const countOf = (row: SummaryRow, state: RunState): number =>
   state === 'completed' ? row.count : (row[state] ?? 0)
 
 // Progress while a long answer is loaded page by page: a partial timeline must not look complete.
-export interface LoadProgress {
-  readonly element: HTMLElement
-  /** undefined: all runs are loaded. `total` is undefined while unknown. */
-  show(state: { readonly loaded: number; readonly total: number | undefined } | undefined): void
-}
-
-export function createLoadProgress(): LoadProgress {
+export function createLoadProgress() {
   const text = h('span')
   const bar = h('progress', { 'aria-label': 'Runs loaded' })
   const element = h('p.load-progress.muted', text, bar)
   element.hidden = true
   return {
     element,
-    show(state) {
+    /** undefined: all runs are loaded. `total` is undefined while unknown. */
+    show(state: { readonly loaded: number; readonly total: number | undefined } | undefined) {
       element.hidden = state === undefined
       if (state === undefined) return
       const { loaded, total } = state

@@ -18,19 +18,12 @@ import { askRun, type RunContext } from './ask-run.ts'
 
 const RUNNING_EVERY_MS = 2_000
 
-export interface RunPanel {
-  readonly element: HTMLElement
-  /** undefined: no run is chosen. */
-  show(id: string | undefined): void
-  close(): void
-}
-
-export interface RunPanelOptions {
+interface RunPanelOptions {
   close(): void
   choose(id: string): void
 }
 
-export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
+export function createRunPanel(app: App, options: RunPanelOptions) {
   const { nowMs } = app
   const region = createRegion()
   const title = h('h2', { tabindex: -1 }, 'Run')
@@ -68,7 +61,8 @@ export function createRunPanel(app: App, options: RunPanelOptions): RunPanel {
 
   return {
     element,
-    show(id) {
+    /** undefined: no run is chosen. */
+    show(id: string | undefined) {
       if (id === shown) return
       if (shown === undefined) opener = document.activeElement
       shown = id

@@ -236,7 +236,7 @@ export function openRunsPage(app: App): Page {
           chips.element,
           progress.element,
           region.element,
-          h('p.hint.muted', 'Drag to zoom in. Click a run to open it, or a name to see only that process.'),
+          h('p.sub', 'Drag to zoom in. Click a run to open it, or a name to see only that process.'),
         ),
         lower,
       ),

@@ -52,13 +52,7 @@ export interface TimelineView {
   usualMs(run: Run): number | undefined
 }
 
-export interface Timeline {
-  readonly element: HTMLElement
-  show(runs: readonly Run[], view: TimelineView): void
-  close(): void
-}
-
-export function createTimeline(options: TimelineOptions): Timeline {
+export function createTimeline(options: TimelineOptions) {
   const { nowMs, choose, zoom, crosshair } = options
   const canvas = h('canvas.timeline-canvas', { 'aria-hidden': 'true' })
   const space = h('div.timeline-space', canvas)
@@ -246,7 +240,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
 
   return {
     element,
-    show(next, nextView) {
+    show(next: readonly Run[], nextView: TimelineView) {
       const isSame = next === runs && nextView.toMs - nextView.fromMs === view.toMs - view.fromMs
       view = nextView
       runs = next
