@@ -43,7 +43,7 @@ export const PARAMETERS = {
   }),
   state: choice(STATE_FILTERS, {
     description:
-      'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions.',
+      'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions; its pages may be short while `next` is set.',
   }),
   name: Type.String({
     description: 'Only the metric with this name.',

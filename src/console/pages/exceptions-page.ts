@@ -119,7 +119,7 @@ export function openExceptionsPage(app: App): Page {
   return {
     element: h(
       'div.page',
-      pageHeader('Exceptions', 'Exceptions that differ only in numbers or names form one group.'),
+      pageHeader('Exceptions', 'Exceptions that differ only in ids, counts, dates and the like form one group.'),
       place,
     ),
     show(next) {
