@@ -42,7 +42,7 @@ export interface SpoolStats {
 export interface Spool {
   /**
    * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so, `owner` whose share it takes.
-   * Rejects with SpoolError: `spool_full`, `share_full`, `disk_low` or `busy` (nothing was written), `disk_failed` (closed, too).
+   * Rejects with SpoolError: `spool_full`, `share_full`, `disk_low` `busy` or `stopping` (nothing was written), `disk_failed`.
    */
   append(record: string, us: number, turn?: Turn, owner?: string): Promise<void>
   /** Is its directory gone? Every append fails then. */
@@ -78,13 +78,14 @@ export interface Spool {
 /** What refuses an append before anything is written; all clear by themselves, `busy` with the next commit. */
 export type SpoolRefusal = 'spool_full' | 'share_full' | 'disk_low' | 'busy'
 
-export type SpoolErrorCode = SpoolRefusal | 'disk_failed'
+export type SpoolErrorCode = SpoolRefusal | 'stopping' | 'disk_failed'
 
 const MESSAGES: Record<SpoolErrorCode, string> = {
   spool_full: 'the spool is full',
   share_full: 'the share of this owner in the spool is full',
   disk_low: 'the disk is almost full',
   busy: 'too much waits for the disk',
+  stopping: 'the spool is closed',
   disk_failed: 'the disk failed',
 }
 

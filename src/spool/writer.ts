@@ -83,7 +83,7 @@ export class Writer {
   }
 
   append(record: string, us: number, turn: Turn, owner?: string): Promise<void> {
-    if (this.#closed) return Promise.reject(new SpoolError('disk_failed', new Error('the spool is closed')))
+    if (this.#closed) return Promise.reject(new SpoolError('stopping'))
     const group = this.#filling
     group.add(record, us, turn, owner)
     raiseFloor(this.#chain.floors, turn, us)

@@ -55,7 +55,15 @@ export const SESSION_PROBLEMS = ['session_invalid', 'cross_site', 'internal', 's
 export const BODY_PROBLEMS = ['body_too_large', 'content_type_unsupported', 'json_malformed', 'fields_invalid'] as const
 
 /** Problems of a route that puts events on the disk. */
-export const DURABLE_PROBLEMS = ['rate_limited', 'internal', 'disk_failed', 'busy', 'spool_full', 'disk_low'] as const
+export const DURABLE_PROBLEMS = [
+  'rate_limited',
+  'internal',
+  'disk_failed',
+  'busy',
+  'spool_full',
+  'disk_low',
+  'stopping',
+] as const
 
 /** Problems of any other route that writes to the disk. */
 export const WRITE_PROBLEMS = ['disk_failed', 'disk_low'] as const

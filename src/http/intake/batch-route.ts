@@ -81,7 +81,12 @@ export function batchRoute(deps: BatchDeps) {
     const append = (draft: Draft, index: number): Accepted | Refusal => {
       const appended = appendDraft(draft, account, deps.stamp(), deps)
       if (appended instanceof Problem) return indexed(appended, index)
-      if (!commits.get(appended.done)?.push(index)) commits.set(appended.done, [index])
+      const indexes = commits.get(appended.done)
+      if (indexes !== undefined) indexes.push(index)
+      else {
+        commits.set(appended.done, [index])
+        appended.done.catch(() => {}) // it may reject long before the last event is appended, when it is judged
+      }
       return appended.event
     }
     for (const [index, draft] of drafts.entries()) {

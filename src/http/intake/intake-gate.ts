@@ -12,6 +12,7 @@ import {
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
+import type { SpoolErrorCode } from '../../spool/spool-interface.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
 import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './rate-limit.ts'
@@ -88,7 +89,7 @@ export interface Admission {
   readonly stamp: Stamp
 }
 
-export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
+export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () => Problem> = {
   spool_full: () =>
     new Problem('spool_full', 'The spool for this kind of event is full; its store is behind.', { retryAfterS: 5 }),
   share_full: () =>
@@ -97,6 +98,7 @@ export const SPOOL_REFUSALS: Record<SpoolRefusal, () => Problem> = {
     new Problem('disk_low', 'There is too little free space on the disk to accept events.', { retryAfterS: 5 }),
   busy: () =>
     new Problem('busy', 'Events arrive faster than the disk takes them; send this again.', { retryAfterS: 1 }),
+  stopping: () => new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }),
 }
 
 /** Returns the Problem to answer with, or what the handler needs. `path` is its path without query, at or below `/v1` or `/otlp`. */

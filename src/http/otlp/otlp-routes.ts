@@ -84,6 +84,7 @@ export function otlpRoutes(deps: BatchDeps) {
         return faults.list.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`).join('; ')
       const appended = appendDraft(draft, account, deps.stamp(), deps)
       if (appended instanceof Problem) return appended.detail
+      if (!commits.has(appended.done)) appended.done.catch(() => {}) // it may reject long before it is waited for
       commits.add(appended.done)
       accepted.set(draft.kind, (accepted.get(draft.kind) ?? 0) + 1)
       return undefined

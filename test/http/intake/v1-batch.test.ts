@@ -1,5 +1,5 @@
 // POST /v1/batch: many events in one call, in both forms and packed; what is good is taken, what is bad is named by its index.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
 
@@ -344,6 +344,33 @@ describe('a large array is parsed in slices', () => {
     const { status, json } = await app.post('/v1/batch', damage(whole))
     expect([status, json.code]).toEqual([422, 'json_malformed'])
     expect(await app.events()).toEqual([])
+  })
+})
+
+describe('events that a spool rejects while others of their batch still wait for their turn', () => {
+  const uncaught: unknown[] = []
+  const note = (reason: unknown) => void uncaught.push(reason)
+  beforeEach(() => process.on('unhandledRejection', note))
+  afterEach(() => process.off('unhandledRejection', note))
+  const MANY = Array.from({ length: 3000 }, () => ({ kind: 'exception', process: 'b', exception: 'x' }))
+
+  test('are answered, and none is logged as a bug', async () => {
+    const app = await start({ spoolMaxBytes: 300_000 })
+    const filler = { process: 'full', exception: 'x'.repeat(15_000) }
+    for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++)
+      await app.post('/v1/exception', filler)
+    const { status, json } = await app.post('/v1/batch', MANY)
+    expect([status, json.code, json.items.length]).toEqual([503, 'spool_full', 3000])
+    expect(uncaught.splice(0)).toEqual([])
+  })
+
+  test('by a spool that was closed get 503: Stint is stopping, and the disk is not to blame', async () => {
+    const app = await start()
+    await app.spools.exceptions.close()
+    const { status, json, headers } = await app.post('/v1/batch', MANY)
+    expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'stopping', '5'])
+    expect((await app.post('/v1/exception', { process: 'b', exception: 'x' })).json.code).toBe('stopping')
+    expect(uncaught.splice(0)).toEqual([])
   })
 })
 
