@@ -62,8 +62,11 @@ test('writes files that `stint exec` can read', async () => {
   const [file] = readdirSync(backlog)
   const pending = openPendingEvents(backlog, () => crypto.randomUUID())
   expect(pending.list(receiver.url)).toEqual([file!])
-  expect(pending.read(file!, Date.now() * 1000)).toBeUndefined() // it may still be written to
-  const later = pending.read(file!, (Date.now() + 61_000) * 1000)!
+  const beside = file!.replace(/-\d+-([0-9a-f]{8})\.jsonl$/, `-${process.pid}-$1.jsonl`)
+  writeFileSync(join(backlog, beside), readFileSync(join(backlog, file!)))
+  expect(pending.read(beside, Date.now() * 1000)).toBeUndefined() // its process may still write to it
+  expect(pending.read(beside, (Date.now() + 61_000) * 1000)?.events).toHaveLength(3)
+  const later = pending.read(file!, Date.now() * 1000)!
   expect(later.unreadable).toBe(0)
   const at = expect.any(String)
   expect(later.events as readonly unknown[]).toEqual([

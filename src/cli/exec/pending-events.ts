@@ -17,6 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { OutgoingEvent } from './send-event.ts'
 
@@ -36,7 +37,7 @@ export interface PendingEvents {
   add(events: readonly OutgoingEvent[], url: string, us: number): { readonly file: string; readonly dropped: number }
   /** Names of the files for one Stint, or of all; the oldest first. */
   list(url?: string): string[]
-  /** Undefined if another process has sent and removed it, or is still writing it. `us`: wall clock. */
+  /** Undefined if another process has sent and removed it, or may still write to it. `us`: wall clock. */
   read(file: string, us: number): PendingFile | undefined
   /** Replaces a file by the rest of its events. Returns the new name. */
   replace(file: string, events: readonly PendingEvent[]): string
@@ -115,7 +116,8 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
       }
       const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
       if (modifiedMs === undefined) return undefined
-      if (bytes.length < lengthOf(file) && us - modifiedMs * 1000 < TORN_AFTER_US) return undefined
+      const isUnfinished = bytes.length < lengthOf(file) && us - modifiedMs * 1000 < TORN_AFTER_US
+      if (isUnfinished && !hasLostItsProcess(file)) return undefined
       const lines = bytes.toString('utf8').split('\n')
       const parsed = lines.filter((line) => line !== '').map(parseEvent)
       const events = parsed.filter((event) => event !== undefined)
@@ -130,12 +132,24 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
   }
 }
 
+/** A client library's file bears its host and process (src/client/backlog.ts); nobody writes to it when that process has ended. */
+function hasLostItsProcess(file: string): boolean {
+  const [, host, pid] = /-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.jsonl$/.exec(file) ?? []
+  if (host !== markOf(hostname())) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
 const lengthOf = (file: string): number => Number(NAME.exec(file)![2])
 
 const ageOf = (file: string): string => file.replace('metrics-', '')
 
-/** Hash of an address for a file's name; the lines hold the address itself. */
-const markOf = (url: string) => Bun.hash.xxHash32(url).toString(16).padStart(8, '0')
+/** Hash of an address or host for a file's name; the lines hold the address itself. */
+const markOf = (text: string) => Bun.hash.xxHash32(text).toString(16).padStart(8, '0')
 
 function formatEvent({ kind, url, body: { failed, ...body } }: PendingEvent): string {
   return `${JSON.stringify({ kind, url, body, ...(failed === true && { failed }) })}\n`
