@@ -47,7 +47,7 @@ export interface Fault {
 
 interface ProblemOptions {
   readonly errors?: readonly Fault[]
-  /** Of a batch: the problem of each event, in their order. */
+  /** For a batch: the problem of each event, in order. */
   readonly items?: readonly object[]
   readonly retryAfterS?: number
   readonly allow?: string

@@ -42,7 +42,7 @@ export interface KeyRing {
   find(secret: string): FoundKey | undefined
   /** Adds a key, or changes when it ends. */
   set(row: KeyRow): void
-  /** From the next look-up on the key fails. */
+  /** The key fails from the next look-up on. */
   delete(hash: string): void
   dropAccount(account: string): void
   /** Uses that are not written down yet. */

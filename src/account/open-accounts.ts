@@ -10,7 +10,7 @@ import { loadKeyRing } from './key-ring.ts'
 import { createSeriesBudget } from './series-budget.ts'
 
 export interface OpenAccountsOptions extends AccountsOptions {
-  /** Where accounts.sqlite is or shall be. */
+  /** Path of accounts.sqlite. */
   readonly path: string
 }
 

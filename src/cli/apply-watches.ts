@@ -1,6 +1,6 @@
-// `stint watch apply`: what a file names is created or changed until the server has it; what is the same already is left alone.
-// Watches and channels are recognised by their names as the server keeps them, without white space around; they must be unique in the file. The
-// server judges whether a watch changed: it stores some values in another form.
+// `stint watch apply`: creates or changes watches and channels until the server has the content of a file; unchanged ones are not touched.
+// Watches and channels are identified by their names, trimmed as on the server, which must be unique in the file. The server decides whether a watch
+// changed, because it normalises some values.
 import type { Channel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
@@ -15,7 +15,7 @@ export interface WatchFile {
 export interface Applied {
   readonly action: 'created' | 'changed' | 'deleted'
   readonly what: string
-  /** Of a new webhook. */
+  /** Only for a new webhook. */
   readonly secret?: string
 }
 

@@ -10,9 +10,9 @@ export interface CliConfig {
   /** For events and questions; accounts and keys need a session. */
   readonly apiKey: string | undefined
   readonly keyHeader: string
-  /** Where sessions are stored. */
+  /** The file of stored sessions. */
   readonly sessionPath: string
-  /** Where events are kept that Stint has not acknowledged. */
+  /** The directory of events that Stint has not acknowledged. */
   readonly stateDir: string
   /** Data of the server on this machine, for commands that work while it is stopped. */
   readonly dataDir: string

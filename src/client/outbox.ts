@@ -12,7 +12,7 @@ import type { Settings } from './settings.ts'
 export interface Item {
   /** The event as one line of a batch. */
   readonly line: string
-  /** Where it is kept in case of a crash. */
+  /** The file in which it is kept in case of a crash. */
   readonly segment: Segment | undefined
 }
 

@@ -11,7 +11,7 @@ import { type Dropped, type Options, readSettings } from './settings.ts'
 export type StintOptions = Options
 export type DroppedEvent = Dropped
 
-/** Of what the event is. Inside a run the fields of that run are the defaults. */
+/** The subject of an event. Inside a run the fields of that run are the defaults. */
 export interface Subject {
   readonly process?: string | undefined
   readonly meta?: string | undefined

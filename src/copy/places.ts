@@ -1,4 +1,4 @@
-// Where a copy reads and where it writes: from the arguments and the environment. The target has the server's own settings; a source of the same kind has them
+// The source and target of a copy, from the arguments and the environment. The target has the server's own settings; a source of the same kind has them
 // too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
 import { join, resolve } from 'node:path'
 import { type ClickHouseConfig, type Config, ConfigError, type InfluxConfig, readConfig } from '../config.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 type Env = Readonly<Record<string, string | undefined>>
 
 const SETTINGS = { NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', SIGNUP: 'first' }
-/** What a program needs of its surroundings. A caller's INFLUX_URL must not get the demo's events. */
+/** The environment variables that a program needs. A caller's INFLUX_URL must not get the demo's events. */
 const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LD_LIBRARY_PATH']
 /** The largest part of the log in an error, in characters. */
 const LOG_MAX = 8000

@@ -27,7 +27,7 @@ export function fingerprint(exception: string): string {
 
 export type FingerprintOf = (exception: string) => string
 
-/** Of texts, in two halves: the older one is forgotten when the newer one is full. */
+/** Total length of the remembered texts, in two halves: the older one is dropped when the newer one is full. */
 const REMEMBERED_CHARS = 2_000_000
 
 /** Repeated failures have the same text, and a look-up costs a hundredth of a fingerprint. */
@@ -80,7 +80,7 @@ function describeRaised({ type, message, frames }: Raised, maxChars: number): st
   return [...(header === '' ? [] : [header]), ...top.map((frame) => `  at ${frame}`)].join('\n')
 }
 
-/** Where a recursion stopped is chance. */
+/** The depth at which a recursion stopped is arbitrary. */
 const RECURSES = /StackOverflow|RecursionError|SystemStackError|call stack size|stack overflow/i
 
 /** Frames of the runtime count only if there are no others. */

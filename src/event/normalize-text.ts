@@ -52,7 +52,7 @@ const WORD_END = /[^A-Za-z0-9]|$/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
 const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
-/** Where a source file is deployed varies. */
+/** The directory of a deployed source file varies. */
 const DEPLOYED =
   /(?<![\w/:.])\/(?:[\w.@+-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]s|rb|php|java|go|rs|cs|c|cpp|swift)\b)/g
 const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
@@ -232,7 +232,7 @@ function isName(text: string): boolean {
 const LINE_FEED = 10
 const BACKSLASH = 92
 
-/** Where a quote closes, or else the end of the line: no quote of the kind closes before that, which keeps the search linear. */
+/** The closing quote, or the end of the line without one; the caller need not search this stretch again, which keeps the search linear. */
 function findClose(text: string, from: number, closer: string): { found: boolean; at: number } {
   const code = closer.charCodeAt(0)
   for (let i = from; i < text.length; i++) {

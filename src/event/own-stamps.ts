@@ -30,7 +30,7 @@ export interface OwnStamps {
   claim(event: Event, atUs: number): OwnStamp
 }
 
-/** Of each of the two generations: 8 bytes an entry, at most half of them used. */
+/** Slots per generation (there are two): 8 bytes each, at most half of them used. */
 const SLOTS = 2 ** 21
 const FULL_TIMES_MAX = 10_000
 

@@ -42,7 +42,7 @@ function pairOf(paths: TlsPaths): TlsPair {
   return read
 }
 
-/** By error code, because Bun's own messages name neither setting. */
+/** Messages by error code: Bun's own ones do not name the setting. */
 const NOT_LISTENING: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use; stop the other program or set another PORT',
   EADDRNOTAVAIL: 'this machine does not have that address',

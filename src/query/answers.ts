@@ -1,4 +1,4 @@
-// What the sources found → the JSON that callers see: times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
+// Rows of the sources → the JSON of the answers: times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
 // The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
 import { compare, comparePlaces } from '../store/order.ts'
@@ -131,7 +131,7 @@ export interface ListedProcess extends ProcessRow {
   readonly place: Place
 }
 
-/** What the stores know of each process, `byMeta` of each process and meta, in one row: most recent first, then by name. */
+/** Merges the stores' rows of each process (`byMeta`: of each process and meta) into one: most recent first, then by name. */
 export function mergeProcesses(rows: readonly ProcessRow[], byMeta: boolean): ListedProcess[] {
   const tieOf = ({ process, metas }: ProcessRow) => (byMeta ? `${process}\0${metas[0]}` : process)
   return [...Map.groupBy(rows, tieOf)]

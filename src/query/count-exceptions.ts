@@ -83,7 +83,7 @@ function toRun({ process, meta, uid, state, startedNs, endedNs }: Timing, nowNs:
 
 interface Known {
   readonly subjects: ReadonlyMap<string, Subject>
-  /** Of the subjects without exceptions too. */
+  /** Also holds for subjects without exceptions. */
   readonly knownAfterNs: bigint
 }
 

@@ -1,4 +1,4 @@
-// Where the next page goes on. A cursor carries the range and the moment of the first page, so that both stay what they were, and a digest of
+// The place where the next page continues. A cursor carries the range and the moment of the first page, so that both stay what they were, and a digest of
 // the question's other parameters. It is not secret and not signed: what it can ask for, its bearer can ask for anyway.
 import { createHash } from 'node:crypto'
 import { FIRST_NS, LAST_NS } from '../store/order.ts'

@@ -15,7 +15,7 @@ import { countExceptions, GRACE_NS } from './count-exceptions.ts'
 
 export interface TroublePage {
   readonly timings: readonly Timing[]
-  /** Where to continue although the page is not full: so many timings had no trouble that the search was stopped. */
+  /** The place to continue from although the page is not full: the search stopped after many timings without trouble. */
   readonly stoppedAt?: Place
 }
 

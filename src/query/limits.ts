@@ -48,7 +48,7 @@ export function assertRows(rows: number, question: Question): void {
   throw tooLarge('The answer would have too many rows', MAX_ROWS, `a shorter range${longer}${narrower}`)
 }
 
-/** Of a question that reads no more than it may and takes too long nevertheless. */
+/** The problem of a question that is within its limits and still takes too long. */
 export const tooSlow = (cause?: StoreError) =>
   new Problem(
     'question_too_large',

@@ -19,7 +19,7 @@ export function cutPage<T>(found: readonly T[], { limit, next }: Question, place
   return { items, next: found.length > limit && last !== undefined ? next(placeOf(last)) : null }
 }
 
-/** Of all lists of a kind together. */
+/** Limit for all lists of a kind together. */
 const MAX_REMEMBERED = 200_000
 
 /**

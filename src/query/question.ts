@@ -114,7 +114,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   }
 }
 
-/** Of a question that takes none. Throws Problem `question_invalid`. */
+/** Checks a question without parameters. Throws Problem `question_invalid`. */
 export function assertNoParameters(search: URLSearchParams): void {
   const { faults } = readParameters([], search, 0n)
   if (faults.length > 0) throw incorrect(faults)

@@ -43,7 +43,7 @@ export interface QuestionDeps {
 
 export type Questions = ReturnType<typeof createQuestions>
 
-/** From this part of the budget of series on there is a warning. */
+/** The used share of the series limit from which on there is a warning. */
 const WARN_AT = 0.8
 
 /** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
@@ -189,7 +189,7 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
   }
 }
 
-/** Of a question that has passed `assertBuckets`. */
+/** The buckets of a question that has passed `assertBuckets`. */
 const buckets = ({ every, tz, fromNs, toNs }: Question): Buckets =>
   every === undefined ? {} : bucketsOf(every, tz, fromNs, toNs)
 

@@ -11,7 +11,7 @@ export interface EraseAccountsOptions {
   /** Everything of the account is gone. */
   removed(account: string): void
   readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered' | 'release'>[]
-  /** Of every store that ever held events of this Stint. */
+  /** The sinks of every store that ever held events of this Stint. */
   readonly sinks: readonly Pick<Sink, 'store' | 'erase'>[]
   readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
   /** The stamp clock. */
@@ -133,10 +133,10 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
   }
 }
 
-/** Of one closed account. */
+/** The progress of one closed account. */
 interface Progress {
   readonly seenUs: number
-  /** Of each spool, when nothing more of it can be appended. */
+  /** A mark per spool, taken once nothing more of the account can be appended. */
   marks?: readonly number[]
   /** The stores that hold nothing of it any more. */
   readonly done: Set<string>

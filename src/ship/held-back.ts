@@ -42,7 +42,7 @@ export interface HeldBack {
   release(like: Event): void
   /** The operator gives up what is held back now; `mark` is the spool's. Returns the families; none when nothing is held back. */
   condemn(reason: string, mark: number): readonly Family[]
-  /** What is to be delivered now, and what the operator gave up; without what is held back. */
+  /** Splits off the events to deliver now and those the operator gave up; omits those held back. */
   sort(batch: Pick<Batch, 'events' | 'records'>): Sorted
   /** Forgets the operator's reasons whose mark has been passed. */
   forgetVerdicts(isPassed: (mark: number) => boolean): void

@@ -8,7 +8,7 @@ export interface ShipMeter {
   expired(points: number): void
   /** Events buried in the dead letters. */
   dead(events: number): void
-  /** Of a delivered batch: from the arrival of its oldest event until all of it was stored. */
+  /** The time of a delivered batch from the arrival of its oldest event until all of it was stored. */
   deliverySeconds(seconds: number): void
   /** One write and what the store made of it. */
   batch(outcome: WriteResult['kind']): void

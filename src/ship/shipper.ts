@@ -46,7 +46,7 @@ export interface ShipperStatus {
   readonly sinceUs: number
 }
 
-/** What the loop does next: goes on, waits for events, or pauses. */
+/** The loop's next action: continue, wait for events, or pause. */
 export type Next = 'again' | 'idle' | { readonly pauseMs: number }
 
 export interface Shipper {
@@ -98,7 +98,7 @@ export function createShipper(options: ShipperOptions): Shipper {
   /** While something is held back: where the batch behind those that were delivered begins. */
   let aheadOf: Position | undefined
   let running: Promise<void> | undefined
-  /** What was held back is condemned: the next step begins again at the position. */
+  /** The events held back are condemned: the next step starts again at the position. */
   let isCondemned = false
 
   function enter(state: ShipperStatus['state'], reason?: string, err?: unknown): void {

@@ -23,10 +23,10 @@ export interface CountBacklogOptions {
   readonly disk: Disk
   readonly dir: string
   readonly chain: Chain
-  /** Of the first record that is not delivered. */
+  /** The position of the first record that is not delivered. */
   readonly position: Position
   readonly shares: Shares
-  /** By the first 200 bytes of a record. */
+  /** The owner of a record, from its first 200 bytes. */
   ownerOf(head: string): string | undefined
 }
 

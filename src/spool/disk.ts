@@ -8,7 +8,7 @@ export interface DiskFile {
   read(into: Uint8Array, at: number): Promise<number>
   /** One write; answers the bytes written, which may be fewer than given. */
   write(from: Uint8Array, at: number): Promise<number>
-  /** What was written, and the size of the file, are on the disk when it resolves. */
+  /** Resolves when the written data and the file's size are on the disk. */
   datasync(): Promise<void>
   truncate(bytes: number): Promise<void>
   size(): Promise<number>

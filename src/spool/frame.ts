@@ -27,7 +27,7 @@ export const FRAME_HEAD_BYTES = 24
 const TWO_32 = 2 ** 32
 const TURN_BIT = 2 ** 52
 
-/** Of the clock behind the arrivals; see event/stamp-clock.ts. */
+/** The turn of the clock that gave an arrival; see event/stamp-clock.ts. */
 export type Turn = 0 | 1
 
 /** The newest arrival of each turn, µs since the epoch; 0 when none. */

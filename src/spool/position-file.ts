@@ -30,7 +30,7 @@ export class PositionFile {
     this.#path = join(dir, 'position')
   }
 
-  /** What was last written, and whether a slot that should hold a position does not. Throws NewerFormat, and what the disk throws. */
+  /** The last written position, and whether a slot that should hold one is damaged. Throws NewerFormat and errors of the disk. */
   async load(): Promise<{ bookmark: Bookmark | undefined; damaged: boolean }> {
     const names = await this.#disk.list(this.#dir)
     if (!names.includes('position')) return { bookmark: undefined, damaged: false }

@@ -47,7 +47,7 @@ export interface Segment {
 export interface SegmentHeader {
   readonly index: number
   readonly firstSeq: number
-  /** Of all records before it. */
+  /** The floors of all records before it. */
   readonly floors: Floors
 }
 
@@ -137,7 +137,7 @@ export function raiseFloors(floors: [number, number], [first, second]: Floors): 
 
 const PIECE_BYTES = 4096
 
-/** What can be read from `at` on before the first area that cannot: answers its bytes. */
+/** Reads from `at` up to the first unreadable area. Resolves to the number of bytes. */
 export async function readPrefix(file: DiskFile, into: Uint8Array, at: number): Promise<number> {
   let filled = 0
   try {
@@ -184,14 +184,14 @@ export async function readAround(
   return { bytes, unreadable }
 }
 
-/** What a walk over a whole segment in memory finds, over damage too. */
+/** The result of walking over a whole segment in memory, including damage. */
 export interface Scan {
   readonly firstSeq: number | undefined
   readonly lastSeq: number | undefined
   readonly floors: Floors
   /** After the last good frame. */
   readonly end: number
-  /** What follows `end`: zeros only; the beginning of a frame that was not written out; or more than that can be. */
+  /** The bytes after `end`: only zeros; the beginning of an incomplete frame; or more than such a frame. */
   readonly tail: 'empty' | 'torn' | 'damaged'
 }
 
@@ -269,7 +269,7 @@ export class PassedSegments {
 
 export const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
 
-/** Where damaged bytes and files are kept until an operator has looked at them. */
+/** The directory for damaged bytes and files, kept until an operator has inspected them. */
 export const DAMAGED_DIR = 'damaged'
 
 /** Moves a file that cannot be used to DIR/damaged, under its name; durable when it resolves. */

@@ -2,7 +2,7 @@
 // released when it has been delivered completely. Records from before the start are counted in the background (count-backlog.ts). Records of a
 // deleted account stay in the log until they are passed, but count for nobody.
 
-/** Of the bytes that a spool may hold, as soon as it is shared. */
+/** An owner's share of the spool's maximum size, once the spool is shared. */
 const OWNER_SHARE = 0.5
 
 interface Run {
@@ -14,7 +14,7 @@ interface Run {
 
 export interface SharesOptions {
   readonly runBytes: number
-  /** What the spool may hold. */
+  /** The maximum size of the spool. */
   readonly maxBytes: number
   /** Is there more than one owner? */
   isShared(): boolean
@@ -23,7 +23,7 @@ export interface SharesOptions {
 export class Shares {
   readonly #options: SharesOptions
   readonly #held = new Map<string, number>()
-  /** By rising sequence. */
+  /** In ascending order of sequence. */
   readonly #runs: Run[] = []
   readonly #released = new Set<string>()
   #releasedBytes = 0

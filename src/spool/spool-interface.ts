@@ -17,7 +17,7 @@ export interface SpoolOptions {
   readonly minFreeBytes: number
   /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
   isShared?(): boolean
-  /** Whose share a record takes, by its first 200 bytes: for what is in the spool at the start. Default: nobody's. */
+  /** The owner of a record, from its first 200 bytes; for records in the spool at the start. Default: nobody. */
   ownerOf?(head: string): string | undefined
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
   readonly segmentBytes?: number
@@ -75,7 +75,7 @@ export interface Spool {
 }
 
 // Why an append or an advance did not happen. The codes are those of the closed table in problem.ts, so HTTP can pass them on.
-/** What refuses an append before anything is written; all clear by themselves, `busy` with the next commit. */
+/** Reasons to refuse an append before anything is written; all are temporary, `busy` ends with the next commit. */
 export type SpoolRefusal = 'spool_full' | 'share_full' | 'disk_low' | 'busy'
 
 export type SpoolErrorCode = SpoolRefusal | 'stopping' | 'disk_failed'

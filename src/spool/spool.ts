@@ -240,7 +240,7 @@ class LogSpool implements Spool {
     this.#measure()
   }
 
-  /** Of the record at a position that has been reached; where it is not known, of one before it, so that age is never understated. */
+  /** The arrival of the record at a reached position; if unknown that of an earlier record, so that the age is never understated. */
   #arrivalAt(position: Position): number | undefined {
     const ahead = this.#ahead?.seq === position.seq ? this.#ahead.us : undefined
     return ahead ?? this.#reader.peekUs(position) ?? this.#oldestUs

@@ -72,7 +72,7 @@ export class Writer {
     return this.#filling.length
   }
 
-  /** Of one owner. */
+  /** The bytes of one owner. */
   waitingBytesOf(owner: string): number {
     return this.#filling.byOwner.get(owner) ?? 0
   }

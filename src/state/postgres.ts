@@ -18,7 +18,7 @@ const MIGRATION_LOCK = 0x53746e74
 const LIMITS =
   "set_config('idle_in_transaction_session_timeout', '10000', true), set_config('statement_timeout', '10000', true)"
 
-/** Of each room that writes: how many connections it may open, and the first statement of a write. */
+/** For each room that writes: its maximum number of connections, and the first statement of a write. */
 const ROOMS = {
   accounts: {
     connections: CONNECTIONS,

@@ -70,7 +70,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   const findOthers = async ({ store, read }: Leases): Promise<Holder[]> =>
     (await read(nodeId)).filter((lease) => lease.dataDirId !== dataDirId).map((lease) => ({ store, ...lease }))
 
-  /** Of those that see each other, the one with the smallest id waits and the others give way. */
+  /** If several see each other, the one with the smallest id waits and the others give way. */
   async function take(one: Leases): Promise<Holder | undefined> {
     let other: Holder | undefined
     const taking = async () => {

@@ -12,7 +12,7 @@ import type { ExceptionSource, PointSource, PointStoreFacts } from './source.ts'
 export interface StoresOptions {
   readonly influx: InfluxConfig | undefined
   readonly clickhouse: ClickHouseConfig | undefined
-  /** Where the embedded engine keeps its data. */
+  /** The directory of the embedded engine. */
   readonly embeddedPath: string
   readonly retentionDays: number
   readonly log: Logger

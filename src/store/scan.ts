@@ -1,7 +1,7 @@
 // Reads all events of a store for copies, with stamps and identities, in pieces that fit into memory. The questions of source.ts are for people instead.
 import { type Event, FAMILIES, type Family, type MarkName, ONE_OF } from '../event/event.ts'
 
-/** What is counted: marks by their name, metrics one per name, exceptions. */
+/** The counted kinds: marks by name, metrics one per name, exceptions. */
 type Counted = MarkName | Exclude<(typeof ONE_OF)[Family], 'mark'>
 export type Counts = Readonly<Record<Counted, number>>
 
@@ -25,7 +25,7 @@ export interface ScanSelection {
 export interface Chunk {
   /** Never an event twice. A request's metrics may come in several events of the same stamp. */
   readonly events: readonly Event[]
-  /** Where reading continues behind this chunk. Only the scan that gave it can read it. */
+  /** The position after this chunk. Only the scan that gave it can read it. */
   readonly cursor: string
 }
 

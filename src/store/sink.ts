@@ -3,7 +3,7 @@ import { type Event, KINDS, ownValue } from '../event/event.ts'
 import type { Stamp } from '../event/stamp.ts'
 
 /**
- * What a store made of a batch.
+ * A store's verdict on a batch.
  * - `stored`: all of it is durable, but for `expired` points that lie outside the store's retention.
  * - `refused`: it will never take at least one event of it; nothing is known of the others. Bisect.
  * - `too_large`: split and send again.

@@ -38,7 +38,7 @@ export interface Route {
   readonly parameters?: readonly ParameterName[]
   /** Query parameters of this route alone. */
   readonly ownParameters?: Readonly<Record<string, TSchema>>
-  /** By content type. */
+  /** Keyed by content type. */
   readonly body?: Readonly<Record<string, RequestBody>>
   readonly answers: Readonly<Record<number, Answer>>
   /** Every problem that it may answer with; a Problem where the example says more than the title of its code. */

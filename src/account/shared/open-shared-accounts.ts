@@ -11,7 +11,7 @@ import { openReplica } from './replica.ts'
 export interface OpenSharedAccountsOptions extends AccountsOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string
-  /** Where this node's copy is or shall be. */
+  /** Path of this node's copy. */
   readonly replicaPath: string
 }
 

@@ -48,7 +48,7 @@ interface Parcel {
   readonly sentUs: number
   outcome: Outcome | undefined
   answeredUs: number
-  /** Where it is kept. */
+  /** The file in which it is kept. */
   file: string | undefined
 }
 

@@ -6,7 +6,7 @@ export interface ArchiveFile {
   readonly isExecutable?: boolean
 }
 
-/** By path, with `/`. */
+/** Keyed by path, with `/`. */
 export type ArchiveFiles = Readonly<Record<string, ArchiveFile | string | Uint8Array>>
 
 /** 1985-10-26T08:15:00Z, as npm has it: zip knows no time before 1980. */

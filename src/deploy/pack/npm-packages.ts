@@ -87,7 +87,7 @@ export async function bundleClient(): Promise<string> {
   return built.outputs[0]!.text()
 }
 
-/** By file name. Throws with the compiler's messages. */
+/** Keyed by file name. Throws with the compiler's messages. */
 function declareClient(): Record<string, string> {
   const outDir = mkdtempSync(join(tmpdir(), 'stint-types-'))
   try {

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dir, '../../..')
 export interface LockedPackage {
   readonly name: string
   readonly version: string
-  /** Where it is in the lock: its own name, behind those that it belongs to where there are several versions. */
+  /** Its path in the lock: its own name, after those of its parents if there are several versions. */
   readonly place: string
   readonly integrity: string
   /** Undefined when it is not installed here: it is for another platform. */

@@ -14,7 +14,7 @@ import { refuseStrangers } from './session-cookie.ts'
 export interface ResetRoutesDeps {
   readonly accounts: Pick<Accounts, 'hasEmail' | 'resetPassword'>
   readonly tokens: ResetTokens
-  /** By the client's address and by the e-mail address. */
+  /** Keyed by the client's address and by the e-mail address. */
   readonly limiter: AttemptLimiter
   /** Absent without SMTP. */
   readonly send: ((to: string, url: string) => Promise<void>) | undefined

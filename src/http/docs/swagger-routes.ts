@@ -104,7 +104,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
   return (
     new Elysia({ normalize: false })
       .get('/swagger', ({ request }) => answer(request, 'page', SWAGGER_PAGE, PAGE), HIDDEN)
-      // Of a route `/swagger/` Elysia's adapter for Bun would drop the slash. The page's addresses only hold without it.
+      // Elysia's adapter for Bun would drop the slash of a route `/swagger/`. The page's URLs are only valid without it.
       .get(
         '/swagger/*',
         ({ params }) => {

@@ -1,4 +1,4 @@
-// From a draft to a durable event: its own time or the time of arrival, the budget of series, the spool.
+// Turns a draft into a durable event: its own time or the time of arrival, the series limit, the spool.
 import type { SeriesAdmission } from '../../account/series-budget.ts'
 import { type Destination, destinationOf, type Event, type EventKind } from '../../event/event.ts'
 import type { OwnStamps } from '../../event/own-stamps.ts'

@@ -148,7 +148,7 @@ export function batchRoute(deps: BatchDeps) {
     return { body, init: { status: refusals.length === 0 ? 201 : 207, headers } }
   }
 
-  /** What is not the caller's fault is logged where all problems are. */
+  /** Answers the caller's faults; all other problems are thrown, to be logged in one place. */
   function answerProblem(problem: Problem): BatchAnswer {
     if (problem.status !== 422) throw problem
     deps.countRefused('other', problem.code)
@@ -197,7 +197,7 @@ function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | un
   return undefined
 }
 
-/** Of a batch: thousands of events whose faults are not listed differ in the number of faults alone. */
+/** For one batch: thousands of events whose faults are not listed differ only in the number of faults. */
 function rememberRefusals(): typeof refusalOf {
   const unlisted = new Map<number, Refusal>()
   return (faults, event) => {

@@ -15,7 +15,7 @@ import {
 } from './read-body.ts'
 
 export const CODINGS = ['gzip', 'zstd']
-/** What is parsed at once; with its check a fraction of a turn. */
+/** Bytes that are parsed at once; with the check a fraction of a turn. */
 const SLICE_BYTES = UNSEEN_BYTES
 /** Lines that are not JSON cost an error each. */
 const LINES_PER_SLICE = 64

@@ -83,7 +83,7 @@ export function countFault(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALU
   return undefined
 }
 
-/** Where its closing quote is. Most texts have no quote inside, and the runtime finds the next one fast. */
+/** The position of the closing quote. Most strings contain no quote, and the runtime finds the next one fast. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const quote = bytes.indexOf(QUOTE, start)
   if (quote < 0 || bytes[quote - 1] !== BACKSLASH) return quote < 0 ? bytes.length : quote

@@ -16,7 +16,7 @@ import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import type { Admission } from './intake-gate.ts'
 import { parseJson } from './read-body.ts'
 
-/** What the app's onRequest puts beside Elysia's own context. */
+/** Added to Elysia's context by the app's onRequest. */
 export interface Admitted {
   readonly admission: Admission
 }

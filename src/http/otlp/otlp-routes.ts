@@ -25,7 +25,7 @@ interface Rejected {
   reason: string
 }
 
-/** Of an export in JSON: 8 MiB of brackets would take JSON.parse most of a second. */
+/** Limit of an export in JSON: 8 MiB of brackets would take JSON.parse most of a second. */
 const MAX_VALUES = 500_000
 const ITEMS_PER_LOOK = 16
 const FAULTS_SHOWN = 3

@@ -17,7 +17,7 @@ export class ClickHouseFault extends Error {
 
 const MAX_TEXT = 300
 
-/** From here on a message holds the query or a stack. */
+/** The part of a message that holds the query or a stack. */
 const ECHO = /failed at position|: While executing|: while executing|In scope|Stack trace|\(version /
 
 /** Messages about what was sent: all after the first clause may be a row or the query. */
@@ -100,7 +100,7 @@ const PASSING_CODES = new Set([
 ])
 
 /**
- * What an error of `ClickHouseClient` means; any other is thrown again. The HTTP status says little (500 for a bad row, 404 for a missing table). Events are kept
+ * Judges an error of `ClickHouseClient`; any other is rethrown. The HTTP status says little (500 for a bad row, 404 for a missing table). Events are kept
  * unless the code says "never": an unknown code waits for the operator.
  */
 export function judgeFailure(error: unknown): WriteResult {

@@ -22,7 +22,7 @@ export {
 const MAX_TEXT = 500
 const [FIRST_TIME, LAST_TIME] = ['1970-01-01T00:00:00Z', '2262-01-01T00:00:00Z']
 
-// From the first quote to the last: whole lines of the callers', which belong neither into a log nor into a reason.
+// Removes everything from the first to the last quote: callers' lines, which must not be in a log or a reason.
 const ECHO = /unable to parse '.*'/s
 
 export interface InfluxAddress {

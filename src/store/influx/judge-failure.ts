@@ -7,7 +7,7 @@ import { InfluxFault } from './client.ts'
 // dropped=2" (before). A field type conflict in the same batch wins over it, so the text stands for the whole batch.
 const EXPIRED = /partial write: (?:dropped (\d+) points outside retention|points beyond retention policy dropped=(\d+))/
 
-/** Of an error of `InfluxClient.writeLines`; any other is thrown on. */
+/** Judges an error of `InfluxClient.writeLines`; any other is rethrown. */
 export function judgeFailure(error: unknown): WriteResult {
   if (!(error instanceof InfluxFault)) throw error
   const { status, message: reason, retryAfterMs } = error

@@ -6,7 +6,7 @@ import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } f
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
 import { behindStamps, ceilSecond, floorSecond, fluxText, fluxTime, whereTags } from './selection.ts'
 
-/** Of these processes; undefined = all. */
+/** Only these processes; undefined = all. */
 const among = ({ processes }: MarkSelection): FluxText | undefined =>
   processes?.reduce<FluxText | undefined>((list, process) => {
     const one = flux`r.process == ${fluxText(process)}`

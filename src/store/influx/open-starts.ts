@@ -26,7 +26,7 @@ interface Entry {
 interface Process {
   /** Of [loS, untilS): so many were read. */
   readonly marks: number
-  /** By meta and uid, in the order of their times. */
+  /** Keyed by meta and uid, in order of time. */
   readonly starts: ReadonlyMap<string, ReadonlyMap<string, MarkRow>>
 }
 
@@ -36,7 +36,7 @@ const LAG_S = 1800
 const HELD_MAX = 200_000
 /** A larger selection would cost all others theirs. */
 const ENTRY_MAX = HELD_MAX / 4
-/** What a selection without any start takes. */
+/** The size of a selection without any start. */
 const ENTRY_SIZE = 4
 
 export type OpenStartsCache = ReturnType<typeof createOpenStarts>
@@ -86,7 +86,7 @@ function latestUseful({ fromNs, nowNs, asOfNs, states }: Question): number {
   return floorS(asOfNs !== undefined && asOfNs < settledNs ? asOfNs : settledNs)
 }
 
-/** What was open at `untilS` among the marks of [loS, untilS); of `known`, which ends no later, what is still right. */
+/** The starts open at `untilS` among the marks of [loS, untilS), reusing the valid part of `known`, which ends no later. */
 async function update(reader: MarkReader, known: Entry | undefined, loS: number, untilS: number): Promise<Entry> {
   const fold = createFold()
   let sinceS = loS

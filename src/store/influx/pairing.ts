@@ -99,7 +99,7 @@ export const settledInRange = (fromNs: FluxText, toNs: FluxText): FluxText =>
 /** The time of the mark that settled a classified mark's timing. */
 export const settledAt: FluxText = flux`(if ${HAS_ENDED} then r.ended else r.at)`
 
-/** Of all tables the `limit` rows with the highest `place`, the highest first; rows with the place −1 are never among them. */
+/** The `limit` rows of all tables with the highest `place`, highest first; rows with the place −1 are excluded. */
 export function highestPlaces(limit: number): FluxText {
   const highest = flux`
   |> sort(columns: ["place"], desc: true)

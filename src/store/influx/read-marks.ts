@@ -167,7 +167,7 @@ const [NEWLINE, COMMA, QUOTE, CR, HASH, DOT, Z] = [10, 44, 34, 13, 35, 46, 90]
  */
 function createMarkParser(subjectOf: (process: string, meta: string) => Subject, found: MarkSeries[], asOfUs: number) {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0)
-  /** Of the rows that follow; undefined: a header comes next. */
+  /** The columns of the following rows; undefined: a header is next. */
   let columns: readonly string[] | undefined
   let hasValue = false
   let resultBytes = 0

@@ -21,7 +21,7 @@ export const fluxText = (text: string): FluxText => fluxExpression(String(flux`$
 export const fluxTime = (ns: bigint): FluxText => fluxDateTime(formatNs(ns))
 export const fluxNs = (ns: bigint): FluxText => fluxInteger(ns)
 
-/** Of a column of times. */
+/** Parses a value of a time column. */
 export const parseFluxTime = (text: string): bigint => parseRfc3339(text)!
 
 /** The event's time of a stamp. */

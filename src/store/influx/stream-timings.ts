@@ -64,7 +64,7 @@ export async function streamTimings(
 
 function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' | undefined) {
   const bounds = boundsInUs(q)
-  /** Of each subject the starts without a next mark, by uid. */
+  /** The starts without a next mark, by subject and uid. */
   const starts = new Map<Subject, Map<string, MarkRow>>()
   const pace = createPace()
   let [open, stopped] = [0, false]
