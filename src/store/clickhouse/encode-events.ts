@@ -20,9 +20,9 @@ export const COLUMNS: Readonly<Record<Family, readonly string[]>> = {
 
 /**
  * Fingerprints of a batch of exceptions take up to a second, and requests that arrive meanwhile must not wait for all of them. The longest
- * turn is this and one event, which takes at most a few ms.
+ * turn is this and one event, which takes at most a ms or two.
  */
-const TURN_US = 3000
+const TURN_US = 1000
 /** Reading the clock costs as much as encoding a mark. */
 const EVENTS_PER_LOOK = 16
 
@@ -34,7 +34,7 @@ export interface EncodeOptions {
   readonly clock?: Pick<Clock, 'monotonicUs'>
 }
 
-/** Lines per table. Gives way to other work every few ms. */
+/** Lines per table. Gives way to other work every ms. */
 export async function toRows(
   events: readonly Event[],
   { groupsMetrics = false, fingerprintOf = rememberFingerprints(), clock = systemClock }: EncodeOptions = {},
