@@ -144,14 +144,17 @@ export async function aggregateMetrics(
     }
     await client.readRows(readMetrics(bucket, q, edge), addPoint, q.signal)
   }
-  for (const startNs of [...unsure].sort(compare).slice(-CLOSE_READS)) {
+  const seconds = [...unsure].sort(compare).slice(-CLOSE_READS).map(secondAt)
+  if (seconds.length > 0) {
+    const reads = seconds
+      .map((second, i) => flux`${readMetrics(bucket, q, second)} |> yield(name: ${`${i}`})`)
+      .join('\n')
     const addPoint = (get: GetColumn) => {
       const stampNs = parseFluxTime(get('_time'))
-      const ns = timeNs(stampNs)
-      if (isFull() === undefined) addLast(rowAt(get, ns), toFloat(get('_value')), stampNs)
+      if (isFull() === undefined) addLast(rowAt(get, timeNs(stampNs)), toFloat(get('_value')), stampNs)
       return isFull()
     }
-    await client.readRows(readMetrics(bucket, q, secondAt(startNs)), addPoint, q.signal)
+    await client.readRows(fluxExpression(reads), addPoint, q.signal)
   }
   return [...rows.values()]
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
