@@ -2,9 +2,8 @@
 import type { Clock } from '../clock.ts'
 import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import { createBackoff } from '../ship/backoff.ts'
+import { createBackoff, pause } from '../ship/backoff.ts'
 import { createDelivery } from '../ship/deliver-batch.ts'
-import { pause } from '../ship/pause.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { CopyError } from './places.ts'
 

@@ -1,6 +1,5 @@
 // The pause before the next retry: full jitter (a random share of a doubling ceiling), so that many senders do not return to a recovering
 // store at the same time. The only place in Stint that uses non-cryptographic random numbers.
-
 const FIRST_MS = 100
 
 export interface Backoff {
@@ -22,4 +21,18 @@ export function createBackoff(random: () => number = Math.random): Backoff {
       ceilingMs = FIRST_MS
     },
   }
+}
+
+/** Resolves after `ms`, or at once when the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
 }

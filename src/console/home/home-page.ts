@@ -1,15 +1,16 @@
 // Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds search, sort order and
 // state.
+import type { Alert, AlertPage } from '../../wire/alerts.ts'
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { Summary } from '../../wire/timings.ts'
-import { fill, h, note, setText } from '../kit/dom.ts'
+import { type Api, ApiError } from '../kit/api.ts'
+import { fill, h, nameText, note, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
-import { createFiringList } from './firing-list.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
 import { type DayFigures, type HomeRow, selectRows, toRows, VERDICTS, type Verdict } from './home-rows.ts'
 import { createHomeTable } from './home-table.ts'
@@ -170,3 +171,37 @@ export function describeAll(rows: readonly Pick<HomeRow, 'verdict'>[]): string {
     return `All ${plural(fine, 'process', 'processes')} fine.`.replace('All 1 process', 'The only process is')
   return `${[...troubles, `${formatCount(fine)} fine`].join(', ')}.`
 }
+
+// Firing alerts, as links to the Watches page. Hidden without alerts, and if the session may not read them.
+const ALERTS_MAX = 5
+const NOTHING: AlertPage = { alerts: [], next: null }
+
+/** Loads when started, then every `everyMs`. */
+function createFiringList(api: Api, everyMs: number) {
+  const list = h('ul')
+  const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
+  let shown = ''
+
+  const poll = createPoll<AlertPage>({
+    everyMs: () => everyMs,
+    ask: (signal) => api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
+    show,
+    fail(error) {
+      // The table of processes reports any other failure; the alerts stay as they are.
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) show(NOTHING)
+    },
+  })
+
+  function show({ alerts, next }: AlertPage): void {
+    const signature = JSON.stringify([alerts.map(({ id, summary }) => [id, summary]), next !== null])
+    if (signature === shown) return
+    shown = signature
+    element.hidden = alerts.length === 0
+    fill(list, ...alerts.map(toItem), next !== null && h('li', watchesLink('More alerts')))
+  }
+
+  return { element, start: () => poll.now(), close: () => poll.stop() }
+}
+
+const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
+const toItem = ({ summary }: Alert) => h('li', h('span.badge.badge-bad', 'firing'), ' ', watchesLink(nameText(summary)))
