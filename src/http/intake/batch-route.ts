@@ -75,7 +75,11 @@ export function batchRoute(deps: BatchDeps) {
   }
 
   /** Large batches that come together wait for room in the spools before each slice, and small requests beside them are not refused. */
-  async function appendAll(drafts: readonly (Draft | Refusal)[], account: string): Promise<(Accepted | Refusal)[]> {
+  async function appendAll(
+    drafts: readonly (Draft | Refusal)[],
+    account: string,
+    isInOneTurn: boolean,
+  ): Promise<(Accepted | Refusal)[]> {
     const results: (Accepted | Refusal)[] = []
     const commits = new Map<Promise<void>, number[]>()
     const append = (draft: Draft, index: number): Accepted | Refusal => {
@@ -91,7 +95,7 @@ export function batchRoute(deps: BatchDeps) {
     }
     for (const [index, draft] of drafts.entries()) {
       if (index % EVENTS_PER_LOOK === 0) {
-        if (index > 0 && turns.isOver()) await turns.take(account)
+        if (!isInOneTurn && turns.isOver()) await turns.take(account)
         for (let full = backpressure(); full !== undefined; full = backpressure()) await full
       }
       results.push('status' in draft ? draft : append(draft, index))
@@ -134,9 +138,10 @@ export function batchRoute(deps: BatchDeps) {
     const sent = await readBatch(request, reserve)
     const read = async () =>
       parseAll(request, await unpackBatch(request, sent, account, reserve, turns), account, reserve)
-    const drafts = await (isShort(request, sent) ? read() : turns.alone(account, read))
+    const short = isShort(request, sent)
+    const drafts = await (short ? read() : turns.alone(account, read))
     deps.rateLimit.owe(account, drafts.length - 1)
-    const results = await appendAll(drafts, account)
+    const results = await appendAll(drafts, account, short)
     const refusals = results.filter((result): result is Refusal => 'status' in result)
     if (refusals.length === results.length) return answerProblem(commonProblem(refusals))
     count(results)
