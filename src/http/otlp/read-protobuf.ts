@@ -14,6 +14,8 @@ export class ProtobufError extends Error {
 }
 
 const MAX_DEPTH = 32
+/** More than 8 MiB of spans hold, but of empty messages there would be four millions, each an object. */
+const MAX_FIELDS = 1_000_000
 /** Fields read between two pauses: some 100 µs. */
 const FIELDS_PER_PAUSE = 128
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -96,6 +98,7 @@ function* readMessage(
 
   while (at < bytes.length) {
     if (++read.fields % FIELDS_PER_PAUSE === 0) yield
+    if (read.fields > MAX_FIELDS) throw new ProtobufError(`must hold at most ${MAX_FIELDS} fields`)
     const tag = varint()
     const wire = tag % 8
     const field = message[Math.floor(tag / 8)]
