@@ -217,3 +217,18 @@ test('a text that repeats is fingerprinted once, until as many characters of oth
   expect(computed).toHaveLength(8)
   expect(fingerprintOf('h'.repeat(1000))).toBe(`of ${'h'.repeat(1000)}`)
 })
+
+test.each([
+  ...'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ').map((month) => [`20 ${month} 2026`, '<date>']),
+  ['20/11/2026', '<date>'],
+  ['20.11.2026', '<date>'],
+  ['21:52:10', '<date>'],
+  ['10.0.0.17:80', '<address>'],
+  ['00:1A:2b:3c:4d:5e', '<address>'],
+  ['00-1a-2b-3c-4d-5e', '<address>'],
+  ['fe80::1', '<address>'],
+  ['7f3a12bc9d', '<number>'],
+  ['user42x', '<number>'],
+])('%s varies', (text, placeholder) => {
+  expect(normalizeException(`failed with ${text} there`)).toBe(`failed with ${placeholder} there`)
+})
