@@ -50,14 +50,15 @@ export function otlpRoutes(deps: BatchDeps) {
       rejected.reason ||= reason
     }
     let looked = 0
+    const look = async () => {
+      if (turns.isOver()) await turns.take(account)
+      await room()
+    }
     for (const { bodies, items, fault } of translated) {
-      if (looked++ % ITEMS_PER_LOOK === 0) {
-        if (turns.isOver()) await turns.take(account)
-        await room()
-      }
+      if (looked++ % ITEMS_PER_LOOK === 0) await look()
       if (fault !== undefined) reject(items, fault)
       for (const body of bodies) {
-        events++
+        if (events++ % ITEMS_PER_LOOK === 0) await look()
         const reason = append(body)
         if (reason === undefined) continue
         deps.countRefused('other', 'fields_invalid')

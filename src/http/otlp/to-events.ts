@@ -16,7 +16,7 @@ import {
 
 /** One span, record or data point, with its events; several data points may share an event. */
 export interface Translated {
-  readonly bodies: Json[]
+  readonly bodies: Iterable<Json>
   /** How many items of OTLP they stand for. */
   readonly items: number
   /** Why it cannot be translated. */
@@ -76,18 +76,20 @@ export function* spansToEvents(request: Json): Generator<Translated> {
       continue
     }
     const run = { ...subject, uid: text(item.spanId).toLowerCase() }
-    const failed = integer(object(item.status).code) === STATUS_ERROR
-    const exceptions = list(item.events)
-      .filter(({ name }) => name === 'exception')
-      .map(({ timeUnixNano, attributes }) => ({
-        kind: 'exception',
-        ...run,
-        exception: cut(exceptionText(attributesOf(attributes)) ?? '', MAX_EXCEPTION),
-        at: atOf(timeUnixNano) ?? endedAt,
-      }))
-    const end = { kind: 'end', ...run, ...(failed && { failed }), at: endedAt }
-    yield { items: 1, bodies: [{ kind: 'start', ...run, at: startedAt }, ...exceptions, end] }
+    yield { items: 1, bodies: spanToBodies(item, run, startedAt, endedAt) }
   }
+}
+
+/** A generator, as a span of 8 MiB has up to a hundred thousand exceptions. */
+function* spanToBodies(span: Json, run: Json, startedAt: string, endedAt: string): Generator<Json> {
+  yield { kind: 'start', ...run, at: startedAt }
+  for (const { name, timeUnixNano, attributes } of list(span.events)) {
+    if (name !== 'exception') continue
+    const exception = cut(exceptionText(attributesOf(attributes)) ?? '', MAX_EXCEPTION)
+    yield { kind: 'exception', ...run, exception, at: atOf(timeUnixNano) ?? endedAt }
+  }
+  const failed = integer(object(span.status).code) === STATUS_ERROR
+  yield { kind: 'end', ...run, ...(failed && { failed }), at: endedAt }
 }
 
 export function* logsToEvents(request: Json): Generator<Translated> {

@@ -35,6 +35,20 @@ const span = (name: string, rest: object = {}) => {
 }
 
 describe('traces', () => {
+  test('a span with more exceptions than the disk takes at once is accepted whole', async () => {
+    const process = '😀'.repeat(250)
+    const us = nowUs() - 10_000_000
+    const events = Array.from({ length: 10_000 }, (_, i) => ({
+      timeUnixNano: ns(us + i),
+      name: 'exception',
+      attributes: strings({ 'exception.message': 'disk full' }),
+    }))
+    const attributes = strings({ 'stint.process': process, 'stint.meta': '😀'.repeat(500) })
+    const answer = await app.post('/otlp/v1/traces', traces('', span('import', { events, attributes })))
+    expect([answer.status, answer.json]).toEqual([200, {}])
+    expect(await eventsOf(process)).toHaveLength(10_002)
+  })
+
   test('a root span is a run with its times, id and failure', async () => {
     const raised = {
       timeUnixNano: ns(nowUs() - 9_997_000),
