@@ -1,5 +1,5 @@
 // Delivers notifications from the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
-// * One delivery per channel at a time; a slow receiver does not delay other channels.
+// * One delivery per channel at a time; a slow receiver does not delay other channels: the channels take turns.
 // * The notifications of one alert reach a channel in order: "firing" is never the last one after "resolved".
 // * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is deleted.
 // * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
@@ -12,6 +12,8 @@ import { createTokens } from './tokens.ts'
 const STEP_MS = 1000
 const DUE_ROWS = 2000
 const CHANNELS_AT_ONCE = 16
+/** After this time a channel begins no further message in its turn. */
+const TURN_US = 10e6
 const DIGEST_OVER = 5
 const GIVE_UP_AFTER_US = 24 * 3_600e6
 const BACKOFF_S = [5, 15, 30, 60, 120, 300, 600, 1800, 3600]
@@ -57,6 +59,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { store, deliver, nowUs, log, meter } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const inFlight = new Map<string, Promise<void>>()
+  /** For each channel with due notifications the number of its last turn, which counts up when a delivery begins and when it ends. */
+  const turns = new Map<string, number>()
+  let turn = 0
   const tokens = createTokens(nowUs)
   let timer: Timer | undefined
   let isStopping = false
@@ -109,22 +114,32 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function deliverTo(id: string, rows: readonly Notification[]): Promise<void> {
     const channel = await store.channel(id)
     if (channel === undefined) return
+    const untilUs = nowUs() + TURN_US
     const old = rows.filter(({ createdUs }) => nowUs() - createdUs > GIVE_UP_AFTER_US)
     if (old.length > 0) await giveUp(channel, old)
     for (const message of toMessages(channel, rows.slice(old.length))) {
-      if (isStopping || options.mayDeliver?.() === false || !tokens.take(id, RATES[channel.kind]) || !mayEmail(channel))
-        return
+      if (isStopping || nowUs() > untilUs || options.mayDeliver?.() === false) return
+      if (!tokens.take(id, RATES[channel.kind]) || !mayEmail(channel)) return
       if (!(await send(channel, message))) return // the others would probably fail, too: they wait for the next step
     }
   }
 
   async function step(): Promise<void> {
+    const began = turn
     const rows = await store.due(nowUs(), DUE_ROWS)
-    for (const [channel, own] of Map.groupBy(rows, (row) => row.channel)) {
-      if (inFlight.has(channel) || inFlight.size >= CHANNELS_AT_ONCE) continue
+    const byChannel = Map.groupBy(rows, (row) => row.channel)
+    for (const channel of turns.keys()) if (!byChannel.has(channel) && !inFlight.has(channel)) turns.delete(channel)
+    const lastTurn = (channel: string) => turns.get(channel) ?? 0
+    for (const [channel, own] of [...byChannel].sort(([a], [b]) => lastTurn(a) - lastTurn(b))) {
+      // a delivery since `began` may have sent these rows already
+      if (inFlight.has(channel) || lastTurn(channel) > began || inFlight.size >= CHANNELS_AT_ONCE) continue
+      turns.set(channel, ++turn)
       const delivery = deliverTo(channel, own)
         .catch((err: unknown) => onFault(err, `notifications to ${channel} could not be delivered; retrying`))
-        .finally(() => inFlight.delete(channel))
+        .finally(() => {
+          inFlight.delete(channel)
+          turns.set(channel, ++turn)
+        })
       inFlight.set(channel, delivery)
     }
     await Promise.all(inFlight.values())

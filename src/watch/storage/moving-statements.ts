@@ -123,9 +123,11 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
     async due(nowUs, limit) {
       const rows = await read(() =>
         all<OutboxRow>(
-          `SELECT * FROM outbox WHERE next_us <= $1 AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert
-             AND earlier.channel = outbox.channel AND earlier.seq < outbox.seq AND earlier.next_us > $1)
-           ORDER BY channel, seq LIMIT $2`,
+          `SELECT * FROM outbox WHERE seq IN (
+             SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert
+               AND earlier.channel = outbox.channel AND earlier.seq < outbox.seq AND earlier.next_us > $1)
+             ORDER BY row_number() OVER (PARTITION BY channel ORDER BY seq) LIMIT $2)
+           ORDER BY channel, seq`,
           nowUs,
           limit,
         ),

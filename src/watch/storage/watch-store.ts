@@ -121,7 +121,10 @@ export interface WatchStore {
   commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number): Promise<void>
   judged(): Promise<Map<string, number>>
 
-  /** By channel and order of creation, at most `limit`. One that waits for its retry holds back the later ones of its alert and channel. */
+  /**
+   * By channel and order of creation, at most `limit`, of which every channel gets a fair share. One that waits for its retry holds back the later
+   * ones of its alert and channel.
+   */
   due(nowUs: number, limit: number): Promise<Notification[]>
   /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
   settle(

@@ -160,6 +160,72 @@ test('a receiver that does not answer delays no other channel', async () => {
   expect((await store.channel('cha_2'))?.last?.ok).toBe(true)
 })
 
+test('a broken channel with thousands of waiting notifications delays no other channel', async () => {
+  await store.addChannel(channelOf('cha_2', { target: url('/fast') }), 10)
+  await fill(channelOf('cha_1', { target: url('/broken') }), 2100)
+  await store.commit([opened(alertOf('ale_x', 'wat_1'), [notificationOf('msg_x', 'cha_2')])], new Map(), now)
+  answer = (path) => new Response(null, { status: path === '/broken' ? 500 : 200 })
+  await outboxOf().step()
+  expect(received.map(({ path }) => path).sort()).toEqual(['/broken', '/fast'])
+})
+
+test('many channels that do not answer leave a turn to the others', async () => {
+  await store.addWatch(watchOf('wat_1'), 10)
+  const silentOnes = Array.from({ length: 20 }, (_, i) => `cha_${10 + i}`)
+  for (const id of [...silentOnes, 'cha_9'])
+    await store.addChannel(channelOf(id, { target: url(id === 'cha_9' ? '/fast' : '/slow') }), 50)
+  const alerts = Array.from({ length: 3 }, (_, i) => `ale_${i}`)
+  const sent = (alert: string, channel: string) => notificationOf(`msg_${alert}_${channel}`, channel, alert)
+  await store.commit(
+    alerts.map((id) =>
+      opened(
+        alertOf(id, 'wat_1'),
+        [...silentOnes, 'cha_9'].map((channel) => sent(id, channel)),
+      ),
+    ),
+    new Map(),
+    now,
+  )
+  answer = (path) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
+  const outbox = outboxOf()
+  await outbox.step()
+  await outbox.step()
+  expect(received.filter(({ path }) => path === '/fast')).toHaveLength(3)
+})
+
+test('a channel that answers slowly gives its turn to others', async () => {
+  await fill(channelOf('cha_1', { target: url('/hook') }), 30)
+  answer = () => {
+    now += 6e6
+    return new Response('ok')
+  }
+  const outbox = outboxOf()
+  await outbox.step()
+  expect(received).toHaveLength(2)
+  await outbox.step()
+  expect(received).toHaveLength(4)
+})
+
+test('a notification that was delivered while the outbox was read is not sent again', async () => {
+  await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+  const { due } = store
+  let whileRead: (() => Promise<void>) | undefined
+  store = {
+    ...store,
+    async due(...args) {
+      const rows = await due(...args)
+      const other = whileRead
+      whileRead = undefined
+      await other?.()
+      return rows
+    },
+  }
+  const outbox = outboxOf()
+  whileRead = () => outbox.step()
+  await outbox.step()
+  expect(received).toHaveLength(1)
+})
+
 describe('people', () => {
   test('get one digest when more than five alerts fire at once', async () => {
     await fill(channelOf('cha_1', { kind: 'slack', target: url('/slack') }), 200)
