@@ -16,7 +16,7 @@ import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import type { BodyBudget, Keep, Reserve } from './body-budget.ts'
 import type { FairTurns } from './fair-turns.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { isShort, parseBatch, readBatch, UnreadableLine, unpackBatch } from './read-batch.ts'
+import { isShort, parseBatch, readBatch, UnreadEvent, unpackBatch } from './read-batch.ts'
 import type { Admitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
@@ -193,7 +193,7 @@ export function batchRoute(deps: BatchDeps) {
 
 /** Undefined when there are faults. */
 function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | undefined {
-  if (event instanceof UnreadableLine) faults.add('', event.detail)
+  if (event instanceof UnreadEvent) faults.add('', event.detail)
   else if (!isObject(event)) faults.add('', 'must be a JSON object')
   else if (!Object.hasOwn(event, 'kind')) faults.add('/kind', 'is required')
   // Without its kind nothing more can be said of an event.
@@ -206,7 +206,7 @@ function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | un
 function rememberRefusals(): typeof refusalOf {
   const unlisted = new Map<number, Refusal>()
   return (faults, event) => {
-    if (faults.list.length > 0 || event instanceof UnreadableLine) return refusalOf(faults, event)
+    if (faults.list.length > 0 || event instanceof UnreadEvent) return refusalOf(faults, event)
     const refusal = unlisted.get(faults.count) ?? refusalOf(faults, event)
     unlisted.set(faults.count, refusal)
     return refusal
@@ -215,7 +215,7 @@ function rememberRefusals(): typeof refusalOf {
 
 function refusalOf({ list, count }: Faults, event: unknown): Refusal {
   const [code, what] =
-    event instanceof UnreadableLine
+    event instanceof UnreadEvent && event.code === 'json_malformed'
       ? (['json_malformed', 'The event could not be read as JSON.'] as const)
       : (['fields_invalid', 'The event is invalid.'] as const)
   const more = count - list.length

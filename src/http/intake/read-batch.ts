@@ -21,8 +21,11 @@ const SLICE_BYTES = UNSEEN_BYTES
 const LINES_PER_SLICE = 64
 
 /** Stands for a line that is not JSON, or an event that is too large, so that the others of its batch can be accepted. */
-export class UnreadableLine {
-  constructor(readonly detail: string) {}
+export class UnreadEvent {
+  constructor(
+    readonly code: 'json_malformed' | 'fields_invalid',
+    readonly detail: string,
+  ) {}
 }
 
 /** The bytes as they were sent. Throws Problem `body_too_large` or `busy`. */
@@ -182,7 +185,7 @@ function* parseSlice(slice: Uint8Array, lastFrom: number, elements: number): Gen
   const fault = last.length > MAX_BODY_BYTES ? TOO_LARGE : countFault(last)
   if (fault === undefined) return yield parseElements(slice, elements)
   if (elements > 1) yield parseElements(slice.subarray(0, lastFrom - 1), elements - 1)
-  yield [new UnreadableLine(fault)]
+  yield [new UnreadEvent('fields_invalid', fault)]
 }
 
 const TOO_LARGE = `must have at most ${MAX_BODY_BYTES} bytes`
@@ -236,11 +239,12 @@ function* parseLines(bytes: Uint8Array): Generator<unknown[]> {
 }
 
 function parseLine(line: Uint8Array): unknown {
-  if (line.length > MAX_BODY_BYTES) return new UnreadableLine(TOO_LARGE)
+  if (line.length > MAX_BODY_BYTES) return new UnreadEvent('fields_invalid', TOO_LARGE)
   try {
     return parseJson(line)
   } catch (error) {
-    if (error instanceof Problem) return new UnreadableLine(error.errors?.[0]?.detail ?? error.detail)
-    throw error
+    if (!(error instanceof Problem)) throw error
+    const { code, errors, detail } = error
+    return new UnreadEvent(code === 'json_malformed' ? code : 'fields_invalid', errors?.[0]?.detail ?? detail)
   }
 }

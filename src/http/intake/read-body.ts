@@ -38,15 +38,16 @@ export async function collectBytes(
   return Buffer.concat(chunks)
 }
 
-/** Values of a large body. A valid event has at most some 160; of a much larger one all faults can still be told in a few ms. */
+/** Values of a large body. A valid event has at most some 160; all faults of a much larger one can still be reported, in a few ms. */
 const MAX_VALUES = 5000
-/** Bodies of at most so many bytes are parsed unseen, in a millisecond at worst: JSON.parse takes 70 ms for 256 KiB of brackets. */
+/** Bodies of at most this size are parsed without a look at their values, in a millisecond at worst: JSON.parse takes 70 ms for 256 KiB of brackets. */
 export const UNSEEN_BYTES = 8 * 1024
 
-/** Throws Problem json_malformed for invalid UTF-8, invalid JSON and too many values; a byte order mark is accepted. */
+/** Throws Problem `json_malformed` for invalid UTF-8 and invalid JSON, `fields_invalid` for too many values; a byte order mark is accepted. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALUES): unknown {
   const fault = countFault(bytes, maxValues)
-  if (fault !== undefined) throw jsonMalformed(fault)
+  if (fault !== undefined)
+    throw new Problem('fields_invalid', 'The body has a fault.', { errors: [{ pointer: '', detail: fault }] })
   let text: string
   try {
     text = utf8.decode(bytes)

@@ -25,7 +25,7 @@ interface Rejected {
   reason: string
 }
 
-/** Of an export in JSON: more than 8 MiB of spans hold, but of brackets there would be eight millions. */
+/** Limit of an export in JSON: 8 MiB of spans hold fewer, but 8 MiB of brackets would be eight million. */
 const MAX_VALUES = 1_000_000
 const ITEMS_PER_LOOK = 16
 const FAULTS_SHOWN = 3
@@ -146,7 +146,7 @@ async function parse(
       ? await runInTurns(readProtobuf(bytes, message), account, turns)
       : parseJson(bytes, MAX_VALUES)
   } catch (cause) {
-    const isMalformed = cause instanceof Problem && cause.code === 'json_malformed'
+    const isMalformed = cause instanceof Problem && ['json_malformed', 'fields_invalid'].includes(cause.code)
     if (!isMalformed && !(cause instanceof ProtobufError)) throw cause
     const faults = cause instanceof Problem ? cause.errors : [{ pointer: '', detail: cause.message }]
     throw new Problem('otlp_malformed', 'The body could not be read.', { ...(faults && { errors: faults }), cause })

@@ -14,7 +14,7 @@ export class ProtobufError extends Error {
 }
 
 const MAX_DEPTH = 32
-/** More than 8 MiB of spans hold, but of empty messages there would be four millions, each an object. */
+/** 8 MiB of spans hold fewer, but 8 MiB of empty messages would be four million, each an object. */
 const MAX_FIELDS = 1_000_000
 /** Fields read between two pauses: some 100 µs. */
 const FIELDS_PER_PAUSE = 128

@@ -127,6 +127,13 @@ describe('a batch with faults', () => {
       const { status, json } = await app.post('/v1/batch', body, headers)
       expect([status, json.accepted, json.refused]).toEqual([207, 2, 3])
       const faults = json.items.map(({ errors }: { errors?: { detail: string }[] }) => errors?.[0])
+      expect(json.items.map(({ code }: { code?: string }) => code)).toEqual([
+        'fields_invalid',
+        undefined,
+        'fields_invalid',
+        undefined,
+        'fields_invalid',
+      ])
       expect(faults).toEqual([
         { pointer: '/0', detail: 'must hold at most 5000 values' },
         undefined,

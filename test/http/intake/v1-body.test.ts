@@ -218,7 +218,14 @@ describe('JSON', () => {
     ['strings', `[${'"",'.repeat(60_000)}""]`],
     ['strings without commas', '""'.repeat(131_072)],
   ])('a large body of more than 5000 values is refused before it is parsed: %s', async (_, body) => {
-    expectMalformed(await app.post('/v1/metrics', body), 'must hold at most 5000 values')
+    const answer = await app.post('/v1/metrics', body)
+    expectFault(
+      answer,
+      'fields_invalid',
+      'The data is incorrect',
+      'The body has a fault.',
+      'must hold at most 5000 values',
+    )
   })
 
   test('commas, quotes and brackets in a text are no values', async () => {
