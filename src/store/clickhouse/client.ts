@@ -3,6 +3,7 @@
 import { dlopen } from 'bun:ffi'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Asker } from '../source.ts'
+import { bindOnConnection } from './bind-parameters.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
 import { ClickHouseFault, toFault } from './judge-failure.ts'
 
@@ -61,7 +62,7 @@ export async function openClickHouseClient(
   if (isEmbedded(address)) {
     const clients: ClickHouseClient[] = []
     for (let i = 0; i < connections; i++) {
-      const client = wrap(createClient({ connection: await connectEngine(address.path), log }), '')
+      const client = bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
       await client.run('SET max_query_size = 0') // statements of the sink hold whole batches; it lasts as long as the connection
       clients.push(client)
     }

@@ -155,6 +155,47 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
     await client.close()
   })
 
+  test('a parameter arrives as it is, and no text of it becomes SQL', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000)
+    const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join('')
+    const texts = ['', ascii, "\\'; SELECT 1 --", '{x:String}', '\\N', '\\x41', 'ü€😀\u2028', "'", '\\', 'NULL']
+    for (const x of texts) {
+      expect(await client.select('SELECT {x:String} AS text, length({x:String}) AS bytes', { x })).toEqual([
+        { text: x, bytes: Buffer.byteLength(x) },
+      ])
+    }
+    const numbers = { whole: 4_294_967_295, negative: -5, ns: '9223372036854775807' }
+    const sql = 'SELECT {whole:UInt32} AS whole, {negative:Int64} AS negative, toString({ns:Int64}) AS ns'
+    expect(await client.select(sql, numbers)).toEqual([numbers])
+    await client.close()
+  })
+
+  test('a parameter lasts for its statement alone', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000)
+    const sql = 'SELECT {account:String} AS account'
+    expect(await client.select(sql, { account: 'ada' })).toEqual([{ account: 'ada' }])
+    expect(await client.select(sql)).toEqual([{ account: '' }])
+    expect(await client.selectArrays(sql, { other: 1 })).toEqual([['']])
+    await client.close()
+  })
+
+  test('a question with parameters does not wait for a long one of another account', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000, 2)
+    const ended: string[] = []
+    const ask = async (account: string, seconds: number) => {
+      const sql =
+        'SELECT {account:String} AS account, sleepEachRow(0.1) FROM numbers({rows:UInt32}) SETTINGS max_block_size = 1'
+      const rows = await client.select<{ account: string }>(sql, { account, rows: seconds * 10 }, { account })
+      expect(rows.every((row) => row.account === account)).toBe(true)
+      ended.push(account)
+    }
+    const long = ask('long', 8)
+    for (let i = 0; i < 5; i++) await ask('short', 0.1)
+    expect(ended).toEqual(Array(5).fill('short'))
+    await long
+    await client.close()
+  }, 60_000)
+
   test('the engine aborts a question that takes too long, and its rows do not appear in the next answer', async () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)
     const slow = "SELECT number, 'of somebody else' AS text, sleepEachRow(0.01) FROM numbers(1000)"
