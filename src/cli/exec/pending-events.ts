@@ -107,6 +107,7 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
     list,
     read(file, us) {
       const path = pathOf(file)
+      const isComplete = hasLostItsProcess(file) // before it is read: the process may write its last event at any time
       let bytes: Buffer
       try {
         bytes = readFileSync(path)
@@ -117,7 +118,7 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
       const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
       if (modifiedMs === undefined) return undefined
       const isUnfinished = bytes.length < lengthOf(file) && us - modifiedMs * 1000 < TORN_AFTER_US
-      if (isUnfinished && !hasLostItsProcess(file)) return undefined
+      if (isUnfinished && !isComplete) return undefined
       const lines = bytes.toString('utf8').split('\n')
       const parsed = lines.filter((line) => line !== '').map(parseEvent)
       const events = parsed.filter((event) => event !== undefined)
