@@ -30,3 +30,16 @@ export function parsingExitCode(error: unknown): number | undefined {
   if (!(error instanceof CommanderError)) return undefined
   return error.exitCode === 0 ? 0 : EXIT_USAGE
 }
+
+/** Drops what follows an unknown command: commander answers `nosuch --help` with the help of all commands. */
+export function upToUnknown(program: Program, args: readonly string[]): readonly string[] {
+  let command = program
+  for (const [i, name] of args.entries()) {
+    const { commands, registeredArguments } = command
+    if (commands.length === 0 || registeredArguments.length > 0 || name.startsWith('-') || name === 'help') return args
+    const found = commands.find((it) => it.name() === name)
+    if (found === undefined) return args.slice(0, i + 1)
+    command = found
+  }
+  return args
+}

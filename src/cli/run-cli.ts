@@ -2,7 +2,7 @@
 // exports `register(program, io)`; it throws a CliError to end with a message and another exit code.
 import packageJson from '../../package.json' with { type: 'json' }
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
-import { createProgram, type Program, parsingExitCode } from './program.ts'
+import { createProgram, type Program, parsingExitCode, upToUnknown } from './program.ts'
 
 interface Commands {
   register(program: Program, io: Io): void
@@ -37,7 +37,7 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const program = createProgram(io, packageJson.description, packageJson.version, HELP)
   try {
     for (const load of filesOf(args)) (await load()).register(program, io)
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(upToUnknown(program, args), { from: 'user' })
     return 0
   } catch (error) {
     const parsing = parsingExitCode(error)

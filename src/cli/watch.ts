@@ -53,6 +53,7 @@ export function register(program: Program, io: Io): void {
     .action(async ({ json }: Json) => {
       const { watches } = await list(api())
       if (json) printJson({ watches })
+      else if (watches.length === 0) io.stderr.write('No watches.\n')
       else io.stdout.write(formatTable(['ID', 'STATE', 'NAME', 'PROCESS', 'CONDITIONS'], watches.map(toRow)))
     })
 
@@ -172,6 +173,7 @@ export function register(program: Program, io: Io): void {
       const search = new URLSearchParams({ limit: String(limit), ...(state !== undefined && { state }) })
       const page = (await api().askWithKey('GET', `/api/alerts?${search}`)).body as AlertPage
       if (json) printJson(page)
+      else if (page.alerts.length === 0) io.stderr.write('No alerts.\n')
       else io.stdout.write(formatTable(['SINCE', 'STATE', 'CONDITION', 'SUMMARY'], page.alerts.map(alertRow)))
     })
 }

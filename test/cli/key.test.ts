@@ -107,8 +107,10 @@ describe('a usage error exits with 2 and prints the usage', () => {
   test.each<[string, string]>([
     ['', 'Usage: stint'],
     ['nope', "unknown command 'nope'"],
+    ['nope --help', "unknown command 'nope'"],
     ['key', 'Usage: stint key'],
     ['key nope', "unknown command 'nope'"],
+    ['key nope --help', "unknown command 'nope'"],
     ['key create', "required option '--name <name>'"],
     [
       'key create --name x --scopes admin',

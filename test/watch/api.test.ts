@@ -32,6 +32,15 @@ const channel = async (body: object = {}) =>
   (await ask('POST', '/api/channels', { name: 'hook', kind: 'webhook', url: 'https://example.com/x', ...body })).json
     .channel
 
+test('stint watch list and stint alerts report that there is nothing to list', async () => {
+  const { run } = createPerson(app.url)
+  for (const [line, stderr] of [
+    ['watch list', 'No watches.\n'],
+    ['alerts', 'No alerts.\n'],
+  ] as const)
+    expect(await run(line, { env: { STINT_API_KEY: key } })).toMatchObject({ exitCode: 0, stdout: '', stderr })
+})
+
 describe('a channel', () => {
   test('shows the secret of a webhook once, and never again', async () => {
     const made = await channel()
