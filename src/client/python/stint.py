@@ -155,7 +155,6 @@ class Stint:
         self._fault, self._url, self._headers, self._backlog_dir = _read_settings(url, key, service, backlog)
         self._opener = urllib.request.build_opener(_NoRedirect)
         self._warned = float("-inf")
-        self._unwarned = 0
         self._reset()
         _clients.add(self)
 
@@ -166,6 +165,7 @@ class Stint:
         self._in_hand: list[tuple[str, _Segment | None]] = []
         self._bytes = self._added = self._settled = 0
         self._is_hurried = False
+        self._unwarned = 0
         self._thread: threading.Thread | None = None
         self._times = _Times()
         self._backlog = None if self._backlog_dir is None else _Backlog(self._backlog_dir, self._url, self._warn)
@@ -319,6 +319,8 @@ class Stint:
             if body is None:
                 body = gzip.compress(f"[{','.join(line for line, _ in in_hand)}]".encode(), 6, mtime=0)
             status, retry_after_s, text = self._post(body)
+            if self._in_hand is not in_hand:
+                return  # given up meanwhile
             again = self._judge(in_hand, status, text)
             if len(again) < len(in_hand):
                 left = set(map(id, again))
@@ -425,12 +427,6 @@ class Stint:
             pass
 
     def _leave(self) -> None:
-        self.flush(self._exit_wait_s * 1000)
-        self._give_up()
-        if self._backlog is not None:
-            self._backlog.close()
-
-    def _give_up(self) -> None:
         with self._cond:
             left = self._in_hand + self._waiting
             self._in_hand, self._waiting = [], []
@@ -442,6 +438,8 @@ class Stint:
             self._warned = float("-inf")
             self._unwarned -= 1
             self._warn(self._last_warning)
+        if self._backlog is not None:
+            self._backlog.close()
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -909,7 +907,10 @@ def _watch_exit() -> None:
 
 
 def _leave_all() -> None:
-    for client in list(_clients):
+    clients = list(_clients)
+    for client in clients:
+        client.flush(client._exit_wait_s * 1000)
+    for client in clients:
         client._leave()
 
 

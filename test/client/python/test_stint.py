@@ -523,6 +523,37 @@ class ExitTest(ClientTest):
             keep = code.replace("exit_wait_ms", f"backlog={backlog!r}, exit_wait_ms")
             self.assertEqual(self.ends(self.script(keep + "client.start('job')", self.receiver()), 0), "")
 
+    def test_a_forked_child_does_not_report_the_drops_of_its_parent(self):
+        code = (
+            "import os, stint, sys\n"
+            "client = stint.Stint('http://127.0.0.1:1', 'k', max_bytes=1, exit_wait_ms=1)\n"
+            "for _ in range(3): client.start('parent')\n"
+            "if os.fork() == 0:\n"
+            "    client._max_bytes = 1000\n"
+            "    client.start('child')\n"
+            "    sys.exit()\n"
+            "os.wait()\n"
+            "os._exit(0)"
+        )
+        output = self.ends(self.script(code, self.receiver()), 0)
+        self.assertEqual(output.count("since the last message"), 0, output)
+
+    def test_an_answer_that_comes_after_the_event_was_given_up_reports_it_no_second_time(self):
+        code = (
+            "import stint, threading, time\n"
+            "told, answered = [], threading.Event()\n"
+            "client = stint.Stint(on_drop=lambda event, reason: told.append(reason), exit_wait_ms=1, flush_ms=1)\n"
+            "client._post = lambda body: (answered.wait(20), (422, 0, '{}'))[1]\n"
+            "client.start('a')\n"
+            "time.sleep(0.2)\n"
+            "client._leave()\n"
+            "answered.set()\n"
+            "client._thread.join(0.5)\n"
+            "print(told)"
+        )
+        reason = "the process ended before Stint accepted it"
+        self.assertEqual(self.ends(self.script(code, self.receiver()), 0), f"['{reason}']\n")
+
 
 class BacklogTest(ClientTest):
     def crash(self, backlog, receiver, count):
