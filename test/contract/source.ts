@@ -899,6 +899,12 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await found(1n, 2_000_001n)).toEqual(['own 2000000', 'arrived 1500000'])
       })
 
+      test('have the latest time of their events, wherever the stamps in that second are', async () => {
+        const { store, start, ownStart, processes } = cast()
+        await store([...[0n, 1000n].map((us) => ownStart(us, { process: 'own' })), start(1001n, { process: 'own' })])
+        expect((await processes()).map(({ lastNs }) => lastNs - T)).toEqual([1001n])
+      })
+
       test('name so many metas at most that an answer can say there are more; by meta all are listed', async () => {
         const { store, start, processes } = cast()
         await store(Array.from({ length: 130 }, (_, i) => start(BigInt(i), { meta: `m${String(i).padStart(3, '0')}` })))

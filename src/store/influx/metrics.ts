@@ -17,7 +17,7 @@ import { ceilSecond, floorSecond, fluxNs, fluxText, fluxTime, parseFluxTime, tim
 
 const FIRST_STRETCH_NS = 60_000_000_000n
 const GROWTH = 8n
-const CLOSE_READS = 30
+export const CLOSE_READS = 30
 
 /**
  * A page. InfluxDB cannot push "the newest n of several series" down, it would read the whole range; so the page is looked for in
@@ -161,7 +161,7 @@ export async function aggregateMetrics(
     .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
 }
 
-const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
+export const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
 
 /** The seconds that the range cuts. */
 export function edgesOf({ fromNs, toNs }: Selection): Stretch[] {

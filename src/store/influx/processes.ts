@@ -1,8 +1,10 @@
 // Lists the processes that have sent marks or metrics. InfluxDB finds the newest point of every series; the series of a process are combined here.
-// A point may be up to a second after its event's time: where a range ends within a second, all points of that second are read.
+// A point may be up to a second after its event's time: where a range ends within a second, all points of that second are read, and where the newest
+// point is of a whole second or ms, those of its second, too (the newest `CLOSE_READS`).
+import { compare } from '../order.ts'
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
-import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
-import { edgesOf } from './metrics.ts'
+import { collectRows, type FluxText, flux, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
+import { CLOSE_READS, edgesOf, secondAt } from './metrics.ts'
 import { ceilSecond, floorSecond, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
 
 /** Processes, or processes and metas; the most recent first. */
@@ -10,8 +12,16 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Pro
   const whole = { startNs: ceilSecond(q.fromNs), stopNs: floorSecond(q.toNs) }
   const reads = edgesOf(q).map((edge) => pointsFlux(bucket, q, edge))
   if (whole.startNs < whole.stopNs) reads.push(flux`${pointsFlux(bucket, q, whole)} |> last()`)
-  const found = await Promise.all(reads.map((read) => collectRows(client, read, toPoint, q.signal)))
-  const points = found.flat().filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
+  const read = async (texts: readonly FluxText[]) =>
+    (await Promise.all(texts.map((text) => collectRows(client, text, toPoint, q.signal)))).flat()
+  const found = await read(reads)
+  const unsure = new Set(found.filter(({ ns, stampNs }) => stampNs - ns >= 1000n).map(({ ns }) => floorSecond(ns)))
+  const seconds = [...unsure].sort(compare).slice(-CLOSE_READS).map(secondAt)
+  if (seconds.length > 0) {
+    const texts = seconds.map((second, i) => flux`${pointsFlux(bucket, q, second)} |> yield(name: ${`${i}`})`)
+    found.push(...(await read([fluxExpression(texts.join('\n'))])))
+  }
+  const points = found.filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
   const keyOf = ({ process, meta }: (typeof points)[number]) => (q.byMeta ? `${process}\0${meta}` : process)
   const processes = [...Map.groupBy(points, keyOf).values()].map((own) => {
     own.sort(newestFirst)
@@ -32,11 +42,10 @@ const pointsFlux = (bucket: string, q: Selection, { startNs, stopNs }: { startNs
   |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
   |> filter(fn: (r) => ${whereTags(q)})`
 
-const toPoint = (get: GetColumn) => ({
-  kind: get('_measurement') as 'mark' | 'metric',
-  process: get('process'),
-  meta: get('meta'),
-  ns: timeNs(parseFluxTime(get('_time'))),
-})
+function toPoint(get: GetColumn) {
+  const stampNs = parseFluxTime(get('_time'))
+  const kind = get('_measurement') as 'mark' | 'metric'
+  return { kind, process: get('process'), meta: get('meta'), ns: timeNs(stampNs), stampNs }
+}
 
 const newestFirst = (a: { ns: bigint }, b: { ns: bigint }): number => (a.ns < b.ns ? 1 : a.ns > b.ns ? -1 : 0)
