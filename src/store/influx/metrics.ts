@@ -157,6 +157,7 @@ export async function aggregateMetrics(
     await client.readRows(fluxExpression(reads), addPoint, q.signal)
   }
   return [...rows.values()]
+    .filter(({ count }) => count > 0) // its first event arrived between the reads
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
 }

@@ -110,3 +110,24 @@ test('an aborted question ends immediately and reads no further range', async ()
   expect(stub.requests).toHaveLength(1)
   await stub.stop()
 })
+
+test('a metric that arrives while its second is read is no row yet', async () => {
+  const header = ',result,table,_start,_time,_value,process,name\n'
+  const line = (result: string, name: string, value: number) =>
+    `,${result},0,2026-11-20T21:00:00Z,2026-11-20T21:00:00.500000007Z,${value},p,${name}\n`
+  const stub = serveStub(async (request) => {
+    const isFirst = (await request.text()).includes('count 0')
+    const found = isFirst
+      ? ['count 0', 'sum 0', 'min 0', 'max 0', 'last 0'].map((result) => line(result, 'known', 1))
+      : [line('0', 'known', 1), line('0', 'new', 2)]
+    return new Response(header + found.join(''), { headers: { 'content-type': 'text/csv' } })
+  })
+  const fromNs = BigInt(Date.UTC(2026, 10, 20, 21)) * 1_000_000n
+  const question = { account: 'acc', fromNs, toNs: fromNs + HOUR_NS, everyNs: HOUR_NS }
+  const rows = await sourceAt(stub.url).aggregateMetrics(question)
+  expect(rows).toEqual([
+    { atNs: fromNs, process: 'p', name: 'known', count: 1, mean: 1, min: 1, max: 1, sum: 1, last: 1 },
+  ])
+  expect(stub.requests).toHaveLength(2)
+  await stub.stop()
+})
