@@ -25,7 +25,7 @@ export function openAccountPage(app: App): Page {
       {
         label: 'Browser',
         cell: ({ user_agent, current }) => [
-          h('span', { title: user_agent }, describeAgent(user_agent)),
+          h('span', { title: user_agent }, describeAgent(user_agent), ' '),
           current && h('span.badge.badge-good', 'this browser'),
         ],
       },
