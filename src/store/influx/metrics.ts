@@ -106,10 +106,10 @@ export async function aggregateMetrics(
   q: MetricSelection & Buckets,
 ): Promise<MetricRow[]> {
   const rows = new Map<string, Draft>()
+  const keyAt = (get: GetColumn, ns: bigint) => JSON.stringify([get('process'), get('name'), String(bucketNs(ns, q))])
   const rowAt = (get: GetColumn, ns: bigint): Draft => {
-    const [process, name, atNs] = [get('process'), get('name'), bucketNs(ns, q)]
-    const key = JSON.stringify([process, name, String(atNs)])
-    const row = rows.get(key) ?? newDraft(atNs, process, name)
+    const key = keyAt(get, ns)
+    const row = rows.get(key) ?? newDraft(bucketNs(ns, q), get('process'), get('name'))
     rows.set(key, row)
     return row
   }
@@ -151,13 +151,13 @@ export async function aggregateMetrics(
       .join('\n')
     const addPoint = (get: GetColumn) => {
       const stampNs = parseFluxTime(get('_time'))
-      if (isFull() === undefined) addLast(rowAt(get, timeNs(stampNs)), toFloat(get('_value')), stampNs)
+      const row = rows.get(keyAt(get, timeNs(stampNs))) // absent: it arrived between the reads
+      if (row !== undefined) addLast(row, toFloat(get('_value')), stampNs)
       return isFull()
     }
     await client.readRows(fluxExpression(reads), addPoint, q.signal)
   }
   return [...rows.values()]
-    .filter(({ count }) => count > 0) // its first event arrived between the reads
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
 }
