@@ -27,7 +27,7 @@ const describe = <const P extends `/${string}`>(
     tag: 'events',
     access: 'key',
     summary,
-    description: `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before and after decompression. A refusal of protobuf is a google.rpc.Status in protobuf, with the same status code.`,
+    description: `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before and after decompression. Of each item the first 1,000 attributes are read. A refusal of protobuf is a google.rpc.Status in protobuf, with the same status code.`,
     body: {
       ...jsonBody(Type.Object({}, { additionalProperties: true }), example),
       [PROTOBUF]: { schema: Type.String({ format: 'binary' }) },

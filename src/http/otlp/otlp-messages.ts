@@ -132,9 +132,16 @@ export function atOf(nanoseconds: unknown): string | undefined {
   return formatStamp({ us: Number(ns / 1000n), sub: 0 })
 }
 
-/** Attributes as text by key; lists and maps as JSON. */
+/** SDKs send at most 128 per item by default; 160,000 in one item held the event loop for 300 ms. */
+const MAX_ATTRIBUTES = 1000
+
+/** The first attributes as text by key; lists and maps as JSON. */
 export function attributesOf(value: unknown): Map<string, string> {
-  return new Map(list(value).map(({ key, value: any }) => [text(key), anyText(object(any))]))
+  return new Map(
+    list(value)
+      .slice(0, MAX_ATTRIBUTES)
+      .map(({ key, value: any }) => [text(key), anyText(object(any))]),
+  )
 }
 
 export function anyText({ stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue }: Json): string {
@@ -146,7 +153,7 @@ export function anyText({ stringValue, boolValue, intValue, doubleValue, arrayVa
 
 /** Names, metas and texts hold whole code points. */
 export const cut = (value: string, max: number): string =>
-  value.length <= max ? value.toWellFormed() : [...value].slice(0, max).join('').toWellFormed()
+  value.length <= max ? value.toWellFormed() : [...value.slice(0, 2 * max)].slice(0, max).join('').toWellFormed()
 
 /** The text of an exception's attributes; undefined without any. */
 export function exceptionText(attributes: ReadonlyMap<string, string>): string | undefined {

@@ -269,6 +269,18 @@ describe('the gate', () => {
       expect((await app.post('/otlp/v1/traces', body)).status).toBe(200)
   })
 
+  test('reads the first 1,000 attributes of an item', async () => {
+    const others = Object.fromEntries(Array.from({ length: 999 }, (_, i) => [`a${i}`, 'x']))
+    const late = span('late', { attributes: strings({ ...others, a999: 'x', 'stint.meta': 'm' }) })
+    const last = span('last', { attributes: strings({ ...others, 'stint.meta': 'm' }) })
+    expect((await app.post('/otlp/v1/traces', traces('many', late, last))).status).toBe(200)
+    const metas = async (process: string) => (await eventsOf(process)).map(({ meta }) => meta)
+    expect([await metas('many late'), await metas('many last')]).toEqual([
+      ['', ''],
+      ['m', 'm'],
+    ])
+  })
+
   test('refuses what would become millions of objects, before it has become them', async () => {
     const brackets = `{"resourceSpans":${'['.repeat(1_000_000)}`
     const json = await app.post('/otlp/v1/traces', brackets)
