@@ -20,6 +20,9 @@ function toBytes(text: string): Uint8Array {
 const READ = { status: 422, code: 'fields_invalid' }
 const MALFORMED = { status: 422, code: 'json_malformed' }
 
+/** A single event of more than 5,000 values is refused before it is parsed; a batch is parsed event by event. */
+const UNREAD = ['n_structure_100000_opening_arrays.json', 'n_structure_open_array_object.json']
+
 const OPEN: Readonly<Record<string, typeof READ>> = {
   'i_number_double_huge_neg_exp.json': READ,
   'i_number_huge_exp.json': READ,
@@ -71,7 +74,7 @@ describe.each(['/v1/start', '/v1/exception', '/v1/batch'])('as a body of %s', (p
     const { status, json } = await app.post(path, toBytes(input))
     const found = { status, code: json.code }
     // A batch is a list: an empty one and a list of anything are refused for their fields as well.
-    expect(found).toEqual(expectationOf(name)!)
+    expect(found).toEqual(UNREAD.includes(name) && path !== '/v1/batch' ? READ : expectationOf(name)!)
   })
 })
 
