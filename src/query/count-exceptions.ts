@@ -5,7 +5,6 @@
 //
 // Bounded: of each process and meta the newest 10,000 exceptions are read, of all together 100,000. Timings that reach further back get null, and so do
 // all when the store of the exceptions is away: a page of timings never fails for them.
-
 import { compare } from '../store/order.ts'
 import { type Asker, type ExceptionMoment, type ExceptionSource, StoreError, type Timing } from '../store/source.ts'
 

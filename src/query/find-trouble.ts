@@ -1,6 +1,5 @@
 // The timings of `state=trouble`: failed and abandoned ones and those with exceptions. The first two are a state that the store selects; exceptions may be
 // in another store, so timings are read in large pages and joined with them here. Where no exception is near the range, the store alone answers.
-
 import { compare } from '../store/order.ts'
 import {
   type ExceptionSource,

@@ -1,5 +1,4 @@
 // Pages: one item more than requested is read, to see whether there is a next page; its cursor names the last item of this one.
-
 import { comparePlaces } from '../store/order.ts'
 import type { Page, Place } from '../store/source.ts'
 import type { Question } from './question.ts'

@@ -1,5 +1,4 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
-
 import { bucketNs, compare } from '../../src/store/order.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import type { Buckets, Timing, TimingSummaryRow } from '../../src/store/source.ts'

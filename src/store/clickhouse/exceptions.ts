@@ -1,5 +1,4 @@
 // Questions about exceptions.
-
 import { groupTie } from '../order.ts'
 import type {
   ExceptionGroup,

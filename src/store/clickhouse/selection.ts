@@ -1,6 +1,5 @@
 // Converts selections, places and values between questions and SQL. Every value from a caller is a bound parameter, and the account is always one of
 // them. Times are passed as text with Int64 nanoseconds in both directions: no JS number holds them.
-
 import { FIRST_NS, LAST_NS } from '../order.ts'
 import { type Asker, type Buckets, type Page, type Selection, StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'

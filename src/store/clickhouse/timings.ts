@@ -1,5 +1,4 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
-
 import { marksWindow } from '../order.ts'
 import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import type { Params } from './client.ts'

@@ -1,5 +1,4 @@
 // Raw marks for the evaluation of watches, which pairs them itself.
-
 import { compare } from '../order.ts'
 import type { MarkRow, MarkSelection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'

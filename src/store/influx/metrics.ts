@@ -1,6 +1,5 @@
 // Questions about metrics. A point's time is its event's stamp, which is up to a second after the event's time but in the same second: so whole
 // seconds are read, and the edges of a range within a second are applied here.
-
 import { bucketNs, compare, comparePlaces } from '../order.ts'
 import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place, Selection } from '../source.ts'
 import {
@@ -17,7 +16,8 @@ import { ceilSecond, floorSecond, fluxNs, fluxText, fluxTime, parseFluxTime, tim
 
 const FIRST_STRETCH_NS = 60_000_000_000n
 const GROWTH = 8n
-export const CLOSE_READS = 30
+/** The seconds that a question reads again, the newest ones. */
+const CLOSE_READS = 30
 
 /**
  * A page. InfluxDB cannot push "the newest n of several series" down, it would read the whole range; so the page is looked for in
@@ -42,7 +42,7 @@ export async function findMetrics(
   return found
 }
 
-interface Stretch {
+export interface Stretch {
   readonly startNs: bigint
   readonly stopNs: bigint
 }
@@ -98,7 +98,7 @@ type Figure = (typeof FIGURES)[number]
 /**
  * Metrics in buckets, oldest first, then by process and name. Each figure is pushed down to InfluxDB per series (process, name and meta) and window; the metas
  * of a name become one row here, while the answer is read: its lines are many more than its rows. InfluxDB finds the latest stamp; where that is of a whole
- * second or ms, a later time of the same second may be before it, and the second is read (the newest `CLOSE_READS`).
+ * second or ms, a later time of the same second may be before it, and the second is read.
  */
 export async function aggregateMetrics(
   client: InfluxClient,
@@ -128,7 +128,7 @@ export async function aggregateMetrics(
       addFigure(rowAt(get, startNs), get)
       if (get('result').startsWith('last')) {
         const stampNs = parseFluxTime(get('_time'))
-        if (stampNs - timeNs(stampNs) >= 1000n) unsure.add(floorSecond(stampNs))
+        if (isUnsure(stampNs)) unsure.add(floorSecond(stampNs))
       }
       return isFull()
     }
@@ -144,25 +144,34 @@ export async function aggregateMetrics(
     }
     await client.readRows(readMetrics(bucket, q, edge), addPoint, q.signal)
   }
-  const seconds = [...unsure].sort(compare).slice(-CLOSE_READS).map(secondAt)
-  if (seconds.length > 0) {
-    const reads = seconds
-      .map((second, i) => flux`${readMetrics(bucket, q, second)} |> yield(name: ${`${i}`})`)
-      .join('\n')
+  if (unsure.size > 0) {
     const addPoint = (get: GetColumn) => {
       const stampNs = parseFluxTime(get('_time'))
       const row = rows.get(keyAt(get, timeNs(stampNs))) // absent: it arrived between the reads
       if (row !== undefined) addLast(row, toFloat(get('_value')), stampNs)
       return isFull()
     }
-    await client.readRows(fluxExpression(reads), addPoint, q.signal)
+    await client.readRows(
+      readSeconds(unsure, (second) => readMetrics(bucket, q, second)),
+      addPoint,
+      q.signal,
+    )
   }
   return [...rows.values()]
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
 }
 
-export const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
+const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
+
+/** The newest point is of a whole second or ms: it may not be that of the latest event of its second. */
+export const isUnsure = (stampNs: bigint): boolean => stampNs - timeNs(stampNs) >= 1000n
+
+/** One query of the newest of these seconds, at least one, each by `read`. */
+export function readSeconds(starts: ReadonlySet<bigint>, read: (second: Stretch) => FluxText): FluxText {
+  const seconds = [...starts].sort(compare).slice(-CLOSE_READS).map(secondAt)
+  return fluxExpression(seconds.map((second, i) => flux`${read(second)} |> yield(name: ${`${i}`})`).join('\n'))
+}
 
 /** The seconds that the range cuts. */
 export function edgesOf({ fromNs, toNs }: Selection): Stretch[] {

@@ -1,10 +1,9 @@
 // Lists the processes that have sent marks or metrics. InfluxDB finds the newest point of every series; the series of a process are combined here.
 // A point may be up to a second after its event's time: where a range ends within a second, all points of that second are read, and where the newest
-// point is of a whole second or ms, those of its second, too (the newest `CLOSE_READS`).
-import { compare } from '../order.ts'
+// point is of a whole second or ms, those of its second, too.
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
-import { collectRows, type FluxText, flux, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
-import { CLOSE_READS, edgesOf, secondAt } from './metrics.ts'
+import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
+import { edgesOf, isUnsure, readSeconds, type Stretch } from './metrics.ts'
 import { ceilSecond, floorSecond, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
 
 /** Processes, or processes and metas; the most recent first. */
@@ -15,12 +14,8 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Pro
   const read = async (texts: readonly FluxText[]) =>
     (await Promise.all(texts.map((text) => collectRows(client, text, toPoint, q.signal)))).flat()
   const found = await read(reads)
-  const unsure = new Set(found.filter(({ ns, stampNs }) => stampNs - ns >= 1000n).map(({ ns }) => floorSecond(ns)))
-  const seconds = [...unsure].sort(compare).slice(-CLOSE_READS).map(secondAt)
-  if (seconds.length > 0) {
-    const texts = seconds.map((second, i) => flux`${pointsFlux(bucket, q, second)} |> yield(name: ${`${i}`})`)
-    found.push(...(await read([fluxExpression(texts.join('\n'))])))
-  }
+  const unsure = new Set(found.filter(({ stampNs }) => isUnsure(stampNs)).map(({ ns }) => floorSecond(ns)))
+  if (unsure.size > 0) found.push(...(await read([readSeconds(unsure, (second) => pointsFlux(bucket, q, second))])))
   const points = found.filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
   const keyOf = ({ process, meta }: (typeof points)[number]) => (q.byMeta ? `${process}\0${meta}` : process)
   const processes = [...Map.groupBy(points, keyOf).values()].map((own) => {
@@ -36,7 +31,7 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Pro
 }
 
 /** The points of every series, one for a mark or a metric. */
-const pointsFlux = (bucket: string, q: Selection, { startNs, stopNs }: { startNs: bigint; stopNs: bigint }): FluxText =>
+const pointsFlux = (bucket: string, q: Selection, { startNs, stopNs }: Stretch): FluxText =>
   flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
   |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
