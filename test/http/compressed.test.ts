@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { acceptedCoding, compressedJson, createTextAnswers, encodeJson } from '../../src/http/compressed.ts'
+import { countTurns } from '../support/count-turns.ts'
 
 const asking = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } })
 
@@ -56,15 +57,7 @@ test.each([
 
 test('a long answer is encoded in slices, between which other work has its turn', async () => {
   const body = { rows: Array.from({ length: 1000 }, (_, i) => ({ i, text: 'ä'.repeat(5000) })), next: null }
-  let turns = 0
-  let isDone = false
-  const count = () => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  const bytes = await encodeJson(body)
-  isDone = true
+  const { result: bytes, turns } = await countTurns(() => encodeJson(body))
   expect(bytes.equals(Buffer.from(JSON.stringify(body)))).toBe(true)
   expect(turns).toBeGreaterThanOrEqual(30)
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
 import { toRows } from '../../../src/store/clickhouse/encode-events.ts'
+import { countTurns } from '../../support/count-turns.ts'
 
 const event = (i: number): Event => ({
   kind: 'exception',
@@ -14,26 +15,20 @@ const event = (i: number): Event => ({
 const events = Array.from({ length: 100 }, (_, i) => event(i))
 
 /** How often other work has its turn while 100 exceptions are encoded, each of which takes `us`. */
-async function countTurns(us: number): Promise<number> {
+async function turnsWhileEncoding(us: number): Promise<number> {
   let now = 0
-  let turns = 0
-  let isDone = false
-  const count = () => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  const tables = await toRows(events, { clock: { monotonicUs: () => (now += us) } })
-  isDone = true
+  const { result: tables, turns } = await countTurns(() =>
+    toRows(events, { clock: { monotonicUs: () => (now += us) } }),
+  )
   expect(tables.get('exceptions')).toHaveLength(100)
   return turns
 }
 
 test('encoding yields to other work after a few milliseconds, however short the texts are', async () => {
-  expect(await countTurns(1000)).toBeGreaterThanOrEqual(24)
-  expect(await countTurns(5000)).toBeGreaterThanOrEqual(99)
+  expect(await turnsWhileEncoding(1000)).toBeGreaterThanOrEqual(24)
+  expect(await turnsWhileEncoding(5000)).toBeGreaterThanOrEqual(99)
 })
 
 test('encoding does not yield without need', async () => {
-  expect(await countTurns(1)).toBeLessThanOrEqual(1)
+  expect(await turnsWhileEncoding(1)).toBeLessThanOrEqual(1)
 })
