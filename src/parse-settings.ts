@@ -71,7 +71,8 @@ export function isPostgresUrl(text: string): boolean {
 /** A password with a bare % cannot be decoded: it must be written as %25. */
 function hasPlainCredentials({ username, password }: URL): boolean {
   try {
-    return decodeURIComponent(`${username}:${password}`) !== undefined
+    decodeURIComponent(`${username}:${password}`)
+    return true
   } catch {
     return false
   }
