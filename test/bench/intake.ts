@@ -1,59 +1,33 @@
-// `bun run bench intake [--seconds N] [--rounds N] [--away] [--json]`: durable intake beside its rivals, all in one run. The server has one core and the load the
-// other, as far as the machine has two. A figure of a noisy machine is worth its ratio to the rivals of the same run, no more.
-// `--away`: the stores do not answer, so that nothing is stored meanwhile and the spool stands alone.
-import { rmSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+// `bun run bench intake [--seconds N] [--rounds N] [--only REGEXP] [--away] [--beside DIR] [--json]`: the cost of a durable request beside its rivals.
+// The first figure of a row is its ratio: processor time of the whole process per request, relative to a minimal Elysia app that takes the same
+// mark in the same round; the median of the rounds. Ratios repeat within a few percent; requests a second differ by half from hour to hour.
+// All cases alternate. The server has one core and the load the other, on machines with two.
+// `--away`: the stores do not answer, so the spool alone is measured. `--beside`: another checkout of Stint takes part in every round.
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'
-
-interface Target {
-  readonly name: string
-  readonly port: number
-  readonly pid: number
-}
-
-interface Shot {
-  readonly path: string
-  readonly body: string
-  readonly key?: string
-  readonly eventsARequest?: number
-}
-
-interface Row {
-  readonly what: string
-  readonly server: string
-  readonly connections: number
-  readonly perSecond: number
-  readonly eventsPerSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly p999Ms: number
-  readonly cpuUs: number
-  readonly commitsPerSecond: number | undefined
-  readonly rssMb: number
-  readonly unexpected: number
-}
+import { pinned, runWrk, SERVER_CORE } from './wrk.ts'
 
 const { values } = parseArgs({
-  args: process.argv.slice(2).filter((arg) => arg !== 'intake'),
+  args: process.argv.slice(2),
   options: {
-    seconds: { type: 'string', default: '4' },
-    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '7' },
+    only: { type: 'string', default: '' },
     away: { type: 'boolean', default: false },
+    beside: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
-const seconds = Number(values.seconds)
-const rounds = Number(values.rounds)
+const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const dir = tempDir('bench')
-const hasTwoCores = cpus().length > 1
-const pinned = (core: number, command: string[]) =>
-  hasTwoCores ? ['taskset', '-c', String(core), ...command] : command
+const ROOT = join(import.meta.dir, '../..')
 const AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'bench', CLICKHOUSE_PASSWORD: 'bench' }
+const WARM_UP_SECONDS = 2
 
 if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
 
@@ -72,7 +46,35 @@ const exception = (n: number) =>
 const batch = (n: number) =>
   JSON.stringify(Array.from({ length: n }, () => ({ kind: 'start', process: 'nightly import', meta: 'region eu' })))
 
-/** What the pattern finds first in a server's output. */
+interface Server {
+  readonly url: string
+  readonly key: string
+  readonly child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
+  readonly isStint: boolean
+}
+
+interface Case {
+  readonly what: string
+  readonly server: Server
+  readonly path: string
+  readonly body: string
+  readonly connections: number
+  /** Sent instead of the server's own key. */
+  readonly key?: string
+}
+
+interface Figures {
+  readonly cpuUs: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  readonly commitsPerSecond: number
+  readonly rssMb: number
+  readonly unexpected: number
+}
+
+/** The first match of the pattern in a server's output. */
 async function readOutput(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
   const reader = stream.getReader()
   for (let text = ''; ; ) {
@@ -86,19 +88,24 @@ async function readOutput(stream: ReadableStream<Uint8Array>, pattern: RegExp): 
   }
 }
 
-async function startRival(name: 'bare' | 'synced' | 'elysia', key: string) {
-  const child = Bun.spawn(pinned(0, [process.execPath, join(import.meta.dir, 'rivals.ts'), name]), {
-    env: { ...process.env, NODE_ENV: 'production', BENCH_KEY: key },
+const startProcess = (file: string, args: readonly string[], env: Record<string, string>) =>
+  Bun.spawn(pinned(SERVER_CORE, [process.execPath, file, ...args]), {
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
     stderr: 'inherit',
   })
-  return { child, target: { name, port: Number(await readOutput(child.stdout, /^(\d+)\n/)), pid: child.pid } }
+
+const RIVAL_KEY = 'bench'
+
+async function startRival(name: 'minimal' | 'bare' | 'synced' | 'app'): Promise<Server> {
+  const child = startProcess(join(import.meta.dir, 'rivals.ts'), [name], { BENCH_KEY: RIVAL_KEY })
+  const port = await readOutput(child.stdout, /^(\d+)\n/)
+  return { url: `http://127.0.0.1:${port}`, key: RIVAL_KEY, child, isStint: false }
 }
 
-async function startStint() {
-  const child = Bun.spawn(pinned(0, [process.execPath, join(import.meta.dir, '../../src/main.ts')]), {
-    env: { ...process.env, NODE_ENV: 'production', PORT: '0', DATA_DIR: join(dir, 'data'), ...(values.away && AWAY) },
-    stderr: 'inherit',
-  })
+async function startStint(root: string, dataDir: string): Promise<Server> {
+  const child = startProcess(join(root, 'src/main.ts'), [], { PORT: '0', DATA_DIR: dataDir, ...(values.away && AWAY) })
   const url = await readOutput(child.stdout, /"url":"([^"]+)"/)
   const answer = await fetch(`${url}/api/accounts`, {
     method: 'POST',
@@ -106,66 +113,47 @@ async function startStint() {
     body: JSON.stringify({ email: 'bench@example.com', password: crypto.randomUUID() }),
   })
   const { key } = (await answer.json()) as { key: { secret: string } }
-  return { child, key: key.secret, target: { name: 'stint', port: Number(new URL(url).port), pid: child.pid } }
+  return { url, key: key.secret, child, isStint: true }
 }
 
-async function commits(target: Target): Promise<number | undefined> {
-  if (target.name !== 'stint') return undefined
-  const text = await (await fetch(`http://127.0.0.1:${target.port}/metrics`)).text()
-  return [...text.matchAll(/^stint_commit_seconds_count\{.*\} (\d+)/gm)].reduce(
-    (sum, match) => sum + Number(match[1]),
-    0,
-  )
+/** The sum of a family of Prometheus, over its labels. */
+async function readTotal({ url }: Server, family: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return [...text.matchAll(new RegExp(`^${family}\\{.*\\} (\\d+)`, 'gm'))].reduce((sum, it) => sum + Number(it[1]), 0)
 }
 
-/** wrk prints its figures as one line of JSON. */
-const script = (shot: Shot, key: string) => `
-wrk.method = "POST"
-wrk.headers["content-type"] = "application/json"
-wrk.headers["x-stint-api-key"] = ${JSON.stringify(shot.key ?? key)}
-wrk.body = ${luaString(shot.body)}
-function done(summary, latency)
-  io.write(string.format('\\n{"requests":%d,"us":%d,"p50":%d,"p99":%d,"p999":%d,"unexpected":%d}\\n', summary.requests, summary.duration,
-    latency:percentile(50), latency:percentile(99), latency:percentile(99.9), summary.errors.status))
-end`
-const luaString = (text: string) => `[==[${text}]==]`
+/** Waits until everything accepted is stored: each figure includes the storing of its own events only. */
+async function settle(server: Server): Promise<void> {
+  if (values.away || !server.isStint) return
+  while ((await readTotal(server, 'stint_spool_records')) > 0) await Bun.sleep(200)
+}
 
-async function measure(what: string, target: Target, shot: Shot, key: string, connections: number): Promise<Row> {
-  const lua = join(dir, 'shot.lua')
-  writeFileSync(lua, script(shot, key))
-  const run = async (s: number) => {
-    const url = `http://127.0.0.1:${target.port}${shot.path}`
-    const wrk = Bun.spawn(pinned(1, ['wrk', '-t1', `-c${connections}`, `-d${s}s`, '-s', lua, url]), {
-      stderr: 'inherit',
-    })
-    const line = (await new Response(wrk.stdout).text()).split('\n').find((text) => text.startsWith('{"requests"'))
-    if (line === undefined) throw new Error('wrk printed no figures')
-    return JSON.parse(line) as Record<'requests' | 'us' | 'p50' | 'p99' | 'p999' | 'unexpected', number>
-  }
-  await run(1)
-  const [cpuBefore, commitsBefore] = [cpuMs(target.pid), await commits(target)]
-  const figures = await run(seconds)
-  const cpu = cpuMs(target.pid) - cpuBefore
-  const commitsAfter = await commits(target)
-  const perSecond = figures.requests / (figures.us / 1e6)
+const countCommits = async (server: Server) =>
+  server.isStint ? await readTotal(server, 'stint_commit_seconds_count') : 0
+
+async function measure(
+  { server, path, body, key = server.key, connections }: Case,
+  forSeconds: number,
+): Promise<Figures> {
+  await settle(server)
+  const { pid } = server.child
+  const [cpuBefore, commitsBefore] = [cpuMs(pid), await countCommits(server)]
+  const figures = await runWrk(server.url, { path, body, key }, connections, forSeconds, dir)
+  const cpu = cpuMs(pid) - cpuBefore
+  const perUs = (n: number) => (n / figures.us) * 1e6
   return {
-    what,
-    server: target.name,
-    connections,
-    perSecond: Math.round(perSecond),
-    eventsPerSecond: Math.round(perSecond * (shot.eventsARequest ?? 1)),
-    p50Ms: figures.p50 / 1000,
-    p99Ms: figures.p99 / 1000,
-    p999Ms: figures.p999 / 1000,
-    cpuUs: Number(((cpu / figures.requests) * 1000).toFixed(1)),
-    commitsPerSecond:
-      commitsAfter === undefined ? undefined : Math.round((commitsAfter - commitsBefore!) / (figures.us / 1e6)),
-    rssMb: Math.round(memoryOf(target.pid).now / 2 ** 20),
+    cpuUs: (cpu / figures.requests) * 1000,
+    perSecond: perUs(figures.requests),
+    p50Ms: figures.p50Us / 1000,
+    p99Ms: figures.p99Us / 1000,
+    p999Ms: figures.p999Us / 1000,
+    commitsPerSecond: perUs((await countCommits(server)) - commitsBefore),
+    rssMb: memoryOf(pid).now / 2 ** 20,
     unexpected: figures.unexpected,
   }
 }
 
-async function measureOpenLoop(target: Target, key: string, rate: number) {
+async function measureOpenLoop({ url, key }: Server, rate: number) {
   const request = [
     'POST /v1/start HTTP/1.1',
     'Host: localhost',
@@ -175,112 +163,110 @@ async function measureOpenLoop(target: Target, key: string, rate: number) {
     '',
     MARK,
   ].join('\r\n')
-  const load = Bun.spawn(
-    pinned(1, [
-      process.execPath,
-      join(import.meta.dir, 'open-loop.ts'),
-      String(target.port),
-      String(rate),
-      String(seconds),
-      '64',
-    ]),
-    { stdin: Buffer.from(request), stderr: 'inherit' },
-  )
+  const args = [new URL(url).port, rate, seconds, 64].map(String)
+  const load = Bun.spawn(pinned(1, [process.execPath, join(import.meta.dir, 'open-loop.ts'), ...args]), {
+    stdin: Buffer.from(request),
+    stderr: 'inherit',
+  })
   return JSON.parse(await new Response(load.stdout).text()) as Record<string, number>
 }
 
-const before = surroundings()
-const stint = await startStint()
-const bare = await startRival('bare', stint.key)
-const synced = await startRival('synced', stint.key)
-const elysia = await startRival('elysia', stint.key)
-const rows: Row[] = []
-const start: Shot = { path: '/v1/start', body: MARK }
-interface Case {
-  readonly what: string
-  readonly target: Target
-  readonly shot: Shot
+const MINIMAL = 'minimal Elysia app'
+
+interface Servers {
+  readonly minimal: Server
+  readonly bare: Server
+  readonly synced: Server
+  readonly app: Server
+  readonly stint: Server
+  readonly beside: Server | undefined
 }
 
-const medianOf = <T>(values: readonly T[], by: (value: T) => number): T =>
-  values.toSorted((a, b) => by(a) - by(b))[Math.floor(values.length / 2)]!
-
-/** A figure holds the storing of its own events, and not of those before it. */
-async function add(what: string, target: Target, shot: Shot, connections: number): Promise<Row> {
-  const [row] = await addInTurn([{ what, target, shot }], connections, 1)
-  return row!.at(-1)!
+function casesOf({ minimal, bare, synced, app, stint, beside }: Servers): Case[] {
+  const mark = { path: '/v1/start', body: MARK }
+  const both = (what: string, path: string, body: string, connections: number): Case[] => [
+    ...(beside === undefined ? [] : [{ what: `Stint beside, ${what}`, server: beside, path, body, connections }]),
+    { what: `Stint, ${what}`, server: stint, path, body, connections },
+  ]
+  const all = [1, 64, 256, 1024].flatMap((connections): Case[] => [
+    { what: MINIMAL, server: minimal, ...mark, connections },
+    { what: 'bare Bun.serve', server: bare, ...mark, connections },
+    { what: 'bare Bun.serve, group commit', server: synced, ...mark, connections },
+    { what: "Stint's app, no spool", server: app, ...mark, connections },
+    ...both('start', '/v1/start', MARK, connections),
+  ])
+  const others = [
+    { what: 'Stint, 401', server: stint, ...mark, key: 'stint_no', connections: 64 },
+    ...both('422', '/v1/start', '{"process":""}', 64),
+    ...[1, 10, 50].flatMap((n) => both(`metrics × ${n}`, '/v1/metrics', metrics(n), 64)),
+    ...both('exception of 1 kB', '/v1/exception', exception(1000), 64),
+    ...both('exception of 15 kB', '/v1/exception', exception(15_000), 64),
+    ...both('batch × 100', '/v1/batch', batch(100), 16),
+  ]
+  const only = new RegExp(values.only)
+  const isAsked = (one: Case) => only.test(`${one.what} · ${one.connections}`)
+  const asked = [...all, ...others].filter(isAsked)
+  // The base of all ratios, for each number of connections.
+  const counts = new Set(asked.map(({ connections }) => connections))
+  const bases = [...counts].map((connections): Case => ({ what: MINIMAL, server: minimal, ...mark, connections }))
+  return [...bases, ...asked.filter(({ what }) => what !== MINIMAL)]
 }
 
-/** Measures the cases one after the other, again and again, for a machine changes its pace; each is shown by its median round. All rounds of each case. */
-async function addInTurn(cases: readonly Case[], connections: number, rounds: number): Promise<Row[][]> {
-  const measured: Row[][] = cases.map(() => [])
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, { what, target, shot }] of cases.entries()) {
-      await settle()
-      const row = await measure(what, target, shot, stint.key, connections)
-      measured[i]!.push(row)
-      say(`${what} · ${target.name} · ${connections} connections: ${row.perSecond}/s`)
-    }
+const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
+
+async function measureAll(cases: readonly Case[]) {
+  for (const one of cases) await measure(one, WARM_UP_SECONDS)
+  const measured = cases.map((): Figures[] => [])
+  for (let round = 1; round <= rounds; round++) {
+    for (const [i, one] of cases.entries()) measured[i]!.push(await measure(one, seconds))
+    say(`round ${round} of ${rounds}`)
   }
-  rows.push(...measured.map((all) => medianOf(all, (row) => row.perSecond)))
-  return measured
+  const baseOf = ({ connections }: Case) =>
+    measured[cases.findIndex((one) => one.what === MINIMAL && one.connections === connections)]!
+  return cases.map((one, i) => {
+    const all = measured[i]!
+    const of = (key: keyof Figures, digits = 0) => Number(median(all.map((figures) => figures[key])).toFixed(digits))
+    const ratios = all.map(({ cpuUs }, round) => cpuUs / baseOf(one)[round]!.cpuUs)
+    return {
+      'CPU ratio': Number(median(ratios).toFixed(2)),
+      what: one.what,
+      connections: one.connections,
+      'CPU µs': of('cpuUs', 1),
+      'requests/s': of('perSecond'),
+      'p50 ms': of('p50Ms', 1),
+      'p99 ms': of('p99Ms', 1),
+      'p999 ms': of('p999Ms', 1),
+      'commits/s': of('commitsPerSecond'),
+      'RSS MB': of('rssMb'),
+      unexpected: all.reduce((sum, { unexpected }) => sum + unexpected, 0),
+    }
+  })
+}
+
+const before = surroundings()
+const servers: Servers = {
+  minimal: await startRival('minimal'),
+  bare: await startRival('bare'),
+  synced: await startRival('synced'),
+  app: await startRival('app'),
+  stint: await startStint(ROOT, join(dir, 'data')),
+  beside: values.beside === undefined ? undefined : await startStint(values.beside, join(dir, 'beside')),
 }
 try {
-  const rivals = [bare, synced, elysia, stint].map(({ target }) => ({ what: 'start', target, shot: start }))
-  const refused = { what: '401', target: stint.target, shot: { ...start, key: 'stint_no' } }
-  await addInTurn(rivals, 1, 1)
-  const [bareRounds, syncedRounds, elysiaRounds, stintRounds, refusedRounds] = await addInTurn(
-    [...rivals, refused],
-    64,
-    rounds,
-  )
-  await addInTurn(rivals, 256, 1)
-  await addInTurn(rivals, 1024, 1)
-  await add('422', stint.target, { path: '/v1/start', body: '{"process":""}' }, 64)
-  for (const n of [1, 10, 50]) await add(`metrics × ${n}`, stint.target, { path: '/v1/metrics', body: metrics(n) }, 64)
-  for (const [name, bytes] of [
-    ['1 kB', 1000],
-    ['15 kB', 15_000],
-  ] as const)
-    await add(`exception ${name}`, stint.target, { path: '/v1/exception', body: exception(bytes) }, 64)
-  await add('batch × 100', stint.target, { path: '/v1/batch', body: batch(100), eventsARequest: 100 }, 16)
-  const again = await add('start again', stint.target, start, 64)
-  const half = Math.round(again.perSecond / 2)
-  await settle()
-  const open = await measureOpenLoop(stint.target, stint.key, half)
-
-  const ratio = (ours: Row[] | undefined, theirs: Row[] | undefined) =>
-    medianOf(
-      ours!.map((row, round) => row.perSecond / theirs![round]!.perSecond),
-      (value) => value,
-    )
-  const ratios = {
-    stintToBare: ratio(stintRounds, bareRounds),
-    stintToSynced: ratio(stintRounds, syncedRounds),
-    syncedToBare: ratio(syncedRounds, bareRounds),
-    stintToElysia: ratio(stintRounds, elysiaRounds),
-    unauthorizedToBare: ratio(refusedRounds, bareRounds),
-  }
+  const rows = await measureAll(casesOf(servers))
+  const started = rows.find(({ what, connections }) => what === 'Stint, start' && connections === 64)
+  const rate = started && Math.round(started['requests/s'] / 2)
+  if (rate !== undefined) await settle(servers.stint)
+  const openLoop = rate && { rate, ...(await measureOpenLoop(servers.stint, rate)) }
   const after = surroundings()
-  if (values.json) console.log(JSON.stringify({ before, after, rows, ratios, openLoop: { rate: half, ...open } }))
+  if (values.json) console.log(JSON.stringify({ before, after, rows, openLoop }))
   else {
-    console.log(`\n${inWords(before, after)}\n`)
+    console.log(`\n${inWords(before, after)}\n${rounds} rounds of ${seconds} s, medians\n`)
     console.table(rows)
-    console.log('ratios at 64 connections, the median of each round’s:', ratios)
-    console.log(`open loop, ${half} requests a second on 64 connections:`, open)
+    if (openLoop) console.log('/v1/start in an open loop on 64 connections:', openLoop)
   }
 } finally {
-  for (const { child } of [stint, bare, synced, elysia]) child.kill()
-  await Promise.all([stint, bare, synced, elysia].map(({ child }) => child.exited))
+  for (const server of Object.values(servers)) server?.child.kill()
+  await Promise.all(Object.values(servers).map((server) => server?.child.exited))
   rmSync(dir, { recursive: true, force: true })
-}
-
-/** Waits until all that was accepted is stored. */
-async function settle(): Promise<void> {
-  if (values.away) return
-  for (;;) {
-    const text = await (await fetch(`http://127.0.0.1:${stint.target.port}/metrics`)).text()
-    if ([...text.matchAll(/^stint_spool_records\{.*\} (\d+)/gm)].every((match) => match[1] === '0')) return
-    await Bun.sleep(200)
-  }
 }

@@ -1,12 +1,14 @@
-// The servers that Stint's intake is measured against, each in a process of its own: `bun test/bench/rivals.ts bare|synced|elysia`; prints its port.
-//   bare    Bun.serve that parses the JSON and answers 201: what the runtime can do at most
-//   synced  the same, and durable in the plainest way: what came in since the last sync is written to one place of a file and synced together
-//   elysia  Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
+// The servers that Stint's intake is measured against, each in a process of its own: `bun test/bench/rivals.ts NAME`; prints its port.
+//   minimal  an Elysia app with one typed body and nothing else: the base of all ratios
+//   bare     Bun.serve that parses the JSON and answers 201: what the runtime can do at most
+//   synced   the same, and durable in the plainest way: what came in since the last sync is written to one place of a file and synced together
+//   app      Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
 import { rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Elysia } from 'elysia'
+import { Elysia, t } from 'elysia'
 import { systemClock } from '../../src/clock.ts'
+import { LIMITS } from '../../src/event/fields.ts'
 import { createOwnStamps } from '../../src/event/own-stamps.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
 import { admit } from '../../src/http/intake/intake-gate.ts'
@@ -63,7 +65,22 @@ async function synced() {
   })
 }
 
-function elysia() {
+const listen = (app: Elysia) => {
+  app.listen({ port: 0, hostname: '127.0.0.1', reusePort: false, development: false } as never)
+  return app.server!.port
+}
+
+function minimal() {
+  const mark = t.Object({
+    process: t.String({ maxLength: LIMITS.process }),
+    meta: t.Optional(t.String({ maxLength: LIMITS.meta })),
+    uid: t.Optional(t.String({ maxLength: LIMITS.uid, pattern: '^[a-z0-9_-]*$' })),
+  })
+  const app = new Elysia().post('/v1/start', ({ body, status }) => status(201, { at: body.process }), { body: mark })
+  return listen(app as unknown as Elysia)
+}
+
+function app() {
   const stampClock = createStampClock(systemClock, 0, [0, 0])
   const forgetful = { append: () => Promise.resolve(), refusal: () => undefined, backpressure: () => undefined }
   const gate = {
@@ -93,10 +110,9 @@ function elysia() {
       ;(c as unknown as { admission: unknown }).admission = admission
     })
     .use(routes)
-  app.listen({ port: 0, hostname: '127.0.0.1', reusePort: false, development: false } as never)
-  return app.server!.port
+  return listen(app as unknown as Elysia)
 }
 
-const RIVALS = { bare: () => bare(), synced, elysia }
+const RIVALS = { minimal, bare: () => bare(), synced, app }
 
 console.log(await RIVALS[process.argv[2] as keyof typeof RIVALS]())
