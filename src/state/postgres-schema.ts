@@ -1,6 +1,7 @@
-// The schema in PostgreSQL as numbered steps: step n leads from version n−1 to n. Steps are never edited once released, only added. Columns are
-// those of SQLite (../account/open-accounts.ts, ../watch/storage/migrations.ts), and `changed`: the value of the change counter at the row's last change that other nodes must learn of.
-// Writers hold the counter's row until they commit, so whoever has seen its value n has seen every change up to n.
+// The schema in PostgreSQL as numbered steps: step n leads from version n−1 to n. Steps are never edited once released,
+// only added. Columns are those of SQLite (../account/open-accounts.ts, ../watch/storage/migrations.ts), and `changed`:
+// the value of the change counter at the row's last change that other nodes must learn of.
+// Writers hold the counter's row until they commit, so a reader of its value n has seen every change up to n.
 
 export const migrations: readonly string[] = [
   `
@@ -151,5 +152,19 @@ export const migrations: readonly string[] = [
   INSERT INTO watch_lease VALUES (0, '', 0);
   -- The sign of life of each node, by this server's clock, and what it reported with it (JSON).
   CREATE TABLE node (node INTEGER PRIMARY KEY, seen_us BIGINT NOT NULL, report TEXT NOT NULL);
+  `,
+  `
+  -- A random mark for each of the newest values of the change counter. After a failover to a replica that lagged, or
+  -- a restore, the counter reaches the same values again, but with other marks.
+  CREATE TABLE change_history (version BIGINT PRIMARY KEY, mark TEXT NOT NULL);
+  INSERT INTO change_history SELECT version, gen_random_uuid()::text FROM change_counter;
+
+  CREATE FUNCTION mark_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    DELETE FROM change_history WHERE version <= NEW.version - 10000 OR version >= NEW.version;
+    INSERT INTO change_history VALUES (NEW.version, gen_random_uuid()::text);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER mark_change AFTER UPDATE ON change_counter FOR EACH ROW EXECUTE FUNCTION mark_change();
   `,
 ]

@@ -1,5 +1,8 @@
-// Keeps this node's copy of the keys and accounts up to date. The change counter is polled, so that a lost connection cannot go unnoticed; a
-// change of this node itself is read back at once. Memory first, then the file: a revoked key must fail even while the disk is full.
+// Keeps this node's copy of the keys and accounts up to date. Invariants:
+// * The change counter is polled, so that a lost connection cannot go unnoticed; a change of this node is read back at once.
+// * Only changes after a value of the counter that has the same mark in the database are added to what the node knows.
+//   Otherwise (failover to a replica that lagged, restore, another database) everything is read again.
+// * Memory first, then the file: a revoked key must fail even while the disk is full.
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
 import { all, get, type Script } from '../../state/database.ts'
@@ -8,7 +11,7 @@ import type { KeyRing } from '../key-ring.ts'
 import type { Delta, Followed, Replica, SharedKeyRow } from './replica.ts'
 
 const POLL_EVERY_MS = 500
-/** A node that is new, or has been away for longer than its events could wait, has nothing of accounts that were deleted before. */
+/** A new node, or one that was away for longer than its events could wait, has nothing of accounts deleted before. */
 const REMOVALS_OF_NEW_NODE_MS = 30 * 86_400_000
 
 export interface FollowChangesOptions {
@@ -30,8 +33,11 @@ export interface FollowChanges {
 
 interface Counter {
   readonly version: number
+  readonly mark: string
   readonly database_id: string
   readonly salt: string
+  /** The mark of the version that this node has followed so far; null when the database does not know it. */
+  readonly followed_mark: string | null
 }
 
 export function createFollowChanges(options: FollowChangesOptions): FollowChanges {
@@ -46,10 +52,11 @@ export function createFollowChanges(options: FollowChangesOptions): FollowChange
   async function pull(): Promise<void> {
     const followed = replica.followed()
     const recentMs = Math.floor(clock.wallUs() / 1000) - REMOVALS_OF_NEW_NODE_MS
-    const { counter, delta } = await postgres.readOneMoment(() => readDelta(followed, recentMs))
+    const delta = await postgres.readOneMoment(() => readDelta(followed, recentMs))
     if (delta === undefined) return
-    if (!isSame(followed, counter)) {
-      replica.startOver(counter.database_id, counter.salt)
+    if (delta.whole !== undefined) {
+      if (followed.mark !== '' && !isFileBehind)
+        log.warn('accounts: PostgreSQL has lost or replaced changes (failover or restore); all keys are read again')
       ring.clear()
     }
     for (const key of delta.keys) {
@@ -120,14 +127,15 @@ export function createFollowChanges(options: FollowChangesOptions): FollowChange
   }
 }
 
-/** Another database, or an older state of the same one: what this node knows is worth nothing. */
-const isSame = (followed: Followed, counter: Counter): boolean =>
-  followed.database_id === counter.database_id && followed.version <= counter.version
-
-function* readDelta(followed: Followed, recentMs: number): Script<{ counter: Counter; delta?: Delta }> {
-  const counter = (yield* get<Counter>('SELECT version, database_id, salt FROM change_counter, series_salt'))!
-  const isKnown = isSame(followed, counter)
-  if (isKnown && followed.version === counter.version) return { counter }
+function* readDelta(followed: Followed, recentMs: number): Script<Delta | undefined> {
+  const { version, mark, database_id, salt, followed_mark } = (yield* get<Counter>(
+    `SELECT version, coalesce(mark, '') AS mark, database_id, salt,
+       (SELECT mark FROM change_history WHERE version = $1) AS followed_mark
+     FROM change_counter LEFT JOIN change_history USING (version), series_salt`,
+    followed.version,
+  ))!
+  const isKnown = followed.database_id === database_id && followed.mark === followed_mark
+  if (isKnown && followed.version === version) return undefined
   const since = isKnown ? followed.version : 0
   const removed = yield* all<{ account: string }>(
     'SELECT account FROM removal WHERE changed > $1 AND deleted_ms > $2',
@@ -143,5 +151,6 @@ function* readDelta(followed: Followed, recentMs: number): Script<{ counter: Cou
      FROM api_key WHERE changed > $1`,
     since,
   )
-  return { counter, delta: { version: counter.version, removed: removed.map((row) => row.account), accounts, keys } }
+  const delta = { version, mark, removed: removed.map((row) => row.account), accounts, keys }
+  return isKnown ? delta : { ...delta, whole: { databaseId: database_id, salt } }
 }

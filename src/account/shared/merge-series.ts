@@ -51,10 +51,8 @@ export function createMergeSeries(
     return isFull
   }
 
-  async function step(): Promise<boolean> {
-    const [hasMoreToSend, hasMoreToReceive] = [await send(), await receive()]
-    return hasMoreToSend || hasMoreToReceive
-  }
+  /** Receives first: what PostgreSQL has need not be sent. */
+  const step = async (): Promise<boolean> => (await receive()) || send()
 
   async function work(): Promise<void> {
     let hasMore = true

@@ -1,5 +1,6 @@
-// This node's copy of PostgreSQL, in a file of DATA_DIR: enough to accept events while PostgreSQL is down, also after a restart. Hashes and scopes of keys,
-// the ids of accounts, the series in use, and how far the node has followed the change counter. No e-mail address, password or session.
+// This node's copy of PostgreSQL, in a file of DATA_DIR: enough to accept events while PostgreSQL is down, also after a
+// restart. Hashes and scopes of keys, the ids of accounts, the series in use, and how far the node has followed the
+// change counter. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import { withDiskProblems } from '../../state/sqlite-database.ts'
@@ -45,20 +46,28 @@ const migrations: readonly string[] = [
   CREATE TABLE series_salt (salt TEXT NOT NULL) STRICT;
   INSERT INTO series_salt (salt) VALUES ('');
   `,
+  // The mark of \`version\` (change_history in PostgreSQL); '' = not known.
+  `
+  ALTER TABLE followed ADD COLUMN mark TEXT NOT NULL DEFAULT '';
+  `,
 ]
 
 export interface Followed {
   /** Which database; '' before the first contact. */
   readonly database_id: string
   readonly version: number
+  readonly mark: string
   readonly series_version: number
 }
 
 export type SharedKeyRow = KeyRow & { readonly revoked_ms: number | null }
 
-/** The changes in PostgreSQL after some version, up to `version`. */
+/** The changes in PostgreSQL after some version, up to `version`, or everything. */
 export interface Delta {
+  /** Set: this is all there is. It replaces what the node knew. */
+  readonly whole?: { readonly databaseId: string; readonly salt: string }
   readonly version: number
+  readonly mark: string
   readonly removed: readonly string[]
   readonly accounts: readonly { readonly id: string; readonly operator: number }[]
   readonly keys: readonly SharedKeyRow[]
@@ -69,8 +78,6 @@ export type SeriesRow = readonly [account: string, series: number]
 export interface Replica {
   readonly file: SqliteFile
   followed(): Followed
-  /** Forgets everything but the removals: the node now follows another database, or one restored from a backup. */
-  startOver(databaseId: string, salt: string): void
   apply(delta: Delta): void
   /** Series that began at this node and are not in PostgreSQL yet. */
   seriesToMerge(limit: number): SeriesRow[]
@@ -96,7 +103,7 @@ export function openReplica(path: string, log: Logger): Replica {
   )
   const deleteAccount = query('DELETE FROM account WHERE id = ?')
   const addRemoval = query('INSERT OR IGNORE INTO removal (account) VALUES (?)')
-  const setVersion = query('UPDATE followed SET version = ?')
+  const setVersion = query('UPDATE followed SET version = ?, mark = ?')
   const markMerged = query('UPDATE series SET is_merged = 1 WHERE account = ? AND series = ?')
   const adopt = query(
     `INSERT INTO series (account, series, is_merged) SELECT id, ?1, 1 FROM account WHERE id = ?2
@@ -109,25 +116,31 @@ export function openReplica(path: string, log: Logger): Replica {
     setKey.run(hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms)
   }
 
+  /** Series stay while they are comparable, and are merged again: the database may have lost them. */
+  function startOver({ databaseId, salt }: NonNullable<Delta['whole']>, accounts: Delta['accounts']): void {
+    const ids = JSON.stringify(accounts.map(({ id }) => id))
+    db.run('DELETE FROM api_key')
+    query('DELETE FROM account WHERE id NOT IN (SELECT value FROM json_each(?))').run(ids)
+    query('DELETE FROM removal WHERE account IN (SELECT value FROM json_each(?))').run(ids)
+    query('DELETE FROM series WHERE (SELECT salt FROM series_salt) <> ?').run(salt)
+    db.run('UPDATE series SET is_merged = 0')
+    query('UPDATE series_salt SET salt = ?').run(salt)
+    query('UPDATE followed SET database_id = ?, series_version = 0').run(databaseId)
+  }
+
   return {
     file,
     followed: () => db.query<Followed, []>('SELECT * FROM followed').get()!,
-    startOver(databaseId, salt) {
+    apply({ whole, version, mark, removed, accounts, keys }) {
       write(() => {
-        db.run('DELETE FROM account')
-        query('UPDATE followed SET database_id = ?, version = 0, series_version = 0').run(databaseId)
-        query('UPDATE series_salt SET salt = ?').run(salt)
-      })
-    },
-    apply({ version, removed, accounts, keys }) {
-      write(() => {
+        if (whole !== undefined) startOver(whole, accounts)
         for (const { id, operator } of accounts) setAccount.run(id, operator)
         for (const key of keys) setKeyRow(key)
         for (const account of removed) {
           deleteAccount.run(account)
           addRemoval.run(account)
         }
-        setVersion.run(version)
+        setVersion.run(version, mark)
       })
     },
     seriesToMerge: (limit) =>

@@ -1,7 +1,8 @@
 // The statements behind several nodes: a row per node with its heartbeat and report, and the lease of the node that evaluates. Invariants:
 // * Ages and the lease are measured by PostgreSQL's clock, so the nodes' clocks do not matter.
-// * The token increases with every new holder. Every write names the token in its transaction, so a node that was suspended and lost the lease changes
-//   nothing.
+// * The token increases with every new holder. Every write names the token in its transaction, so a node that was
+//   suspended and lost the lease changes nothing. A new token is a time, so that one whose row a failover has lost does
+//   not occur again.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { LateEvent } from '../evaluate/evaluator.ts'
 
@@ -71,7 +72,7 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
   const held = mayHold
     ? yield* get<{ token: number }>(
         `UPDATE watch_lease SET holder = $1, until_us = ${NOW_US} + ${LEASE_US},
-           token = CASE WHEN token = $2 THEN token ELSE token + 1 END
+           token = CASE WHEN token = $2 THEN token ELSE greatest(token + 1, ${NOW_US}) END
          WHERE token = $2 OR until_us < ${NOW_US} RETURNING token`,
         holder,
         token,

@@ -119,6 +119,32 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     expect([moved.findKey(key.secret), moved.count()]).toEqual([undefined, 0])
   })
 
+  test('a node notices a history that lacks its newest changes although the counter has passed its own', async () => {
+    const [url, replicaUrl] = [await freshUrl(), `${await freshUrl()}_replica`]
+    const [node, stopped] = [await openNode(url), await openNode(url)]
+    const { account, key } = await node.create(ADA)
+    const revokedLater = await node.keys.create(account.id, 'revoked later', ['write'])
+    await copyDatabase(url, replicaUrl)
+    await until('PostgreSQL answers again', () => node.keys.list(account.id).then(Boolean, () => false))
+    const lost = await node.keys.create(account.id, 'lost', ['write'])
+    await until('the other node knows the key', () => stopped.findKey(lost.secret) !== undefined)
+    await stopped.close()
+
+    const atReplica = await openNode(replicaUrl)
+    await atReplica.keys.revoke(account.id, revokedLater.id)
+    const created = await atReplica.keys.create(account.id, 'created at the replica', ['write'])
+    for (let i = 0; i < 5; i++) await atReplica.keys.create(account.id, `more ${i}`, ['read'])
+    await atReplica.close()
+    const validAt = ({ findKey }: typeof node) =>
+      [key, created, revokedLater, lost].map(({ secret }) => findKey(secret) !== undefined)
+    expect(validAt(node)).toEqual([true, false, true, true])
+    await moveDatabase(replicaUrl, url)
+
+    await until('the node knows a key of the new history', () => node.findKey(created.secret) !== undefined, 20_000)
+    const restarted = await openNode(url, { replicaPath: stopped.replicaPath })
+    for (const one of [node, restarted]) expect(validAt(one)).toEqual([true, true, false, false])
+  })
+
   test('refuses a first start without PostgreSQL or on the database of a newer Stint, with the reason', async () => {
     await expect(openNode('postgres://stint:secret-word@127.0.0.1:1/stint')).rejects.toThrow(
       /^PostgreSQL cannot be used: (?!.*secret-word).*check DATABASE_URL$/,
@@ -183,3 +209,33 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     replica.file.close()
   })
 })
+
+/** Work on databases that nobody is connected to, as the administrator. */
+async function asAdministrator(url: string, work: (sql: SQL, name: string) => Promise<void>): Promise<void> {
+  const [name] = url.split('/').slice(-1) as [string]
+  const sql = new SQL(url.replace(/[^/]*$/, 'postgres'), { max: 1 })
+  await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+  await until('no connection is left', async () => {
+    const left = await sql.unsafe('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name])
+    return left.length === 0
+  })
+  await work(sql, name)
+  await sql.close()
+}
+
+/** The state of a replica that receives nothing more. */
+const copyDatabase = (url: string, copyUrl: string): Promise<void> =>
+  asAdministrator(url, async (sql, name) => {
+    await sql.unsafe(`CREATE DATABASE ${copyUrl.split('/').at(-1)} TEMPLATE ${name}`)
+    await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+  })
+
+/** A failover: the other database has the address from now on. */
+const moveDatabase = (fromUrl: string, url: string): Promise<void> =>
+  asAdministrator(url, async (sql, name) => {
+    await sql.unsafe(`ALTER DATABASE ${name} RENAME TO ${name}_lost`)
+    await asAdministrator(fromUrl, async (_, from) => {
+      await sql.unsafe(`ALTER DATABASE ${from} RENAME TO ${name}`)
+      await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+    })
+  })
