@@ -1,4 +1,4 @@
-// The lease of a NODE_ID; test/integration/node-lease.test.ts runs it against real stores.
+// The lease of a NODE_ID; test/integration/node-lease.slow.ts runs it against real stores.
 import { expect, test } from 'bun:test'
 import pino from 'pino'
 import { createNodeLease } from '../../src/store/node-lease.ts'

@@ -16,7 +16,10 @@ test('reads "a < b" & c', async () => {
 const ERROR = "throw new Error('between tests')"
 
 /** Runs files of these contents as \`bun run test\` does. */
-async function run(...contents: string[]): Promise<{ exitCode: number; last: string[]; runs: number }> {
+async function run(
+  contents: readonly string[],
+  options: readonly string[] = [],
+): Promise<{ exitCode: number; last: string[]; runs: number }> {
   const dir = tempDir('run-tests')
   const paths = contents.map((content, i) => {
     const path = join(dir, `${i}.test.ts`)
@@ -24,7 +27,7 @@ async function run(...contents: string[]): Promise<{ exitCode: number; last: str
     return path
   })
   const { STINT_TEST_REQUIRE: _, ...env } = process.env
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'run-tests.ts'), ...paths], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'run-tests.ts'), ...options, ...paths], {
     ...{ env, stdout: 'pipe', stderr: 'pipe' },
   })
   const [out, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
@@ -41,36 +44,42 @@ async function run(...contents: string[]): Promise<{ exitCode: number; last: str
 
 describe('after a run in which', () => {
   test('all tests passed, nothing runs again', async () => {
-    const { exitCode, last, runs } = await run(FINE, FINE)
+    const { exitCode, last, runs } = await run([FINE, FINE])
     expect([exitCode, last.at(-1), runs]).toEqual([0, '2 passed, 0 failed', 1])
   })
 
   test('a test failed that passes alone, it counts as passed and is listed', async () => {
-    const { exitCode, last, runs } = await run(FINE, `${FINE}\n${FLAKY}`)
+    const { exitCode, last, runs } = await run([FINE, `${FINE}\n${FLAKY}`])
     const listed = 'failed at first, passed alone (look into it): 1.test.ts > reads "a < b" & c'
     expect([exitCode, ...last, runs]).toEqual([0, listed, '3 passed, 0 failed', 2])
   })
 
   test('a test failed that fails again, the run fails', async () => {
-    const { exitCode, last, runs } = await run(FLAKY, BROKEN)
+    const { exitCode, last, runs } = await run([FLAKY, BROKEN])
     const listed = 'failed at first, passed alone (look into it): 0.test.ts > reads "a < b" & c'
     expect([exitCode, ...last, runs]).toEqual([1, listed, '1 passed, 1 failed', 2])
   })
 
   test('a hook failed and fails again, the run fails', async () => {
-    const { exitCode, last, runs } = await run(
+    const { exitCode, last, runs } = await run([
       `import { beforeAll } from 'bun:test'\nbeforeAll(() => { throw 1 })\n${FINE}`,
-    )
+    ])
     expect([exitCode, last.at(-1), runs]).toEqual([1, '0 passed, 1 failed', 2])
   })
 
   test('an error occurred outside of tests, the run fails at once', async () => {
-    const { exitCode, last, runs } = await run(FLAKY, ERROR)
+    const { exitCode, last, runs } = await run([FLAKY, ERROR])
     expect([exitCode, last.at(-1), runs]).toEqual([1, '0 passed, 2 failed', 1])
   })
 
   test('tests of six files failed, the run fails at once', async () => {
-    const { exitCode, last, runs } = await run(...Array<string>(6).fill(FLAKY))
+    const { exitCode, last, runs } = await run(Array<string>(6).fill(FLAKY))
     expect([exitCode, last.at(-1), runs]).toEqual([1, '0 passed, 6 failed', 1])
   })
+})
+
+test('the time limit of the preload holds for the hooks of each file, whatever the command line says', async () => {
+  const slowHook = `import { beforeAll } from 'bun:test'\nbeforeAll(() => Bun.sleep(60))\n${FINE}`
+  const { exitCode, last } = await run([slowHook, slowHook], ['--timeout=20'])
+  expect([exitCode, last.at(-1)]).toEqual([0, '2 passed, 0 failed'])
 })

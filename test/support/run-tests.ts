@@ -1,23 +1,16 @@
-// `bun run test`: runs `bun test` with the arguments it gets, lets its output through, and ends with what was left out and why, and with the
-// line `N passed, N failed`. When tests of at most five files failed, these files run once more, one after the other: a test that failed at
-// first and passed alone counts as passed and is listed by name. Exits with 1 when a test failed (again), after any error outside of tests, and
-// when STINT_TEST_REQUIRE names something that is not here.
+// `bun run test [ROOM|FILE]…` and `bun run test:slow [ROOM|FILE]…` (`--slow`; `--all` is both): run `bun test` in two workers, let its output
+// through, and end with the tests that were left out and why, and with the line `N passed, N failed`. When tests of at most five files failed,
+// these files run once more, one after the other: a test that failed at first and passed alone counts as passed and is listed by name. Exits
+// with 1 when a test failed (again), after any error outside of tests, and when STINT_TEST_REQUIRE names something that is not here.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { unmetRequirements } from './needs.ts'
+import { selectTests } from './select-tests.ts'
 import { removeInMemory } from './temp-dir.ts'
 
-/** What is slow on a busy machine is not wrong; most waits in tests have a deadline of their own. */
-const TEST_TIMEOUT_MS = 180_000
-/** Two: more would make tests disturb each other, by the ports and the time they take. Workers keep what files share, such as a running influxd. */
+/** More would disturb each other by the time they take. Workers keep what files share, such as a running influxd. */
 const WORKERS = ['--parallel=2', '--no-isolate']
-/** Take 20 s or more, the longest first: they start first, so that no worker is left with one at the end. */
-const SLOW_FILES = [
-  ...['integration/shared-watches', 'faults/kill', 'watch/conditions', 'store/clickhouse/cluster'],
-  ...['contract/pairing.property', 'console/views', 'watch/service', 'console/tasks', 'integration/end-to-end'],
-  ...['integration/two-nodes', 'client/pack', 'integration/cli-exec', 'integration/node-lease', 'client/kill'],
-]
 /** Failures in more files have a cause in common, which the load of the machine is not. */
 const REPEATED_FILES_MAX = 5
 /** Bun's name for a hook before the tests, which is reported only when it fails. */
@@ -36,6 +29,7 @@ interface Run {
   readonly failedFiles: readonly string[]
 }
 
+const { sets, options } = selectTests(process.argv.slice(2), ROOT)
 const unmet = unmetRequirements()
 if (unmet.length > 0) {
   console.log(
@@ -46,8 +40,10 @@ if (unmet.length > 0) {
 
 const dir = mkdtempSync(join(tmpdir(), 'stint-tests-'))
 const temp = join(dir, 'tmp')
+const notes = join(dir, 'notes')
 mkdirSync(temp)
 for (const folder of [dir, temp]) chmodSync(folder, 0o711) // some tests start processes as a user without rights
+writeFileSync(notes, '')
 let tests: Bun.Subprocess | undefined
 let isStopped = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -56,40 +52,48 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     tests?.kill(signal)
   })
 
-const first = await run('first', [...WORKERS, `--timings=${writeTimings()}`, ...process.argv.slice(2)])
-let passed = first.counts.pass
-let failed = Math.max(first.counts.fail, first.counts.error) // an error between tests counts as both
+let [passed, failed, skipped] = [0, 0, 0]
 const recovered: string[] = []
-if (isLoadToBlame(first)) {
-  console.log(`\n${failed} failed in ${first.failedFiles.length} of the files, which run once more, alone.\n`)
-  const second = await run('second', first.failedFiles)
-  recovered.push(
-    ...[...first.failed].filter((name) => !second.failed.has(name) && (second.passed.has(name) || name.endsWith(HOOK))),
-  )
-  const others = [...second.failed].filter((name) => !first.failed.has(name)).length
-  passed += recovered.length - others
-  failed += others - recovered.length
-  if (second.exit !== 0) failed = Math.max(failed, 1)
-} else if (first.exit !== 0 && failed === 0) {
-  console.log(`bun test ended with ${first.exit} although no test failed`)
-  failed = 1
-}
-const leftOut = readFileSync(join(dir, 'first.notes'), 'utf8')
+for (const files of sets) if (!isStopped) await runSet(files)
+const leftOut = [...new Set(readFileSync(notes, 'utf8').split('\n').filter(Boolean))]
 rmSync(dir, { recursive: true, force: true })
 removeInMemory()
 
-if (first.counts.skip > 0) console.log(`${first.counts.skip} tests were skipped`)
-process.stdout.write(leftOut)
+if (skipped > 0) console.log(`${skipped} tests were skipped`)
+for (const line of leftOut) console.log(line)
 for (const name of recovered) console.log(`failed at first, passed alone (look into it): ${name}`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
+/** Runs files, the first ones first, and adds to the totals. */
+async function runSet(files: readonly string[]): Promise<void> {
+  const first = await run('first', [...WORKERS, `--timings=${writeTimings(files)}`, ...options, ...files])
+  skipped += first.counts.skip
+  let [ok, broken] = [first.counts.pass, Math.max(first.counts.fail, first.counts.error)] // errors count as both
+  if (isLoadToBlame(first)) {
+    console.log(`\n${broken} failed in ${first.failedFiles.length} of the files, which run once more, alone.\n`)
+    const second = await run('second', [...options, ...first.failedFiles])
+    const alone = [...first.failed].filter(
+      (name) => !second.failed.has(name) && (second.passed.has(name) || name.endsWith(HOOK)),
+    )
+    const others = [...second.failed].filter((name) => !first.failed.has(name)).length
+    recovered.push(...alone)
+    ok += alone.length - others
+    broken += others - alone.length
+    if (second.exit !== 0) broken = Math.max(broken, 1)
+  } else if (first.exit !== 0 && broken === 0) {
+    console.log(`bun test ended with ${first.exit} although no test failed`)
+    broken = 1
+  }
+  passed += ok
+  failed += broken
+}
+
 /** A file of milliseconds per test file, by which Bun starts the slowest first; only their order matters. */
-function writeTimings(): string {
+function writeTimings(files: readonly string[]): string {
   const path = join(dir, 'timings.json')
-  const all = [...new Bun.Glob('test/**/*.test.ts').scanSync(ROOT)].map((file) => [file, 1_000])
-  const slow = SLOW_FILES.map((name, i) => [`test/${name}.test.ts`, 1_000 * (SLOW_FILES.length - i + 1)])
-  writeFileSync(path, JSON.stringify({ version: 1, files: Object.fromEntries([...all, ...slow]) }))
+  const all = files.map((file, i) => [file.replace(/^\.\//, ''), 1_000 * (files.length - i)])
+  writeFileSync(path, JSON.stringify({ version: 1, files: Object.fromEntries(all) }))
   return path
 }
 
@@ -104,11 +108,11 @@ function isLoadToBlame({ counts, failed, failedFiles }: Run): boolean {
   )
 }
 
-/** `name` is that of the files it writes. */
+/** `name` is that of the report it writes. */
 async function run(name: string, args: readonly string[]): Promise<Run> {
-  const [notes, report] = [join(dir, `${name}.notes`), join(dir, `${name}.xml`)]
-  writeFileSync(notes, '')
-  const command = ['test', `--timeout=${TEST_TIMEOUT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, ...args]
+  const report = join(dir, `${name}.xml`)
+  rmSync(report, { force: true })
+  const command = ['test', '--reporter=junit', `--reporter-outfile=${report}`, ...args]
   const child = Bun.spawn([process.execPath, ...command], {
     cwd: ROOT,
     env: { ...process.env, STINT_TEST_NOTES: notes, STINT_TEST_TEMP: temp, TMPDIR: temp },

@@ -1,4 +1,4 @@
-// A process of its own for kill.test.ts, because a directory of the engine belongs to one process.
+// A process of its own for kill.slow.ts, because a directory of the engine belongs to one process.
 // `write DIR ROUND`: writes batches until it is killed, and prints the number of each when it is acknowledged. `read DIR`: prints what is stored.
 import type { Exception } from '../../../src/event/event.ts'
 import { openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
