@@ -1,5 +1,5 @@
-// Loaded before every test file, also by a plain `bun test`: installs the locked dependencies where there are none, sets
-// the time limit of tests and hooks, and removes the directories that tests leave.
+// Loaded before every test file, also by a plain `bun test`: installs the locked dependencies in a fresh clone, sets the
+// time limit of tests and hooks, and removes the directories that tests leave.
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
