@@ -1,21 +1,14 @@
 // Loaded before every test file, also by a plain `bun test`: installs the locked dependencies in a fresh clone, sets the
 // time limit of tests and hooks, and removes the directories that tests leave.
 import { afterAll, setDefaultTimeout } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { plugin } from 'bun'
+import { installDependencies } from './install-dependencies.ts'
 import { useOwnTempDir } from './temp-dir.ts'
 
-const ROOT = join(import.meta.dir, '../..')
 /** Work that is slow on a busy machine is not wrong; most waits in tests have a deadline of their own. */
 const LIMITS_MS = { test: 180_000, slow: 600_000 }
 
-if (!existsSync(join(ROOT, 'node_modules'))) {
-  const { exitCode } = Bun.spawnSync([process.execPath, 'install', '--frozen-lockfile'], {
-    ...{ cwd: ROOT, stdout: 'inherit', stderr: 'inherit' },
-  })
-  if (exitCode !== 0) throw new Error('bun install failed; see above')
-}
+installDependencies()
 
 // Bun goes back to 5 s before each file, and bunfig.toml has no setting for it.
 plugin({
