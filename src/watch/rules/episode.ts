@@ -18,6 +18,20 @@ export interface Episode {
   readonly limit?: number
   /** For `failed`: the kind of the last failure. */
   readonly cause?: 'failed' | 'abandoned' | 'exception'
+  /** For `late`: the due time that passed, and the earliest start that counts for it. */
+  readonly dueUs?: number
+  readonly fromUs?: number
+  /** The downtime in which an end may have been lost. */
+  readonly lost?: Blind
+  /** All open runs whose end may have been lost in it, and whether another run started after it. */
+  readonly runs?: readonly RunName[]
+  readonly isFollowed?: boolean
+}
+
+/** Identifies a run within its process and meta. */
+export interface RunName {
+  readonly uid: string
+  readonly startedUs: number
 }
 
 /** The time and knowledge with which a history is judged. */
@@ -36,20 +50,4 @@ export interface Judgement {
 export interface Blind {
   readonly fromUs: number
   readonly toUs: number
-}
-
-/** The last stretch that overlaps [fromUs, toUs]. */
-export function lastBlind(blind: readonly Blind[], fromUs: number, toUs: number): Blind | undefined {
-  return blind.findLast((it) => it.fromUs <= toUs && it.toUs > fromUs)
-}
-
-/** The time at which `spanUs` have passed since `startUs`, not counting blind time. */
-export function reachUs(blind: readonly Blind[], startUs: number, spanUs: number): number {
-  let reached = startUs + spanUs
-  for (const { fromUs, toUs } of blind) {
-    if (toUs <= startUs) continue
-    if (fromUs >= reached) break
-    reached += toUs - Math.max(fromUs, startUs)
-  }
-  return reached
 }

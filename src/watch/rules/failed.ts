@@ -1,6 +1,7 @@
 // `failed`: n failures in a row, ordered by the times at which they were settled. A failed or abandoned run is a failure, with `exceptions` also an
 // exception; the next completed run ends the row.
-import { type Episode, type Judgement, lastBlind } from './episode.ts'
+import { exceedsAt } from './downtime.ts'
+import type { Blind, Episode, Judgement } from './episode.ts'
 import type { Run } from './runs.ts'
 
 export interface FailedRule {
@@ -14,7 +15,12 @@ export interface WatchException {
   readonly uid?: string
 }
 
-type Step = { readonly atUs: number; readonly run: Run } | { readonly atUs: number; readonly exception: WatchException }
+interface Step {
+  readonly atUs: number
+  readonly run?: Run
+  readonly exception?: WatchException
+  readonly lost?: Blind | undefined
+}
 
 /** For one process and meta. Episodes are in order. */
 export function judgeFailed(
@@ -24,46 +30,83 @@ export function judgeFailed(
   judgement: Judgement,
 ): Episode[] {
   const { knownUs, sinceUs } = judgement
-  const steps: Step[] = [
-    ...runs.filter((run) => run.state !== 'running').map((run) => ({ atUs: run.settledUs, run })),
-    ...(rule.exceptions ? exceptions.map((exception) => ({ atUs: exception.atUs, exception })) : []),
-  ].filter(({ atUs }) => atUs > sinceUs && atUs <= knownUs)
-  // An exception at exactly the time of an end counts as before it.
-  steps.sort((a, b) => a.atUs - b.atUs || Number('run' in a) - Number('run' in b))
-
+  const steps = toSteps(runs, rule.exceptions ? exceptions : [], judgement).filter(
+    ({ atUs }) => atUs > sinceUs && atUs <= knownUs,
+  )
   const episodes: Episode[] = []
   let row = 0
   let thrown: WatchException[] = []
   let current: Episode | undefined
-  const count = (atUs: number, cause: NonNullable<Episode['cause']>, run?: Run) => {
+  const count = ({ atUs, run, exception, lost }: Step, cause: NonNullable<Episode['cause']>) => {
     row++
     if (current !== undefined || row < rule.after) return
-    current = { sinceUs: atUs, cause, figure: row, ...(run && { uid: run.uid, startedUs: run.startedUs }) }
+    const { uid } = run ?? exception ?? {}
+    current = {
+      sinceUs: atUs,
+      cause,
+      figure: row,
+      ...(uid !== undefined && { uid }),
+      ...(run && { startedUs: run.startedUs }),
+      ...(lost && { lost }),
+    }
   }
   for (const step of steps) {
-    if ('exception' in step) {
-      const { exception } = step
+    const { run, exception } = step
+    if (exception !== undefined) {
       thrown.push(exception)
-      count(step.atUs, 'exception')
-      if (current?.sinceUs === step.atUs && exception.uid !== undefined) current = { ...current, uid: exception.uid }
-      continue
-    }
-    const { run } = step
-    if (run.state === 'completed') {
-      if (thrown.some((exception) => mayBelong(exception, run))) continue // the run itself raised it, so its completion is no success
+      count(step, 'exception')
+    } else if (run?.state === 'completed') {
+      if (thrown.some((it) => mayBelong(it, run))) continue // the run itself raised it, so its completion is no success
       if (current !== undefined) episodes.push({ ...current, untilUs: step.atUs })
       row = 0
       thrown = []
       current = undefined
-    } else if (run.state === 'failed') count(step.atUs, 'failed', run)
-    else if (isCertain(run, judgement)) count(step.atUs, 'abandoned', run)
+    } else count(step, run?.state === 'failed' ? 'failed' : 'abandoned')
   }
   return current === undefined ? episodes : [...episodes, current]
+}
+
+/** The completed run that ends an alert which began at `sinceUs`; `exception`: the one that it is about. */
+export function endOfFailed(
+  runs: readonly Run[],
+  exceptions: readonly WatchException[],
+  alert: { readonly sinceUs: number; readonly exception?: WatchException },
+): Run | undefined {
+  const thrown = [
+    ...exceptions.filter(({ atUs }) => atUs > alert.sinceUs),
+    ...(alert.exception ? [alert.exception] : []),
+  ]
+  return runs
+    .filter(({ state, settledUs }) => state === 'completed' && settledUs > alert.sinceUs)
+    .sort((a, b) => a.settledUs - b.settledUs)
+    .find((run) => !thrown.some((it) => it.atUs <= run.settledUs && mayBelong(it, run)))
+}
+
+/** What happened, in the order in which it was settled. An exception at exactly the time of an end counts as before it. */
+function toSteps(runs: readonly Run[], exceptions: readonly WatchException[], judgement: Judgement): Step[] {
+  const settled = runs.flatMap((run): Step[] => {
+    const { state, settledUs } = run
+    if (state === 'completed' || state === 'failed') return [{ atUs: settledUs, run }]
+    const abandoned = state === 'abandoned' ? toAbandoned(run, runs, judgement) : undefined
+    return abandoned === undefined ? [] : [abandoned]
+  })
+  return [...settled, ...exceptions.map((exception): Step => ({ atUs: exception.atUs, exception }))].sort(
+    (a, b) => a.atUs - b.atUs || Number(a.run !== undefined) - Number(b.run !== undefined),
+  )
 }
 
 const mayBelong = ({ atUs, uid }: WatchException, run: Run): boolean =>
   atUs >= run.startedUs && (uid === undefined || uid === run.uid)
 
-/** A run without uid may overlap the next one, and an end may have been lost during a blind stretch. */
-const isCertain = (run: Run, { blind }: Judgement): boolean =>
-  !run.isDoubtful && lastBlind(blind, run.startedUs, run.settledUs) === undefined
+/**
+ * A run that is abandoned only because of another start is no failure. If its end may have been lost in a downtime, it is one MAX_RUN after the
+ * downtime, unless a later run has completed.
+ */
+function toAbandoned(run: Run, runs: readonly Run[], { blind, maxRunUs }: Judgement): Step | undefined {
+  const { startedUs, settledUs, isDoubtful } = run
+  if (isDoubtful) return undefined
+  const { atUs, lost } = exceedsAt({ startedUs, isOpen: true }, maxRunUs, blind)
+  if (lost === undefined) return { atUs: settledUs, run }
+  const isFollowed = runs.some((it) => it.state === 'completed' && it.startedUs > startedUs && it.settledUs <= atUs)
+  return isFollowed ? undefined : { atUs, run, lost }
+}

@@ -4,88 +4,205 @@
 //   covered   by a start in [due − early, due + grace], early = min(grace, half the interval before the due time)
 //   fires     at due + grace, until the next start
 //
-// A due time whose window overlaps a blind stretch cannot be judged: its start may have been lost. Every N then counts from the end of that stretch;
-// cron waits for its next due time. Other blind time does not count as silence.
+// A due time is excused only if Stint was down when starts usually arrive: due ± the spread seen so far, at least ± 30 s. Then the next one counts:
+// every N, N after the downtime. A downtime in the rest of the grace only delays the judgement.
 import type { Schedule } from './cron.ts'
-import { type Blind, type Episode, type Judgement, lastBlind, reachUs } from './episode.ts'
+import { lastBlind } from './downtime.ts'
+import type { Blind, Episode, Judgement } from './episode.ts'
 
 export type LateRule =
   | { readonly everyUs: number; readonly graceUs: number }
   | { readonly schedule: Schedule; readonly graceUs: number }
 
-/** The number of missed due times in a row that a blind stretch may cover. */
-const MAX_EXCUSED = 10_000
+/** A due time that cannot be judged, because its start may have been lost in a downtime. */
+export interface Excused {
+  readonly dueUs: number
+  readonly blind: Blind
+}
 
-/** `startsUs`: the times of all starts of one process since some time, in order. Episodes are in order. */
-export function judgeLate(rule: LateRule, startsUs: readonly number[], judgement: Judgement): Episode[] {
-  const { knownUs, sinceUs } = judgement
+/** The number of missed due times in a row that downtimes may cover. */
+const MAX_EXCUSED = 10_000
+const MIN_SPREAD_US = 30e6
+/** The spread is that of so many starts; from so many on the largest deviation counts as an accident. */
+const SPREAD_OF = 20
+const WITHOUT_LARGEST_FROM = 10
+
+/** Between two starts, or since the last one. */
+interface Silence {
+  readonly fromUs: number
+  /** The last start at or before `fromUs`. */
+  readonly coveredUs: number | undefined
+  /** The first moment that is not part of it. */
+  readonly endUs: number
+}
+
+interface Miss {
+  readonly dueUs: number
+  /** A start at this time or later counts for it. */
+  readonly fromUs: number
+  /** Not before this time may it be judged. */
+  readonly firesUs: number
+}
+
+/**
+ * `startsUs`: the times of all starts of one process since some time, in order. Episodes are in order; those that ended before `floorUs` are omitted,
+ * because cron expressions are costly.
+ */
+export function judgeLate(
+  rule: LateRule,
+  startsUs: readonly number[],
+  judgement: Judgement,
+  floorUs = Number.NEGATIVE_INFINITY,
+): Episode[] {
+  return silencesOf(startsUs, judgement).flatMap((silence): Episode[] => {
+    if (silence.endUs < floorUs) return []
+    const { miss } = findMiss(rule, startsUs, silence, judgement.blind)
+    if (miss === undefined || miss.firesUs >= Math.min(silence.endUs, judgement.knownUs)) return []
+    const { dueUs, fromUs } = miss
+    const isOver = silence.endUs <= judgement.knownUs
+    return [{ sinceUs: dueUs + rule.graceUs, dueUs, fromUs, ...(isOver && { untilUs: silence.endUs }) }]
+  })
+}
+
+/** The first known start that counts for a due time which a start at `fromUs` or later covers. `startsUs` are sorted. */
+export const endOfLate = (startsUs: readonly number[], fromUs: number): number | undefined =>
+  startsUs.find((us) => us >= fromUs)
+
+/** The last due time of the present silence that passed without a judgement, unless a later one fires. */
+export function findExcused(rule: LateRule, startsUs: readonly number[], judgement: Judgement): Excused | undefined {
+  const silence = silencesOf(startsUs, judgement).at(-1)!
+  const { miss, excused } = findMiss(rule, startsUs, silence, judgement.blind)
+  if (excused === undefined || excused.dueUs + rule.graceUs > judgement.knownUs) return undefined
+  return miss !== undefined && miss.firesUs < judgement.knownUs ? undefined : excused
+}
+
+function silencesOf(startsUs: readonly number[], { knownUs, sinceUs }: Judgement): Silence[] {
   const known = startsUs.filter((us) => us <= knownUs)
   const first = known.findIndex((us) => us > sinceUs)
   const before = first === -1 ? known.at(-1) : known[first - 1]
   const gaps = [Math.max(before ?? Number.NEGATIVE_INFINITY, sinceUs), ...(first === -1 ? [] : known.slice(first))]
-  return gaps.flatMap((fromUs, i): Episode[] => {
-    const nextUs = gaps[i + 1]
-    // A watch begins with a due time, not with a start: only a start covers its first cron time.
-    const coveredUs = i === 0 ? before : fromUs
-    const firesUs = missedUs(rule, fromUs, coveredUs, Math.min(nextUs ?? Number.POSITIVE_INFINITY, knownUs), judgement)
-    if (firesUs === undefined) return []
-    return [{ sinceUs: firesUs, ...(nextUs !== undefined && { untilUs: nextUs }) }]
-  })
+  // A watch begins with a due time, not with a start: only a start covers its first cron time.
+  return gaps.map((fromUs, i) => ({
+    fromUs,
+    coveredUs: i === 0 ? before : fromUs,
+    endUs: gaps[i + 1] ?? Number.POSITIVE_INFINITY,
+  }))
 }
 
-/** When the silence after `fromUs` fires, if that is before `endUs`. `coveredUs` is the last start. */
-function missedUs(
-  rule: LateRule,
-  fromUs: number,
-  coveredUs: number | undefined,
-  endUs: number,
-  { blind }: Judgement,
-): number | undefined {
-  const firesUs =
-    'everyUs' in rule
-      ? missedInterval(rule, fromUs, fromUs === coveredUs, endUs, blind)
-      : missedMoment(rule, fromUs, coveredUs, endUs, blind)
-  return firesUs !== undefined && firesUs < endUs ? firesUs : undefined
+interface Found {
+  readonly miss?: Miss
+  readonly excused?: Excused
 }
 
-function missedInterval(
-  { everyUs, graceUs }: { everyUs: number; graceUs: number },
-  startUs: number,
-  /** Whether it began with a start. Without one the next start may come at any time before it is due, so any blind stretch may hide it. */
-  begins: boolean,
-  endUs: number,
+const findMiss = (rule: LateRule, startsUs: readonly number[], silence: Silence, blind: readonly Blind[]): Found =>
+  'everyUs' in rule
+    ? findMissedInterval(rule, startsUs, silence, blind)
+    : findMissedMoment(rule, startsUs, silence, blind)
+
+function findMissedInterval(
+  { everyUs, graceUs }: { readonly everyUs: number; readonly graceUs: number },
+  startsUs: readonly number[],
+  { fromUs, coveredUs, endUs }: Silence,
   blind: readonly Blind[],
-): number | undefined {
+): Found {
   const earlyUs = Math.min(graceUs, everyUs / 2)
-  let fromUs = startUs
-  let isStart = begins
-  for (;;) {
-    const plainUs = fromUs + everyUs
-    const dueUs = reachUs(blind, fromUs, everyUs - earlyUs) + earlyUs
-    if (plainUs + graceUs >= endUs) return undefined
-    const hidden =
-      lastBlind(blind, isStart ? plainUs - earlyUs : fromUs, plainUs + graceUs) ??
-      lastBlind(blind, dueUs - earlyUs, dueUs + graceUs)
-    if (hidden === undefined) return dueUs + graceUs
-    isStart = false
-    fromUs = Math.max(hidden.toUs, fromUs + 1)
+  const isAfterStart = fromUs === coveredUs
+  let excused: Excused | undefined
+  /** An excused interval is counted again from the end of the downtime. */
+  let againUs = fromUs
+  let spread: Spread | undefined
+  for (let nth = 1, i = 0; i < MAX_EXCUSED; nth = Math.max(nth + 1, Math.ceil((againUs - fromUs) / everyUs)), i++) {
+    const usualUs = fromUs + nth * everyUs
+    const dueUs = excused === undefined ? usualUs : againUs + everyUs
+    if (dueUs + graceUs >= endUs) return { ...(excused && { excused }) }
+    const isFirst = excused === undefined && !isAfterStart
+    if (lastBlind(blind, isFirst ? fromUs : usualUs - everyUs, dueUs + Math.max(graceUs, MIN_SPREAD_US))) {
+      spread ??= spreadOf(intervalsOf(startsUs, fromUs).map((us) => us - everyUs))
+      const early = Math.min(nth * spread.earlyUs, everyUs / (nth === 1 ? 1 : 2))
+      const late = Math.min(nth * spread.lateUs, Math.max(graceUs, MIN_SPREAD_US))
+      const hidden = lastBlind(blind, isFirst ? fromUs : usualUs - early, usualUs + late)
+      if (hidden !== undefined) {
+        excused = { dueUs, blind: hidden }
+        againUs = Math.max(hidden.toUs, againUs)
+        continue
+      }
+    }
+    return {
+      miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) },
+      ...(excused && { excused }),
+    }
   }
+  return { ...(excused && { excused }) }
 }
 
-function missedMoment(
-  { schedule, graceUs }: { schedule: Schedule; graceUs: number },
-  fromUs: number,
-  coveredUs: number | undefined,
-  endUs: number,
+function findMissedMoment(
+  { schedule, graceUs }: { readonly schedule: Schedule; readonly graceUs: number },
+  startsUs: readonly number[],
+  { fromUs, coveredUs, endUs }: Silence,
   blind: readonly Blind[],
-): number | undefined {
+): Found {
+  let excused: Excused | undefined
+  let spread: Spread | undefined
   let dueUs = schedule.nextUs(fromUs)
   for (let i = 0; i < MAX_EXCUSED && dueUs !== undefined && dueUs + graceUs < endUs; i++) {
-    const previousUs = schedule.previousUs(dueUs)
-    const earlyUs = previousUs === undefined ? graceUs : Math.min(graceUs, (dueUs - previousUs) / 2)
+    const earlyUs = earlyOf(schedule, dueUs, graceUs)
     const isCovered = coveredUs !== undefined && coveredUs >= dueUs - earlyUs
-    if (!isCovered && lastBlind(blind, dueUs - earlyUs, dueUs + graceUs) === undefined) return dueUs + graceUs
+    if (!isCovered) {
+      const [widestEarly, widestLate] = [Math.max(earlyUs, MIN_SPREAD_US), Math.max(graceUs, MIN_SPREAD_US)]
+      let hidden = lastBlind(blind, dueUs - widestEarly, dueUs + widestLate)
+      if (hidden !== undefined) {
+        spread ??= spreadOf(deviationsOf(schedule, startsUs, fromUs))
+        const [early, late] = [Math.min(spread.earlyUs, widestEarly), Math.min(spread.lateUs, widestLate)]
+        hidden = lastBlind(blind, dueUs - early, dueUs + late)
+      }
+      if (hidden === undefined)
+        return {
+          miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) },
+          ...(excused && { excused }),
+        }
+      excused = { dueUs, blind: hidden }
+    }
     dueUs = schedule.nextUs(dueUs)
   }
-  return undefined
+  return { ...(excused && { excused }) }
+}
+
+function earlyOf(schedule: Schedule, dueUs: number, graceUs: number): number {
+  const previousUs = schedule.previousUs(dueUs)
+  return previousUs === undefined ? graceUs : Math.min(graceUs, (dueUs - previousUs) / 2)
+}
+
+/** A start that was sent within the grace may still be retried until the end of a downtime in it. */
+const judgedFrom = (blind: readonly Blind[], dueUs: number, graceUs: number): number =>
+  Math.max(dueUs + graceUs, lastBlind(blind, dueUs, dueUs + graceUs)?.toUs ?? 0)
+
+interface Spread {
+  readonly earlyUs: number
+  readonly lateUs: number
+}
+
+function spreadOf(deviations: readonly number[]): Spread {
+  const largest = (values: readonly number[]) => {
+    const sorted = values.toSorted((a, b) => b - a)
+    return Math.max(MIN_SPREAD_US, sorted[sorted.length >= WITHOUT_LARGEST_FROM ? 1 : 0] ?? 0)
+  }
+  return { earlyUs: largest(deviations.map((us) => -us)), lateUs: largest(deviations) }
+}
+
+const startsBefore = (startsUs: readonly number[], untilUs: number) => startsUs.filter((us) => us <= untilUs)
+
+function intervalsOf(startsUs: readonly number[], untilUs: number): number[] {
+  const last = startsBefore(startsUs, untilUs).slice(-SPREAD_OF - 1)
+  return last.slice(1).map((us, i) => us - last[i]!)
+}
+
+/** How far each start was from the due time that it belongs to. */
+function deviationsOf(schedule: Schedule, startsUs: readonly number[], untilUs: number): number[] {
+  return startsBefore(startsUs, untilUs)
+    .slice(-SPREAD_OF)
+    .flatMap((us) => {
+      const around = [schedule.previousUs(us + 1e6), schedule.nextUs(us - 1e6)]
+      const deviations = around.filter((due) => due !== undefined).map((due) => us - due)
+      return deviations.sort((a, b) => Math.abs(a) - Math.abs(b)).slice(0, 1)
+    })
 }

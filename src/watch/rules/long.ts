@@ -1,21 +1,42 @@
 // `long`: a run has been running longer than the limit. Every run is judged individually, including overlapping ones.
-import { type Episode, type Judgement, reachUs } from './episode.ts'
-import { createLostEnds } from './lost-end.ts'
-import type { Run } from './runs.ts'
+import { exceedsAt } from './downtime.ts'
+import type { Blind, Episode, Judgement, RunName } from './episode.ts'
+import { compareMarks, type Run, type WatchMark } from './runs.ts'
 
 /**
  * One episode per run, from the time it exceeds the limit to the next mark with its uid: its end, or the next start. A run that reaches MAX_RUN
- * without either keeps firing. Blind time does not count, because the end may be in it and may still be sent again; for an end that was probably
- * lost see lost-end.ts.
+ * without either keeps firing. Open runs whose end may have been lost in the same downtime are one episode.
  */
 export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blind, sinceUs }: Judgement): Episode[] {
-  const withLostEnd = createLostEnds(runs, blind)
-  return runs.flatMap((run): Episode[] => {
+  const across = new Map<Blind, { run: Run; atUs: number }[]>()
+  const episodes = runs.flatMap((run): Episode[] => {
     const { uid, startedUs, nextUs } = run
-    const exceededUs = withLostEnd(run, limitUs, reachUs(blind, startedUs, limitUs))
-    if (exceededUs >= Math.min(nextUs ?? Number.POSITIVE_INFINITY, knownUs)) return []
     if (nextUs !== undefined && nextUs <= sinceUs) return []
-    const episode = { sinceUs: Math.max(exceededUs, sinceUs), uid, startedUs, limit: limitUs }
+    const { atUs, lost } = exceedsAt({ startedUs, isOpen: nextUs === undefined }, limitUs, blind)
+    if (atUs >= Math.min(nextUs ?? Number.POSITIVE_INFINITY, knownUs)) return []
+    if (lost !== undefined) {
+      across.set(lost, [...(across.get(lost) ?? []), { run, atUs }])
+      return []
+    }
+    const episode = { sinceUs: Math.max(atUs, sinceUs), uid, startedUs, limit: limitUs }
     return [nextUs === undefined ? episode : { ...episode, untilUs: nextUs, figure: nextUs - startedUs }]
   })
+  for (const [lost, open] of across) {
+    const [first] = open.sort((a, b) => a.run.startedUs - b.run.startedUs)
+    const { uid, startedUs } = first!.run
+    const named = open.map(({ run }) => ({ uid: run.uid, startedUs: run.startedUs }))
+    const firstUs = Math.max(Math.min(...open.map(({ atUs }) => atUs)), sinceUs)
+    const isFollowed = runs.some((run) => run.startedUs > lost.toUs)
+    episodes.push({ sinceUs: firstUs, uid, startedUs, limit: limitUs, lost, runs: named, isFollowed })
+  }
+  return episodes
+}
+
+/** The time at which the last of these runs got its next mark; undefined while one of them has none. `marks` are sorted. */
+export function endOfLong(marks: readonly WatchMark[], runs: readonly RunName[]): number | undefined {
+  const ends = runs.map(({ uid, startedUs }) => {
+    const start: WatchMark = { mark: 'start', uid, atUs: startedUs }
+    return marks.find((mark) => mark.uid === uid && compareMarks(mark, start) > 0)?.atUs
+  })
+  return ends.every((us) => us !== undefined) ? Math.max(...ends) : undefined
 }

@@ -24,7 +24,7 @@ export interface Run {
   readonly settledUs: number
   /** The next mark with the same uid, whatever it is; absent until it exists. */
   readonly nextUs?: number
-  /** Abandoned because another run without uid started, which may be a concurrent one. */
+  /** Abandoned only because of another start: without uid a concurrent run, with one a retry of the caller. */
   readonly isDoubtful: boolean
 }
 
@@ -71,7 +71,7 @@ function settle(start: WatchMark, next: WatchMark, maxRunUs: number): Run {
   const run = { uid: start.uid, startedUs: start.atUs, nextUs: next.atUs, isDoubtful: false }
   if (next.atUs - start.atUs > maxRunUs) return { ...run, state: 'abandoned', settledUs: start.atUs + maxRunUs }
   if (next.mark === 'start') {
-    return { ...run, state: 'abandoned', settledUs: next.atUs, isDoubtful: start.uid === '' }
+    return { ...run, state: 'abandoned', settledUs: next.atUs, isDoubtful: true }
   }
   return { ...run, state: next.mark === 'end' ? 'completed' : 'failed', settledUs: next.atUs }
 }

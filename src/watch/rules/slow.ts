@@ -1,7 +1,7 @@
 // `slow`: a run takes, or took, longer than k times the usual duration, which is the median of the last 20 runs that were completed when it started.
 // With fewer than 5 of them, or a difference of less than a second, no run is slow.
-import { type Episode, type Judgement, reachUs } from './episode.ts'
-import { createLostEnds } from './lost-end.ts'
+import { exceedsAt } from './downtime.ts'
+import type { Blind, Episode, Judgement } from './episode.ts'
 import type { Run } from './runs.ts'
 
 const COMPARED_WITH = 20
@@ -12,48 +12,77 @@ interface Slow {
   readonly run: Run
   readonly exceededUs: number
   readonly limitUs: number
+  readonly lost?: Blind
 }
 
-/** For one process and meta. Fires from the time a run exceeds its limit until another run completes within its limit and no run exceeds its own. */
-export function judgeSlow(factor: number, runs: readonly Run[], { knownUs, sinceUs, blind }: Judgement): Episode[] {
+/** Runs that exceeded their limit, by that time, and completed ones that did not, by their end. */
+interface Sorted {
+  readonly slow: readonly Slow[]
+  readonly calm: readonly Run[]
+}
+
+function sortRuns(factor: number, runs: readonly Run[], { knownUs, blind }: Judgement, limitWithoutPastUs?: number) {
   const completed = runs
     .filter((run) => run.state === 'completed')
     .sort((a, b) => a.settledUs - b.settledUs || a.startedUs - b.startedUs)
-  const withLostEnd = createLostEnds(runs, blind)
   const slow: Slow[] = []
-  const calm: number[] = []
+  const calm: Run[] = []
   for (const run of runs) {
-    const limitUs = limitOf(factor, completed, run.startedUs)
-    const exceededUs =
-      limitUs === undefined
-        ? Number.POSITIVE_INFINITY
-        : withLostEnd(run, limitUs, reachUs(blind, run.startedUs, limitUs))
-    if (limitUs !== undefined && exceededUs < Math.min(run.settledUs, knownUs)) slow.push({ run, exceededUs, limitUs })
-    else if (run.state === 'completed' && run.settledUs <= knownUs) calm.push(run.settledUs)
+    const { startedUs, nextUs, settledUs } = run
+    const limitUs = limitOf(factor, completed, startedUs) ?? limitWithoutPastUs
+    const endUs = Math.min(nextUs ?? Number.POSITIVE_INFINITY, nextUs === undefined ? knownUs : settledUs, knownUs)
+    const exceeded = limitUs && exceedsAt({ startedUs, isOpen: nextUs === undefined }, limitUs, blind)
+    if (exceeded && exceeded.atUs < endUs)
+      slow.push({ run, exceededUs: exceeded.atUs, limitUs, ...(exceeded.lost && { lost: exceeded.lost }) })
+    else if (run.state === 'completed' && settledUs <= knownUs) calm.push(run)
   }
   slow.sort((a, b) => a.exceededUs - b.exceededUs)
-  calm.sort((a, b) => a - b)
+  calm.sort((a, b) => a.settledUs - b.settledUs)
+  return { slow, calm }
+}
 
+/** The first completed run that started after the slow one and was not slow, when no other run was over its limit. */
+const endOf = ({ slow, calm }: Sorted, startedUs: number, exceededUs: number): Run | undefined =>
+  calm.find(
+    (run) =>
+      run.settledUs >= exceededUs &&
+      run.startedUs > startedUs &&
+      !slow.some((it) => it.exceededUs <= run.settledUs && run.settledUs < it.run.settledUs && it.lost === undefined),
+  )
+
+/** The end of an alert for the run that started at `startedUs`, also if the runs before it are forgotten. */
+export function endOfSlow(
+  factor: number,
+  runs: readonly Run[],
+  judgement: Judgement,
+  alert: { readonly startedUs: number; readonly sinceUs: number; readonly limitUs?: number },
+): Run | undefined {
+  return endOf(sortRuns(factor, runs, judgement, alert.limitUs), alert.startedUs, alert.sinceUs)
+}
+
+/** For one process and meta. Fires from the time a run exceeds its limit until a run that started later completes within its own. */
+export function judgeSlow(factor: number, runs: readonly Run[], judgement: Judgement): Episode[] {
+  const { knownUs, sinceUs } = judgement
+  const sorted = sortRuns(factor, runs, judgement)
+  const { slow, calm } = sorted
   const episodes: Episode[] = []
-  let i = 0
-  while (i < slow.length) {
-    const { run, exceededUs, limitUs } = slow[i]!
-    const untilUs = calm.find(
-      (us) => us >= exceededUs && !slow.some((it) => it.exceededUs <= us && us < it.run.settledUs),
-    )
-    if ((untilUs ?? Number.POSITIVE_INFINITY) > sinceUs && Math.min(run.settledUs, knownUs) > sinceUs) {
-      episodes.push({
-        sinceUs: Math.max(exceededUs, sinceUs),
-        uid: run.uid,
-        startedUs: run.startedUs,
-        limit: limitUs,
-        ...(run.settledUs <= knownUs && { figure: run.settledUs - run.startedUs }),
-        ...(untilUs !== undefined && { untilUs }),
-      })
-      if (untilUs === undefined) break
-      i = slow.findIndex((it) => it.exceededUs > untilUs)
-      if (i === -1) break
-    } else i++
+  let coveredUs = Number.NEGATIVE_INFINITY
+  for (const { run, exceededUs, limitUs, lost } of slow) {
+    if (exceededUs <= coveredUs || Math.min(run.nextUs ?? Number.POSITIVE_INFINITY, knownUs) <= sinceUs) continue
+    // Later runs show that the job works: the end was lost.
+    if (lost && calm.some(({ startedUs, settledUs }) => startedUs > run.startedUs && settledUs <= exceededUs)) continue
+    const untilUs = endOf(sorted, run.startedUs, exceededUs)?.settledUs
+    coveredUs = untilUs ?? Number.POSITIVE_INFINITY
+    if (coveredUs <= sinceUs) continue
+    episodes.push({
+      sinceUs: Math.max(exceededUs, sinceUs),
+      uid: run.uid,
+      startedUs: run.startedUs,
+      limit: limitUs,
+      ...(run.settledUs <= knownUs && { figure: run.settledUs - run.startedUs }),
+      ...(lost && { lost }),
+      ...(untilUs !== undefined && { untilUs }),
+    })
   }
   return episodes
 }

@@ -22,7 +22,6 @@ function oracleRow(marks: Parameters<typeof toMarks>[0], t: number): number {
     if (mark.mark !== 'start') continue
     const tooOldAt = mark.atUs + MAX_RUN_S * S
     if (own === undefined ? tooOldAt < t * S : own.atUs > tooOldAt) events.push({ at: tooOldAt, good: false })
-    else if (own?.mark === 'start' && mark.uid !== '') events.push({ at: own.atUs, good: false })
     else if (own?.mark === 'failed') events.push({ at: own.atUs, good: false })
     else if (own?.mark === 'end') events.push({ at: own.atUs, good: true })
   }
@@ -47,20 +46,34 @@ test('failed fires exactly while at least n bad runs in a row are the newest one
   )
 })
 
-test('a start abandoned by another one without uid does not count, with a uid it does', () => {
+test('a start that is abandoned only by another start does not count: it is a concurrent run or a retry', () => {
   const twice = (uid: string) => [
     { mark: 'start' as const, uid, at: 0 },
     { mark: 'start' as const, uid, at: 5 },
   ]
-  expect(judge(twice(''), 1, 20)).toEqual([])
-  expect(judge(twice('a'), 1, 20)).toMatchObject([{ sinceUs: 5 * S, cause: 'abandoned' }])
+  for (const uid of ['', 'a']) {
+    expect(judge(twice(uid), 1, 20)).toEqual([])
+    expect(judge(twice(uid), 1, 60)).toMatchObject([{ sinceUs: (5 + MAX_RUN_S) * S, cause: 'abandoned' }])
+  }
 })
 
-test('a run whose end may have been lost while Stint was down does not count as abandoned', () => {
-  const runs = findRuns(toMarks([{ mark: 'start', uid: 'a', at: 0 }]), 100 * S, MAX_RUN_S * S)
-  const rule = { after: 1, exceptions: false }
-  expect(judgeFailed(rule, runs, [], judgementAt(100, -1))).toHaveLength(1)
-  expect(judgeFailed(rule, runs, [], judgementAt(100, -1, [{ fromUs: 20 * S, toUs: 21 * S }]))).toEqual([])
+test('a run whose end may have been lost in downtime counts as abandoned MAX_RUN after it, unless a later run completed', () => {
+  const start = { mark: 'start' as const, uid: 'a', at: 0 }
+  const blind = [{ fromUs: 20 * S, toUs: 21 * S }]
+  const at = (t: number, marks: Parameters<typeof toMarks>[0]) =>
+    judgeFailed(
+      { after: 1, exceptions: false },
+      findRuns(toMarks(marks), t * S, MAX_RUN_S * S),
+      [],
+      judgementAt(t, -1, blind),
+    )
+  expect(at(60, [start])).toEqual([])
+  expect(at(62, [start])).toMatchObject([{ sinceUs: 61 * S, cause: 'abandoned', lost: blind[0] }])
+  const later: Parameters<typeof toMarks>[0] = [
+    { mark: 'start', uid: 'b', at: 30 },
+    { mark: 'end', uid: 'b', at: 35 },
+  ]
+  expect(at(62, [start, ...later])).toEqual([])
 })
 
 test('an exception fires, the run that raised it does not resolve it, the next completed run does', () => {
@@ -76,6 +89,23 @@ test('an exception fires, the run that raised it does not resolve it, the next c
   expect(judge(own, 1, 25, thrown)).toEqual([{ sinceUs: 15 * S, cause: 'exception', figure: 1 }])
   expect(judge([...own, ...next], 1, 40, thrown)).toMatchObject([{ sinceUs: 15 * S, untilUs: 35 * S }])
   expect(judge([...own, ...next], 1, 40)).toEqual([])
+})
+
+test('an exception that a completed run has settled does not keep a later failure from ending', () => {
+  const run = (uid: string, at: number, mark: 'end' | 'failed') => [
+    { mark: 'start' as const, uid, at },
+    { mark, uid, at: at + 5 },
+  ]
+  // `slow` began before the exception of unknown origin and ends after the next failure: no run that began after it may raise it again
+  const marks = [...run('a', 0, 'end'), ...run('b', 20, 'end'), ...run('c', 30, 'failed'), ...run('d', 40, 'end')]
+  const long = [
+    { mark: 'start' as const, uid: 'slow', at: 8 },
+    { mark: 'end' as const, uid: 'slow', at: 38 },
+  ]
+  expect(judge([...marks, ...long], 1, 60, [{ atUs: 10 * S }])).toMatchObject([
+    { sinceUs: 10 * S, untilUs: 25 * S, cause: 'exception' },
+    { sinceUs: 35 * S, untilUs: 38 * S, cause: 'failed' },
+  ])
 })
 
 test('what happened before the watch began does not count', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Blind } from '../../../src/watch/rules/episode.ts'
-import { judgeLate } from '../../../src/watch/rules/late.ts'
+import { findExcused, judgeLate } from '../../../src/watch/rules/late.ts'
 import { firesAt, judgementAt, LAST_S, S } from './history.ts'
 
 const starts = fc.array(fc.nat(LAST_S), { maxLength: 12 }).map((list) => list.sort((a, b) => a - b))
@@ -112,16 +112,77 @@ test('a job that keeps its schedule never alerts, whatever starts were lost whil
 
 test('a job that died is reported after downtime too, one interval and its grace after Stint is back at the latest', () => {
   const blind = [{ fromUs: 100 * S, toUs: 500 * S }]
-  expect(judgeLate({ everyUs: 60 * S, graceUs: 5 * S }, [30 * S, 90 * S], judgementAt(600, 0, blind))).toEqual([
+  expect(judgeLate({ everyUs: 60 * S, graceUs: 5 * S }, [30 * S, 90 * S], judgementAt(600, 0, blind))).toMatchObject([
     { sinceUs: 565 * S },
   ])
-  expect(judgeLate({ schedule: grid(60, 0), graceUs: 5 * S }, [60 * S], judgementAt(600, 0, blind))).toEqual([
+  expect(judgeLate({ schedule: grid(60, 0), graceUs: 5 * S }, [60 * S], judgementAt(600, 0, blind))).toMatchObject([
     { sinceUs: 545 * S },
   ])
+})
+
+test('a dead job is late one limit after the last downtime at the latest, and after a single due time none is excused', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 40, max: 300 }),
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.tuple(fc.nat(3000), fc.integer({ min: 1, max: 600 })), { maxLength: 6 }),
+      fc.boolean(),
+      (every, grace, runs, stretches, byInterval) => {
+        const starts = Array.from({ length: runs }, (_, i) => (i + 1) * every * S)
+        const diedUs = runs * every * S
+        const blind: Blind[] = []
+        for (const [from, length] of stretches.sort((a, b) => a[0] - b[0])) {
+          if ((blind.at(-1)?.toUs ?? -1) < from * S) blind.push({ fromUs: from * S, toUs: (from + length) * S })
+        }
+        const seen = starts.filter((us) => !blind.some(({ fromUs, toUs }) => us >= fromUs && us < toUs))
+        const [everyUs, graceUs] = [every * S, grace * S]
+        const rule = byInterval ? { everyUs, graceUs } : { schedule: grid(every, 0), graceUs }
+        const lastUs = Math.max(diedUs, blind.at(-1)?.toUs ?? 0)
+        // the next due time whose window begins after the last downtime
+        const limitUs = byInterval ? everyUs + graceUs : 2 * everyUs + graceUs + 30 * S
+        const judge = (us: number) => judgeLate(rule, seen, judgementAt(us / S, 0, blind))
+        const [late] = judge(lastUs + limitUs + S).filter(({ untilUs }) => untilUs === undefined)
+        expect(late).toBeDefined()
+        expect(late!.sinceUs).toBe(late!.dueUs! + graceUs)
+        // once it fires it keeps firing for the same due time
+        expect(judge(lastUs + 3 * limitUs).at(-1)).toEqual(late!)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('a restart in the grace excuses nothing, one at the due time excuses it and is named until the next one', () => {
+  const starts = Array.from({ length: 8 }, (_, i) => (i + 1) * 600 * S)
+  for (const rule of [
+    { everyUs: 600 * S, graceUs: 300 * S },
+    { schedule: grid(600, 0), graceUs: 300 * S },
+  ]) {
+    const at = (t: number, fromS: number) => {
+      const judgement = judgementAt(t, 0, [{ fromUs: fromS * S, toUs: (fromS + 3) * S }])
+      return { late: judgeLate(rule, starts, judgement), excused: findExcused(rule, starts, judgement) }
+    }
+    expect(at(5701, 5500)).toMatchObject({ late: [{ sinceUs: 5700 * S, dueUs: 5400 * S }] })
+    expect(at(5701, 5699)).toMatchObject({ late: [] }) // judged once it is over
+    expect(at(5703, 5699)).toMatchObject({ late: [{ sinceUs: 5700 * S }] })
+    expect(at(5699, 5401)).toEqual({ late: [], excused: undefined })
+    expect(at(5701, 5401)).toMatchObject({ late: [], excused: { dueUs: 5400 * S, blind: { fromUs: 5401 * S } } })
+    expect(at(6310, 5401)).toMatchObject({ late: [{}], excused: undefined })
+  }
+})
+
+test('the spread of the starts seen so far widens the time in which a downtime excuses', () => {
+  const rule = { schedule: grid(600, 0), graceUs: 200 * S }
+  const late = Array.from({ length: 8 }, (_, i) => ((i + 1) * 600 + 100) * S)
+  const judge = (starts: readonly number[]) =>
+    judgeLate(rule, starts, judgementAt(5700, 0, [{ fromUs: 5480 * S, toUs: 5490 * S }]))
+  expect(judge(late)).toEqual([])
+  expect(judge(late.map((us) => us - 100 * S))).toHaveLength(1)
 })
 
 test('a start two seconds early counts for the next due moment', () => {
   const rule = { schedule: grid(60, 0), graceUs: 10 * S }
   expect(judgeLate(rule, [58 * S, 118 * S], judgementAt(170))).toEqual([])
-  expect(judgeLate(rule, [49 * S], judgementAt(75))).toEqual([{ sinceUs: 70 * S }])
+  expect(judgeLate(rule, [49 * S], judgementAt(75))).toMatchObject([{ sinceUs: 70 * S, dueUs: 60 * S, fromUs: 50 * S }])
 })

@@ -46,35 +46,44 @@ test('overlapping runs are episodes of their own', () => {
   ])
 })
 
-/** Five runs of 4 s every 10 s, then one that starts at 50 and does not end; it is long after 8 s. */
-const steady = [0, 10, 20, 30, 40].flatMap((at): SecondMark[] => [
-  { mark: 'start', uid: '', at },
-  { mark: 'end', uid: '', at: at + 4 },
-])
-const longAt = (atS: number, [fromS, toS]: readonly [number, number], more: readonly SecondMark[] = []) => {
-  const marks = toMarks([...steady, { mark: 'start', uid: '', at: 50 }, ...more])
-  const blind = [{ fromUs: fromS * S, toUs: toS * S }]
-  return judgeLong(8 * S, findRuns(marks, atS * S, MAX_RUN_S * S), judgementAt(atS, 0, blind)).map(
-    (it) => it.sinceUs / S,
-  )
+/** Runs that start at these seconds and do not end; they are long after 8 s. */
+const openRuns = (atS: number, starts: readonly number[], blindS: readonly (readonly [number, number])[]) => {
+  const marks = toMarks(starts.map((at, i) => ({ mark: 'start', uid: `r${i}`, at })))
+  const blind = blindS.map(([fromS, toS]) => ({ fromUs: fromS * S, toUs: toS * S }))
+  return judgeLong(8 * S, findRuns(marks, atS * S, MAX_RUN_S * S), judgementAt(atS, 0, blind))
 }
 
-test('time in which Stint was down does not count', () => {
-  expect(longAt(58, [50.5, 51])).toEqual([])
-  expect(longAt(60, [50.5, 51])).toEqual([58.5])
+test('open runs across a downtime are one episode, one limit after it, whatever starts later', () => {
+  expect(openRuns(62, [50, 51], [[53, 54]])).toEqual([])
+  expect(openRuns(63, [50, 51, 56], [[53, 54]])).toMatchObject([
+    {
+      sinceUs: 62 * S,
+      lost: { fromUs: 53 * S, toUs: 54 * S },
+      runs: [
+        { uid: 'r0', startedUs: 50 * S },
+        { uid: 'r1', startedUs: 51 * S },
+      ],
+      isFollowed: true,
+    },
+  ])
 })
 
-test('a run whose end was probably lost is long only when the next run is overdue', () => {
-  expect(longAt(68, [53, 54])).toEqual([])
-  expect(longAt(70, [53, 54])).toEqual([69])
-  const next: SecondMark[] = [
-    { mark: 'start', uid: 'b', at: 60 },
-    { mark: 'end', uid: 'b', at: 64 },
-  ]
-  expect(longAt(80, [53, 54], next)).toEqual([])
-  expect(longAt(80, [53, 54], [{ mark: 'end', uid: '', at: 75 }])).toEqual([59])
+test('frequent restarts hide no run: later ones only add their length', () => {
+  const restarts = Array.from({ length: 20 }, (_, i) => [53 + 3 * i, 53.5 + 3 * i] as const)
+  expect(openRuns(66, [50], restarts)).toMatchObject([{ sinceUs: 63 * S }])
 })
 
 test('downtime after an alert began does not end it', () => {
-  expect(longAt(62, [59, 61])).toEqual([58])
+  expect(openRuns(62, [50], [[59, 61]])).toMatchObject([{ sinceUs: 58 * S }])
+})
+
+test('blind time does not count for a run that ended', () => {
+  const marks = toMarks([
+    { mark: 'start', uid: '', at: 50 },
+    { mark: 'end', uid: '', at: 59 },
+  ])
+  const judge = (toS: number) =>
+    judgeLong(8 * S, findRuns(marks, 70 * S, MAX_RUN_S * S), judgementAt(70, 0, [{ fromUs: 52 * S, toUs: toS * S }]))
+  expect(judge(54)).toEqual([])
+  expect(judge(52.5)).toMatchObject([{ sinceUs: 58.5 * S, untilUs: 59 * S }])
 })

@@ -50,13 +50,15 @@ function oracle(list: readonly Plan[], factor: number, t: number): boolean {
     ]
   })
   const over = new Set<Plan>()
+  let firstSlow = 0
   for (const { time, run, what } of moments.sort((a, b) => a.time - b.time)) {
     if (time >= t) break
     if (what === 'exceeds') {
       over.add(run)
+      if (!firing) firstSlow = run.at
       firing = true
     } else if (what === 'ends slow') over.delete(run)
-    else if (over.size === 0) firing = false
+    else if (over.size === 0 && run.at > firstSlow) firing = false
   }
   return firing
 }
@@ -76,17 +78,19 @@ test('slow fires from the moment a run exceeds its limit until a run that does n
   )
 })
 
-test('a run whose end was probably lost in downtime is not slow', () => {
+test('a run whose end may have been lost in downtime is slow one limit after it, unless a later run completed in time', () => {
   const marks = toSecondMarks(Array.from({ length: 5 }, (_, i) => ({ at: i * 10, took: 4 })))
-  const open = toMarks([...marks, { mark: 'start', uid: 'last', at: 50 }])
-  const judge = (fromS: number) =>
-    judgeSlow(
-      2,
-      findRuns(open, 65 * S, MAX_RUN * S),
-      judgementAt(65, -1, [{ fromUs: fromS * S, toUs: (fromS + 1) * S }]),
-    )
-  expect(judge(53)).toEqual([])
-  expect(judge(50.5)).toHaveLength(1)
+  const judge = (t: number, more: readonly SecondMark[] = []) => {
+    const open = toMarks([...marks, { mark: 'start', uid: 'last', at: 50 }, ...more])
+    return judgeSlow(2, findRuns(open, t * S, MAX_RUN * S), judgementAt(t, -1, [{ fromUs: 53 * S, toUs: 54 * S }]))
+  }
+  expect(judge(62)).toEqual([])
+  expect(judge(63)).toMatchObject([{ sinceUs: 62 * S, lost: { fromUs: 53 * S } }])
+  const later: SecondMark[] = [
+    { mark: 'start', uid: 'next', at: 56 },
+    { mark: 'end', uid: 'next', at: 60 },
+  ]
+  expect(judge(63, later)).toEqual([])
 })
 
 test('needs five runs and a second of difference', () => {
