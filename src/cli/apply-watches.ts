@@ -1,6 +1,7 @@
 // `stint watch apply`: creates or changes watches and channels until the server has the content of a file; unchanged ones are not touched.
 // Watches and channels are identified by their names, trimmed as on the server, which must be unique in the file. The server decides whether a watch
 // changed, because it normalises some values.
+import { CONDITIONS } from '../wire/alerts.ts'
 import type { Channel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
@@ -71,8 +72,7 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
     const wanted = { ...EMPTY, ...named, channels: (named.channels ?? []).map((name) => idOf(ids, name)) }
     const known = watches.find(({ name }) => name === named.name)
     if (known === undefined) {
-      const { late, long, failed, metric, slow, ...rest } = wanted
-      await api.askWithKey('POST', '/api/watches', { ...rest, late, long, failed, metric, slow })
+      await api.askWithKey('POST', '/api/watches', wanted)
       done.push({ action: 'created', what: `watch ${named.name}` })
     } else if (isOtherWatch(known, wanted)) {
       const { watch } = (await api.askWithKey('PATCH', `/api/watches/${known.id}`, wanted)).body as WatchAnswer
@@ -89,7 +89,7 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
 }
 
 /** A member that the file leaves out is absent on the server, too. A pause is nothing that a file decides. */
-const EMPTY = { meta: null, late: null, long: null, failed: null, metric: null, slow: null, remind: null } as const
+const EMPTY = Object.fromEntries(['meta', 'remind', ...CONDITIONS].map((member) => [member, null]))
 
 function idOf(ids: ReadonlyMap<string, string>, name: string): string {
   const id = ids.get(String(name).trim())

@@ -1,6 +1,6 @@
 // `stint watch …` and `stint alerts`: watches from the command line, and as a file that can be applied again and again.
 import { systemClock } from '../clock.ts'
-import type { Alert, AlertPage } from '../wire/alerts.ts'
+import { type Alert, type AlertPage, CONDITIONS, type Condition } from '../wire/alerts.ts'
 import { CHANNEL_KINDS, type ChannelKind, type Channels, type NewChannel } from '../wire/channels.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
@@ -225,15 +225,18 @@ function toMetric({ metric, above, below, of, window, for: lasting }: AddOptions
   return {}
 }
 
-function toRow({ id, state, name, process, late, long, failed, metric, slow }: Watch): string[] {
-  const conditions = [
-    late && `late ${late.every ?? late.cron}`,
-    long && `long ${long}`,
-    failed && `failed ${failed.after ?? 1}`,
-    metric && `${metric.name} ${metric.above === undefined ? `< ${metric.below}` : `> ${metric.above}`}`,
-    slow && `slow ${slow}×`,
-  ]
-  return [id, state, name, process, conditions.filter(Boolean).join(', ')]
+const CONDITION_CELLS: { readonly [C in Condition]: (watch: Watch) => string | null | 0 } = {
+  late: ({ late }) => late && `late ${late.every ?? late.cron}`,
+  long: ({ long }) => long && `long ${long}`,
+  failed: ({ failed }) => failed && `failed ${failed.after ?? 1}`,
+  metric: ({ metric }) =>
+    metric && `${metric.name} ${metric.above === undefined ? '<' : '>'} ${metric.above ?? metric.below}`,
+  slow: ({ slow }) => slow && `slow ${slow}×`,
+}
+
+function toRow(watch: Watch): string[] {
+  const conditions = CONDITIONS.map((name) => CONDITION_CELLS[name](watch)).filter(Boolean)
+  return [watch.id, watch.state, watch.name, watch.process, conditions.join(', ')]
 }
 
 const alertRow = ({ since, state, condition, summary }: Alert): string[] => [

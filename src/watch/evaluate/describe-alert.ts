@@ -1,103 +1,10 @@
-// Describes alerts and notifications.
+// Describes notifications.
 import type { WebhookBody } from '../../wire/alerts.ts'
+import { formatSpan, iso } from '../conditions/wording.ts'
 import type { Episode } from '../rules/episode.ts'
 import type { Alert, NotificationBody } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Series } from './memory.ts'
-
-/** `2026-11-21 03:10 UTC`. */
-const minute = (us: number): string => `${iso(us).slice(0, 16).replace('T', ' ')} UTC`
-export const iso = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
-
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-  ['s', 1],
-] as const
-
-/** The two largest units, such as `1 h 12 min`; below ten seconds with a decimal. */
-export function formatSpan(us: number): string {
-  const seconds = us / 1e6
-  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
-  let rest = Math.round(seconds)
-  const parts: string[] = []
-  for (const [unit, size] of UNITS) {
-    const count = Math.floor(rest / size)
-    rest -= count * size
-    if (count > 0) parts.push(`${count} ${unit}`)
-    if (parts.length > 0 && (parts.length === 2 || count === 0)) break
-  }
-  return parts.slice(0, 2).join(' ')
-}
-
-const nameOf = (process: string, meta: string | null): string => (meta === null ? process : `${process} (${meta})`)
-
-/** The summary of an alert, in one line. */
-export function summarize(
-  watch: StoredWatch,
-  {
-    condition,
-    process,
-    meta,
-    episode,
-    nowUs,
-  }: {
-    readonly condition: Alert['condition']
-    readonly process: string
-    readonly meta: string | null
-    readonly episode: Episode
-    readonly nowUs: number
-  },
-): string {
-  const name = nameOf(process, meta)
-  const { late, metric, slow } = watch.spec
-  switch (condition) {
-    case 'late': {
-      const due = late?.every === undefined ? `by ${late?.cron} (${late?.tz ?? 'UTC'})` : `every ${late.every}`
-      return `${name} is late: it should start ${due}, and did not by ${minute(episode.sinceUs)}`
-    }
-    case 'long':
-      return `${name} is running for more than ${formatSpan(episode.limit ?? 0)}, since ${minute(episode.startedUs ?? nowUs)}`
-    case 'failed': {
-      const what = { failed: 'failed', abandoned: 'was abandoned: it never ended', exception: 'raised an exception' }
-      const often = (episode.figure ?? 1) > 1 ? ` (${episode.figure} in a row)` : ''
-      return `${name} ${what[episode.cause ?? 'failed']}${often} at ${minute(episode.sinceUs)}`
-    }
-    case 'metric': {
-      const side = metric?.above === undefined ? `below ${metric?.below}` : `above ${metric.above}`
-      return `${name}: ${metric?.name} is ${side} (${metric?.of} of ${metric?.window}: ${round(episode.figure ?? 0)})`
-    }
-    case 'slow': {
-      const took =
-        episode.figure === undefined ? 'is taking longer than' : `took ${formatSpan(episode.figure)}, more than`
-      return `${name} is slow: a run ${took} ${formatSpan(episode.limit ?? 0)} (${slow} times the usual)`
-    }
-    default:
-      return condition satisfies never
-  }
-}
-
-const round = (value: number): string => String(Number(value.toPrecision(6)))
-
-export function summarizeEnd(alert: Alert, untilUs: number, episode: Episode | undefined): string {
-  const name = nameOf(alert.process, alert.meta)
-  const after = formatSpan(untilUs - alert.sinceUs)
-  switch (alert.condition) {
-    case 'late':
-      return `${name} started at ${minute(untilUs)}, ${after} after it was reported late`
-    case 'long':
-      return `${name} ended or started again after ${formatSpan(untilUs - (alert.startedUs ?? alert.sinceUs))}`
-    case 'failed':
-      return `${name} completed at ${minute(untilUs)}, after ${after} of failure`
-    case 'metric':
-      return `${name}: the metric is back after ${after}`
-    case 'slow':
-      return `${name} is back to its usual duration after ${after}${episode?.figure ? `; the slow run took ${formatSpan(episode.figure)}` : ''}`
-    default:
-      return alert.condition satisfies never
-  }
-}
 
 interface Context {
   readonly type: WebhookBody['type']

@@ -1,14 +1,16 @@
 // Evaluates one account's watches at one time → changes of its alerts. If a store does not answer, the conditions that need it are unknown: their
 // alerts stay as they are and nothing fires.
 import type { Condition } from '../../wire/alerts.ts'
+import type { Instance } from '../conditions/condition.ts'
+import { CONDITION_NAMES, CONDITIONS, reads } from '../conditions/conditions.ts'
 import { createId } from '../random-id.ts'
 import type { Episode } from '../rules/episode.ts'
 import type { Alert, AlertChange, NewNotification } from '../storage/watch-store.ts'
 import { isPattern } from '../watch.ts'
 import type { AccountHistory } from './account-history.ts'
 import { forgetBeforeUs } from './account-history.ts'
-import { summarize, summarizeEnd, toBody } from './describe-alert.ts'
-import { type Instance, judgeMarks } from './judge-watch.ts'
+import { toBody } from './describe-alert.ts'
+import { judgeMarks } from './judge-watch.ts'
 import type { Series } from './memory.ts'
 import type { MetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
@@ -16,8 +18,6 @@ import { judgeUnlessQuiet, type Quiet } from './quiet.ts'
 
 /** An episode that has ended is still reported if its events arrive within this time. */
 const LATE_EVENTS_US = 10 * 60e6
-/** Failures are reported even later: a nightly job may be cut off for a day. Resolved alerts are kept for comparison for longer than this. */
-const LATE_FAILURES_US = 7 * 86_400e6
 
 export interface Evaluation {
   readonly changes: readonly AlertChange[]
@@ -46,26 +46,26 @@ export async function evaluateAccount(
       return false
     }
   }
-  const ofMarks = active.filter(({ rules: { late, longUs, failed, slow } }) => late || longUs || failed || slow)
+  const ofMarks = active.filter(({ rules }) => reads(rules, 'marks'))
   const canReadMarks =
     ofMarks.length > 0 &&
     (await attempt(() => history.readMarks({ nowUs, knownUs: pointsKnownUs }, processesOf(ofMarks), openRuns(ofMarks))))
   const isReady = ({ watch }: ReadyWatch) =>
     canReadMarks && history.isReady(isPattern(watch.spec.process) ? undefined : watch.spec.process)
-  const asksExceptions = active.some(({ rules }) => rules.failed !== undefined)
+  const asksExceptions = active.some(({ rules }) => reads(rules, 'exceptions'))
   const hasExceptions =
     asksExceptions && (await attempt(() => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs })))
   const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => rules.late !== undefined)
   if (isLateUnknown) faults.push(new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
   const metrics = new Map<ReadyWatch, Instance[]>()
-  for (const one of active.filter(({ rules }) => rules.metric))
+  for (const one of active.filter(({ rules }) => reads(rules, 'metrics')))
     await attempt(async () => void metrics.set(one, await judgeMetrics(one, moment)))
 
   const changes = active.flatMap((one) => {
     const byMetrics = metrics.get(one)
     return [
       ...(isReady(one) ? changesByMarks(one, history, moment, hasExceptions, quiet) : []),
-      ...(byMetrics === undefined ? [] : toChanges(one, byMetrics, new Set(['metric']), history, moment)),
+      ...(byMetrics === undefined ? [] : toChanges(one, byMetrics, new Set(namesOf('metrics')), history, moment)),
       ...toReminders(one, history, moment),
     ]
   })
@@ -105,18 +105,30 @@ function changesByMarks(
   hasExceptions: boolean,
   quiet: Quiet,
 ): AlertChange[] {
-  const isLateUnknown = one.rules.late !== undefined && moment.silentNodes.length > 0
-  const isFailedUnknown = one.rules.failed?.exceptions === true && !hasExceptions
+  const missing = { hasExceptions, hasSilentNodes: moment.silentNodes.length > 0 }
   const judge = (at: Moment) => judgeByMarks(one, history, at, hasExceptions)
   const judged = judgeUnlessQuiet(quiet, one, history.memory, moment, judge)
   if (judged === undefined) return []
-  const conditions = new Set<Condition>(['long', 'slow'])
-  if (!isLateUnknown) conditions.add('late')
-  if (!isFailedUnknown) conditions.add('failed')
+  const byMarks = namesOf('marks')
+  const unknown = byMarks.filter((name) => isUnknown(name, one.rules[name], missing))
+  const conditions = new Set(byMarks.filter((name) => !unknown.includes(name)))
   const instances = judged.instances.filter(({ condition }) => conditions.has(condition))
   const changes = toChanges(one, instances, conditions, history, moment)
-  if (changes.length === 0 && !isLateUnknown && !isFailedUnknown) judged.settle()
+  if (changes.length === 0 && unknown.length === 0) judged.settle()
   return changes
+}
+
+const namesOf = (what: 'marks' | 'metrics'): Condition[] =>
+  CONDITION_NAMES.filter((name) => CONDITIONS[name].reads === what)
+
+function isUnknown(name: Condition, rule: unknown, missing: { hasExceptions: boolean; hasSilentNodes: boolean }) {
+  const condition = CONDITIONS[name]
+  return condition.reads === 'marks' && rule !== undefined && condition.isUnknown?.(rule, missing) === true
+}
+
+function reportedWithinUs(name: Condition): number {
+  const condition = CONDITIONS[name]
+  return (condition.reads === 'marks' ? condition.reportedWithinUs : undefined) ?? LATE_EVENTS_US
 }
 
 function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Moment, hasExceptions: boolean): Instance[] {
@@ -144,7 +156,7 @@ function toChanges(
   const { nowUs, pointsKnownUs } = moment
   const floorUs = floorOf(one, moment)
   const knownFor = (condition: Condition) => ({
-    floorUs: condition === 'failed' ? Math.min(floorUs, nowUs - LATE_FAILURES_US) : floorUs,
+    floorUs: Math.min(floorUs, nowUs - reportedWithinUs(condition)),
     knownUs: pointsKnownUs,
   })
   const byKey = new Map(instances.map((instance) => [instance.key, instance]))
@@ -169,7 +181,7 @@ function toChanges(
     return watch.spec.channels.map((channel): NewNotification => ({ id: createId('msg'), channel, body }))
   }
   function resolve(alert: Alert, resolvedUs: number, episode: Episode | undefined): void {
-    const summary = summarizeEnd(alert, resolvedUs, episode)
+    const summary = CONDITIONS[alert.condition].summarizeEnd(alert, resolvedUs, episode)
     const notifications = announce('alert.resolved', alert, summary, episode)
     changes.push({ kind: 'resolve', id: alert.id, resolvedUs, summary, notifications })
   }
@@ -189,11 +201,13 @@ function toChanges(
       resolvedUs: untilUs ?? null,
       notifiedUs: null,
       remindUs: rules.remindUs === undefined ? null : nowUs + rules.remindUs,
-      summary: summarize(watch, { condition, process, meta, episode, nowUs }),
+      summary: CONDITIONS[condition].summarize({ process, meta }, watch.spec[condition], episode),
     }
     const notifications = announce('alert.firing', alert, alert.summary, episode)
     if (untilUs !== undefined)
-      notifications.push(...announce('alert.resolved', alert, summarizeEnd(alert, untilUs, episode), episode))
+      notifications.push(
+        ...announce('alert.resolved', alert, CONDITIONS[condition].summarizeEnd(alert, untilUs, episode), episode),
+      )
     changes.push({ kind: 'open', alert, watchSinceUs: watch.sinceUs, notifications })
   }
 }

@@ -1,6 +1,7 @@
 // Evaluates all watches every 15 seconds, those with short spans more often, independently of requests. An alert and its notifications are one
 // transaction; the progress of a round is stored after all of them, so the next round repeats what is missing.
 import type { Logger } from '../../log.ts'
+import { reads } from '../conditions/conditions.ts'
 import type { AlertChange, WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
 import { type AccountHistory, createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
@@ -146,7 +147,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   async function evaluate(account: string, watches: readonly ReadyWatch[]): Promise<readonly AlertChange[]> {
     const state = stateOf(account)
     const moment = momentOf(state)
-    const ofMetrics = watches.filter(({ rules }) => rules.metric !== undefined)
+    const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
     const due = (intervalUs: number) => {
       state.dueUs = moment.nowUs + intervalUs

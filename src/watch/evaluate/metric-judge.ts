@@ -1,17 +1,23 @@
-// Judges the `metric` conditions of an account. Watches with the same window share one question to the store.
-import { type MetricState, stepMetric } from '../rules/metric.ts'
-import type { WatchRules } from '../watch.ts'
-import { type Instance, keyOf } from './judge-watch.ts'
+// Judges the conditions of an account that read metrics. Watches with the same window share one question to the store.
+import type { Instance, MetricsAsked } from '../conditions/condition.ts'
+import { keyOf } from '../conditions/condition.ts'
+import { CONDITIONS, ruled } from '../conditions/conditions.ts'
+import type { MetricState } from '../rules/metric.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 import type { MetricPart, WatchSource } from './watch-source.ts'
 
 /** Rejects when the store does not answer. */
 export type MetricJudge = (one: ReadyWatch, moment: Moment) => Promise<Instance[]>
 
-/** The states of one account between evaluations, by watch and process. */
+/** The states of one account between evaluations, by watch and condition, then by process. */
 export type MetricStates = Map<string, Map<string, MetricState>>
 
-/** For one evaluation; changes the states. `watches`: all watches with a metric. */
+interface Asked {
+  readonly one: ReadyWatch
+  readonly rule: MetricsAsked
+}
+
+/** For one evaluation; changes the states. `watches`: all watches that read metrics. */
 export function createMetricJudge(
   source: WatchSource,
   account: string,
@@ -19,19 +25,20 @@ export function createMetricJudge(
   states: MetricStates,
 ): MetricJudge {
   const answers = new Map<string, Promise<MetricPart[]>>()
-  const groups = Map.groupBy(watches, groupOf)
+  const groups = Map.groupBy(watches.flatMap(askedBy), groupOf)
 
-  function ask(one: ReadyWatch, { pointsKnownUs }: Moment): Promise<MetricPart[]> {
-    const group = groupOf(one)
+  function ask(asked: Asked, { pointsKnownUs }: Moment): Promise<MetricPart[]> {
+    const group = groupOf(asked)
     const known = answers.get(group)
     if (known !== undefined) return known
-    const same = groups.get(group) ?? [one]
-    const { meta } = one.watch.spec
-    const process = only(same.map(({ watch }) => (watch.spec.process.includes('*') ? undefined : watch.spec.process)))
-    const name = only(same.map(({ rules }) => rules.metric?.name))
+    const same = groups.get(group) ?? [asked]
+    const { meta } = asked.one.watch.spec
+    const processes = same.map(({ one: { watch } }) => watch.spec.process)
+    const process = only(processes.map((name) => (name.includes('*') ? undefined : name)))
+    const name = only(same.map(({ rule }) => rule.name))
     const answer = source.aggregateMetrics({
       account,
-      fromUs: pointsKnownUs - one.rules.metric!.windowUs,
+      fromUs: pointsKnownUs - asked.rule.windowUs,
       toUs: pointsKnownUs,
       ...(meta !== null && { meta }),
       ...(process !== undefined && { process }),
@@ -43,53 +50,38 @@ export function createMetricJudge(
 
   return async (one, moment) => {
     const { rules, watch, alerts } = one
-    const rule = rules.metric!
-    const parts = (await ask(one, moment)).filter(({ name, process }) => name === rule.name && rules.matches(process))
-    const figures = new Map(
-      [...Map.groupBy(parts, ({ process }) => process)].map(([p, own]) => [p, figureOf(rule, own)]),
-    )
-    const firing = alerts.filter(({ condition, resolvedUs }) => condition === 'metric' && resolvedUs === null)
-    const own = states.get(watch.id) ?? new Map<string, MetricState>()
-    states.set(watch.id, own)
-    const processes = new Set([...figures.keys(), ...firing.map(({ process }) => process), ...own.keys()])
-    return [...processes].map((process): Instance => {
-      const since = firing.find((alert) => alert.process === process)?.sinceUs
-      const before = own.get(process) ?? (since === undefined ? {} : { crossedUs: since, firingUs: since })
-      const state = stepMetric(rule, before, figures.get(process), moment.pointsKnownUs)
-      own.set(process, state)
-      const { firingUs, value } = state
-      return {
-        key: keyOf('metric', process),
-        condition: 'metric',
-        process,
-        meta: watch.spec.meta === '' ? null : watch.spec.meta,
-        episodes: firingUs === undefined ? [] : [{ sinceUs: firingUs, ...(value !== undefined && { figure: value }) }],
-      }
-    })
+    const instances: Instance[] = []
+    for (const [condition, rule] of ruled(rules)) {
+      const entry = CONDITIONS[condition]
+      if (entry.reads !== 'metrics') continue
+      const asked = rule as MetricsAsked
+      const parts = (await ask({ one, rule: asked }, moment)).filter(
+        ({ name, process }) => name === asked.name && rules.matches(process),
+      )
+      const key = keyOf(watch.id, condition)
+      const own = states.get(key) ?? new Map<string, MetricState>()
+      states.set(key, own)
+      const found = entry.judge(asked, {
+        meta: watch.spec.meta,
+        parts,
+        firing: alerts.filter((alert) => alert.condition === condition && alert.resolvedUs === null),
+        states: own,
+        knownUs: moment.pointsKnownUs,
+      })
+      instances.push(...found.map((it) => ({ ...it, condition })))
+    }
+    return instances
   }
 }
 
-const groupOf = ({ watch, rules }: ReadyWatch): string => keyOf(rules.metric!.windowUs, watch.spec.meta ?? undefined)
+const askedBy = (one: ReadyWatch): Asked[] =>
+  ruled(one.rules).flatMap(([name, rule]) =>
+    CONDITIONS[name].reads === 'metrics' ? [{ one, rule: rule as MetricsAsked }] : [],
+  )
+
+const groupOf = ({ one, rule }: Asked): string => keyOf(rule.windowUs, one.watch.spec.meta ?? undefined)
 
 /** The value that all have in common, if any. */
 function only(values: readonly (string | undefined)[]): string | undefined {
   return values.every((value) => value === values[0]) ? values[0] : undefined
-}
-
-/** The figure of a window's parts, which start at different times. */
-function figureOf({ of }: NonNullable<WatchRules['metric']>, parts: readonly MetricPart[]): number {
-  switch (of) {
-    case 'last':
-      return parts.reduce((newest, part) => (part.atUs > newest.atUs ? part : newest)).last
-    case 'min':
-      return Math.min(...parts.map(({ min }) => min))
-    case 'max':
-      return Math.max(...parts.map(({ max }) => max))
-    case 'mean': {
-      const count = parts.reduce((sum, part) => sum + part.count, 0)
-      return parts.reduce((sum, part) => sum + part.mean * (part.count / count), 0)
-    }
-    default:
-      return of satisfies never
-  }
 }

@@ -1,6 +1,7 @@
 // Manages an account's watches: create, change, show, delete, publish a badge.
 import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
+import { CONDITION_NAMES } from '../conditions/conditions.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { Alert, AlertChange, WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, specFaults, toSpec, type WatchSpec } from '../watch.ts'
@@ -27,10 +28,9 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
   }
 
   async function assertSpec(account: string, spec: WatchSpec): Promise<void> {
-    const { late, long, failed, metric, slow } = spec
-    if (late === null && long === null && failed === null && metric === null && slow === null)
+    if (CONDITION_NAMES.every((name) => spec[name] === null))
       throw new Problem('fields_invalid', 'The watch has no condition.', {
-        errors: [{ pointer: '', detail: 'must have at least one of late, long, failed, metric and slow' }],
+        errors: [{ pointer: '', detail: `must have at least one of ${CONDITION_NAMES.join(', ')}` }],
       })
     const channels = new Set((await store.channels(account)).map(({ id }) => id))
     const errors = specFaults(spec, maxRunUs, (id) => channels.has(id))
@@ -50,19 +50,11 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
 
   const answer = (watch: StoredWatch, firing: readonly Alert[] = []): Watch => {
     const { id, spec, createdUs, badge } = watch
-    const { name, process, meta, late, long, failed, metric, slow, channels, remind, paused_until } = spec
+    const { channels, paused_until } = spec
     return {
       id,
-      name,
-      process,
-      meta,
-      late,
-      long,
-      failed,
-      metric,
-      slow,
+      ...spec,
       channels: [...channels],
-      remind,
       paused_until: paused_until === null ? null : new Date(paused_until).toISOString(),
       created_at: new Date(createdUs / 1000).toISOString(),
       state: stateOf(watch, firing),
@@ -135,7 +127,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
 const FIRING_MAX = 10_000
 
 /** The parts of a spec that decide what fires. */
-const judged = ({ process, meta, late, long, failed, metric, slow, paused_until }: WatchSpec): string =>
-  JSON.stringify([process, meta, late, long, failed, metric, slow, paused_until])
+const judged = (spec: WatchSpec): string =>
+  JSON.stringify([spec.process, spec.meta, spec.paused_until, CONDITION_NAMES.map((name) => spec[name])])
 
 const asBody = (spec: WatchSpec): CreateWatch => ({ ...spec, channels: [...spec.channels] }) as CreateWatch

@@ -1,8 +1,6 @@
 // The types of the rules: a rule turns the history of a process into episodes, the stretches of time in which its alert fires. Rules are pure. All
 // times are µs since the epoch; a stretch includes its start and excludes its end.
 
-export type Condition = 'late' | 'long' | 'failed' | 'metric' | 'slow'
-
 /** One stretch in which an alert fires. */
 export interface Episode {
   readonly sinceUs: number

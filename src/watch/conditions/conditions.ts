@@ -1,0 +1,58 @@
+// The table of all conditions. A new one is its file, a line here, its schema in wire/watches.ts, and its options of `stint watch add`.
+import type { Fault } from '../../problem.ts'
+import { CONDITIONS as NAMES, type Condition as Name } from '../../wire/alerts.ts'
+import type { CreateWatch } from '../../wire/watches.ts'
+import type { MarkCondition, MetricCondition, MetricsAsked } from './condition.ts'
+import { failed } from './failed.ts'
+import { late } from './late.ts'
+import { long } from './long.ts'
+import { metric } from './metric.ts'
+import { slow } from './slow.ts'
+
+type Given = { readonly [N in Name]: NonNullable<CreateWatch[N]> }
+type Entry<G> = MarkCondition<G, unknown> | MetricCondition<G, MetricsAsked>
+
+const TABLE = { late, long, failed, metric, slow } satisfies { readonly [N in Name]: Entry<Given[N]> }
+
+export const CONDITIONS: { readonly [N in Name]: Entry<unknown> } = TABLE
+/** In the order in which they are shown. */
+export const CONDITION_NAMES: readonly Name[] = NAMES
+
+/** The conditions of a stored watch; null = absent. */
+export type ConditionSpecs = { readonly [N in Name]: Given[N] | null }
+/** The same in the numbers that are judged. */
+export type ConditionRules = { readonly [N in Name]?: ReturnType<(typeof TABLE)[N]['toRule']> }
+
+/** Fills in omitted members. */
+export function completeConditions(body: { readonly [N in Name]?: Given[N] | null | undefined }): ConditionSpecs {
+  const complete = (name: Name) => (body[name] == null ? null : CONDITIONS[name].complete(body[name]))
+  return Object.fromEntries(NAMES.map((name) => [name, complete(name)])) as unknown as ConditionSpecs
+}
+
+export const conditionFaults = (specs: ConditionSpecs, limits: { readonly maxRunUs: number }): Fault[] =>
+  NAMES.flatMap((name) => (specs[name] === null ? [] : CONDITIONS[name].faults(specs[name], limits)))
+
+export const toConditionRules = (specs: ConditionSpecs): ConditionRules =>
+  Object.fromEntries(
+    NAMES.filter((name) => specs[name] !== null).map((name) => [name, CONDITIONS[name].toRule(specs[name])]),
+  )
+
+/** How soon the first alert of these conditions is expected; infinite without any span. */
+export const shortestSpanUs = (rules: ConditionRules): number =>
+  Math.min(
+    ...ruled(rules).map(([name, rule]) => {
+      const condition: Pick<MarkCondition<unknown, unknown>, 'spanUs'> = CONDITIONS[name]
+      return condition.spanUs?.(rule) ?? Number.POSITIVE_INFINITY
+    }),
+  )
+
+/** The conditions that a watch has. */
+export const ruled = (rules: ConditionRules): [name: Name, rule: unknown][] =>
+  NAMES.flatMap((name): [Name, unknown][] => (rules[name] === undefined ? [] : [[name, rules[name]]]))
+
+/** Does a watch need these to be read? */
+export const reads = (rules: ConditionRules, what: 'marks' | 'metrics' | 'exceptions'): boolean =>
+  ruled(rules).some(([name]) => {
+    const condition = CONDITIONS[name]
+    return what === 'exceptions' ? condition.reads === 'marks' && condition.readsExceptions : condition.reads === what
+  })

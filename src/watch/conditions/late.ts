@@ -1,0 +1,77 @@
+// `late`: a start did not come by its due time plus the grace.
+import type { Fault } from '../../problem.ts'
+import type { CreateWatch } from '../../wire/watches.ts'
+import { createSchedule } from '../rules/cron.ts'
+import { judgeLate, type LateRule } from '../rules/late.ts'
+import { keyOf, type MarkCondition } from './condition.ts'
+import { spanFaults, spanUs } from './span.ts'
+import { formatSpan, minute, subjectName } from './wording.ts'
+
+type Given = NonNullable<CreateWatch['late']>
+
+const DEFAULT_GRACE = '5m'
+/** With a pattern only processes that were seen within this time are late. */
+const SEEN_WITHIN_US = 30 * 86_400e6
+
+export const late: MarkCondition<Given, LateRule> = {
+  reads: 'marks',
+  complete: (given) => ({ ...given, grace: given.grace ?? DEFAULT_GRACE }),
+  faults({ every, cron, tz, grace }) {
+    const faults = [...spanFaults('/late/grace', grace), ...spanFaults('/late/every', every)]
+    if ((every === undefined) === (cron === undefined))
+      faults.push({ pointer: '/late', detail: 'must have either every or cron' })
+    if (cron !== undefined) faults.push(...cronFaults(cron, tz ?? 'UTC'))
+    else if (tz !== undefined) faults.push({ pointer: '/late/tz', detail: 'belongs to cron' })
+    return faults
+  },
+  toRule({ every, cron = '', tz = 'UTC', grace = DEFAULT_GRACE }) {
+    const graceUs = spanUs(grace)
+    return every === undefined ? { schedule: createSchedule(cron, tz), graceUs } : { everyUs: spanUs(every), graceUs }
+  },
+  spanUs: (rule) => ('everyUs' in rule ? rule.everyUs + rule.graceUs : rule.graceUs),
+  isUnknown: (_, { hasSilentNodes }) => hasSilentNodes,
+
+  /** Judges a process as a whole unless the watch names a meta. */
+  judge(rule, { scope, own, known: { marks: judgement, floorUs } }) {
+    const subjects = Map.groupBy(own, ({ process }) => process)
+    if (!scope.isPattern && !subjects.has(scope.process)) subjects.set(scope.process, [])
+    return [...subjects].flatMap(([process, list]) => {
+      const lastUs = Math.max(...list.map((it) => it.lastUs))
+      if (scope.isPattern && lastUs < judgement.knownUs - SEEN_WITHIN_US) return []
+      const completeFromUs = Math.max(0, ...list.map((it) => it.completeFromUs))
+      const starts = list.flatMap(({ marks }) => marks.filter(({ mark }) => mark === 'start').map(({ atUs }) => atUs))
+      const newestUs = Math.max(...list.map((it) => it.newestStartUs))
+      const complete = starts.filter((us) => us >= completeFromUs)
+      const known = [...new Set([newestUs, ...complete].filter(Number.isFinite))].sort((a, b) => a - b)
+      // Silence that ended before `floorUs` is not judged: cron expressions are costly.
+      const first = known.findLastIndex((us) => us < Math.min(floorUs, judgement.knownUs))
+      // Unknown starts may lie before the first complete one, and before `completeFromUs`.
+      const fromUs = judgement.sinceUs < completeFromUs ? (complete[0] ?? completeFromUs) : completeFromUs
+      const episodes = judgeLate(rule, known.slice(Math.max(0, first)), judgement).filter(
+        ({ untilUs = Number.POSITIVE_INFINITY }) => untilUs > fromUs,
+      )
+      return [{ key: keyOf('late', process), process, meta: scope.meta, episodes }]
+    })
+  },
+
+  summarize(subject, { every, cron, tz = 'UTC' }, { sinceUs }) {
+    const due = every === undefined ? `by ${cron} (${tz})` : `every ${every}`
+    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(sinceUs)}`
+  },
+  summarizeEnd: (alert, untilUs) =>
+    `${subjectName(alert)} started at ${minute(untilUs)}, ${formatSpan(untilUs - alert.sinceUs)} after it was reported late`,
+}
+
+function cronFaults(cron: string, tz: string): Fault[] {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: tz })
+  } catch {
+    return [{ pointer: '/late/tz', detail: 'must be a time zone such as UTC or Europe/Berlin' }]
+  }
+  try {
+    if (createSchedule(cron, tz).nextUs(0) !== undefined) return []
+    return [{ pointer: '/late/cron', detail: 'is never due' }]
+  } catch {
+    return [{ pointer: '/late/cron', detail: 'must be a cron expression of five fields, or six with seconds first' }]
+  }
+}

@@ -1,0 +1,30 @@
+// The pieces that the texts of alerts are made of.
+
+/** `2026-11-21 03:10 UTC`. */
+export const minute = (us: number): string => `${iso(us).slice(0, 16).replace('T', ' ')} UTC`
+export const iso = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const
+
+/** The two largest units, such as `1 h 12 min`; below ten seconds with a decimal. */
+export function formatSpan(us: number): string {
+  const seconds = us / 1e6
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
+  let rest = Math.round(seconds)
+  const parts: string[] = []
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    if (count > 0) parts.push(`${count} ${unit}`)
+    if (parts.length > 0 && (parts.length === 2 || count === 0)) break
+  }
+  return parts.slice(0, 2).join(' ')
+}
+
+export const subjectName = ({ process, meta }: { readonly process: string; readonly meta: string | null }): string =>
+  meta === null ? process : `${process} (${meta})`
