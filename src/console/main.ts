@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts'
 import type { Account, SignedIn, SignUpState } from '../wire/accounts.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import { openHomePage } from './home/home-page.ts'
+import { createAskWeekBefore } from './home/week-feed.ts'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { button, fill, h, note } from './kit/dom.ts'
@@ -92,6 +93,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
   const app: App = {
     api,
     askProcesses,
+    askWeekBefore: createAskWeekBefore(api, nowMs),
     nowMs,
     keyHeader,
     baseUrl,

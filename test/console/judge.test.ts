@@ -1,6 +1,5 @@
 // What the console concludes from runs: how a process is doing, what is usual, what is overdue, and whose an exception is.
 import { describe, expect, test } from 'bun:test'
-import { describeAll } from '../../src/console/home/home-page.ts'
 import { judgeProcess, type Verdict } from '../../src/console/home/home-rows.ts'
 import { toCsv } from '../../src/console/kit/data-table.ts'
 import { parseTime } from '../../src/console/kit/format-time.ts'
@@ -46,7 +45,7 @@ describe('a process', () => {
     ['running', 'that runs for the first time', [run(90 * MINUTE, null)]],
     ['running', 'that runs as long as usual', [run(MINUTE, null), ...completed(5)]],
     ['overdue', 'that runs three times as long as usual', [run(3 * MINUTE, null), ...completed(5)]],
-    ['fine', 'with only an end without start', [run(MINUTE, 0, { state: 'orphan', started_at: null })]],
+    ['quiet', 'with only an end without start', [run(MINUTE, 0, { state: 'orphan', started_at: null })]],
   ])('is %s %s', (verdict, _, runs) => {
     expect(judgeProcess(runs, NOW).verdict).toBe(verdict)
   })
@@ -60,11 +59,22 @@ describe('a process', () => {
     expect(judgeProcess(runs, NOW).usualMs).toBe(3_000)
   })
 
-  test('is counted in one sentence with all others', () => {
-    const of = (...verdicts: Verdict[]) => describeAll(verdicts.map((verdict) => ({ verdict })))
-    expect(of('fine', 'failed', 'overdue', 'failed', 'running', 'quiet')).toBe('2 failed, 1 overdue, 3 fine.')
-    expect(of('fine', 'running')).toBe('All 2 processes fine.')
-    expect(of('fine')).toBe('The only process is fine.')
+  test('shows the run that decides, and names the newest one beside it', () => {
+    const stuck = run(30 * MINUTE, null, { meta: 'eu' })
+    const newer = run(MINUTE, 1, { meta: 'us' })
+    const runs = [newer, stuck, ...completed(5)]
+    expect(judgeProcess(runs, NOW)).toMatchObject({ verdict: 'overdue', last: stuck, newer })
+    expect(judgeProcess(completed(5), NOW).newer).toBeUndefined()
+  })
+
+  test.each<[Verdict, string, Run[], number, boolean]>([
+    ['exceptions', 'with an exception and no run', [], NOW - MINUTE, false],
+    ['exceptions', 'with an exception after its last run', completed(1), NOW - MINUTE, false],
+    ['fine', 'whose run completed after the exception', [run(5 * MINUTE, MINUTE)], NOW - 6 * MINUTE, false],
+    ['firing', 'that completed while its alert fires', completed(1), 0, true],
+    ['failed', 'that failed and whose alert fires', [run(5 * MINUTE, 1, { state: 'failed' })], 0, true],
+  ])('is %s %s', (verdict, _, runs, raisedMs, hasAlert) => {
+    expect(judgeProcess(runs, NOW, { raisedMs, hasAlert }).verdict).toBe(verdict)
   })
 })
 

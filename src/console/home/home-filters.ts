@@ -8,6 +8,7 @@ export const VERDICT_TEXT: Readonly<Record<Verdict, string>> = {
   failed: 'Failed',
   unfinished: 'Never finished',
   exceptions: 'With exceptions',
+  firing: 'Alert firing',
   overdue: 'Overdue',
   running: 'Running',
   fine: 'Fine',
@@ -17,7 +18,7 @@ const SORT_TEXT: Readonly<Record<Sort, string>> = {
   trouble: 'Trouble first',
   name: 'Name',
   recent: 'Last seen',
-  slow: 'Slowest against usual',
+  slow: 'Slowest vs week',
   failures: 'Most failures',
 }
 

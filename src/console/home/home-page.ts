@@ -1,20 +1,21 @@
-// Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds search, sort order and
-// state.
-import type { Alert, AlertPage } from '../../wire/alerts.ts'
+// Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds search, sort
+// order and state.
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
-import type { Summary } from '../../wire/timings.ts'
-import { type Api, ApiError } from '../kit/api.ts'
-import { fill, h, nameText, note, setText } from '../kit/dom.ts'
+import type { Summary, SummaryRow } from '../../wire/timings.ts'
+import { fill, h, note, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
-import { type DayFigures, type HomeRow, selectRows, toRows, VERDICTS, type Verdict } from './home-rows.ts'
+import { type DayFigures, type HomeRow, selectRows, toRows, type Verdict } from './home-rows.ts'
 import { createHomeTable } from './home-table.ts'
 import { createLatestFeed, type Latest } from './latest-feed.ts'
+import { describeOverall } from './overall.ts'
+import { createWatchedFeed } from './watched-feed.ts'
+import { WEEK_EVERY_MS } from './week-feed.ts'
 
 const LATEST_EVERY_MS = 5_000
 const DAY_EVERY_MS = 60_000
@@ -27,14 +28,16 @@ export function openHomePage(app: App): Page {
   let params = new URLSearchParams()
   let latest: Latest | undefined
   let day: DayFigures | undefined
+  let hasFailed = false
   let entries: readonly ProcessEntry[] = []
+  let before: readonly SummaryRow[] = []
 
   const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
   const feed = createLatestFeed(api, nowMs)
-  const firing = createFiringList(api, LATEST_EVERY_MS)
+  const firing = createWatchedFeed(api, LATEST_EVERY_MS, () => show())
   const region = createRegion()
-  const sentence = h('p.answer', { role: 'status' })
-  const dayLine = h('p.day-line')
+  const sentence = h('p.answer', { role: 'status' }, '\u00a0')
+  const dayLine = h('p.day-line', '\u00a0')
   const filters = createHomeFilters(change)
   const table = createHomeTable(nowMs)
   const card = h('div.card.card-table', filters.element, table.element)
@@ -65,12 +68,25 @@ export function openHomePage(app: App): Page {
       day = answer
       show()
     },
-    fail() {}, // the poll of the runs reports the failure
+    fail() {
+      hasFailed = true // the poll of the runs reports the failure
+      show()
+    },
+  })
+
+  const weekPoll = createPoll<readonly SummaryRow[]>({
+    everyMs: () => WEEK_EVERY_MS,
+    ask: (signal) => app.askWeekBefore(signal),
+    show(answer) {
+      before = answer
+      show()
+    },
+    fail() {}, // without it the column has no figures
   })
 
   function show(): void {
     if (latest === undefined) return
-    const rows = toRows(latest, entries, day, nowMs())
+    const rows = toRows(latest, entries, day, firing.watched()?.alerts ?? [], before, nowMs())
     if (rows.length === 0) {
       showNone()
       return
@@ -79,19 +95,26 @@ export function openHomePage(app: App): Page {
     showSentence(rows)
     showDay(rows)
     filters.show(view, rows)
-    table.show(selectRows(rows, view, nowMs()))
+    table.show(selectRows(rows, view))
     region.ready(nowMs(), sentence, dayLine, card)
   }
 
   function showSentence(rows: readonly HomeRow[]): void {
-    const text = describeAll(rows)
+    const watched = firing.watched()
+    const isPartial = day === undefined || watched === undefined
+    if (isPartial && !hasFailed && !firing.hasFailed()) return // an early sentence would call too much fine
+    const verdicts: Partial<Record<Verdict, number>> = {}
+    for (const { verdict } of rows) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
+    const { sentence: text, tone } = describeOverall({
+      verdicts,
+      firing: watched?.alerts.length ?? 0,
+      acknowledged: 0,
+      unjudged: 0,
+      failingChannels: watched?.failingChannels ?? 0,
+      isPartial,
+    })
     if (sentence.textContent === text) return
-    const worst = rows.some(({ verdict }) => isBad(verdict))
-      ? 'bad'
-      : rows.some(({ verdict }) => verdict === 'overdue')
-        ? 'warn'
-        : 'good'
-    sentence.className = `answer ${worst}`
+    sentence.className = `answer ${tone}`
     setText(sentence, text)
   }
 
@@ -139,69 +162,14 @@ export function openHomePage(app: App): Page {
       if (!isFirst) return
       latestPoll.now()
       dayPoll.now()
+      weekPoll.now()
       firing.start()
     },
     close() {
       latestPoll.stop()
       dayPoll.stop()
+      weekPoll.stop()
       firing.close()
     },
   }
 }
-
-const isBad = (verdict: Verdict): boolean =>
-  verdict === 'failed' || verdict === 'unfinished' || verdict === 'exceptions'
-
-const WORDS: Readonly<Partial<Record<Verdict, string>>> = {
-  failed: 'failed',
-  unfinished: 'never finished',
-  exceptions: 'with exceptions',
-  overdue: 'overdue',
-}
-
-/** `3 failed, 1 overdue, 196 fine.` */
-export function describeAll(rows: readonly Pick<HomeRow, 'verdict'>[]): string {
-  const count = (of: Verdict) => rows.filter(({ verdict }) => verdict === of).length
-  const troubles = VERDICTS.flatMap((verdict) => {
-    const [n, word] = [count(verdict), WORDS[verdict]]
-    return n > 0 && word !== undefined ? [`${formatCount(n)} ${word}`] : []
-  })
-  const fine = count('fine') + count('running') + count('quiet')
-  if (troubles.length === 0)
-    return `All ${plural(fine, 'process', 'processes')} fine.`.replace('All 1 process', 'The only process is')
-  return `${[...troubles, `${formatCount(fine)} fine`].join(', ')}.`
-}
-
-// Firing alerts, as links to the Watches page. Hidden without alerts, and if the session may not read them.
-const ALERTS_MAX = 5
-const NOTHING: AlertPage = { alerts: [], next: null }
-
-/** Loads when started, then every `everyMs`. */
-function createFiringList(api: Api, everyMs: number) {
-  const list = h('ul')
-  const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
-  let shown = ''
-
-  const poll = createPoll<AlertPage>({
-    everyMs: () => everyMs,
-    ask: (signal) => api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
-    show,
-    fail(error) {
-      // The table of processes reports any other failure; the alerts stay as they are.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) show(NOTHING)
-    },
-  })
-
-  function show({ alerts, next }: AlertPage): void {
-    const signature = JSON.stringify([alerts.map(({ id, summary }) => [id, summary]), next !== null])
-    if (signature === shown) return
-    shown = signature
-    element.hidden = alerts.length === 0
-    fill(list, ...alerts.map(toItem), next !== null && h('li', watchesLink('More alerts')))
-  }
-
-  return { element, start: () => poll.now(), close: () => poll.stop() }
-}
-
-const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
-const toItem = ({ summary }: Alert) => h('li', h('span.badge.badge-bad', 'firing'), ' ', watchesLink(nameText(summary)))

@@ -1,10 +1,15 @@
 // Builds Home's rows, one per process, and selects and sorts them for a view.
+import type { Alert } from '../../wire/alerts.ts'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
-import { lengthMs, type Run } from '../timeline/run.ts'
+import { parseTime } from '../kit/format-time.ts'
+import { headline } from '../pages/exception-group.ts'
+import { LATE_MS } from '../timeline/geometry.ts'
+import type { Run } from '../timeline/run.ts'
 import { isOverdue, usualMsFor } from '../timeline/usual.ts'
 import type { Latest } from './latest-feed.ts'
+import { compareWeek, type WeekRatio } from './week-feed.ts'
 
 export interface HomeRow extends Judgement {
   readonly process: string
@@ -16,6 +21,9 @@ export interface HomeRow extends Judgement {
   readonly failed: number
   readonly unfinished: number
   readonly exceptions: number
+  /** The first line of the newest exception, if it belongs to the trouble that is shown. */
+  readonly why: string | undefined
+  readonly week: WeekRatio | undefined
 }
 
 /** Counts and exceptions of the last 24 hours. */
@@ -31,25 +39,37 @@ export function toRows(
   { byProcess }: Latest,
   entries: readonly ProcessEntry[],
   day: DayFigures | undefined,
+  alerts: readonly Alert[],
+  before: readonly SummaryRow[],
   nowMs: number,
 ): HomeRow[] {
   const known = new Map(entries.map((entry) => [entry.process, entry]))
   const totals = new Map(day?.totals.map((row) => [row.process, row]))
-  const exceptions = new Map<string, number>()
-  for (const { process, count } of day?.groups ?? []) exceptions.set(process, (exceptions.get(process) ?? 0) + count)
+  const groups = Map.groupBy(day?.groups ?? [], ({ process }) => process)
+  const earlier = new Map(before.map((row) => [row.process, row]))
+  const watched = new Set(alerts.map(({ process }) => process))
   return [...new Set([...byProcess.keys(), ...known.keys()])].map((process) => {
     const runs = byProcess.get(process) ?? []
     const total = totals.get(process)
     const entry = known.get(process)
+    const own = groups.get(process) ?? []
+    const newest = own[0] // groups are the most recent first
+    const raisedMs = newest === undefined ? 0 : parseTime(newest.last_at)
+    const judged = judgeProcess(runs, nowMs, { raisedMs, hasAlert: watched.has(process) })
+    const { last } = judged
+    const isWhy =
+      isRed(judged.verdict) && (last === undefined || (raisedMs >= last.startMs && raisedMs <= last.endMs + LATE_MS))
     return {
-      ...judgeProcess(runs, nowMs),
+      ...judged,
       process,
       metas: entry?.metas ?? [...new Set(runs.map(({ meta }) => meta))],
       runs,
       lastSeenMs: Math.max(runs[0]?.startMs ?? 0, entry === undefined ? 0 : Date.parse(entry.last_at)),
       failed: total?.failed ?? 0,
       unfinished: total?.abandoned ?? 0,
-      exceptions: exceptions.get(process) ?? 0,
+      exceptions: own.reduce((sum, { count }) => sum + count, 0),
+      why: isWhy && newest !== undefined ? headline(newest.example) : undefined,
+      week: compareWeek(total, earlier.get(process)),
     }
   })
 }
@@ -64,59 +84,87 @@ export interface HomeView {
   readonly verdict: Verdict | undefined
 }
 
-export function selectRows(rows: readonly HomeRow[], { search, sort, verdict }: HomeView, nowMs: number): HomeRow[] {
+export function selectRows(rows: readonly HomeRow[], { search, sort, verdict }: HomeView): HomeRow[] {
   const isFound = ({ process, metas }: HomeRow) =>
     [process, ...metas].some((text) => text?.toLocaleLowerCase().includes(search) ?? false)
   return rows
     .filter((row) => (verdict === undefined || row.verdict === verdict) && (search === '' || isFound(row)))
-    .toSorted((a, b) => ORDER[sort](a, b, nowMs) || a.process.localeCompare(b.process))
+    .toSorted((a, b) => ORDER[sort](a, b) || a.process.localeCompare(b.process))
 }
 
-type Order = (a: HomeRow, b: HomeRow, nowMs: number) => number
+type Order = (a: HomeRow, b: HomeRow) => number
+const isRed = (verdict: Verdict): boolean =>
+  verdict === 'failed' || verdict === 'unfinished' || verdict === 'exceptions'
 const rank = ({ verdict }: HomeRow): number => VERDICTS.indexOf(verdict)
 
 const ORDER: Readonly<Record<Sort, Order>> = {
   trouble: (a, b) => rank(a) - rank(b) || b.lastSeenMs - a.lastSeenMs,
   name: () => 0,
   recent: (a, b) => b.lastSeenMs - a.lastSeenMs,
-  slow: (a, b, nowMs) => slowness(b, nowMs) - slowness(a, nowMs),
+  slow: (a, b) => (b.week?.ratio ?? 0) - (a.week?.ratio ?? 0),
   failures: (a, b) => b.failed + b.unfinished - (a.failed + a.unfinished) || b.exceptions - a.exceptions,
 }
 
-/** The last run's duration as a multiple of the usual one; 0 if either is unknown. */
-const slowness = ({ last, usualMs }: HomeRow, nowMs: number): number =>
-  last === undefined || !usualMs ? 0 : (lengthMs(last, nowMs) ?? 0) / usualMs
-
-// The state of a process, derived from its newest runs. Each meta is judged by its last settled run: a failure counts until a run of the
-// same meta completes, even while the next run is in progress. The worst meta decides.
-/** Worst first. `quiet`: no known run. */
-export const VERDICTS = ['failed', 'unfinished', 'exceptions', 'overdue', 'running', 'fine', 'quiet'] as const
+// The state of a process, derived from its newest runs, its exceptions and its alerts. Each meta is judged by its last settled run: a failure
+// counts until a run of the same meta completes, even while the next run is in progress. The worst meta decides.
+/** Worst first. `firing`: only an alert says so. `fine`: the last run completed. `quiet`: no run with a start is known. */
+export const VERDICTS = ['failed', 'unfinished', 'exceptions', 'firing', 'overdue', 'running', 'fine', 'quiet'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
 export interface Judgement {
   readonly verdict: Verdict
-  /** The newest run with a start, otherwise the newest run. */
+  /** The run that decides the verdict, which the row shows; otherwise the newest with a start, or the newest. */
   readonly last: Run | undefined
+  /** The newest run, if the row shows another one. */
+  readonly newer: Run | undefined
   /** The usual duration for `last`, ms; undefined below five completed runs. */
   readonly usualMs: number | undefined
 }
 
+/** When the newest exception of the last 24 hours was raised (0: none), and whether an alert fires. */
+export interface Signals {
+  readonly raisedMs: number
+  readonly hasAlert: boolean
+}
+const NO_SIGNALS: Signals = { raisedMs: 0, hasAlert: false }
+
 /** `runs` of one process, newest first. */
-export function judgeProcess(runs: readonly Run[], nowMs: number): Judgement {
-  const last = runs.find(({ state }) => state !== 'orphan') ?? runs[0]
-  if (last === undefined) return { verdict: 'quiet', last, usualMs: undefined }
-  const verdicts = [...Map.groupBy(runs, ({ meta }) => meta).values()].map((same) => judgeMeta(same, runs, nowMs))
-  const verdict = VERDICTS.find((known) => verdicts.includes(known)) ?? 'fine'
-  return { verdict, last, usualMs: usualMsFor(last, runs) }
+export function judgeProcess(runs: readonly Run[], nowMs: number, signals: Signals = NO_SIGNALS): Judgement {
+  const newest = runs.find(({ state }) => state !== 'orphan') ?? runs[0]
+  const metas = [...Map.groupBy(runs, ({ meta }) => meta).values()]
+  const judged = [...metas.map((same) => judgeMeta(same, runs, nowMs)), judgeSignals(runs, signals)]
+  const worst = VERDICTS.flatMap((known) => judged.find(({ verdict }) => verdict === known) ?? [])[0]!
+  const last = worst.run ?? newest
+  return {
+    verdict: worst.verdict,
+    last,
+    newer: last === newest ? undefined : newest,
+    usualMs: last && usualMsFor(last, runs),
+  }
 }
 
-function judgeMeta(same: readonly Run[], all: readonly Run[], nowMs: number): Verdict {
+interface Found {
+  readonly verdict: Verdict
+  readonly run?: Run
+}
+
+/** An exception counts if no run has completed since. */
+function judgeSignals(runs: readonly Run[], { raisedMs, hasAlert }: Signals): Found {
+  const doneMs = Math.max(0, ...runs.map(({ state, endMs }) => (state === 'completed' ? endMs + LATE_MS : 0)))
+  if (raisedMs > doneMs) return { verdict: 'exceptions' }
+  return { verdict: hasAlert ? 'firing' : 'quiet' }
+}
+
+function judgeMeta(same: readonly Run[], all: readonly Run[], nowMs: number): Found {
   const settled = same.find(({ state }) => state === 'completed' || state === 'failed' || state === 'abandoned')
-  if (settled?.state === 'failed') return 'failed'
-  if (settled?.state === 'abandoned') return 'unfinished'
-  if ((settled?.exceptions ?? 0) > 0) return 'exceptions'
+  if (settled?.state === 'failed') return { verdict: 'failed', run: settled }
+  if (settled?.state === 'abandoned') return { verdict: 'unfinished', run: settled }
+  if (settled !== undefined && (settled.exceptions ?? 0) > 0) return { verdict: 'exceptions', run: settled }
   const running = same.filter(({ state }) => state === 'running')
-  if (running.some(({ exceptions }) => (exceptions ?? 0) > 0)) return 'exceptions'
-  if (running.some((run) => isOverdue(run, usualMsFor(run, all), nowMs))) return 'overdue'
-  return running.length > 0 ? 'running' : 'fine'
+  const raising = running.find(({ exceptions }) => (exceptions ?? 0) > 0)
+  if (raising !== undefined) return { verdict: 'exceptions', run: raising }
+  const overdue = running.findLast((run) => isOverdue(run, usualMsFor(run, all), nowMs))
+  if (overdue !== undefined) return { verdict: 'overdue', run: overdue }
+  if (running.length > 0) return { verdict: 'running' }
+  return { verdict: settled === undefined ? 'quiet' : 'fine' }
 }

@@ -1,6 +1,7 @@
 // The interface between a page and the frame around it.
 import type { Account } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
+import type { AskWeekBefore } from '../home/week-feed.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
 import { type Child, h } from './dom.ts'
@@ -17,6 +18,7 @@ export interface Page {
 export interface App {
   readonly api: Api
   readonly askProcesses: AskProcesses
+  readonly askWeekBefore: AskWeekBefore
   nowMs(): number
   /** The header that carries an API key. */
   readonly keyHeader: string

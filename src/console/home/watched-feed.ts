@@ -1,0 +1,73 @@
+// Firing alerts and failing channels: a list of links to the Watches page, and facts for Home's sentence. Hidden without alerts, and if the
+// session may not read them.
+import type { Alert, AlertPage } from '../../wire/alerts.ts'
+import type { Channel, Channels } from '../../wire/channels.ts'
+import { type Api, ApiError } from '../kit/api.ts'
+import { fill, h, nameText } from '../kit/dom.ts'
+import { formatCount } from '../kit/format-number.ts'
+import { createPoll } from '../kit/poll.ts'
+import { formatRoute } from '../kit/route.ts'
+
+const ALERTS_SHOWN = 5
+const ALERTS_MAX = 1_000
+
+export interface Watched {
+  readonly alerts: readonly Alert[]
+  readonly failingChannels: number
+}
+const NOTHING: Watched = { alerts: [], failingChannels: 0 }
+
+/** Loads when started, then every `everyMs`. `changed` is called after every answer. */
+export function createWatchedFeed(api: Api, everyMs: number, changed: () => void) {
+  const list = h('ul')
+  const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
+  let shown = ''
+  let watched: Watched | undefined
+  let hasFailed = false
+
+  const poll = createPoll<Watched>({
+    everyMs: () => everyMs,
+    async ask(signal) {
+      const [{ alerts }, { channels }] = await Promise.all([
+        api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
+        api.get<Channels>('api/channels', {}, signal),
+      ])
+      return { alerts, failingChannels: channels.filter(isFailing).length }
+    },
+    show,
+    fail(error) {
+      // The table of processes reports any other failure; the alerts stay as they are.
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return show(NOTHING)
+      hasFailed = true
+      changed()
+    },
+  })
+
+  function show(answer: Watched): void {
+    watched = answer
+    const { alerts } = answer
+    const more = alerts.length - ALERTS_SHOWN
+    const signature = JSON.stringify([alerts.slice(0, ALERTS_SHOWN).map(({ id, summary }) => [id, summary]), more])
+    if (signature !== shown) {
+      element.hidden = alerts.length === 0
+      const rest = more > 0 && h('li', watchesLink(`${formatCount(more)} more`))
+      fill(list, ...alerts.slice(0, ALERTS_SHOWN).map(toItem), rest)
+    }
+    shown = signature
+    changed()
+  }
+
+  return {
+    element,
+    /** undefined until the first answer. */
+    watched: () => watched,
+    hasFailed: () => hasFailed,
+    start: () => poll.now(),
+    close: () => poll.stop(),
+  }
+}
+
+const isFailing = ({ state, last }: Channel): boolean => state === 'disabled' || last?.ok === false
+
+const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
+const toItem = ({ summary }: Alert) => h('li', h('span.badge.badge-bad', 'firing'), ' ', watchesLink(nameText(summary)))
