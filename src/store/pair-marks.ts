@@ -1,4 +1,4 @@
-// The pairing rule without a store; test/contract/pairing.property.test.ts proves the Flux and the SQL equal to it. `judgeMark` needs only a mark and its
+// The pairing rule without a store; test/contract/pairing.ts proves the Flux and the SQL equal to it. `judgeMark` needs only a mark and its
 // two neighbours, so the InfluxDB source applies it while marks stream in.
 import type { MarkName } from '../event/event.ts'
 import { compare, comparePlaces } from './order.ts'

@@ -14,12 +14,15 @@ const environment = (extra: Readonly<Record<string, string>> = {}) => {
   return { PATH, HOME, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1', ...extra }
 }
 
-/** The interpreters that Debian or pyenv name `python3.N`; a name may exist without an interpreter. */
-const interpreters = ['python3', ...[9, 10, 11, 12, 13, 14].map((minor) => `python3.${minor}`)].filter(
-  (name) => Bun.which(name) !== null && Bun.spawnSync([name, '--version']).success,
-)
+/** One per version of those that Debian or pyenv name `python3.N`; a name may exist without an interpreter. */
+const interpreters = new Map<string, string>()
+for (const name of ['python3', ...[9, 10, 11, 12, 13, 14].map((minor) => `python3.${minor}`)]) {
+  if (Bun.which(name) === null) continue
+  const { success, stdout } = Bun.spawnSync([name, '--version'])
+  if (success && !interpreters.has(String(stdout))) interpreters.set(String(stdout), name)
+}
 
-test.skipIf(missing('python') !== undefined).each(interpreters)(
+test.skipIf(missing('python') !== undefined).each([...interpreters.values()])(
   'passes its own tests in %s',
   async (interpreter) => {
     const child = Bun.spawn(

@@ -1,4 +1,4 @@
-// What the source answers about metrics, exceptions and processes, over HTTP and embedded. Timings: test/contract/pairing.property.test.ts.
+// What the source answers about metrics, exceptions and processes, over HTTP and embedded. Timings: test/contract/pairing.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'

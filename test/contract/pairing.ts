@@ -1,5 +1,5 @@
-// One rule, three writings: the pure reference (also as InfluxDB's source streams marks through it), Flux and SQL give the same timings, with the same states
-// and nanoseconds, and the same figures.
+// One rule, three writings: the pure reference (also as InfluxDB's source streams marks through it), Flux and SQL give
+// the same timings, with the same states and nanoseconds, and the same figures.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Mark } from '../../src/event/event.ts'
@@ -19,9 +19,15 @@ import { summarizeTimings } from '../support/summarize-timings.ts'
 import { arrivals, histories, MAX_RUN_NS, question, S, until } from './histories.ts'
 import type { SourceSubject, SourceTrial } from './source.ts'
 
-/** 320 histories per run, each a process of its own. Fewer questions take less time, but that of Flux grows faster than its marks. */
-const HISTORIES = 80
-const BATCHES = 4
+/** How much a run draws. Fewer questions take less time, but that of Flux grows faster than its marks. */
+export interface Rounds {
+  /** Each asked twice. */
+  readonly batches: number
+  /** Per batch, each a process of its own. */
+  readonly histories: number
+  /** Series of marks that arrive while they are asked about. */
+  readonly arrivals: number
+}
 
 const log = createLog({ level: 'silent', pretty: false })
 
@@ -46,26 +52,27 @@ function fluxTimings(address: InfluxBucket): Pick<PointSource, 'findTimings' | '
   }
 }
 
-const INFLUX = 'InfluxDB, paired by Stint'
-const SUBJECTS: readonly SourceSubject[] = [
-  {
-    name: 'ClickHouse',
-    skip: engineMissing,
-    async open() {
-      const store = await openClickHouse({ address: freshEmbedded(), holds: ['points'], retentionDays: 0, log })
-      return { sink: store.createSink(), source: store.source, close: () => store.close() }
-    },
+export const CLICKHOUSE: SourceSubject = {
+  name: 'ClickHouse',
+  skip: engineMissing,
+  async open() {
+    const store = await openClickHouse({ address: freshEmbedded(), holds: ['points'], retentionDays: 0, log })
+    return { sink: store.createSink(), source: store.source, close: () => store.close() }
   },
-  { name: INFLUX, skip: influxdMissing, open: () => openInflux(() => ({})) },
-  {
-    name: 'InfluxDB, paired by the Flux of the panels',
-    skip: influxdMissing,
-    open: () => openInflux(fluxTimings),
-  },
-]
+}
+export const INFLUX: SourceSubject = {
+  name: 'InfluxDB, paired by Stint',
+  skip: influxdMissing,
+  open: () => openInflux(() => ({})),
+}
+export const FLUX: SourceSubject = {
+  name: 'InfluxDB, paired by the Flux of the panels',
+  skip: influxdMissing,
+  open: () => openInflux(fluxTimings),
+}
 
-describe.each(SUBJECTS)('$name', ({ name, skip, open }) => {
-  describe.skipIf(skip !== undefined)('pairs as the reference does:', () => {
+export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds): void {
+  describe.skipIf(skip !== undefined)(`${name} pairs as the reference does:`, () => {
     let trial: SourceTrial
     let accounts = 0
     beforeAll(async () => {
@@ -95,7 +102,7 @@ describe.each(SUBJECTS)('$name', ({ name, skip, open }) => {
     }
 
     test('over any history', async () => {
-      const batch = fc.tuple(histories(HISTORIES), question, question)
+      const batch = fc.tuple(histories(rounds.histories), question, question)
       await fc.assert(
         fc.asyncProperty(batch, async ([history, first, second]) => {
           const marks = until(until(history, first), second)
@@ -103,9 +110,9 @@ describe.each(SUBJECTS)('$name', ({ name, skip, open }) => {
           for (const q of [first, second]) await compareAnswers(trial.source, marks, { account, ...q })
           await compareParts(trial.source, marks, { account, ...first })
         }),
-        { numRuns: BATCHES },
+        { numRuns: rounds.batches },
       )
-    }, 300_000)
+    })
 
     // InfluxDB's source remembers what was open (open-starts.ts): that must stay right whatever is stored later.
     test('over marks that arrive in any order, asked while they do', async () => {
@@ -129,9 +136,9 @@ describe.each(SUBJECTS)('$name', ({ name, skip, open }) => {
             expect(plain(rest)).toEqual(plain(found.slice(middle + 1)))
           }
         }),
-        { numRuns: name === INFLUX ? 2 * BATCHES : 1, endOnFailure: true },
+        { numRuns: rounds.arrivals, endOnFailure: true },
       )
-    }, 300_000)
+    })
 
     const start = (stamp: bigint, more: Partial<StoredMark> = {}): StoredMark => ({
       ...{ process: 'p', meta: '', uid: '', mark: 'start' },
@@ -239,7 +246,7 @@ describe.each(SUBJECTS)('$name', ({ name, skip, open }) => {
       await compareAnswers(trial.source, marks, { account, ...wide, ...changes })
     })
   })
-})
+}
 
 /** The whole answer, and its figures. */
 async function compareAnswers(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
