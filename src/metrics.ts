@@ -36,7 +36,7 @@ const GAUGES = {
 } as const satisfies Record<string, Row>
 
 const HISTOGRAMS = {
-  commitSeconds: ['stint_commit_seconds', 'Duration of one group commit: write and fdatasync', 'destination'],
+  commitSeconds: ['stint_commit_seconds', 'Duration of one group commit, until it is on the disk', 'destination'],
   watchRoundSeconds: ['stint_watch_round_seconds', 'Duration of one evaluation of the watches that were due'],
   notificationSeconds: ['stint_notification_seconds', 'Time from an alert to the delivery of its notification'],
   deliverySeconds: ['stint_delivery_seconds', 'Time from arrival to store, oldest event of each batch', 'destination'],

@@ -1,4 +1,4 @@
-// The records that one write and one fdatasync make durable together. They are encoded on arrival into one growing buffer; sequences are
+// The records that one write makes durable together. They are encoded on arrival into one growing buffer; sequences are
 // assigned when the group is sealed, so that a failed group leaves no gap.
 import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame, type Turn } from './frame.ts'
 

@@ -2,8 +2,8 @@
 //
 //   DIR/0000000000000007.segment   | header | frame | frame | … | zeros |
 //
-// The file is filled with zeros, and file and directory are synced, before the first record is written: then an fdatasync writes no metadata,
-// and a full disk is noticed before a record depends on it. The header is written with the first records. Indexes only increase.
+// The file is filled with zeros, and file and directory are synced, before the first record is written: then a durable
+// write touches no metadata, and a full disk is noticed before a record depends on it. Indexes only increase.
 import { basename, join } from 'node:path'
 import type { Logger } from '../log.ts'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
@@ -77,7 +77,7 @@ export interface BlankSegment {
   readonly bytes: number
 }
 
-/** A new file of zeros, durable with its name. What a failure leaves behind is removed. */
+/** A new file of zeros, durable with its name, open for durable writes. What a failure leaves behind is removed. */
 export async function allocateSegment(disk: Disk, dir: string, index: number, bytes: number): Promise<BlankSegment> {
   const path = segmentPath(dir, index)
   const file = await disk.open(path, 'create')
@@ -87,17 +87,18 @@ export async function allocateSegment(disk: Disk, dir: string, index: number, by
       await file.datasync()
     }
     await disk.syncDir(dir)
-    return { index, file, bytes }
+    return { index, file: await disk.open(path, 'durable'), bytes }
   } catch (error) {
-    await file.close().catch(() => {})
     await disk.unlink(path).catch(() => {})
     throw error
+  } finally {
+    await file.close().catch(() => {})
   }
 }
 
 /**
- * What writer and reader share: the segments that may still hold records, oldest first. Only the writer adds segments and raises `end` and
- * `nextSeq`, in one step after the fdatasync: the reader never sees what is not durable.
+ * What writer and reader share: the segments that may still hold records, oldest first. Only the writer adds segments and
+ * raises `end` and `nextSeq`, in one step after the write: the reader never sees what is not durable.
  */
 export interface Chain {
   segments: Segment[]

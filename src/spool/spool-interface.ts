@@ -22,7 +22,7 @@ export interface SpoolOptions {
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
   readonly segmentBytes?: number
   readonly log: Logger
-  /** After each commit: its records, and how long write and fdatasync took. */
+  /** After each commit: its records, and how long it took. */
   onCommit?(records: number, ms: number): void
   readonly disk?: Disk
   readonly clock?: Clock

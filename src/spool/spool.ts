@@ -2,7 +2,7 @@
 //
 //   append ─▶ Writer ─▶ segments ─▶ Reader ─▶ read … advance ─▶ position ─▶ passed segments are unlinked
 //
-// * An append resolves after the fdatasync that covers it. Acknowledged records are read in order, exactly once between two advances.
+// * An append resolves when it is on the disk. Acknowledged records are read in order, exactly once between two advances.
 // * A record whose append was rejected or never answered may or may not be delivered; it never affects another record.
 // * The position is durable before a segment that it has passed is unlinked.
 // * No fault of the disk ends the process: appends are rejected until it recovers, and reading continues on a full disk.

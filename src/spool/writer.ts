@@ -1,10 +1,12 @@
-// Group commit. Appends that arrive during a write and its fdatasync form the next group and share one promise.
+// Group commit. Appends that arrive during a write form the next group and share one promise.
 //
-//   filling ──swap──▶ in hand: seal · write · fdatasync ──▶ chain.nextSeq and segment.end rise, in one step ──▶ resolve
-//                                        └─ any fault ──▶ reject this group; abandon the segments it touched
+//   filling ──swap──▶ in hand: seal · durable write ──▶ chain.nextSeq and segment.end rise, in one step ──▶ resolve
+//                                  └─ any fault ──▶ reject this group; abandon the segments it touched
 //
-// After a fault it is unknown which part of the group is on the disk (a failed fdatasync marks dirty pages as clean). So the file is never
-// written to again: the next group starts a new segment, whose header states where acknowledged records continue and so invalidates the rest.
+// A durable write (O_DSYNC) is a write and its sync in one call. After one that failed or was short it is unknown which part
+// of the group is on the disk: the sync may have failed behind a complete write, and that marks dirty pages as clean. So the
+// file is never written to again: the next group starts a new segment, whose header states where acknowledged records
+// continue and so invalidates the rest. The header is durable before the first record behind it.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'
@@ -35,7 +37,7 @@ export interface WriterOptions {
   readonly nextIndex: number
   readonly clock: Clock
   readonly log: Logger
-  /** After each commit, and how long write and fdatasync took. */
+  /** After each commit, and how long it took. */
   onCommit(group: Pick<Group, 'records' | 'firstUs' | 'byOwner'>, ms: number): void
 }
 
@@ -142,7 +144,7 @@ export class Writer {
     for (const old of touched.slice(0, -1)) await this.#closeFile(old)
   }
 
-  /** Writes and syncs all of the group, over as many segments as it needs. */
+  /** Makes all of the group durable, over as many segments as it needs. */
   async #write(group: Group, touched: Current[]): Promise<void> {
     let seq = this.#chain.nextSeq
     for (let from = 0; from < group.length; ) {
@@ -154,7 +156,6 @@ export class Writer {
       }
       if (!touched.includes(current)) touched.push(current)
       await writeAll(current.file, group.slice(from, part.to), current.written)
-      await current.file.datasync()
       if (!current.file.isLinked()) throw new Error('the segment was deleted while records were written to it')
       current.written += part.to - from
       seq += part.records
@@ -174,7 +175,7 @@ export class Writer {
     this.#faults = 0
   }
 
-  /** Makes the next segment the current one; its header becomes durable with the records that follow. */
+  /** Makes the next segment the current one. */
   async #begin(firstSeq: number, leastBytes: number, touched: Current[]): Promise<Current> {
     const old = this.#current
     this.#current = undefined

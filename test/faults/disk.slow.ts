@@ -137,7 +137,7 @@ describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
       await oracle.send(caller, 'metrics')
       await untilShipped(stint.url, WITHIN_MS)
 
-      for (const broken of ['fdatasync:error=EIO', 'pwrite64:error=ENOSPC', 'pwrite64:retval=7']) {
+      for (const broken of ['pwrite64:error=EIO', 'pwrite64:error=ENOSPC', 'pwrite64:retval=7']) {
         const failed = () => oracle.refused.get(500) ?? 0
         // Both spools write to a segment that is there when the paths are read, and go on writing to it until a write fails.
         await until('points taken', async () => (await oracle.send(caller, 'metrics')) === 201)

@@ -254,7 +254,7 @@ async function killInRotation(trial: Trial): Promise<void> {
   if (secret !== undefined && !(await isKnown(rig.stint, secret))) rig.counts.keysLost++
 }
 
-const CALLS = ['rename', 'renameat2', 'fsync', 'fdatasync', 'unlink'] as const
+const CALLS = ['rename', 'renameat2', 'fsync', 'fdatasync', 'pwrite64', 'unlink'] as const
 
 /** The process is cut off at the n-th such call from now on, whoever makes it: an insert of the embedded engine, a merge, the spool. */
 async function killAtCall({ rig, chance }: Trial): Promise<void> {
@@ -279,7 +279,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-const DISK_FAULTS = ['fdatasync:error=EIO', 'pwrite64:error=ENOSPC', 'fdatasync:error=EIO:when=2+3'] as const
+const DISK_FAULTS = ['pwrite64:error=EIO', 'pwrite64:error=ENOSPC', 'fdatasync:error=EIO:when=2+3'] as const
 
 async function failDisk({ rig, chance }: Trial): Promise<void> {
   const fault = await injectFault(rig.stint.pid(), [DISK_FAULTS[between(chance, 0, DISK_FAULTS.length)]!])
@@ -309,7 +309,7 @@ export const KILL_IN_START: RoundFault = { name: 'kill -9 in the start', weight:
 export const KILL_IN_ROTATION: RoundFault = { name: 'kill -9 in a key rotation', weight: 2, run: killInRotation }
 export const RESTORE: RoundFault = { name: 'a backup is restored', weight: 3, run: restoreBackup }
 /** Needs strace. */
-export const KILL_AT_CALL: RoundFault = { name: 'kill -9 at a rename or sync', weight: 4, run: killAtCall }
+export const KILL_AT_CALL: RoundFault = { name: 'kill -9 at a rename, write or sync', weight: 4, run: killAtCall }
 /** Needs strace. */
 export const DISK_FAILS: RoundFault = { name: 'the disk fails', weight: 1, run: failDisk }
 export const KILL_INFLUXD: RoundFault = {

@@ -135,7 +135,7 @@ test('records that a restart found in the page cache after a kill survive a powe
   disk.check = async (op, path) => {
     if (op !== 'datasync') return check.call(disk, op, path)
     written.resolve()
-    return new Promise<undefined>(() => {}) // the process is killed in its fdatasync
+    return new Promise<undefined>(() => {}) // the process is killed in its write, before the sync
   }
   void killed.append(recordOf(1), 2)
   await written.promise
@@ -148,7 +148,7 @@ test('records that a restart found in the page cache after a kill survive a powe
   expect(after.stats().damaged).toBe(0)
 })
 
-test('the model detects losses without fdatasync', async () => {
+test('the model detects losses without syncs', async () => {
   const { changes } = await recordRun()
   const careless = changes.filter(({ op }) => op !== 'datasync')
   let lost = 0
@@ -163,7 +163,7 @@ test('the model detects losses without fdatasync', async () => {
   expect(lost).toBeGreaterThan(20)
 })
 
-test('after a failed fdatasync no later acknowledged record is lost, whatever reached the disk', async () => {
+test('after a failed sync no later acknowledged record is lost, whatever reached the disk', async () => {
   for (let failing = 0; failing < 12; failing++) {
     const disk = new FakeDisk()
     const spool = await openOn(disk)

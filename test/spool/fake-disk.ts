@@ -1,7 +1,7 @@
 // A disk in memory that keeps apart what is written and what is durable, writes down every change in order, and fails on demand.
 // A crash after any change can then be replayed: what was not synced is dropped, kept or torn by sectors.
 import { dirname } from 'node:path'
-import type { Disk, DiskFile } from '../../src/spool/disk.ts'
+import type { Disk, DiskFile, OpenMode } from '../../src/spool/disk.ts'
 
 export const SECTOR_BYTES = 512
 
@@ -78,7 +78,7 @@ export class FakeDisk implements Disk {
     return [...this.names.keys()].filter((path) => dirname(path) === dir).map((path) => path.slice(dir.length + 1))
   }
 
-  async open(path: string, how: 'read' | 'write' | 'create'): Promise<DiskFile> {
+  async open(path: string, how: OpenMode): Promise<DiskFile> {
     await this.check('open', path)
     let inode = this.names.get(path)
     if (how === 'create') {
@@ -89,7 +89,7 @@ export class FakeDisk implements Disk {
       this.changes.push({ op: 'create', path, inode })
     }
     if (inode === undefined) throw errno('ENOENT')
-    return new FakeFile(this, path, inode)
+    return new FakeFile(this, path, inode, how === 'durable')
   }
 
   async rename(from: string, to: string): Promise<void> {
@@ -121,6 +121,7 @@ class FakeFile implements DiskFile {
     readonly disk: FakeDisk,
     readonly path: string,
     readonly inode: number,
+    readonly isDurable: boolean,
   ) {}
 
   async read(into: Uint8Array, at: number): Promise<number> {
@@ -137,6 +138,7 @@ class FakeFile implements DiskFile {
     const bytes = new Uint8Array(from.subarray(0, short)) // a copy: the writer's buffer goes on changing
     this.disk.inodes.set(this.inode, withWrite(this.disk.inodes.get(this.inode)!, at, bytes))
     this.disk.changes.push({ op: 'write', inode: this.inode, at, bytes })
+    if (this.isDurable) await this.datasync() // the power may go, or the sync fail, behind a complete write
     return bytes.length
   }
 

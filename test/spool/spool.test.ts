@@ -93,7 +93,7 @@ test('appends during a commit share the next one', async () => {
   expect(await drain(spool)).toEqual(['first', 'second', 'third', 'fourth'])
 })
 
-test('an append resolves only after the fdatasync of its segment', async () => {
+test('an append resolves only when its record is on the disk', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192 })
   await spool.append('makes the segment', 1)

@@ -124,7 +124,7 @@ export function stintDashboard(uid: string): Dashboard {
               'Group commits',
               's',
               [percentile(0.5, 'stint_commit_seconds'), percentile(0.99, 'stint_commit_seconds')],
-              'One write and fdatasync for all requests that wait for it.',
+              'One durable write for all requests that wait for it.',
             ),
             8,
           ],
