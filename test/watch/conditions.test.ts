@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { influxd, influxdMissing } from '../support/influxd.ts'
 import { missing } from '../support/needs.ts'
-import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import type { Env } from '../support/process.ts'
+import { createQuickProcess, type QuickProcess } from '../support/quick-clock.ts'
 import { until } from '../support/until.ts'
 
 const DAY_MS = 86_400_000
-/** A watch is evaluated every 15 s. */
-const WITHIN_MS = 120_000
+const WITHIN_MS = 60_000
 
 interface Body {
   readonly type: string
@@ -65,7 +65,7 @@ const STORES = [
 for (const { name, env, reason } of STORES) {
   describe.skipIf(reason !== undefined)(`watches over ${name}`, () => {
     const receiver = createReceiver()
-    let stint: StintProcess
+    let stint: QuickProcess
     let caller: Session
     let channel = ''
 
@@ -82,7 +82,7 @@ for (const { name, env, reason } of STORES) {
       until(`${type} of ${process}`, () => got(type, process).length > 0, WITHIN_MS)
 
     beforeAll(async () => {
-      stint = createStintProcess({
+      stint = createQuickProcess({
         NOTIFY_PRIVATE: 'true',
         STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
         ...(await env()),
@@ -133,7 +133,7 @@ for (const { name, env, reason } of STORES) {
       db.close()
       await stint.start()
       await gets('firing', 'importer') // evaluation works again
-      const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+      const at = (agoMs: number) => new Date(stint.nowMs() - agoMs).toISOString()
       const backlog = async (process: string) => {
         await send('start', { process, uid: 'old', at: at(3 * DAY_MS) })
         await send('end', { process, uid: 'old', at: at(3 * DAY_MS - 60_000), failed: true })
@@ -164,7 +164,7 @@ for (const { name, env, reason } of STORES) {
 
 test.skipIf(missing('chdb') !== undefined)('without evaluation there is no heartbeat', async () => {
   const receiver = createReceiver()
-  const stint = createStintProcess({
+  const stint = createQuickProcess({
     STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
     INFLUX_URL: 'http://127.0.0.1:9',
     INFLUX_TOKEN: 'none',
@@ -179,8 +179,8 @@ test.skipIf(missing('chdb') !== undefined)('without evaluation there is no heart
     await stint.terminate()
     receiver.beats.length = 0 // there was nothing to evaluate
     await stint.start()
-    const startedAt = Date.now()
-    await until('the first evaluations failed', () => Date.now() - startedAt > 30_000, 40_000)
+    const startedAt = stint.nowMs()
+    await until('the first evaluations failed', () => stint.nowMs() - startedAt > 30_000)
     expect(receiver.beats).toEqual([])
     expect((await fetch(`${stint.url}/readyz`)).status).toBe(200)
   } finally {
