@@ -57,3 +57,8 @@ export function problemResponse(problem: Problem): Response {
   if (allow !== undefined) response.headers.set('allow', allow)
   return response
 }
+
+/** Prometheus' text format. */
+export const METRICS_TEXT = {
+  headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+}

@@ -7,6 +7,7 @@ import { FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'
 import { DEFAULT_EACH, DEFAULT_LIMIT, type ParameterName } from '../wire/parameters.ts'
 import { COUNT_SERIES, FIND_PROCESSES } from '../wire/processes.ts'
+import { SHOW_PROMETHEUS } from '../wire/prometheus.ts'
 import type { Route } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
 import { type Every, fitsDays } from './buckets.ts'
@@ -22,6 +23,7 @@ export const QUESTION_ROUTES = {
   groups: GROUP_EXCEPTIONS,
   processes: FIND_PROCESSES,
   series: COUNT_SERIES,
+  prometheus: SHOW_PROMETHEUS,
   dead: FIND_DEAD_LETTERS,
   deadAction: DROP_DEAD_LETTER,
 } as const satisfies Record<string, Route>

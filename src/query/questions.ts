@@ -27,6 +27,7 @@ import { findTrouble } from './find-trouble.ts'
 import { createQuestionLimit, type QuestionLimits, type Reader, storeUnavailable } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS, tooSlow } from './limits.ts'
 import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
+import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question } from './question.ts'
 
 export interface QuestionDeps {
@@ -38,6 +39,8 @@ export interface QuestionDeps {
   readonly maxMarks: number
   /** How much of the budget of series an account has used; a `max` of 0 means no limit. */
   series(account: string): { readonly used: number; readonly max: number }
+  /** The alerts of an account that fire now. */
+  readonly firing: PrometheusDeps['firing']
   readonly limits?: QuestionLimits
 }
 
@@ -46,8 +49,10 @@ export type Questions = ReturnType<typeof createQuestions>
 /** The used share of the series limit from which on there is a warning. */
 const WARN_AT = 0.8
 
-/** Each answers a query string for an account with plain JSON, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
-export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks, series, limits }: QuestionDeps) {
+/** Each answers a query string for an account with plain JSON, or with `text`, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
+export function createQuestions(deps: QuestionDeps) {
+  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits } = deps
+  const renderPrometheus = createPrometheus(deps)
   const limit = createQuestionLimit(limits)
   const readProcesses = createListPages(20_000)
   const readGroups = createListPages(5_000) // each comes with a text of up to 15 kB
@@ -185,6 +190,11 @@ export function createQuestions({ points, exceptions, nowNs, maxRunNs, maxMarks,
       parseQuestion('series', search, nowNs())
       const { used, max } = series(account)
       return { used, max, warning: max > 0 && used >= WARN_AT * max }
+    }),
+
+    prometheus: limited(async (asker, search) => {
+      parseQuestion('prometheus', search, nowNs())
+      return { text: await ask(renderPrometheus(asker)) }
     }),
   }
 }

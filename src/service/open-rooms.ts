@@ -26,6 +26,8 @@ import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.t
 import type { Watches } from '../watch/watches.ts'
 import { openWatchRoom } from './open-watch-room.ts'
 
+/** Firing alerts that Prometheus is shown. */
+const MAX_FIRING = 1000
 const MIN_FREE_BYTES = 64 * 2 ** 20
 
 /** One for each destination. */
@@ -75,6 +77,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   })
   const ownStamps = createOwnStamps(files.movedStamps)
   const opened = { ...base, ...files, lock, stampClock, ownStamps, stores }
+  const watches = openWatchRoom(opened)
   return {
     ...opened,
     nodeLease: createNodeLease({
@@ -93,7 +96,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       nowUs: stampClock.nowUs,
       log,
     }),
-    watches: openWatchRoom(opened),
+    watches,
     questions: createQuestions({
       points: stores.points,
       exceptions: stores.exceptions,
@@ -101,6 +104,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       maxRunNs: BigInt(config.maxRunUs) * 1000n,
       maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
       series: files.accounts.series.use,
+      firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
     }),
   }
 }

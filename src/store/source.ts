@@ -82,6 +82,12 @@ export interface Buckets {
   readonly bounds?: readonly bigint[]
 }
 
+/** `newest`: rows carry the newest runs, too. */
+export interface SummarySelection extends TimingSelection, Buckets {
+  readonly byMeta: boolean
+  readonly newest?: boolean
+}
+
 export interface TimingSummaryRow {
   readonly process: string
   /** With `byMeta`. */
@@ -99,6 +105,19 @@ export interface TimingSummaryRow {
   readonly running: number
   readonly abandoned: number
   readonly orphan: number
+  /** Only where it is asked for. */
+  readonly newest?: NewestRuns
+}
+
+/** The newest among the timings of a row; each absent without such a timing. */
+export interface NewestRuns {
+  /** The latest start. */
+  readonly startNs?: bigint
+  /** The latest end of a completed, and of a failed one. */
+  readonly completedNs?: bigint
+  readonly failedNs?: bigint
+  /** The length of the one that ended last; of several that ended at once, the one that started last. */
+  readonly durationNs?: bigint
 }
 
 export interface MetricPoint {
@@ -223,13 +242,15 @@ export interface PointSource {
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
   /** Follows the rule of test/support/summarize-timings.ts; in any order. */
-  summarizeTimings(q: TimingSelection & Buckets & { readonly byMeta: boolean }): Promise<TimingSummaryRow[]>
+  summarizeTimings(q: SummarySelection): Promise<TimingSummaryRow[]>
   /** Marks in the range, from a push-down count: what a question about timings would read. */
   countMarks(q: Selection): Promise<number>
   /** Newest first; metrics of one event by name. */
   findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>
   /** Oldest first; one row per process, name and bucket. */
   aggregateMetrics(q: MetricSelection & Buckets): Promise<MetricRow[]>
+  /** The newest point of each process, meta and name, in any order; the range is read in whole seconds. */
+  findNewestMetrics(q: Selection): Promise<Omit<MetricPoint, 'place'>[]>
   findPointProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }
@@ -241,6 +262,8 @@ export interface ExceptionSource {
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   /** Most recent first. */
   groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
+  /** One row per process and meta, in any order. */
+  countExceptions(q: Selection): Promise<{ readonly process: string; readonly meta: string; readonly count: number }[]>
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -251,7 +251,7 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
 /** The whole answer, and its figures. */
 async function compareAnswers(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
   expect(plain(inOrder(await source.findTimings(q, { limit: 10_000 })))).toEqual(plain(inOrder(pairMarks(marks, q))))
-  for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }])
+  for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }, { byMeta: true, newest: true }])
     compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
 }
 

@@ -758,6 +758,32 @@ export function pointSourceContract(subject: SourceSubject): void {
       ])
     })
 
+    test('the newest value of each process, meta and name is that of the latest time', async () => {
+      const [{ store, metric, range }, stranger] = [cast(), cast()]
+      const own = (offset: bigint, name: string, value: number) => withOwnTime(metric(offset, [[name, value]]))
+      await stranger.store([stranger.metric(5n, [['a', 99]])])
+      await store([
+        metric(-2n * HOUR, [['a', 1]]),
+        metric(-HOUR / 2n, [['a', 2]]),
+        metric(1n, [['a', 3]], { meta: HOSTILE }),
+        own(0n, 'b', 4), // its stamp is up to a second later
+        own(3n * MS, 'b', 5),
+        metric(4n * MS, [['b', 6]]),
+        metric(2n * HOUR, [['c', 7]]),
+      ])
+      const found = await source.findNewestMetrics(range)
+      expect(
+        found
+          .map(({ atNs, process, meta, name, value }) => [name, value, meta, process, atNs - T] as const)
+          .toSorted((a, b) => a[1] - b[1]),
+      ).toEqual([
+        ['a', 2, '', 'import', -HOUR / 2n],
+        ['a', 3, HOSTILE, 'import', 1n],
+        ['b', 6, '', 'import', 4n * MS],
+      ])
+      expect(await source.findNewestMetrics({ ...range, process: 'other' })).toEqual([])
+    })
+
     describe('metrics in buckets', () => {
       test('have count, mean, min, max, sum and the newest value, over all metas of a name', async () => {
         const { store, metric, rows } = cast()
@@ -971,6 +997,7 @@ function inMicroseconds(source: PointSource): PointSource {
     findNewestStarts: async (q) => down(await source.findNewestStarts(up(q))),
     findMetrics: async (q, page) => down(await source.findMetrics(up(q), up(page))),
     aggregateMetrics: async (q) => down(await source.aggregateMetrics(up(q))),
+    findNewestMetrics: async (q) => down(await source.findNewestMetrics(up(q))),
     findPointProcesses: async (q) => down(await source.findPointProcesses(up(q))),
     close: () => source.close(),
   }

@@ -14,6 +14,7 @@ const noExceptions: typeof stores.exceptions = {
   findExceptions: async () => [],
   findMoments: async () => [],
   groupExceptions: async () => [],
+  countExceptions: async () => [],
   findExceptionProcesses: async () => [],
   close: async () => {},
 }
@@ -24,6 +25,7 @@ const questions = createQuestions({
   maxRunNs: 86_400_000_000_000n,
   maxMarks: 100_000_000,
   series: () => ({ used: 0, max: 0 }),
+  firing: async () => [],
 })
 
 let seed = 7

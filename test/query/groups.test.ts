@@ -28,6 +28,7 @@ const questions = createQuestions({
   maxRunNs: 86_400n * S,
   maxMarks: 1000,
   series: () => ({ used: 0, max: 0 }),
+  firing: async () => [],
 })
 const ask = async (query: string) => (await questions.groups('a', new URLSearchParams(query))).groups
 
@@ -68,6 +69,7 @@ test('a group of an older version is returned, with its text normalised by the c
     maxRunNs: S,
     maxMarks: 1,
     series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
   }).groups('a', new URLSearchParams('fingerprint=v1:0000000000000000'))
   expect(groups.map((found) => (found as { normalized?: string }).normalized)).toEqual(['a <number>', 'a <number>'])
 })

@@ -129,6 +129,7 @@ test('every question is under the limits, and its selection carries the signal t
     maxRunNs: 86_400_000_000_000n,
     maxMarks: 10,
     series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
     limits: { deadlineMs: 20, maxAtOnce: 6, maxRunning: 6 },
   })
   const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const

@@ -36,6 +36,7 @@ function open(events: Event[], changes: Partial<QuestionDeps> = {}) {
     maxRunNs: 86_400n * S,
     maxMarks: 1000,
     series: () => ({ used: 7, max: 10 }),
+    firing: async () => [],
     ...changes,
   })
   return {

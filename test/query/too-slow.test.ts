@@ -30,6 +30,7 @@ async function refusalBy(points: PointSource, deadlineMs = MINUTE_MS): Promise<P
     maxRunNs: 86_400_000_000_000n,
     maxMarks: 100_000_000,
     series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
     limits: { deadlineMs, maxAtOnce: 1, maxRunning: 1 },
   })
   const error = await questions.summary('acc', new URLSearchParams({ from: '-24h' })).then(

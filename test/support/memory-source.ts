@@ -168,6 +168,13 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             }
           })
           .slice(0, q.maxRows),
+      findNewestMetrics: async (q) =>
+        [...Map.groupBy(metrics(q), ({ process, meta, name }) => JSON.stringify([process, meta, name])).values()].map(
+          (same) => {
+            const { place: _, ...newest } = same.toSorted((a, b) => comparePlaces(a.place, b.place))[0]!
+            return newest
+          },
+        ),
       findPointProcesses: async (q) => processes(q, ['start', 'end', 'metrics']),
       close: async () => {},
     },
@@ -211,6 +218,12 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             })),
           page,
         ),
+      countExceptions: async (q) =>
+        [...Map.groupBy(texts(q), ({ process, meta }) => JSON.stringify([process, meta])).values()].map((same) => ({
+          process: same[0]!.process,
+          meta: same[0]!.meta,
+          count: same.length,
+        })),
       findExceptionProcesses: async (q) => processes(q, ['exception']),
       close: async () => {},
     },

@@ -1,10 +1,11 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
 import { bucketNs, compare } from '../../src/store/order.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
-import type { Buckets, Timing, TimingSummaryRow } from '../../src/store/source.ts'
+import type { Buckets, NewestRuns, Timing, TimingSummaryRow } from '../../src/store/source.ts'
 
 export interface SummaryQuestion extends PairingQuestion, Buckets {
   readonly byMeta: boolean
+  readonly newest?: boolean
 }
 
 /**
@@ -38,6 +39,7 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
         ...(byMeta && { meta }),
         ...(isSeries && { atNs: bucketNs(settledNs(group[0]!), question) }),
         ...figures(group),
+        ...(question.newest === true && { newest: newestOf(group) }),
       }
     })
     .toSorted(
@@ -55,6 +57,30 @@ export function quantile(sorted: readonly number[], q: number): number {
   const below = sorted[Math.floor(place)]!
   const above = sorted[Math.ceil(place)]!
   return below + (above - below) * (place - Math.floor(place))
+}
+
+function newestOf(timings: readonly Timing[]): NewestRuns {
+  const latest = (times: readonly (bigint | undefined)[]) =>
+    times
+      .filter((ns) => ns !== undefined)
+      .toSorted(compare)
+      .at(-1)
+  const endsOf = (state: Timing['state']) => timings.filter((timing) => timing.state === state).map((t) => t.endedNs)
+  const [startNs, completedNs, failedNs] = [
+    latest(timings.map((timing) => timing.startedNs)),
+    latest(endsOf('completed')),
+    latest(endsOf('failed')),
+  ]
+  const last = timings
+    .filter(({ state }) => state === 'completed' || state === 'failed')
+    .toSorted((a, b) => compare(a.endedNs!, b.endedNs!) || compare(a.startedNs!, b.startedNs!))
+    .at(-1)
+  return {
+    ...(startNs !== undefined && { startNs }),
+    ...(completedNs !== undefined && { completedNs }),
+    ...(failedNs !== undefined && { failedNs }),
+    ...(last !== undefined && { durationNs: last.endedNs! - last.startedNs! }),
+  }
 }
 
 function figures(timings: readonly Timing[]) {

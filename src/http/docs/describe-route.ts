@@ -12,8 +12,8 @@ const SECURITY: Readonly<Record<Route['access'], Record<string, string[]>[]>> = 
   anyone: [],
   key: [{ apiKey: [] }],
   session: [{ session: [] }],
-  'key or session': [{ apiKey: [] }, { session: [] }],
-  manage: [{ apiKey: [] }, { session: [] }],
+  'key or session': [{ apiKey: [] }, { bearer: [] }, { session: [] }],
+  manage: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
 }
 
 const PROBLEM_REF = { $ref: '#/components/schemas/Problem' }

@@ -86,6 +86,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
           schemas: { Problem: toOpenApi(ProblemBody) },
           securitySchemes: {
             apiKey: { type: 'apiKey', in: 'header', name: keyHeader, description: 'Received on making an account.' },
+            bearer: { type: 'http', scheme: 'bearer', description: 'The same key, under /api only.' },
             session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by signing in.' },
           },
         },

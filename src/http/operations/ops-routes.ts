@@ -10,11 +10,10 @@ import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
 import type { Sink } from '../../store/sink.ts'
 import { LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
-import { problemResponse, uncachedHeaders } from '../answers.ts'
+import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { createMount } from '../mount.ts'
 
-const METRICS = { headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) }
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
 
 export interface OpsDeps {
@@ -35,7 +34,7 @@ export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
       },
       describeRoute(READYZ),
     )
-    .get(SHOW_METRICS.path, async () => new Response(await renderMetrics(), METRICS), describeRoute(SHOW_METRICS))
+    .get(SHOW_METRICS.path, async () => new Response(await renderMetrics(), METRICS_TEXT), describeRoute(SHOW_METRICS))
 }
 
 // GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is

@@ -42,10 +42,14 @@ function withinLimit(request: Request, account: string, { readLimit }: Authorize
   })
 }
 
+/** `Authorization: Bearer`, which Prometheus and most HTTP tools can send. A Basic one is a proxy's own. */
+const BEARER = /^bearer +(\S+) *$/i
+
 /** The key that the request was sent with; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
 export function findRequestKey(request: Request, deps: Omit<AuthorizeDeps, 'findSession'>): FoundKey | undefined {
-  const secret = request.headers.get(deps.keyHeader)
-  if (secret === null) return undefined
+  const { headers } = request
+  const secret = headers.get(deps.keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]
+  if (secret === undefined) return undefined
   const key = deps.findKey(secret)
   if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
   return key

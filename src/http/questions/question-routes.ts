@@ -2,7 +2,8 @@
 import { Elysia } from 'elysia'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
-import { compressedJson } from '../compressed.ts'
+import { METRICS_TEXT } from '../answers.ts'
+import { answerBytes, compressedJson } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 
 export interface QuestionRoutesDeps {
@@ -22,6 +23,7 @@ export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
         try {
           const reader = { left: request.signal, sent }
           const answer = await questions[kind](account, new URL(request.url).searchParams, reader)
+          if ('text' in answer) return answerBytes(request, Buffer.from(answer.text), METRICS_TEXT, noteSent)
           return await compressedJson(request, answer, noteSent)
         } catch (error) {
           noteSent()

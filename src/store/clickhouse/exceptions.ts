@@ -12,6 +12,7 @@ import type {
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
+  limitOf,
   type Ns,
   nsText,
   orderBy,
@@ -24,7 +25,7 @@ import {
   withPlace,
 } from './selection.ts'
 
-export type ExceptionQuestions = Pick<ExceptionSource, 'findExceptions' | 'findMoments' | 'groupExceptions'>
+export type ExceptionQuestions = Omit<ExceptionSource, 'findExceptionProcesses' | 'close'>
 
 interface StoredException extends Omit<ExceptionRow, 'atNs' | 'place'> {
   readonly ns: Ns
@@ -111,6 +112,17 @@ ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}
         q,
       )
       return rows.map(({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))
+    },
+
+    async countExceptions(q) {
+      const { where, params } = selectionOf(q)
+      const rows = await select<{ process: string; meta: string; occurrences: number }>(
+        `SELECT process, meta, count() AS occurrences FROM ${exceptions}
+WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
+        params,
+        q,
+      )
+      return rows.map(({ occurrences, ...row }) => ({ ...row, count: Number(occurrences) }))
     },
 
     async groupExceptions(q, { limit, after }) {

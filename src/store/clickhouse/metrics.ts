@@ -17,7 +17,7 @@ import {
   withPlace,
 } from './selection.ts'
 
-export type MetricQuestions = Pick<PointSource, 'findMetrics' | 'aggregateMetrics'>
+export type MetricQuestions = Pick<PointSource, 'findMetrics' | 'aggregateMetrics' | 'findNewestMetrics'>
 
 interface StoredMetric extends Omit<MetricPoint, 'atNs' | 'value' | 'place'> {
   readonly ns: Ns
@@ -69,6 +69,20 @@ ORDER BY bucket, process, name${limitOf(q)}`,
         q,
       )
       return rows.map(fromAggregate)
+    },
+
+    /** Reads the table without FINAL: a metric that was sent twice does not change what is the newest. */
+    async findNewestMetrics(q) {
+      const { where, params } = selectionOf(q)
+      const rows = await select<Omit<StoredMetric, 'tie'>>(
+        `SELECT ${nsText('max(at)')} AS ns, process, meta, name, argMax(value, (at, stamp_rest, content)) AS value
+FROM ${schema.raw('metrics')}
+WHERE ${where.join(' AND ')}
+GROUP BY process, meta, name${limitOf(q)}`,
+        params,
+        q,
+      )
+      return rows.map(({ ns, value, ...row }) => ({ atNs: BigInt(ns), ...row, value: toFloat(value) }))
     },
   }
 }

@@ -107,14 +107,23 @@ WHERE ${conditions.join(' AND ')}`
 export interface SummaryInput extends PairingInput {
   /** A series: the bucket of the Int64 `settled`. */
   readonly bucket?: string
+  /** Adds the columns `NEWEST`. */
+  readonly newest?: boolean
 }
+
+/** The newest runs of a row: times and a length in ns as text, '0' without any. */
+const NEWEST = `,
+  toString(maxIf(first, state != 'orphan')) AS last_start,
+  toString(maxIf(settled, state = 'completed')) AS last_completed,
+  toString(maxIf(settled, state = 'failed')) AS last_failed,
+  toString(argMaxIf(settled - first, (settled, first), state IN ('completed', 'failed'))) AS last_length`
 
 /**
  * One row per process, with `byMeta` per process and meta, with `bucket` also per bucket `at` (Int64), by the rule of test/support/summarize-timings.ts: completed, mean,
  * percentiles (50, 95, 99), max (ms; of completed ones, and meaningless without any), failed, running, abandoned, orphan.
  */
 export function summarySql(input: SummaryInput): string {
-  const { byMeta, bucket, from, to } = input
+  const { byMeta, bucket, from, to, newest = false } = input
   const keys = ['process', ...(byMeta ? ['meta'] : []), ...(bucket === undefined ? [] : ['at'])]
   const at = bucket === undefined ? '' : `${bucket} AS at, `
   const others = ['failed', 'running', 'abandoned', 'orphan'].map((state) => `countIf(state = '${state}') AS ${state}`)
@@ -122,7 +131,7 @@ export function summarySql(input: SummaryInput): string {
   toFloat64(sumIf(toInt128(settled - first), state = 'completed')) / 1e6 / completed AS mean,
   quantilesExactInclusiveIf(0.5, 0.95, 0.99)((settled - first) / 1e6, state = 'completed') AS percentiles,
   maxIf(settled - first, state = 'completed') / 1e6 AS max,
-  ${others.join(', ')}
+  ${others.join(', ')}${newest ? NEWEST : ''}
 FROM (
   ${indent(timingsSql(input), 2)}
 )

@@ -1,6 +1,6 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
 import { marksWindow } from '../order.ts'
-import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
+import type { NewestRuns, PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
@@ -39,6 +39,10 @@ interface StoredSummary
   readonly mean: StoredFloat
   readonly percentiles: readonly [StoredFloat, StoredFloat, StoredFloat]
   readonly max: StoredFloat
+  readonly last_start?: Ns
+  readonly last_completed?: Ns
+  readonly last_failed?: Ns
+  readonly last_length?: Ns
 }
 
 /** `place` begins with the time. */
@@ -113,7 +117,11 @@ ${tail}`,
     async summarizeTimings(q) {
       const { input, params } = bindPairing(schema, q, q.byMeta)
       const bucket = bucketOf('settled', q)
-      const summary = pairOnShards(schema, q, summarySql({ ...input, ...(bucket && { bucket: bucket.sql }) }))
+      const summary = pairOnShards(
+        schema,
+        q,
+        summarySql({ ...input, ...(bucket && { bucket: bucket.sql }), newest: q.newest === true }),
+      )
       const sql = bucket === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
       const rows = await select<StoredSummary>(sql + limitOf(q), { ...params, ...bucket?.params }, q)
       return rows.map(fromSummary)
@@ -190,5 +198,18 @@ function fromSummary({ process, meta, at_ns, percentiles, ...row }: StoredSummar
     running: Number(row.running),
     abandoned: Number(row.abandoned),
     orphan: Number(row.orphan),
+    ...(row.last_start !== undefined && { newest: fromNewest(row) }),
+  }
+}
+
+function fromNewest(row: Partial<StoredSummary>): NewestRuns {
+  const [start, completed, failed, length] = [row.last_start, row.last_completed, row.last_failed, row.last_length].map(
+    (text) => BigInt(text ?? 0),
+  )
+  return {
+    ...(start && { startNs: start }),
+    ...(completed && { completedNs: completed }),
+    ...(failed && { failedNs: failed }),
+    ...((completed || failed) && { durationNs: length! }),
   }
 }

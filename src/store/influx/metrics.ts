@@ -12,7 +12,17 @@ import {
   type InfluxClient,
 } from './client.ts'
 import { highestPlaces } from './pairing.ts'
-import { ceilSecond, floorSecond, fluxNs, fluxText, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
+import {
+  ceilSecond,
+  floorSecond,
+  fluxNs,
+  fluxText,
+  fluxTime,
+  parseFluxTime,
+  timeNs,
+  toFloat,
+  whereTags,
+} from './selection.ts'
 
 const FIRST_STRETCH_NS = 60_000_000_000n
 const GROWTH = 8n
@@ -78,7 +88,7 @@ function toMetricPoint(get: GetColumn): MetricPoint {
 }
 
 /** The points as tables with a `_value`, one per series. An uid must be brought beside its value first. */
-function readMetrics(bucket: string, q: MetricSelection, { startNs, stopNs }: Stretch): FluxText {
+export function readMetrics(bucket: string, q: MetricSelection, { startNs, stopNs }: Stretch): FluxText {
   const ofName = q.name === undefined ? flux`` : flux` and r.name == ${fluxText(q.name)}`
   const read = flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
@@ -253,12 +263,6 @@ function addLast(row: Draft, value: number, stampNs: bigint): void {
   if (!isLater) return
   row.last = value
   row.lastNs = stampNs
-}
-
-/** A sum may leave the range of doubles. */
-function toFloat(text: string): number {
-  if (text === '+Inf') return Number.POSITIVE_INFINITY
-  return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text)
 }
 
 // A page of rows that InfluxDB orders by time alone: rows of one time come in any order, and the last of them may be missing. So some more are read,

@@ -32,3 +32,9 @@ export const ceilSecond = (ns: bigint): bigint => floorSecond(ns + NS_PER_S - 1n
 
 /** The end of a range that contains the stamp of every event whose time is before `ns`. */
 export const behindStamps = (ns: bigint): bigint => ns + STAMP_REACH_NS
+
+/** A sum may leave the range of doubles. */
+export function toFloat(text: string): number {
+  if (text === '+Inf') return Number.POSITIVE_INFINITY
+  return text === '-Inf' ? Number.NEGATIVE_INFINITY : Number(text)
+}

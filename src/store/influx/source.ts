@@ -3,6 +3,7 @@ import { type PointSource, type Selection, StoreError, type TimingSelection } fr
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
 import { findMarks, findNewestStarts } from './marks.ts'
 import { aggregateMetrics, findMetrics } from './metrics.ts'
+import { findNewestMetrics } from './newest-metrics.ts'
 import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
 import { createMarkReader } from './read-marks.ts'
@@ -60,6 +61,7 @@ export function createInfluxSource({
     findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
     findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
     aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),
+    findNewestMetrics: (q) => ask(q, [], () => findNewestMetrics(client, bucket, q)),
     findPointProcesses: (q) => ask(q, [], () => findProcesses(client, bucket, q)),
 
     countMarks: (q) =>

@@ -2,7 +2,7 @@
 // kept in memory.
 import { floorTo } from '../order.ts'
 import { boundsInUs } from '../pair-marks.ts'
-import type { PointSource, TimingState, TimingSummaryRow } from '../source.ts'
+import type { NewestRuns, PointSource, TimingState, TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import { createPace } from './pace.ts'
@@ -16,6 +16,8 @@ interface Row {
   readonly bucketUs: number
   readonly durations: ReturnType<typeof createDurations>
   readonly counts: Record<Exclude<TimingState, 'completed'>, number>
+  /** In µs; 0 without any. */
+  readonly newest: Record<'start' | 'completed' | 'failed' | 'lastStart', number>
 }
 
 /** In no particular order. */
@@ -35,6 +37,7 @@ export async function summarizeTimings(
     const row = rowOf(subject, bucketUs(settledUs))
     if (state === 'completed') row.durations.add(mark.at - start!.at)
     else row.counts[state]++
+    if (q.newest) noteNewest(row.newest, { state, startUs: (start ?? mark).at, settledUs })
     return rows.length === q.maxRows ? 'enough' : undefined
   }
   await streamTimings(reader, q, take, await openStarts.find(reader, q))
@@ -80,16 +83,41 @@ function createRows(byMeta: boolean, rows: Row[]) {
     const known = buckets.get(bucketUs)
     if (known !== undefined) return known
     const counts = { failed: 0, running: 0, abandoned: 0, orphan: 0 }
-    const row: Row = { subject, bucketUs, durations: createDurations(), counts }
+    const newest = { start: 0, completed: 0, failed: 0, lastStart: 0 }
+    const row: Row = { subject, bucketUs, durations: createDurations(), counts, newest }
     buckets.set(bucketUs, row)
     rows.push(row)
     return row
   }
 }
 
+/** `lastStart` is that of the run which ended last. */
+function noteNewest(
+  newest: Row['newest'],
+  { state, startUs, settledUs }: { state: TimingState; startUs: number; settledUs: number },
+): void {
+  if (state !== 'orphan') newest.start = Math.max(newest.start, startUs)
+  if (state !== 'completed' && state !== 'failed') return
+  const latest = Math.max(newest.completed, newest.failed)
+  if (settledUs > latest) newest.lastStart = startUs
+  else if (settledUs === latest) newest.lastStart = Math.max(newest.lastStart, startUs)
+  newest[state] = Math.max(newest[state], settledUs)
+}
+
+function toNewest({ start, completed, failed, lastStart }: Row['newest']): NewestRuns {
+  const ns = (us: number) => BigInt(us) * 1000n
+  const latest = Math.max(completed, failed)
+  return {
+    ...(start > 0 && { startNs: ns(start) }),
+    ...(completed > 0 && { completedNs: ns(completed) }),
+    ...(failed > 0 && { failedNs: ns(failed) }),
+    ...(latest > 0 && { durationNs: ns(latest - lastStart) }),
+  }
+}
+
 const toSummaryRow = (
-  { subject, bucketUs, durations, counts }: Row,
-  { byMeta, everyNs, bounds }: SummaryQuestion,
+  { subject, bucketUs, durations, counts, newest }: Row,
+  { byMeta, everyNs, bounds, newest: isNewest }: SummaryQuestion,
 ): TimingSummaryRow => ({
   process: subject.process,
   ...(byMeta && { meta: subject.meta }),
@@ -101,4 +129,5 @@ const toSummaryRow = (
   p99Ms: durations.quantileMs(0.99),
   maxMs: durations.maxMs(),
   ...counts,
+  ...(isNewest && { newest: toNewest(newest) }),
 })

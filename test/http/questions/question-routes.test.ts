@@ -66,6 +66,7 @@ function open() {
     maxRunNs: 86_400n * S,
     maxMarks: 100,
     series: (account) => ({ used: account.length, max: 10 }),
+    firing: async () => [],
   })
   const dead = {
     list: (account: string | undefined, { limit, before }: { limit: number; before?: string }) =>
@@ -118,6 +119,7 @@ const PATHS: Record<Exclude<QuestionKind, 'deadAction'>, string> = {
   groups: '/api/exceptions/groups',
   processes: '/api/processes',
   series: '/api/series',
+  prometheus: '/api/prometheus',
   dead: '/api/dead',
 }
 const kinds = Object.keys(PATHS) as (keyof typeof PATHS)[]
@@ -126,11 +128,25 @@ describe.each(kinds)('%s', (kind) => {
   const { call } = open()
   const path = PATHS[kind]
 
-  test('is answered with JSON that is not cached', async () => {
+  test('returns JSON, or text for Prometheus, that is not cached', async () => {
     const response = await call(path)
     expect(response.status).toBe(200)
-    expect(response.headers.get('content-type')).toBe('application/json')
+    const type = kind === 'prometheus' ? 'text/plain; version=0.0.4; charset=utf-8' : 'application/json'
+    expect(response.headers.get('content-type')).toBe(type)
     expect(response.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('takes the key as a bearer token, too', async () => {
+    const bearer = (token: string) => call(path, { key: '', headers: { authorization: token } })
+    for (const [token, status] of [
+      ['Bearer reads', 200],
+      ['bearer  reads', 200],
+      ['Bearer writes', 403],
+      ['Bearer unknown', 401],
+      ['Bearer', 401],
+      ['Basic reads', 401],
+    ] as const)
+      expect([token, (await bearer(token)).status]).toEqual([token, status])
   })
 
   test('is refused without a key, with an unknown key and with a write-only key', async () => {
@@ -151,7 +167,9 @@ describe.each(kinds)('%s', (kind) => {
   })
 
   test('shows nothing of other accounts', async () => {
-    const [first] = Object.values(await (await call(path, { key: 'stranger' })).json())
+    const answer = await (await call(path, { key: 'stranger' })).text()
+    if (kind === 'prometheus') return expect(answer).not.toContain('{')
+    const [first] = Object.values(JSON.parse(answer))
     expect(first).toEqual(kind === 'series' ? 3 : [])
   })
 
@@ -163,6 +181,7 @@ describe.each(kinds)('%s', (kind) => {
   })
 
   test('answers and example fit the schema', async () => {
+    if (kind === 'prometheus') return // its text is checked with promtool
     const { schema, example } = describedAnswer(kind)
     expect(misfits(schema, example)).toEqual([])
     expect(misfits(schema, await (await call(path)).json())).toEqual([])
@@ -414,6 +433,7 @@ test('aborts a question whose client disconnected', async () => {
     maxRunNs: S,
     maxMarks: 1,
     series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
   })
   const failures: unknown[] = []
   const app = new Elysia()

@@ -37,6 +37,7 @@ function serve() {
     maxRunNs: S,
     maxMarks: 1,
     series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
     limits: { deadlineMs: 60_000, maxAtOnce: 3, maxRunning: 2 },
   })
   const accountOf = async (request: Request) => request.headers.get('account') ?? 'ada'

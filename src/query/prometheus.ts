@@ -1,0 +1,193 @@
+// An account's processes for Prometheus: the newest runs, the counts of a day, the newest metrics and the firing alerts, in its text format.
+//
+// What is older than a day is read at most once an hour: everything newer is in the reading of the last day, so the answer misses nothing but events that
+// were sent late with an `at` of more than a day ago, for up to an hour.
+import { compare } from '../store/order.ts'
+import type { Asker, ExceptionSource, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
+
+export interface PrometheusDeps {
+  readonly points: Pick<PointSource, 'summarizeTimings' | 'findNewestMetrics'>
+  readonly exceptions: Pick<ExceptionSource, 'countExceptions'>
+  nowNs(): bigint
+  readonly maxRunNs: bigint
+  /** The alerts of the account that fire now. */
+  firing(account: string): Promise<readonly FiringAlert[]>
+}
+
+export interface FiringAlert {
+  readonly watch: { readonly name: string }
+  readonly condition: string
+  readonly process: string
+}
+
+const DAY_NS = 86_400_000_000_000n
+const HISTORY_NS = 31n * DAY_NS
+const HISTORY_FOR_NS = 3_600_000_000_000n
+const ANSWER_FOR_NS = 5_000_000_000n
+export const MAX_SERIES = 10_000
+/** Accounts whose history, or answer, is kept in memory. */
+const MAX_KEPT = 50
+
+const FAMILIES = {
+  lastStart: ['stint_run_last_start_timestamp_seconds', 'When the newest run started'],
+  lastSuccess: ['stint_run_last_success_timestamp_seconds', 'When the newest completed run ended'],
+  lastFailure: ['stint_run_last_failure_timestamp_seconds', 'When the newest failed run ended'],
+  lastDuration: ['stint_run_last_duration_seconds', 'Duration of the run that ended last, completed or failed'],
+  running: ['stint_runs_running', 'Runs that have started and not ended'],
+  runs: ['stint_runs_24h', 'Runs of the last 24 hours by state'],
+  exceptions: ['stint_exceptions_24h', 'Exceptions of the last 24 hours'],
+  metric: ['stint_metric', 'The newest value of a metric'],
+  firing: ['stint_alert_firing', 'Alerts that fire'],
+} as const
+
+type Family = keyof typeof FAMILIES
+type Labels = Readonly<Record<string, string>>
+
+interface Subject {
+  readonly process: string
+  readonly meta: string
+}
+
+const keyOf = (...parts: readonly string[]) => JSON.stringify(parts)
+const STATES = ['completed', 'failed', 'abandoned', 'orphan'] as const
+
+/** The text for an asker's account. Rejects with what the sources and `firing` throw. */
+export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing }: PrometheusDeps) {
+  const answers = createKept<string>(ANSWER_FOR_NS)
+  const histories = createKept<Awaited<ReturnType<typeof readHistory>>>(HISTORY_FOR_NS)
+
+  const summarize = (asker: Asker, fromNs: bigint, toNs: bigint) =>
+    points.summarizeTimings({
+      ...asker,
+      fromNs,
+      toNs,
+      maxRunNs,
+      nowNs: toNs,
+      byMeta: true,
+      newest: true,
+      maxRows: MAX_SERIES,
+    })
+
+  async function readHistory(asker: Asker, toNs: bigint) {
+    const range = { ...asker, fromNs: toNs - HISTORY_NS, toNs, maxRows: MAX_SERIES }
+    const [runs, metrics] = await Promise.all([summarize(asker, range.fromNs, toNs), points.findNewestMetrics(range)])
+    return { runs: runs.map(({ process, meta, newest }) => ({ process, meta, newest })), metrics }
+  }
+
+  async function render(asker: Asker, now: bigint): Promise<string> {
+    const day = { ...asker, fromNs: now - DAY_NS, toNs: now, maxRows: MAX_SERIES }
+    const [history, runs, open, metrics, counts, alerts] = await Promise.all([
+      histories.of(asker.account, now, () => readHistory(asker, now)),
+      summarize(asker, day.fromNs, now),
+      maxRunNs > DAY_NS ? summarize(asker, now - maxRunNs, now) : undefined,
+      points.findNewestMetrics(day),
+      exceptions.countExceptions(day),
+      firing(asker.account),
+    ])
+    const text = createText()
+    const ofDay = new Map(runs.map((row) => [keyOf(row.process, row.meta!), row]))
+    const running = new Map((open ?? runs).map((row) => [keyOf(row.process, row.meta!), row.running]))
+    const thrown = new Map(counts.map((row) => [keyOf(row.process, row.meta), row.count]))
+    const older = new Map(history.runs.map((row) => [keyOf(row.process, row.meta!), row.newest]))
+    const subjects = new Map(
+      [...history.runs, ...runs, ...counts].map(({ process, meta = '' }) => [keyOf(process, meta), { process, meta }]),
+    )
+    for (const [key, subject] of inOrder(subjects)) {
+      const row = ofDay.get(key)
+      if (row !== undefined || older.has(key))
+        addRuns(text, subject, row, { ...older.get(key), ...row?.newest }, running.get(key) ?? 0)
+      text.add('exceptions', { ...subject }, thrown.get(key) ?? 0)
+    }
+    const newest = new Map([...history.metrics, ...metrics].map((row) => [keyOf(row.process, row.meta, row.name), row]))
+    for (const [, { process, meta, name, value }] of inOrder(newest)) text.add('metric', { process, meta, name }, value)
+    const names = new Map(
+      alerts.map(({ watch, condition, process }) => {
+        const labels = { watch: watch.name, condition, process }
+        return [keyOf(watch.name, condition, process), labels] as const
+      }),
+    )
+    for (const [, labels] of inOrder(names)) text.add('firing', labels, 1)
+    return text.print()
+  }
+
+  return (asker: Asker): Promise<string> => {
+    const now = nowNs()
+    return answers.of(asker.account, now, () => render(asker, now))
+  }
+}
+
+function addRuns(text: Text, subject: Subject, row: TimingSummaryRow | undefined, newest: NewestRuns, running: number) {
+  const { process, meta } = subject
+  const labels = { process, meta }
+  const seconds = (ns: bigint) => Number(ns / 1000n) / 1e6
+  if (newest.startNs !== undefined) text.add('lastStart', labels, seconds(newest.startNs))
+  if (newest.completedNs !== undefined) text.add('lastSuccess', labels, seconds(newest.completedNs))
+  if (newest.failedNs !== undefined) text.add('lastFailure', labels, seconds(newest.failedNs))
+  if (newest.durationNs !== undefined) text.add('lastDuration', labels, seconds(newest.durationNs))
+  text.add('running', labels, running)
+  for (const state of STATES) {
+    const count = row === undefined ? 0 : state === 'completed' ? row.count : row[state]
+    text.add('runs', { ...labels, state }, count)
+  }
+}
+
+const inOrder = <T>(entries: ReadonlyMap<string, T>) => [...entries].toSorted(([a], [b]) => compare(a, b))
+
+type Text = ReturnType<typeof createText>
+
+/** Collects series up to `MAX_SERIES`. A label without a value is left out: Prometheus treats an empty one the same. */
+function createText() {
+  const lines = new Map<Family, string[]>()
+  let [series, omitted] = [0, 0]
+  return {
+    add(family: Family, labels: Labels, value: number): void {
+      if (series === MAX_SERIES) {
+        omitted++
+        return
+      }
+      series++
+      const written = Object.entries(labels)
+        .filter(([, text]) => text !== '')
+        .map(([name, text]) => `${name}="${escapeLabel(text)}"`)
+      const own = lines.get(family) ?? []
+      lines.set(family, own)
+      own.push(`${FAMILIES[family][0]}{${written.join(',')}} ${formatValue(value)}`)
+    },
+    print(): string {
+      const families = (Object.keys(FAMILIES) as Family[]).flatMap((family) => {
+        const own = lines.get(family)
+        return own === undefined ? [] : [...head(FAMILIES[family]), ...own]
+      })
+      const left = 'stint_series_omitted'
+      const tail = [...head([left, `Series beyond ${MAX_SERIES}, which this answer leaves out`]), `${left} ${omitted}`]
+      return `${[...families, ...tail].join('\n')}\n`
+    },
+  }
+}
+
+const head = ([name, help]: readonly [name: string, help: string]) => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`]
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '"': '\\"' }
+const escapeLabel = (text: string) => text.replaceAll(/[\\\n"]/g, (character) => ESCAPES[character]!)
+
+const formatValue = (value: number): string =>
+  Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : value < 0 ? '-Inf' : 'NaN'
+
+/** Keeps what was read for an account for a time; who asks meanwhile shares it. A reading that failed is not kept. */
+function createKept<T>(forNs: bigint) {
+  const kept = new Map<string, { readonly atNs: bigint; readonly value: Promise<T> }>()
+  return {
+    of(account: string, now: bigint, read: () => Promise<T>): Promise<T> {
+      const known = kept.get(account)
+      if (known !== undefined && now - known.atNs < forNs && now >= known.atNs) return known.value
+      kept.delete(account)
+      const value = read()
+      kept.set(account, { atNs: now, value })
+      if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!)
+      value.catch(() => {
+        if (kept.get(account)?.value === value) kept.delete(account)
+      })
+      return value
+    },
+  }
+}
