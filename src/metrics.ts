@@ -52,8 +52,9 @@ const BUCKETS: Record<keyof typeof HISTOGRAMS, number[]> = {
 }
 
 /**
- * prom-client's default metrics except those of V8's garbage collector and heap spaces. Bun has neither, and answers the
- * question for heap spaces with a full garbage collection: each scrape would stop the intake, up to a second on a large heap.
+ * prom-client's default metrics except those of V8's garbage collector and heap spaces: Bun has neither, and answers the
+ * question for heap spaces with a full garbage collection, up to a second on a large heap; and except those of active handles,
+ * requests and resources: gauges that are named `_total`.
  */
 const PROCESS_METRICS: readonly ((registry: Registry, config: { eventLoopMonitoringPrecision: number }) => void)[] = [
   require('prom-client/lib/metrics/processCpuTotal'),
@@ -62,9 +63,6 @@ const PROCESS_METRICS: readonly ((registry: Registry, config: { eventLoopMonitor
   require('prom-client/lib/metrics/processOpenFileDescriptors'),
   require('prom-client/lib/metrics/processMaxFileDescriptors'),
   require('prom-client/lib/metrics/eventLoopLag'),
-  require('prom-client/lib/metrics/processResources'),
-  require('prom-client/lib/metrics/processHandles'),
-  require('prom-client/lib/metrics/processRequests'),
   require('prom-client/lib/metrics/heapSizeAndUsed'),
   require('prom-client/lib/metrics/version'),
 ]
