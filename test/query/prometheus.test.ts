@@ -4,6 +4,7 @@ import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { createPrometheus, type FiringAlert, MAX_SERIES } from '../../src/query/prometheus.ts'
 import { createMemorySource } from '../support/memory-source.ts'
+import { missing } from '../support/needs.ts'
 
 const S = 1_000_000_000n
 const HOUR_S = 3_600
@@ -138,14 +139,12 @@ test('a question that failed is asked again', async () => {
   expect(await render({ account: 'ada' })).toContain('stint_series_omitted 0')
 })
 
-const promtool = Bun.which('promtool')
-
-test.skipIf(promtool === null)('promtool finds no fault in it', async () => {
+test.skipIf(missing('prometheus') !== undefined)('promtool finds no fault in it', async () => {
   const { text } = open(
     [...run(3_600, 30, { failed: true }), ...run(60, 30), { ...at(5), kind: 'metrics', items: [['rows', 1]] }],
     [{ watch: { name: 'w' }, condition: 'late', process: 'p' }],
   )
-  const { status, stdout, stderr } = spawnSync(promtool!, ['check', 'metrics'], {
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: await text(),
     encoding: 'utf8',
   })

@@ -78,6 +78,8 @@ const PROBES = {
     findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
   runitor: () => (findRunitor() ? undefined : 'no runitor in PATH or ~/.cache/stint'),
   postgresql: () => (findPostgres() ? undefined : 'no PostgreSQL in /usr/lib/postgresql'),
+  prometheus: () =>
+    Bun.which('prometheus') && Bun.which('promtool') ? undefined : 'no prometheus and promtool in PATH',
   haproxy: () => (Bun.which('haproxy') ? undefined : 'no haproxy in PATH'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const

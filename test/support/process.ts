@@ -188,7 +188,7 @@ export function callerOf(url: string, who: Pick<Caller, 'account' | 'keyId' | 's
   }
 }
 
-function freePort(): number {
+export function freePort(): number {
   const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = probe
   probe.stop(true)
