@@ -27,9 +27,9 @@ export interface ConsoleStint {
   close(): Promise<void>
 }
 
-/** Needs chromium and chdb. */
-export async function startConsole(env: Env = {}): Promise<ConsoleStint> {
-  const stint = createStintProcess({ NODE_ENV: 'production', SIGNUP: 'open', ...env })
+/** Needs chromium and chdb. `create` gives the process, such as `createQuickProcess`. */
+export async function startConsole(env: Env = {}, create = createStintProcess): Promise<ConsoleStint> {
+  const stint = create({ NODE_ENV: 'production', SIGNUP: 'open', ...env })
   await Promise.all([sharedBrowser(), stint.start()])
   return {
     stint,

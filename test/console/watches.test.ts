@@ -1,12 +1,13 @@
 // The page of watches in a real browser: from nothing to a channel, a watch, and an alert that fires.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
+import { createQuickProcess } from '../support/quick-clock.ts'
 import { type ConsoleStint, findBarriers, startConsole } from './console-visit.ts'
 
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the watches page', () => {
   let console: ConsoleStint
   beforeAll(async () => {
-    console = await startConsole({ NOTIFY_PRIVATE: 'true' })
+    console = await startConsole({ NOTIFY_PRIVATE: 'true' }, createQuickProcess)
   })
   afterAll(() => console.close())
 
