@@ -167,4 +167,17 @@ export const migrations: readonly string[] = [
   END $$;
   CREATE TRIGGER mark_change AFTER UPDATE ON change_counter FOR EACH ROW EXECUTE FUNCTION mark_change();
   `,
+  `
+  ALTER TABLE channel ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE outbox DROP CONSTRAINT outbox_alert_fkey;
+  ALTER TABLE outbox ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TABLE maintenance (
+    id         TEXT PRIMARY KEY,
+    account    TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    spec       TEXT NOT NULL,
+    created_us BIGINT NOT NULL
+  );
+  CREATE INDEX maintenance_by_account ON maintenance (account);
+  `,
 ]

@@ -10,6 +10,7 @@ import {
   toConditionRules,
 } from './conditions/conditions.ts'
 import { spanFaults, spanUs } from './conditions/span.ts'
+import { createMatch } from './process-pattern.ts'
 
 /** The requested spec, with every member present; null = absent. */
 export type WatchSpec = ConditionSpecs &
@@ -64,25 +65,5 @@ export function toRules(spec: WatchSpec): WatchRules {
     ...(paused_until !== null && { pausedUntilUs: Date.parse(paused_until) * 1000 }),
     shortestUs: shortestSpanUs(rules),
     matches: createMatch(spec.process),
-  }
-}
-
-export const isPattern = (process: string): boolean => process.includes('*')
-
-function createMatch(process: string): (name: string) => boolean {
-  if (!isPattern(process)) return (name) => name === process
-  const [first = '', ...parts] = process.split(/\*+/)
-  const last = parts.pop() ?? ''
-  // not a regular expression: a name that almost matches many `*` would block the event loop for hours
-  return (name) => {
-    const end = name.length - last.length
-    let at = first.length
-    if (end < at || !name.startsWith(first) || !name.endsWith(last)) return false
-    for (const part of parts) {
-      const found = name.indexOf(part, at)
-      if (found < 0 || found + part.length > end) return false
-      at = found + part.length
-    }
-    return true
   }
 }

@@ -45,6 +45,7 @@ export const channelOf = (id: string, over: Partial<Channel> = {}): Channel => (
   state: 'ok',
   confirm: null,
   last: null,
+  settings: { members: {}, conditions: null, only_firing: false, delay: null },
   createdUs: 0,
   ...over,
 })

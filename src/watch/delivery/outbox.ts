@@ -111,13 +111,25 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return isDigest ? [[...rows]] : rows.map((row) => [row])
   }
 
+  async function released(channel: Channel, rows: readonly Notification[]): Promise<Notification[]> {
+    const held = rows.filter(({ isHeld }) => isHeld)
+    const ready = held.length === 0 ? [] : await store.release(channel, held, nowUs())
+    return rows.flatMap((row) => (row.isHeld ? (ready.find(({ seq }) => seq === row.seq) ?? []) : row))
+  }
+
   async function deliverTo(id: string, rows: readonly Notification[]): Promise<void> {
     const channel = await store.channel(id)
     if (channel === undefined) return
     const untilUs = nowUs() + TURN_US
-    const old = rows.filter(({ createdUs }) => nowUs() - createdUs > GIVE_UP_AFTER_US)
+    const old = rows.filter(({ createdUs, isHeld }) => !isHeld && nowUs() - createdUs > GIVE_UP_AFTER_US)
     if (old.length > 0) await giveUp(channel, old)
-    for (const message of toMessages(channel, rows.slice(old.length))) {
+    for (const message of toMessages(
+      channel,
+      await released(
+        channel,
+        rows.filter((row) => !old.includes(row)),
+      ),
+    )) {
       if (isStopping || nowUs() > untilUs || options.mayDeliver?.() === false) return
       if (!tokens.take(id, RATES[channel.kind]) || !mayEmail(channel)) return
       if (!(await send(channel, message))) return // the others would probably fail, too: they wait for the next step

@@ -75,6 +75,7 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         state: isEmail ? 'pending' : 'ok',
         confirm: isEmail ? hash(token) : null,
         last: null,
+        settings: { members: {}, conditions: null, only_firing: false, delay: null },
         createdUs: nowUs(),
       }
       if (!(await store.addChannel(channel, CHANNELS_MAX)))

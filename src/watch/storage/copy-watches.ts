@@ -7,13 +7,14 @@ import type { SqliteFile } from '../../state/open-sqlite.ts'
 const ROWS_AT_ONCE = 200
 
 const COLUMNS = {
-  channel: ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'last', 'created_us'],
+  channel: ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'last', 'settings', 'created_us'],
   watch: ['id', 'account', 'spec', 'created_us', 'since_us', 'badge'],
   alert: [
     ...['id', 'account', 'watch', 'instance', 'condition', 'process', 'meta', 'uid', 'started_us', 'since_us'],
     ...['resolved_us', 'notified_us', 'remind_us', 'dismissed', 'summary'],
   ],
-  outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts'],
+  outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts', 'held'],
+  maintenance: ['id', 'account', 'spec', 'created_us'],
   progress: ['account', 'judged_us'],
   blind: ['from_us', 'to_us'],
 } as const
@@ -41,6 +42,7 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
     watch: await copyTable('watch', ofAccounts(rowsOf('watch', 'id'))),
     alert: await copyTable('alert', ofAccounts(rowsOf('alert', 'seq'))),
   }
+  await copyTable('maintenance', ofAccounts(rowsOf('maintenance', 'id')))
   await copyTable('outbox', ofAccounts(rowsOf('outbox', 'seq')))
   await copyTable('progress', ofAccounts(rowsOf('progress', 'account')))
   await copyTable('blind', rowsOf('blind', 'from_us'))

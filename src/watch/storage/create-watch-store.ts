@@ -1,14 +1,19 @@
-// The WatchStore on SQLite or PostgreSQL: watches and channels here, alerts and the outbox in moving-statements.ts.
+// The WatchStore on SQLite or PostgreSQL: watches and channels here, alerts in moving-statements.ts,
+// the outbox and maintenances in files of their own.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { StoredWatch } from '../watch.ts'
+import { createMaintenanceStatements } from './maintenance-statements.ts'
 import { createMovingStatements } from './moving-statements.ts'
-import { type ChannelRow, selectChannel, toChannel, toWatch, updateChannel, type WatchRow } from './rows.ts'
+import { createOutboxStatements } from './outbox-statements.ts'
+import { type ChannelRow, countOf, selectChannel, toChannel, toWatch, updateChannel, type WatchRow } from './rows.ts'
 import type { WatchStore } from './watch-store.ts'
 
 export function createWatchStore(database: SqlDatabase): WatchStore {
   const { read, write } = database
   return {
     ...createMovingStatements(database),
+    ...createOutboxStatements(database),
+    ...createMaintenanceStatements(database),
 
     watches: async (account) => {
       const rows = await read(() =>
@@ -43,13 +48,14 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
       return rows.map(toChannel).sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id))
     },
     channel: (id) => read(() => selectChannel(id)),
-    addChannel: ({ id, account, name, kind, target, secret, state, confirm, last, createdUs }, max) =>
+    addChannel: ({ id, account, name, kind, target, secret, state, confirm, last, settings, createdUs }, max) =>
       write(function* () {
         if ((yield* countOf('channel', account)) >= max) return false
         yield* run(
-          `INSERT INTO channel (id, account, name, kind, target, secret, state, confirm, last, created_us)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-          ...[id, account, name, kind, target, secret, state, confirm, last && JSON.stringify(last), createdUs],
+          `INSERT INTO channel (id, account, name, kind, target, secret, state, confirm, last, settings, created_us)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+          ...[id, account, name, kind, target, secret, state, confirm, last && JSON.stringify(last)],
+          ...[JSON.stringify(settings), createdUs],
         )
         return true
       }),
@@ -67,15 +73,11 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
       }),
     removeAccount: (account) =>
       write(function* () {
-        for (const table of ['outbox', 'alert', 'watch', 'channel', 'progress'])
+        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'progress'])
           yield* run(`DELETE FROM ${table} WHERE account = $1`, account)
       }),
     close: database.close,
   }
-}
-
-function* countOf(table: 'watch' | 'channel', account: string): Script<number> {
-  return (yield* get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE account = $1`, account))!.n
 }
 
 const updateWatch = ({ id, spec, sinceUs, badge }: StoredWatch): Script<number> =>

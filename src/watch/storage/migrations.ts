@@ -72,4 +72,38 @@ export const migrations: readonly string[] = [
   CREATE TABLE alive (alive_us INTEGER NOT NULL) STRICT;
   CREATE TABLE blind (from_us INTEGER PRIMARY KEY, to_us INTEGER NOT NULL) STRICT;
   `,
+  `
+  -- JSON: headers and credentials of its kind, filters and delay.
+  ALTER TABLE channel ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
+
+  -- The outbox without its foreign key to alert: notifications outlive a deleted watch. held: 1 while a notification
+  -- waits for the delay of its channel or the end of a maintenance, 2 while somebody has acknowledged its alert.
+  CREATE TABLE outbox_2 (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    account    TEXT NOT NULL,
+    channel    TEXT NOT NULL REFERENCES channel (id) ON DELETE CASCADE,
+    alert      TEXT,
+    body       TEXT NOT NULL,
+    created_us INTEGER NOT NULL,
+    next_us    INTEGER NOT NULL,
+    attempts   INTEGER NOT NULL DEFAULT 0,
+    held       INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  INSERT INTO outbox_2 (seq, id, account, channel, alert, body, created_us, next_us, attempts)
+    SELECT seq, id, account, channel, alert, body, created_us, next_us, attempts FROM outbox;
+  DROP TABLE outbox;
+  ALTER TABLE outbox_2 RENAME TO outbox;
+  CREATE INDEX outbox_due ON outbox (next_us);
+  CREATE INDEX outbox_by_channel ON outbox (channel);
+  CREATE INDEX outbox_by_alert ON outbox (alert);
+
+  CREATE TABLE maintenance (
+    id         TEXT PRIMARY KEY,
+    account    TEXT NOT NULL,
+    spec       TEXT NOT NULL,
+    created_us INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX maintenance_by_account ON maintenance (account);
+  `,
 ]

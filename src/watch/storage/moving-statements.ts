@@ -1,19 +1,9 @@
-// The half of the store that changes with time: alerts, the outbox, and the progress of evaluation.
+// The half of the store that changes with time: alerts and the progress of evaluation.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
-import {
-  type AlertRow,
-  type ChannelRow,
-  type OutboxRow,
-  selectChannel,
-  toAlert,
-  toChannel,
-  toNotification,
-  toWatch,
-  updateChannel,
-  type WatchRow,
-} from './rows.ts'
-import type { AlertChange, NewNotification, WatchStore } from './watch-store.ts'
+import { announce } from './outbox-statements.ts'
+import { type AlertRow, type ChannelRow, toAlert, toChannel, toWatch, type WatchRow } from './rows.ts'
+import type { AlertChange, WatchStore } from './watch-store.ts'
 
 type Moving =
   | 'confirmChannel'
@@ -24,10 +14,6 @@ type Moving =
   | 'countFiring'
   | 'commit'
   | 'judged'
-  | 'due'
-  | 'settle'
-  | 'postpone'
-  | 'outbox'
   | 'alive'
   | 'noteAlive'
   | 'prune'
@@ -120,47 +106,6 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       return new Map(rows.map((row) => [row.account, row.judged_us]))
     },
 
-    async due(nowUs, limit) {
-      const rows = await read(() =>
-        all<OutboxRow>(
-          `SELECT * FROM outbox WHERE seq IN (
-             SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert
-               AND earlier.channel = outbox.channel AND earlier.seq < outbox.seq AND earlier.next_us > $1)
-             ORDER BY row_number() OVER (PARTITION BY channel ORDER BY seq) LIMIT $2)
-           ORDER BY channel, seq`,
-          nowUs,
-          limit,
-        ),
-      )
-      return rows.map(toNotification)
-    },
-    settle: (done, { id, ...changed }, nowUs, delivered) =>
-      write(function* () {
-        for (const { seq, alert, body } of done) {
-          yield* run('DELETE FROM outbox WHERE seq = $1', seq)
-          if (delivered && alert !== null && body.type === 'alert.firing')
-            yield* run('UPDATE alert SET notified_us = coalesce(notified_us, $1) WHERE id = $2', nowUs, alert)
-        }
-        const channel = yield* selectChannel(id)
-        if (channel === undefined) return
-        yield* updateChannel({ ...channel, ...changed })
-        if (changed.state === 'disabled') yield* run('DELETE FROM outbox WHERE channel = $1', id)
-      }),
-    postpone: (rows, nextUs, last) =>
-      write(function* () {
-        for (const { seq } of rows)
-          yield* run('UPDATE outbox SET attempts = attempts + 1, next_us = $1 WHERE seq = $2', nextUs, seq)
-        const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
-        if (channel && last) yield* updateChannel({ ...channel, last })
-      }),
-    async outbox() {
-      const row = await read(() =>
-        get<{ waiting: number; oldest: number | null }>('SELECT count(*) waiting, min(created_us) oldest FROM outbox'),
-      )
-      const { waiting, oldest } = row!
-      return { waiting, ...(oldest !== null && { oldestUs: oldest }) }
-    },
-
     alive: () =>
       read(function* () {
         const row = yield* get<{ alive_us: number }>('SELECT alive_us FROM alive')
@@ -227,18 +172,4 @@ function* open({ alert, watchSinceUs }: AlertChange & { kind: 'open' }): Script<
     ...[startedUs, sinceUs, resolvedUs, remindUs, summary],
   )
   return true
-}
-
-/** Only to channels that are usable and belong to the alert's account. */
-function* announce(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
-  if (notifications.length === 0) return
-  const owner = yield* get<{ account: string }>('SELECT account FROM alert WHERE id = $1', alert)
-  for (const { id, channel, body } of notifications) {
-    const to = yield* selectChannel(channel)
-    if (to?.state !== 'ok' || to.account !== owner?.account) continue
-    yield* run(
-      `INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-      ...[id, to.account, channel, alert, JSON.stringify(body), nowUs, nowUs],
-    )
-  }
 }

@@ -1,5 +1,6 @@
 // Converts database rows to the room's types, and holds the statements that both halves of the store use.
 import { get, run, type Script } from '../../state/database.ts'
+import type { Maintenance } from '../maintenance.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Alert, Channel, Notification } from './watch-store.ts'
 
@@ -22,6 +23,14 @@ export interface ChannelRow {
   state: string
   confirm: string | null
   last: string | null
+  settings: string
+  created_us: number
+}
+
+export interface MaintenanceRow {
+  id: string
+  account: string
+  spec: string
   created_us: number
 }
 
@@ -53,6 +62,7 @@ export interface OutboxRow {
   created_us: number
   next_us: number
   attempts: number
+  held: number
 }
 
 export const toWatch = ({ id, account, spec, created_us, since_us, badge }: WatchRow): StoredWatch => ({
@@ -64,11 +74,12 @@ export const toWatch = ({ id, account, spec, created_us, since_us, badge }: Watc
   badge,
 })
 
-export const toChannel = ({ created_us, last, kind, state, ...row }: ChannelRow): Channel => ({
+export const toChannel = ({ created_us, last, kind, state, settings, ...row }: ChannelRow): Channel => ({
   ...row,
   kind: kind as Channel['kind'],
   state: state as Channel['state'],
   last: last === null ? null : JSON.parse(last),
+  settings: { members: {}, conditions: null, only_firing: false, delay: null, ...JSON.parse(settings) },
   createdUs: created_us,
 })
 
@@ -89,11 +100,18 @@ export const toAlert = (row: AlertRow): Alert => ({
   summary: row.summary,
 })
 
-export const toNotification = ({ body, created_us, next_us, ...row }: OutboxRow): Notification => ({
+export const toNotification = ({ body, created_us, next_us, held, ...row }: OutboxRow): Notification => ({
   ...row,
+  isHeld: held > 0,
   body: JSON.parse(body),
   createdUs: created_us,
   nextUs: next_us,
+})
+
+export const toMaintenance = ({ spec, created_us, ...row }: MaintenanceRow): Maintenance => ({
+  ...row,
+  spec: JSON.parse(spec),
+  createdUs: created_us,
 })
 
 export function* selectChannel(id: string): Script<Channel | undefined> {
@@ -101,8 +119,13 @@ export function* selectChannel(id: string): Script<Channel | undefined> {
   return row && toChannel(row)
 }
 
-export const updateChannel = ({ id, name, target, secret, state, confirm, last }: Channel): Script<number> =>
+export const updateChannel = ({ id, name, target, secret, state, confirm, last, settings }: Channel): Script<number> =>
   run(
-    'UPDATE channel SET name = $1, target = $2, secret = $3, state = $4, confirm = $5, last = $6 WHERE id = $7',
-    ...[name, target, secret, state, confirm, last && JSON.stringify(last), id],
+    `UPDATE channel SET name = $1, target = $2, secret = $3, state = $4, confirm = $5, last = $6, settings = $7
+     WHERE id = $8`,
+    ...[name, target, secret, state, confirm, last && JSON.stringify(last), JSON.stringify(settings), id],
   )
+
+export function* countOf(table: 'watch' | 'channel' | 'maintenance', account: string): Script<number> {
+  return (yield* get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE account = $1`, account))!.n
+}

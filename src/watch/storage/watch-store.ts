@@ -4,6 +4,7 @@
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 import type { Condition, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channels.ts'
+import type { Maintenance } from '../maintenance.ts'
 import type { Blind } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
@@ -20,7 +21,19 @@ export interface Channel {
   /** SHA-256 of the token that confirms it. */
   readonly confirm: string | null
   readonly last: LastAnswer | null
+  readonly settings: ChannelSettings
   readonly createdUs: number
+}
+
+export interface ChannelSettings {
+  /** Members of the request that belong to its kind, besides the target; credentials among them. */
+  readonly members: Readonly<Record<string, unknown>>
+  /** Only alerts of these conditions; null = all. */
+  readonly conditions: readonly Condition[] | null
+  /** Without the ends of alerts. */
+  readonly only_firing: boolean
+  /** Notified only of alerts that still fire after this span. */
+  readonly delay: string | null
 }
 
 export interface LastAnswer {
@@ -67,6 +80,8 @@ export interface Notification extends NewNotification {
   readonly createdUs: number
   readonly nextUs: number
   readonly attempts: number
+  /** The delay of its channel, or a maintenance, was not over when it was read. */
+  readonly isHeld: boolean
 }
 
 export type AlertChange = { readonly notifications: readonly NewNotification[] } & (
@@ -127,6 +142,8 @@ export interface WatchStore {
    */
   due(nowUs: number, limit: number): Promise<Notification[]>
   /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
+  /** Those of them, all of one channel and held back, that may be sent now; the others wait on. */
+  release(channel: Channel, rows: readonly Notification[], nowUs: number): Promise<Notification[]>
   settle(
     done: readonly Notification[],
     channel: Pick<Channel, 'id'> & Partial<Channel>,
@@ -135,6 +152,13 @@ export interface WatchStore {
   ): Promise<void>
   postpone(waiting: readonly Notification[], nextUs: number, last: LastAnswer | undefined): Promise<void>
   outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
+
+  maintenances(account: string): Promise<Maintenance[]>
+  /** False when the account has `max` of them. */
+  addMaintenance(maintenance: Maintenance, max: number): Promise<boolean>
+  /** False if it does not exist. What it held back may be sent from `nowUs` on. */
+  putMaintenance(maintenance: Maintenance, nowUs: number): Promise<boolean>
+  removeMaintenance(account: string, id: string, nowUs: number): Promise<boolean>
 
   alive(): Promise<Alive>
   noteAlive(alive: { readonly aliveUs: number; readonly blind?: Blind }): Promise<void>

@@ -1,32 +1,10 @@
 // The contract of the WatchStore, on SQLite and on a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SQL } from 'bun'
-import { openPostgres } from '../../../src/state/postgres.ts'
-import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { Alert, WatchStore } from '../../../src/watch/storage/watch-store.ts'
-import { missing } from '../../support/needs.ts'
-import { sharedPostgres } from '../../support/postgres.ts'
-import { tempDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, alertOf, channelOf, notificationOf, opened, watchOf } from '../watch-cast.ts'
+import { databases, OTHER } from './watch-databases.ts'
 
-const OTHER = 'acc_2'
 const NOW = 1_795_000_000_123_456
-
-async function openInPostgres(): Promise<WatchStore> {
-  const url = await (await sharedPostgres()).createDatabase()
-  const store = createWatchStore(openPostgres(url, 'watches'))
-  await store.watches() // brings the schema up to date
-  const sql = new SQL(url, { max: 1 })
-  for (const id of [ACCOUNT, OTHER])
-    await sql.unsafe(`INSERT INTO account VALUES ($1, $1 || '@example.com', '', 0, 0, 0)`, [id])
-  await sql.close()
-  return store
-}
-
-const databases: { database: string; open: () => Promise<WatchStore> }[] = [
-  { database: 'SQLite', open: async () => openStore(tempDir('watch-store')) },
-  ...(missing('postgresql') === undefined ? [{ database: 'PostgreSQL', open: openInPostgres }] : []),
-]
 
 describe.each(databases)('watches in $database', ({ open }) => {
   let store: WatchStore

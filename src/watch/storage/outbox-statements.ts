@@ -1,0 +1,159 @@
+// The outbox: which notifications wait for which channel, and since when. Invariants:
+// * A channel that was not notified of an alert is not notified of its end, either: while the first notification is held
+//   back (by the delay of the channel, or by a maintenance), the end of the alert removes it.
+// * The notifications of one alert reach a channel in order.
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { spanUs } from '../conditions/span.ts'
+import { heldUntilUs, type MaintenanceSpec } from '../maintenance.ts'
+import {
+  type MaintenanceRow,
+  type OutboxRow,
+  selectChannel,
+  toMaintenance,
+  toNotification,
+  updateChannel,
+} from './rows.ts'
+import type { Channel, NewNotification, Notification, NotificationBody, WatchStore } from './watch-store.ts'
+
+/** `held` in the table. */
+const FREE = 0
+const HELD = 1
+const SILENCED = 2
+/** `next_us` of a notification that somebody silenced. */
+const NEVER_US = 9e15
+
+type Outbox = 'due' | 'release' | 'settle' | 'postpone' | 'outbox'
+
+export function createOutboxStatements({ read, write }: SqlDatabase): Pick<WatchStore, Outbox> {
+  return {
+    async due(nowUs, limit) {
+      const rows = await read(() =>
+        all<OutboxRow>(
+          `SELECT * FROM outbox WHERE seq IN (
+             SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (
+               SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert AND earlier.channel = outbox.channel
+                 AND earlier.seq < outbox.seq AND earlier.next_us > $1)
+             ORDER BY row_number() OVER (PARTITION BY channel ORDER BY seq) LIMIT $2)
+           ORDER BY channel, seq`,
+          nowUs,
+          limit,
+        ),
+      )
+      return rows.map(toNotification)
+    },
+    release: (channel, rows, nowUs) =>
+      write(function* () {
+        const maintenances = yield* selectMaintenances(channel.account)
+        const ready: Notification[] = []
+        for (const row of rows) {
+          const untilUs = waitUntilUs(channel, row.body, maintenances, row.createdUs, nowUs)
+          if (untilUs > nowUs) yield* run('UPDATE outbox SET next_us = $1 WHERE seq = $2', untilUs, row.seq)
+          else {
+            ready.push({ ...row, isHeld: false, createdUs: nowUs }) // the time until it is given up begins now
+            yield* run(`UPDATE outbox SET held = ${FREE}, created_us = $1 WHERE seq = $2`, nowUs, row.seq)
+          }
+        }
+        return ready
+      }),
+    settle: (done, { id, ...changed }, nowUs, delivered) =>
+      write(function* () {
+        for (const { seq, alert, body } of done) {
+          yield* run('DELETE FROM outbox WHERE seq = $1', seq)
+          if (delivered && alert !== null && body.type === 'alert.firing')
+            yield* run('UPDATE alert SET notified_us = coalesce(notified_us, $1) WHERE id = $2', nowUs, alert)
+        }
+        const channel = yield* selectChannel(id)
+        if (channel === undefined) return
+        yield* updateChannel({ ...channel, ...changed })
+        if (changed.state === 'disabled') yield* run('DELETE FROM outbox WHERE channel = $1', id)
+      }),
+    postpone: (rows, nextUs, last) =>
+      write(function* () {
+        for (const { seq } of rows)
+          yield* run('UPDATE outbox SET attempts = attempts + 1, next_us = $1 WHERE seq = $2', nextUs, seq)
+        const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
+        if (channel && last) yield* updateChannel({ ...channel, last })
+      }),
+    async outbox() {
+      const row = await read(() =>
+        get<{ waiting: number; oldest: number | null }>(
+          'SELECT count(*) waiting, min(created_us) oldest FROM outbox WHERE held = 0',
+        ),
+      )
+      const { waiting, oldest } = row!
+      return { waiting, ...(oldest !== null && { oldestUs: oldest }) }
+    },
+  }
+}
+
+/** For each channel what its filters let through; only channels that are usable and belong to the alert's account. */
+export function* announce(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
+  if (notifications.length === 0) return
+  const owner = yield* get<{ account: string; resolved_us: number | null }>(
+    'SELECT account, resolved_us FROM alert WHERE id = $1',
+    alert,
+  )
+  if (owner === undefined) return
+  const maintenances = yield* selectMaintenances(owner.account)
+  for (const notification of notifications) {
+    const channel = yield* selectChannel(notification.channel)
+    if (channel?.state !== 'ok' || channel.account !== owner.account || !isWanted(channel, notification)) continue
+    const { type } = notification.body
+    if (type === 'alert.reminder' && (yield* held(alert, channel.id)).length > 0) continue
+    if (type === 'alert.resolved' && (yield* dropHeld(alert, channel.id, nowUs))) continue
+    const untilUs = waitUntilUs(channel, notification.body, maintenances, nowUs, nowUs)
+    // an alert that was over when it became known never is "still firing" later
+    if (untilUs > nowUs && type === 'alert.firing' && owner.resolved_us !== null) continue
+    yield* run(
+      `INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us, held)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      ...[notification.id, channel.account, channel.id, alert, JSON.stringify(notification.body), nowUs, untilUs],
+      untilUs > nowUs ? HELD : FREE,
+    )
+  }
+}
+
+const held = (alert: string, channel: string): Script<OutboxRow[]> =>
+  all<OutboxRow>(`SELECT * FROM outbox WHERE alert = $1 AND channel = $2 AND held > ${FREE}`, alert, channel)
+
+/** At the end of an alert: true if the channel has not been notified of it. What waits for a retry is sent now. */
+function* dropHeld(alert: string, channel: string, nowUs: number): Script<boolean> {
+  const rows = (yield* held(alert, channel)).map(toNotification)
+  for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
+  const pull = 'UPDATE outbox SET next_us = $1 WHERE alert = $2 AND channel = $3 AND next_us > $1'
+  yield* run(pull, nowUs, alert, channel)
+  return rows.some(({ body }) => body.type === 'alert.firing')
+}
+
+/** When a notification may be sent: after the delay of its channel and the maintenances of its process. */
+function waitUntilUs(
+  channel: Channel,
+  { type, data }: NotificationBody,
+  maintenances: readonly MaintenanceSpec[],
+  createdUs: number,
+  nowUs: number,
+): number {
+  const { delay } = channel.settings
+  const delayUs = type === 'alert.firing' && delay !== null ? spanUs(delay) : 0
+  return Math.max(createdUs + delayUs, heldUntilUs(maintenances, data.process, nowUs) ?? 0)
+}
+
+/** Somebody takes care of the alert: what is held back stays so until its end, or until `unsilence`. */
+export const silence = (alert: string): Script<number> =>
+  run(`UPDATE outbox SET held = ${SILENCED}, next_us = ${NEVER_US} WHERE alert = $1 AND held = ${HELD}`, alert)
+
+export const unsilence = (alert: string, nowUs: number): Script<number> =>
+  run(`UPDATE outbox SET held = ${HELD}, next_us = $1 WHERE alert = $2 AND held = ${SILENCED}`, nowUs, alert)
+
+function isWanted(
+  { settings: { conditions, only_firing } }: Channel,
+  { body: { type, data } }: NewNotification,
+): boolean {
+  if (conditions !== null && !conditions.includes(data.condition)) return false
+  return !only_firing || type !== 'alert.resolved'
+}
+
+function* selectMaintenances(account: string): Script<MaintenanceSpec[]> {
+  const rows = yield* all<MaintenanceRow>('SELECT * FROM maintenance WHERE account = $1', account)
+  return rows.map((row) => toMaintenance(row).spec)
+}

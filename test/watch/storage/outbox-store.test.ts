@@ -1,0 +1,196 @@
+// Which notifications wait in the outbox, on SQLite and on a real PostgreSQL: filters, delays, maintenances, deleted watches.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Maintenance, MaintenanceSpec } from '../../../src/watch/maintenance.ts'
+import { migrations } from '../../../src/watch/storage/migrations.ts'
+import { openSqliteWatchStore } from '../../../src/watch/storage/sqlite-store.ts'
+import type { Channel, ChannelSettings, NewNotification, WatchStore } from '../../../src/watch/storage/watch-store.ts'
+import { tempDir } from '../../support/temp-dir.ts'
+import { ACCOUNT, alertOf, channelOf, notificationOf, opened, silent, watchOf } from '../watch-cast.ts'
+import { databases, OTHER } from './watch-databases.ts'
+
+const NOW = 1_795_000_000_000_000
+const MINUTE = 60e6
+const EVER = Number.MAX_SAFE_INTEGER
+
+const typed = (id: string, type: NewNotification['body']['type']): NewNotification => {
+  const { body, ...rest } = notificationOf(id, 'cha_1')
+  return { ...rest, body: { ...body, type } }
+}
+const at = (us: number) => new Date(us / 1000).toISOString()
+const maintenanceOf = (spec: Partial<MaintenanceSpec> = {}, over: Partial<Maintenance> = {}): Maintenance => ({
+  id: 'mnt_1',
+  account: ACCOUNT,
+  spec: { process: 'nightly*', from: at(NOW - MINUTE), to: at(NOW + 30 * MINUTE), repeat: null, ...spec },
+  createdUs: NOW,
+  ...over,
+})
+
+describe.each(databases)('the outbox in $database', ({ open }) => {
+  const stores: WatchStore[] = []
+  let store: WatchStore
+  beforeEach(async () => {
+    store = await open()
+    stores.push(store)
+    await store.addWatch(watchOf('wat_1'), 9)
+  })
+  afterAll(async () => {
+    for (const each of stores) await each.close()
+  })
+
+  const channel = async (settings: Partial<ChannelSettings> = {}): Promise<Channel> => {
+    const made = channelOf('cha_1', { settings: { ...channelOf('').settings, ...settings } })
+    await store.addChannel(made, 9)
+    return made
+  }
+  const fire = (nowUs = NOW, over = {}) =>
+    store.commit([opened(alertOf('ale_1', 'wat_1', over), [typed('msg_fires', 'alert.firing')])], new Map(), nowUs)
+  const remind = (nowUs: number) => {
+    const notifications = [typed(`msg_reminds_${nowUs}`, 'alert.reminder')]
+    return store.commit([{ kind: 'remind', id: 'ale_1', remindUs: nowUs, notifications }], new Map(), nowUs)
+  }
+  const end = (nowUs: number) => {
+    const notifications = [typed('msg_ends', 'alert.resolved')]
+    const over = { kind: 'resolve', id: 'ale_1', resolvedUs: nowUs, summary: 'over', notifications } as const
+    return store.commit([over], new Map(), nowUs)
+  }
+  const due = async (nowUs: number) => (await store.due(nowUs, 9)).map(({ id }) => id)
+  /** What may be sent at that time, after another look at what is held back. */
+  const sendable = async (to: Channel, nowUs: number) => {
+    const rows = await store.due(nowUs, 9)
+    const free = rows.filter(({ isHeld }) => !isHeld)
+    const held = rows.filter(({ isHeld }) => isHeld)
+    return [...free, ...(await store.release(to, held, nowUs))].map(({ id }) => id)
+  }
+
+  test('notifications outlive their watch and its alerts', async () => {
+    await channel()
+    await fire()
+    expect(await store.removeWatch(ACCOUNT, 'wat_1')).toBe(true)
+    expect(await store.alert(ACCOUNT, 'ale_1')).toBeUndefined()
+    const [row] = await store.due(NOW, 9)
+    expect(row).toMatchObject({ id: 'msg_fires', isHeld: false })
+    await store.settle([row!], { id: 'cha_1' }, NOW, true)
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('a channel gets only alerts of its conditions, and no ends if it wants none', async () => {
+    await channel({ conditions: ['failed', 'long'] })
+    await fire()
+    await end(NOW)
+    expect(await due(EVER)).toEqual([])
+    await store.removeChannel(ACCOUNT, 'cha_1')
+    await channel({ conditions: ['late'], only_firing: true })
+    const second = alertOf('ale_2', 'wat_1')
+    await store.commit([opened(second, [typed('msg_2', 'alert.firing')])], new Map(), NOW)
+    const over = { kind: 'resolve', id: 'ale_2', resolvedUs: NOW, summary: '' } as const
+    await store.commit([{ ...over, notifications: [typed('msg_2_ends', 'alert.resolved')] }], new Map(), NOW)
+    expect(await due(EVER)).toEqual(['msg_2'])
+  })
+
+  test('a delayed channel is notified of what still fires, and of its end', async () => {
+    const to = await channel({ delay: '15m' })
+    await fire()
+    expect([await due(NOW + 15 * MINUTE - 1), (await store.outbox()).waiting]).toEqual([[], 0])
+    await remind(NOW + 10 * MINUTE)
+    expect(await sendable(to, NOW + 15 * MINUTE)).toEqual(['msg_fires'])
+    await end(NOW + 16 * MINUTE)
+    expect(await due(NOW + 16 * MINUTE)).toEqual(['msg_fires', 'msg_ends'])
+  })
+
+  test('a delayed channel is not notified of what ended before', async () => {
+    await channel({ delay: '15m' })
+    await fire()
+    await end(NOW + 15 * MINUTE - 1)
+    expect(await due(EVER)).toEqual([])
+  })
+
+  test('a delayed channel is not notified of what was over when it became known', async () => {
+    await channel({ delay: '15m' })
+    await fire(NOW, { resolvedUs: NOW - 1 })
+    expect(await due(EVER)).toEqual([])
+  })
+
+  test('a maintenance holds back what fires, until its end', async () => {
+    const to = await channel()
+    expect(await store.addMaintenance(maintenanceOf(), 9)).toBe(true)
+    await fire()
+    await remind(NOW + MINUTE)
+    expect(await due(NOW + 30 * MINUTE - 1)).toEqual([])
+    expect(await sendable(to, NOW + 30 * MINUTE)).toEqual(['msg_fires'])
+    expect((await store.due(NOW + 30 * MINUTE, 9))[0]).toMatchObject({ isHeld: false, createdUs: NOW + 30 * MINUTE })
+  })
+
+  test('what fired and ended within a maintenance is not notified', async () => {
+    await channel()
+    await store.addMaintenance(maintenanceOf(), 9)
+    await fire()
+    await end(NOW + MINUTE)
+    expect(await due(EVER)).toEqual([])
+  })
+
+  test('the end of an alert that was notified before a maintenance is notified after it, without the reminders', async () => {
+    const to = await channel()
+    await fire(NOW - 2 * MINUTE)
+    await store.settle(await store.due(NOW, 9), { id: 'cha_1' }, NOW, true)
+    await store.addMaintenance(maintenanceOf(), 9)
+    await remind(NOW)
+    await end(NOW + MINUTE)
+    expect(await due(NOW + 29 * MINUTE)).toEqual([])
+    expect(await sendable(to, NOW + 30 * MINUTE)).toEqual(['msg_ends'])
+  })
+
+  test('a maintenance that is moved or deleted releases what it held back', async () => {
+    const to = await channel()
+    await store.addMaintenance(maintenanceOf(), 9)
+    await fire()
+    const later = maintenanceOf({ to: at(NOW + 60 * MINUTE) })
+    expect(await store.putMaintenance(later, NOW + MINUTE)).toBe(true)
+    expect(await sendable(to, NOW + MINUTE)).toEqual([])
+    expect(await due(NOW + 59 * MINUTE)).toEqual([])
+    expect(await store.removeMaintenance(OTHER, 'mnt_1', NOW)).toBe(false)
+    expect(await store.removeMaintenance(ACCOUNT, 'mnt_1', NOW + 2 * MINUTE)).toBe(true)
+    expect(await sendable(to, NOW + 2 * MINUTE)).toEqual(['msg_fires'])
+  })
+
+  test('a maintenance of another account or process holds nothing back', async () => {
+    await channel()
+    await store.addMaintenance(maintenanceOf({}, { account: OTHER }), 9)
+    await store.addMaintenance(maintenanceOf({ process: 'nightly' }, { id: 'mnt_2' }), 9)
+    expect((await store.maintenances(OTHER)).map(({ id }) => id)).toEqual(['mnt_1'])
+    expect(await store.addMaintenance(maintenanceOf({}, { id: 'mnt_3' }), 1)).toBe(false)
+    await fire()
+    expect(await due(NOW)).toEqual(['msg_fires'])
+  })
+
+  test('the end of an alert does not wait for the retry of its beginning', async () => {
+    await channel()
+    await fire()
+    await store.postpone(await store.due(NOW, 9), NOW + 60 * MINUTE, undefined)
+    await end(NOW + MINUTE)
+    expect(await due(NOW + MINUTE)).toEqual(['msg_fires', 'msg_ends'])
+  })
+})
+
+test('what waited in the outbox of the version before is still delivered, in order', async () => {
+  const path = join(tempDir('old-outbox'), 'watches.sqlite')
+  const db = new Database(path, { create: true })
+  db.run(migrations[0]!)
+  db.run(`PRAGMA application_id = ${0x53746e57}`)
+  db.run('PRAGMA user_version = 1')
+  db.run("INSERT INTO channel VALUES ('cha_1', 'acc_1', 'n', 'webhook', 'http://x/', 'whsec_', 'ok', NULL, NULL, 1)")
+  for (const id of ['msg_1', 'msg_2'])
+    db.run(
+      'INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us) VALUES (?, ?, ?, NULL, ?, 5, 5)',
+      [...[id, ACCOUNT, 'cha_1', JSON.stringify(notificationOf(id, 'cha_1').body)]],
+    )
+  db.close()
+  const store = openSqliteWatchStore(path, silent)
+  expect((await store.due(NOW, 9)).map(({ seq, id, isHeld }) => [seq, id, isHeld])).toEqual([
+    [1, 'msg_1', false],
+    [2, 'msg_2', false],
+  ])
+  expect((await store.channel('cha_1'))?.settings).toEqual(channelOf('').settings)
+  await store.close()
+})
