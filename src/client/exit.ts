@@ -1,13 +1,19 @@
-// The last events of a process: sent when its work is done, and at SIGTERM and SIGINT, whose meaning stays the caller's. A handler of the
-// caller decides when the process ends; without one the process ends by that signal as soon as the events are sent or the time for it is over.
+// The last events of a process. When its work is done, and at SIGTERM and SIGINT, they are sent in the background; at
+// `process.exit()` and after an error that nobody catches, nothing asynchronous happens any more, and the process waits
+// for them. A signal keeps its meaning: a handler of the caller decides when the process ends; without one the process
+// ends by that signal as soon as the events are sent or the time for it is over.
 import process from 'node:process'
+import { monotonicMs } from './event-times.ts'
 import type { Outbox } from './outbox.ts'
+import { createPostNow, type PostNow } from './post-now.ts'
 
 export interface Leaving {
   readonly outbox: Pick<Outbox, 'flush' | 'isEmpty'>
   readonly withinMs: number
+  /** Ends the runs whose work has not ended: with an error as failed, without one as done. */
+  endRuns(error?: unknown): void
   /** At the very end, synchronously. */
-  close(): void
+  close(withinMs: number, postNow: PostNow): void
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
@@ -24,26 +30,58 @@ export function sendAtExit(leaving: Leaving): void {
   if (all.size === 1) listen()
 }
 
-const flushAll = () => Promise.all([...all].map(({ outbox, withinMs }) => outbox.flush(withinMs)))
-
 function listen(): void {
   let isGivenUp = false
+  let hasNoWork = false
+  /** When the end began. */
+  let since: number | undefined
+  let uncaught: unknown
+
+  function flushAll(): Promise<boolean[]> {
+    since ??= monotonicMs()
+    return Promise.all([...all].map(({ outbox, withinMs }) => outbox.flush(withinMs)))
+  }
+
+  const endRuns = (error?: unknown) => {
+    for (const leaving of all) leaving.endRuns(error)
+  }
+
+  function leave(): void {
+    const spentMs = since === undefined ? 0 : monotonicMs() - since
+    const postNow = createPostNow()
+    for (const { close, withinMs } of all) close(isGivenUp ? 0 : withinMs - spentMs, postNow)
+    postNow.close()
+  }
+
   process.on('beforeExit', () => {
+    hasNoWork = true
     if (isGivenUp || [...all].every(({ outbox }) => outbox.isEmpty())) return
     isGivenUp = true // unless it succeeds: a server that is away must not keep the process alive
     void flushAll().then((settled) => {
+      since = undefined
       isGivenUp = settled.includes(false)
     })
   })
-  process.on('exit', () => {
-    for (const { close } of all) close()
+  function end(code: number | string | null | undefined): void {
+    const isDone = code === 0 && !hasNoWork
+    endRuns(isDone ? undefined : (uncaught ?? `the process ended with code ${code} in the middle of this run`))
+    leave()
+  }
+
+  process.on('uncaughtExceptionMonitor', (error) => {
+    uncaught = error
   })
+  process.on('exit', end)
+  if (deno !== undefined) listenInDeno(end)
 
   const onSignal: Listener = (signal) => {
     const isOursAlone = process.listeners(signal).every((listener) => (listener as Listener)[OURS])
+    if (isOursAlone) endRuns(`the process was ended by ${signal} in the middle of this run`)
     void flushAll().then(() => {
+      since = undefined
       if (!isOursAlone) return
-      for (const { close } of all) close()
+      isGivenUp = true
+      leave()
       process.removeListener(signal, onSignal)
       process.kill(process.pid, signal)
     })
@@ -56,4 +94,24 @@ function listen(): void {
       // a runtime without this signal
     }
   }
+}
+
+const deno = (globalThis as { readonly Deno?: { readonly exitCode: number } }).Deno
+
+/** Deno emits `exit` neither after an error that nobody catches nor at `Deno.exit()`. */
+function listenInDeno(end: (code: number | string | null | undefined) => void): void {
+  const isLeftToUs = () => process.listenerCount('uncaughtException') === 0
+  const onError = (event: Event) => {
+    if (!event.defaultPrevented && isLeftToUs()) end(1)
+    listenLast() // if the process lives on, a listener after this one has prevented its end
+  }
+  function listenLast(): void {
+    globalThis.removeEventListener('error', onError)
+    globalThis.addEventListener('error', onError)
+  }
+  listenLast()
+  process.on('uncaughtExceptionMonitor', (_, origin) => {
+    if (origin === 'unhandledRejection' && isLeftToUs()) end(1)
+  })
+  globalThis.addEventListener('unload', () => end(deno?.exitCode))
 }

@@ -3,9 +3,12 @@
 //   2. an event leaves by exactly one of: stored by the server, dropped with a reason, kept in the backlog for later;
 //   3. an event is serialised once, so that every try sends the same bytes and the server stores it once;
 //   4. what waits in memory is at most `maxBytes`, the batch in hand included.
+// The rules of delivery are one generator with two drivers: `work` runs it in the background, `leave` at the end of
+// the process, where nothing asynchronous happens any more.
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { gzip, gzipSync } from 'node:zlib'
 import type { Backlog, Segment } from './backlog.ts'
+import { monotonicMs } from './event-times.ts'
 import type { Answer } from './post.ts'
 import type { Settings } from './settings.ts'
 
@@ -21,9 +24,12 @@ export interface Outbox {
   /** Resolves to whether all events added so far were settled within the time. */
   flush(withinMs: number): Promise<boolean>
   isEmpty(): boolean
-  /** At the very end: drops what is neither settled nor in the backlog. */
-  giveUp(): void
+  /** At the very end: sends within the time, synchronously; drops what is then neither settled nor in the backlog. */
+  leave(withinMs: number, sendNow: (body: Uint8Array, timeoutMs: number) => Answer, sleep: (ms: number) => void): void
 }
+
+/** What the delivery asks of its driver: to send a text, or to wait for some ms. */
+type Step = string | number
 
 type Settling = Pick<Settings, 'flushMs' | 'maxBytes'>
 
@@ -33,6 +39,8 @@ const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
 /** Beyond this the server's own wish is not followed. */
 const MAX_RETRY_AFTER_MS = 300_000
+/** A flush tries a last time this long before its time is over. */
+const LAST_TRY_MS = 500
 
 const GIVEN_UP = 'the process ended before Stint accepted it'
 
@@ -57,6 +65,11 @@ export function createOutbox(
   let added = 0
   let settled = 0
   let isWorking = false
+  let tries = 0
+  /** Until when somebody waits in `flush` or `leave`. */
+  let hurryUntil = 0
+  /** Of the last attempt. */
+  let fault = ''
   let timer: ReturnType<typeof setTimeout> | undefined
   let endPause: (() => void) | undefined
   let waiters: { readonly upTo: number; readonly resolve: () => void }[] = []
@@ -113,25 +126,40 @@ export function createOutbox(
     return []
   }
 
-  /** Sends one batch until none of it has to be sent again. */
-  async function deliver(): Promise<void> {
-    inHand = take()
-    let body: Uint8Array | undefined
-    for (let tries = 0; inHand.length > 0; ) {
-      body ??= await pack(`[${inHand.map(({ line }) => line).join()}]`)
-      const answer = await send(body)
-      const again = judge(inHand, answer)
-      if (again.length < inHand.length) {
+  const because = (reason: string) => (fault === '' ? reason : `${reason}: ${fault}`)
+
+  /** One batch, until none of it has to be sent again. */
+  function* deliver(): Generator<Step, void, Answer | undefined> {
+    if (inHand.length === 0) inHand = take()
+    while (inHand.length > 0) {
+      const sent = inHand
+      const answer = (yield `[${sent.map(({ line }) => line).join()}]`)!
+      if (inHand !== sent) return // `leave` took it over
+      fault = faultOf(answer)
+      const again = judge(sent, answer)
+      if (again.length < sent.length) {
         const left = new Set(again)
-        const done = inHand.filter((item) => !left.has(item))
         inHand = again
-        settle(done)
-        body = undefined
+        settle(sent.filter((item) => !left.has(item)))
         tries = 0
       }
-      if (inHand.length === 0) return
-      const backOff = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) * (0.5 + Math.random() / 2)
-      await pause(Math.max(backOff, Math.min(answer.retryAfterMs, MAX_RETRY_AFTER_MS)))
+      if (inHand.length > 0) yield pauseMs(answer.retryAfterMs)
+    }
+  }
+
+  function pauseMs(retryAfterMs: number): number {
+    const backOff = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) * (0.5 + Math.random() / 2)
+    const wait = Math.max(backOff, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
+    const spare = hurryUntil - monotonicMs() - LAST_TRY_MS
+    return spare > 0 ? Math.min(wait, spare) : wait
+  }
+
+  async function deliverInBackground(): Promise<void> {
+    const steps = deliver()
+    for (let { value, done } = steps.next(); !done; ) {
+      if (typeof value === 'number') await pause(value)
+      const answer = typeof value === 'string' ? await send(await pack(value)) : undefined
+      ;({ value, done } = steps.next(answer))
     }
   }
 
@@ -141,7 +169,7 @@ export function createOutbox(
     isWorking = true
     try {
       for (;;) {
-        while (waiting.length > 0) await deliver()
+        while (inHand.length + waiting.length > 0) await deliverInBackground()
         const found = backlog?.adopt()
         if (found === undefined) break
         found.forEach(push)
@@ -164,7 +192,7 @@ export function createOutbox(
       const isFull = bytes + line.length > maxBytes
       const segment = backlog?.keep(kind, body, isFull)
       if (isFull) {
-        if (segment === undefined) drop(line, 'too many events are waiting')
+        if (segment === undefined) drop(line, because('too many events are waiting'))
         return
       }
       push({ line, segment })
@@ -173,6 +201,8 @@ export function createOutbox(
     flush(withinMs) {
       const upTo = added
       if (settled >= upTo) return Promise.resolve(true)
+      hurryUntil = Math.max(hurryUntil, monotonicMs() + withinMs)
+      tries = 0
       start(0)
       endPause?.()
       return new Promise((resolve) => {
@@ -187,10 +217,30 @@ export function createOutbox(
       })
     },
     isEmpty: () => settled === added,
-    giveUp() {
+    leave(withinMs, sendNow, sleep) {
+      const until = monotonicMs() + withinMs
+      const hasTime = (ms = 0) => monotonicMs() + ms < until
+      hurryUntil = until
+      tries = 0
+      inHand = [...inHand] // the background's batch is ours now
+      try {
+        for (let isDone = false; hasTime() && inHand.length + waiting.length > 0 && !isDone; ) {
+          const steps = deliver()
+          for (let { value, done } = steps.next(); !done; ) {
+            isDone = typeof value === 'number' ? !hasTime(value) : !hasTime()
+            if (isDone) break
+            if (typeof value === 'number') sleep(value)
+            const answer = typeof value === 'string' ? sendNow(gzipSync(value), until - monotonicMs()) : undefined
+            ;({ value, done } = steps.next(answer))
+          }
+        }
+      } catch (error) {
+        fault = `${error}`
+      }
       const left = [...inHand, ...waiting.splice(0)]
       inHand = []
-      for (const { line, segment } of left) if (segment === undefined) drop(line, GIVEN_UP)
+      for (const { line, segment } of left) if (segment === undefined) drop(line, because(GIVEN_UP))
+      settled = added
     },
   }
 }
@@ -209,6 +259,10 @@ function parse(text: string): Problem | undefined {
     return undefined
   }
 }
+
+/** Empty for a success. */
+const faultOf = ({ status, text }: Answer): string =>
+  status === 0 ? text : status === 201 || status === 207 ? '' : describe(status, parse(text))
 
 /** The server's own words; of a whole batch only those about the event at `index`. */
 function describe(status: number, problem: Problem | undefined, index?: number): string {

@@ -1,4 +1,5 @@
-// One POST by node:http, because its sockets can be unreferenced: a server that hangs must not keep the caller's process alive.
+// One POST by node:http, because its sockets can be unreferenced: a server that hangs must not keep the caller's
+// process alive.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
@@ -20,8 +21,7 @@ export function post(
   timeoutMs: number,
 ): Promise<Answer> {
   return new Promise((resolve) => {
-    const fail = (error: Error & { code?: string }) =>
-      resolve({ status: 0, retryAfterMs: 0, text: `no answer (${error.code ?? error.message})` })
+    const fail = (error: Error & { code?: string }) => resolve(noAnswer(error.code ?? error.message))
     try {
       const send = url.startsWith('https:') ? httpsRequest : httpRequest
       const request = send(
@@ -53,4 +53,20 @@ export function post(
       fail(error as Error)
     }
   })
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed without an answer',
+  ENOTFOUND: 'host name does not resolve',
+  EAI_AGAIN: 'host name does not resolve',
+  ETIMEDOUT: 'no answer in time',
+  timeout: 'no answer in time',
+}
+
+/** `code`: node's code of an error, or its message. */
+export function noAnswer(code: string): Answer {
+  const isUntrusted = /CERT|ISSUER/.test(code)
+  const text = WORDS[code] ?? (isUntrusted ? `certificate not trusted (${code})` : `no answer (${code})`)
+  return { status: 0, retryAfterMs: 0, text }
 }

@@ -88,3 +88,12 @@ export function readSettings(options: Options): Settings {
     exitWaitMs: options.exitWaitMs ?? 2000,
   }
 }
+
+/** For a thread of ours, which must not load what NODE_OPTIONS preloads. */
+export function environment(): Record<string, string | undefined> {
+  try {
+    return { ...process.env, NODE_OPTIONS: '' }
+  } catch {
+    return {} // Deno without --allow-env
+  }
+}

@@ -1,11 +1,13 @@
-// `@stint/client`: times runs of the caller's code and sends marks, metrics and exceptions to Stint in the background. Nothing here throws into
-// the caller or makes it wait; what cannot be sent is retried, kept within bounds, and reported through `onDrop` when it is given up.
+// `@stint/client`: times runs of the caller's code and sends marks, metrics and exceptions to Stint in the background.
+// Nothing here throws into the caller or makes it wait; what cannot be sent is retried, kept within bounds, and reported
+// through `onDrop` when it is given up.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Backlog, openBacklog } from './backlog.ts'
-import { createEventTimes, monotonicMs } from './event-times.ts'
+import { createEventTimes } from './event-times.ts'
 import { sendAtExit } from './exit.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { post } from './post.ts'
+import { createReport } from './report.ts'
 import { type Dropped, type Options, readSettings } from './settings.ts'
 
 export type StintOptions = Options
@@ -60,7 +62,6 @@ export interface Stint {
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
-const WARN_EVERY_MS = 60_000
 const MAX_PROCESS = 250
 const MAX_META = 500
 const MAX_EXCEPTION = 15_000
@@ -71,49 +72,32 @@ export function createStint(options: StintOptions = {}): Stint {
   const { url, headers, fault, backlogDir, onDrop, exitWaitMs } = settings
   const nextTime = createEventTimes()
   const scope = new AsyncLocalStorage<Run>()
-  let warned = Number.NEGATIVE_INFINITY
-  let unwarned = 0
-  let last = ''
-
-  function warn(text: string): void {
-    unwarned++
-    last = text
-    if (monotonicMs() - warned < WARN_EVERY_MS) return
-    warned = monotonicMs()
-    console.warn(`stint: ${text}${unwarned > 1 ? ` (${unwarned} since the last message)` : ''}`)
-    unwarned = 0
-  }
-
-  function drop(line: string, reason: string): void {
-    try {
-      if (onDrop === undefined) warn(`an event was dropped: ${reason}`)
-      else onDrop(JSON.parse(line) as DroppedEvent, reason)
-    } catch {
-      // the caller's own fault must not end the sending
-    }
-  }
-
-  /** Nothing is sent or reported later. */
-  function close(): void {
-    warned = Number.POSITIVE_INFINITY // one line for all
-    outbox?.giveUp()
-    if (unwarned > 0) {
-      warned = Number.NEGATIVE_INFINITY
-      unwarned--
-      warn(last)
-    }
-    backlog?.close()
-  }
+  const report = createReport(onDrop)
+  /** Those of `run` whose work has not ended. */
+  const openRuns = new Set<Run>()
 
   let backlog: Backlog | undefined
   let outbox: Outbox | undefined
 
   /** The first event makes it: a client that is never used opens nothing. */
   function openOutbox(): Outbox {
-    if (backlogDir !== undefined) backlog = openBacklog(backlogDir, url, warn)
+    if (backlogDir !== undefined) backlog = openBacklog(backlogDir, url, report.warn)
     const all = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
-    const made = createOutbox(settings, (body) => post(`${url}/v1/batch`, all, body, REQUEST_TIMEOUT_MS), backlog, drop)
-    sendAtExit({ outbox: made, withinMs: exitWaitMs, close })
+    const address = `${url}/v1/batch`
+    const send = (body: Uint8Array) => post(address, all, body, REQUEST_TIMEOUT_MS)
+    const made = createOutbox(settings, send, backlog, report.drop)
+    sendAtExit({
+      outbox: made,
+      withinMs: exitWaitMs,
+      endRuns(error) {
+        for (const run of [...openRuns].reverse()) error === undefined ? run.end() : run.fail(error)
+      },
+      close(withinMs, { post: postNow, sleep }) {
+        const sendNow = (body: Uint8Array, timeoutMs: number) => postNow(address, all, body, timeoutMs)
+        report.close(() => made.leave(withinMs, sendNow, sleep))
+        backlog?.close()
+      },
+    })
     return made
   }
 
@@ -121,14 +105,14 @@ export function createStint(options: StintOptions = {}): Stint {
     try {
       const fields = read()
       const body = JSON.stringify({ ...fields, at: nextTime() })
-      if (fault !== undefined) warn(`${fault}; nothing is sent`)
-      else if (!fields.process) drop(`{"kind":"${kind}",${body.slice(1)}`, 'it has no process')
+      if (fault !== undefined) report.warn(`${fault}; nothing is sent`)
+      else if (!fields.process) report.drop(`{"kind":"${kind}",${body.slice(1)}`, 'it has no process')
       else {
         outbox ??= openOutbox()
         outbox.add(kind, body)
       }
     } catch (error) {
-      warn(`an event was dropped: ${error}`)
+      report.drop(`{"kind":"${kind}"}`, `it cannot be written as JSON: ${error}`)
     }
   }
 
@@ -181,19 +165,22 @@ export function createStint(options: StintOptions = {}): Stint {
     run<T>(process: string, ...rest: [(run: Run) => T] | [MarkOptions, (run: Run) => T]): T {
       const work = rest.at(-1) as (run: Run) => T
       const run = begin(process, rest.length > 1 ? (rest[0] as MarkOptions) : {})
+      openRuns.add(run)
       const failed = (error: unknown): never => {
+        openRuns.delete(run)
         run.fail(error ?? 'failed without an error')
         throw error
+      }
+      const ended = <V>(value: V): V => {
+        openRuns.delete(run)
+        run.end()
+        return value
       }
       try {
         const result = scope.run(run, work, run)
         if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function')
-          return (result as unknown as PromiseLike<unknown>).then((value) => {
-            run.end()
-            return value
-          }, failed) as T
-        run.end()
-        return result
+          return (result as unknown as PromiseLike<unknown>).then(ended, failed) as T
+        return ended(result)
       } catch (error) {
         return failed(error)
       }

@@ -78,6 +78,37 @@ test('waits for retry-after', async () => {
   expect(performance.now() - began).toBeGreaterThan(1_900)
 })
 
+test('a flush tries a last time before its time is over, whatever the back-off', async () => {
+  receiver = startReceiver(replies(() => problem(503, { 'retry-after': '60' })))
+  const stint = connect()
+  stint.start('job')
+  expect(await stint.flush(1500)).toBe(true)
+  expect(receiver.batches).toHaveLength(2)
+})
+
+test('reports what was dropped with the reason of the last attempt', async () => {
+  receiver = startReceiver(() => problem(503))
+  const stint = connect({ maxBytes: 200 })
+  stint.start('job')
+  await stint.flush(20)
+  stint.exception('x'.repeat(200), { process: 'job' })
+  expect(drops).toEqual(['exception job: too many events are waiting: the server answered 503: not now'])
+  await receiver.stop()
+  await stint.flush(20)
+  stint.exception('x'.repeat(200), { process: 'job' })
+  expect(drops[1]).toMatch(/: connection (refused|closed without an answer)$/)
+})
+
+test('reports an event that is not JSON as dropped', async () => {
+  receiver = startReceiver()
+  const stint = connect()
+  stint.metrics({ a: 1n } as never, { process: 'job' })
+  expect(drops).toHaveLength(1)
+  expect(drops[0]).toStartWith('metrics')
+  expect(await stint.flush()).toBe(true)
+  expect(receiver.batches).toEqual([])
+})
+
 test.each([400, 401, 403, 404, 413, 422, 301])('%i drops the batch and reports why', async (status) => {
   receiver = startReceiver(replies(() => problem(status, { location: 'http://127.0.0.1:1/' })))
   const stint = connect()

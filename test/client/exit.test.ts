@@ -1,9 +1,10 @@
 // The last events of a process, in each runtime that is here: at the end of its work, at a signal, and with a server that does not answer.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDeno, findNode, missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { type Receiver, runScript, startReceiver, writeClient } from './client-cast.ts'
+import { type Receiver, runScript, startReceiver, taken, writeClient } from './client-cast.ts'
 
 const dir = tempDir('client')
 const runtimes = [
@@ -46,14 +47,149 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     expect(kindsOf(`${name} quiet`)).toEqual(['start', 'metrics', 'end'])
   })
 
-  here('an error nobody catches ends the process as without the client', async () => {
+  const FAILED_RUN = ['start', 'exception', 'end failed']
+  const later = '() => new Promise((resolve) => setTimeout(resolve, 30_000))'
+  here.each([
+    ['an error that nobody catches', `await run(NAME, async () => { throw new Error('on purpose') })`, 1, FAILED_RUN],
+    ['an error in a synchronous run', `run(NAME, () => { throw new Error('on purpose') })`, 1, FAILED_RUN],
+    [
+      'a rejection that nobody handles',
+      `run(NAME, async () => { throw new Error('on purpose') })\nsetTimeout(() => {}, 30_000)`,
+      1,
+      FAILED_RUN,
+    ],
+    [
+      'an error in a timer in the middle of a run',
+      `run(NAME, ${later})\nsetTimeout(() => { throw new Error('on purpose') }, 20)`,
+      1,
+      FAILED_RUN,
+    ],
+    [
+      'process.exit() after a failed run',
+      `await run(NAME, async () => { throw 1 }).catch(() => process.exit(7))`,
+      7,
+      FAILED_RUN,
+    ],
+    ['process.exit() after a run', `run(NAME, () => {})\nprocess.exit(0)`, 0, ['start', 'end']],
+    ['process.exit(3) in the middle of a run', `await run(NAME, async () => process.exit(3))`, 3, FAILED_RUN],
+    ['process.exit(0) in the middle of a run', `await run(NAME, async () => process.exit(0))`, 0, ['start', 'end']],
+  ])('%s is recorded and ends the process as without the client', async (way, code, exitCode, kinds) => {
+    const process = `${name}: ${way}`
+    const script = await start(`
+      import process from 'node:process'
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ exitWaitMs: 20_000 })
+      const NAME = ${JSON.stringify(process)}
+      ${code}
+    `)
+    expect(await script.exited).toBe(exitCode)
+    const output = await script.output()
+    if (code.includes('on purpose')) expect(output).toContain('on purpose')
+    expect(output).not.toContain('stint:')
+    const events = receiver.events().filter((it) => it.process === process)
+    expect(events.map(({ kind, failed }) => (failed ? `${kind} failed` : kind))).toEqual(kinds)
+    if (code.includes('on purpose')) expect(events[1]!.exception).toContain('on purpose')
+  })
+
+  here('a batch that is in flight when the process ends is stored once: it is sent again as it was', async () => {
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const slow = startReceiver((_, n) => (n === 0 ? answered.then(taken) : taken()))
+    const script = await start(
+      `
+      import process from 'node:process'
+      import { createStint } from './stint.mjs'
+      const stint = createStint({ exitWaitMs: 20_000, flushMs: 1 })
+      stint.start('in flight')
+      setTimeout(() => process.exit(0), 200)
+    `,
+      slow.url,
+    )
+    expect(await script.exited).toBe(0)
+    answer()
+    expect(new Set(slow.events().map((event) => JSON.stringify(event))).size).toBe(1)
+    await slow.stop()
+  })
+
+  here('events that cannot be sent at the end stay in the backlog, or are reported with the reason', async () => {
+    const backlog = join(dir, `left-${name}`)
+    const script = await start(
+      `
+      import process from 'node:process'
+      import { createStint } from './stint.mjs'
+      const kept = createStint({ exitWaitMs: 100, backlog: process.env.BACKLOG })
+      kept.run('kept', () => {})
+      const lost = createStint({ exitWaitMs: 100 })
+      lost.run('lost', () => {})
+      process.exit(0)
+    `,
+      'http://127.0.0.1:1',
+      { BACKLOG: backlog },
+    )
+    expect(await script.exited).toBe(0)
+    expect(await script.output()).toBe(
+      'stint: 2 events dropped: the process ended before Stint accepted it: connection refused\n',
+    )
+    const [file] = readdirSync(backlog)
+    expect(readFileSync(join(backlog, file!), 'utf8').trimEnd().split('\n')).toHaveLength(2)
+  })
+
+  here('a failing run in a process that lives on does not wait for Stint', async () => {
+    const script = await start(
+      `
+      import process from 'node:process'
+      import { createStint } from './stint.mjs'
+      const stint = createStint({ exitWaitMs: 20_000, flushMs: 1, onDrop: () => {} })
+      const began = performance.now()
+      const failing = () => stint.run('served', async () => { throw new Error('refused') })
+      for (let i = 0; i < 100; i++) await failing().catch(() => {})
+      process.on('unhandledRejection', () => {
+        console.log(performance.now() - began < 10_000 ? 'fast' : 'slow')
+        process.kill(process.pid, 'SIGKILL')
+      })
+      failing()
+    `,
+      silent.url,
+    )
+    await script.exited
+    expect(await script.output()).toBe('fast\n')
+  })
+
+  here('SIGTERM in the middle of a run ends it as failed', async () => {
     const script = await start(`
       import { createStint } from './stint.mjs'
       const { run } = createStint({ exitWaitMs: 20_000 })
-      await run('${name} thrown', async () => { throw new Error('on purpose') })
+      run('${name} cut', ${later})
+      console.log('ready')
     `)
-    expect(await script.exited).toBe(1)
-    expect(await script.output()).toContain('on purpose')
+    await script.prints('ready')
+    script.kill('SIGTERM')
+    expect(await script.exited).toBe(128)
+    const [, exception, end] = receiver.events().filter((it) => it.process === `${name} cut`)
+    expect(exception!.exception).toBe('the process was ended by SIGTERM in the middle of this run')
+    expect(end).toMatchObject({ kind: 'end', failed: true })
+  })
+
+  here('a thread of the caller that fails is recorded', async () => {
+    const thread = join(dir, `thread-${name}.mjs`)
+    await Bun.write(
+      thread,
+      `
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ exitWaitMs: 20_000 })
+      await run('${name} thread', async () => { throw new Error('on purpose') })
+    `,
+    )
+    const script = await start(`
+      import { Worker } from 'node:worker_threads'
+      const worker = new Worker(${JSON.stringify(thread)})
+      worker.on('error', ({ message }) => console.log(message.includes('on purpose')))
+    `)
+    await script.exited
+    expect(await script.output()).toContain(name === 'deno' ? 'on purpose' : 'true')
+    expect(kindsOf(`${name} thread`)).toEqual(['start', 'exception', 'end'])
   })
 
   here('SIGTERM ends a process that does not handle it, by that signal, after the last events', async () => {
@@ -104,7 +240,7 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
       silent.url,
     )
     expect(await script.exited).toBe(0)
-    expect(await script.output()).toMatch(/^fast\nsoon\nstint: an event was dropped: [^\n]*\n$/)
+    expect(await script.output()).toMatch(/^fast\nsoon\nstint: 2 events dropped: [^\n]*\n$/)
   })
 
   here('events that are given up at the end are reported, those in the backlog are not', async () => {
@@ -126,9 +262,35 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     )
     expect(await script.exited).toBe(0)
     const reason = 'the process ended before Stint accepted it'
-    expect(await script.output()).toBe(
-      `start: ${reason}\nend: ${reason}\nstint: an event was dropped: ${reason} (2 since the last message)\n`,
+    expect(await script.output()).toBe(`start: ${reason}\nend: ${reason}\nstint: 2 events dropped: ${reason}\n`)
+  })
+})
+
+describe.skipIf(missing('deno') !== undefined)('deno', () => {
+  const launch = (permissions: readonly string[], way: string, exitWaitMs = 20_000) =>
+    runScript(
+      [findDeno() ?? 'deno', 'run', '--no-lock', '--no-prompt', ...permissions],
+      dir,
+      `
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ url: '${receiver.url}', key: 'k', exitWaitMs: ${exitWaitMs} })
+      run('deno ${way}', () => Deno.exit(4))
+    `,
+      {},
     )
+
+  test('Deno.exit() sends the last events with no other permission than the net', async () => {
+    const script = await launch(['--allow-net'], 'alone')
+    expect(await script.exited).toBe(4)
+    expect(await script.output()).toBe('')
+    expect(kindsOf('deno alone')).toEqual(['start', 'exception', 'end'])
+  })
+
+  test('a missing permission is reported once', async () => {
+    const script = await launch(['--allow-env'], 'locked', 100)
+    expect(await script.exited).toBe(4)
+    expect(await script.output()).toMatch(/^stint: 3 events dropped: [^\n]*--allow-net[^\n]*\n$/)
+    expect(kindsOf('deno locked')).toEqual([])
   })
 })
 

@@ -15,7 +15,7 @@ const PACK = join(ROOT, 'src/deploy/pack/pack.ts')
 const HERE = `linux-${arch()}`
 const dir = tempDir('pack')
 const dist = join(dir, 'dist')
-const MAX_CLIENT_BYTES = 6 * 1024
+const MAX_CLIENT_BYTES = 8 * 1024
 
 let app: TestApp
 beforeAll(async () => {

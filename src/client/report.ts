@@ -1,0 +1,55 @@
+// Says what went wrong on stderr, at most once a minute and at the end of the process. The numbers of its lines add up
+// to the events that were dropped.
+import { monotonicMs } from './event-times.ts'
+import type { Dropped, Options } from './settings.ts'
+
+export interface Report {
+  warn(text: string): void
+  /** `line` is the event in JSON. */
+  drop(line: string, reason: string): void
+  /** At the end of the process: prints what is left, and what `work` adds to it, at once. */
+  close(work: () => void): void
+}
+
+const EVERY_MS = 60_000
+
+export function createReport(onDrop: Options['onDrop']): Report {
+  const warnings = new Set<string>()
+  /** How many, by reason. */
+  const dropped = new Map<string, number>()
+  let printedAt = Number.NEGATIVE_INFINITY
+  let isCollecting = false
+
+  function print(): void {
+    if (isCollecting || monotonicMs() - printedAt < EVERY_MS) return
+    for (const [reason, count] of dropped)
+      warnings.add(`${count} ${count === 1 ? 'event' : 'events'} dropped: ${reason}`)
+    if (warnings.size > 0) printedAt = monotonicMs()
+    for (const text of warnings) console.warn(`stint: ${text}`)
+    warnings.clear()
+    dropped.clear()
+  }
+
+  return {
+    warn(text) {
+      warnings.add(text)
+      print()
+    },
+    drop(line, reason) {
+      try {
+        if (onDrop !== undefined) return onDrop(JSON.parse(line) as Dropped, reason)
+        dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+        print()
+      } catch {
+        // the caller's own fault must not end the sending
+      }
+    },
+    close(work) {
+      isCollecting = true
+      work()
+      isCollecting = false
+      printedAt = Number.NEGATIVE_INFINITY
+      print()
+    },
+  }
+}
