@@ -30,6 +30,7 @@ const PROBLEMS = {
   busy: { status: 503, title: 'Too much is being sent at once' },
   spool_full: { status: 503, title: 'The spool is full' },
   disk_low: { status: 503, title: 'The disk is almost full' },
+  node_id_in_use: { status: 503, title: 'Another Stint uses this NODE_ID' },
   spool_missing: { status: 503, title: 'The spool directory is missing' },
   store_unavailable: { status: 503, title: 'The store does not answer' },
   stopping: { status: 503, title: 'Stint is stopping' },

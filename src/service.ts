@@ -97,6 +97,7 @@ const stopWork = (rooms: Rooms): Promise<void> =>
     () => rooms.eraseAccounts.stop(),
     () => Promise.all([rooms.shippers.points.stop(), rooms.shippers.exceptions.stop()]),
     () => rooms.nodeLease.stop(),
+    () => rooms.sharedNodes.close(),
     () => rooms.stores.close(),
   ])
 

@@ -47,7 +47,7 @@ export function register(program: Program, io: Io): void {
     })
 }
 
-function describeHealth({ spools, destinations, dead }: Health): string {
+function describeHealth({ spools, destinations, dead, warnings }: Health): string {
   const rows = KINDS.map((kind) => {
     const [{ store, state, reason }, { records, oldest_s }] = [destinations[kind], spools[kind]]
     const waiting = records === 0 ? '0' : `${records}, oldest ${formatDuration(oldest_s * 1000)}`
@@ -55,7 +55,8 @@ function describeHealth({ spools, destinations, dead }: Health): string {
   })
   const letters =
     dead.own === 0 ? '' : `${dead.own} dead ${dead.own === 1 ? 'letter' : 'letters'}; see stint dead list.\n`
-  return `${formatTable(['EVENTS', 'STORE', 'STATE', 'WAITING'], rows)}${letters}`
+  const faults = warnings.map(({ detail }) => `Warning: ${detail}\n`).join('')
+  return `${formatTable(['EVENTS', 'STORE', 'STATE', 'WAITING'], rows)}${letters}${faults}`
 }
 
 /** Rounded down: 100 % means that nothing is left. */

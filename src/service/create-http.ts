@@ -14,6 +14,7 @@ import type { Questions } from '../query/questions.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { localUrl } from './open-watch-room.ts'
 import { renderMetrics } from './report.ts'
+import { nodeWarnings, rivalText } from './shared-nodes.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
 const READS_PER_SECOND = 50
@@ -85,6 +86,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       accounts,
       watches: rooms.watches.stats,
       node: config.nodeId,
+      warnings: () => nodeWarnings(rooms.nodeLease, rooms.sharedNodes),
       nowUs: stampClock.nowUs,
     },
     console: createConsole(keyHeader),
@@ -155,11 +157,13 @@ async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, acco
 }
 
 /** A spool that is busy takes events again with its next commit, long before anybody has acted on the answer. */
-function unready({ spools }: Rooms): Problem | undefined {
+function unready({ spools, nodeLease }: Rooms): Problem | undefined {
   if (spools.points.isGone() || spools.exceptions.isGone())
     return new Problem('spool_missing', 'The directory of a spool was deleted. Restore DATA_DIR and start Stint again.')
   const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
-  return refusal && SPOOL_REFUSALS[refusal]()
+  if (refusal) return SPOOL_REFUSALS[refusal]()
+  const rival = nodeLease.rival()
+  if (rival && !rival.isOurs) return new Problem('node_id_in_use', rivalText(rival))
 }
 
 // Measures how long each question takes, failed ones too.

@@ -25,6 +25,7 @@ import { createNodeLease, type NodeLease } from '../store/node-lease.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
 import { openWatchRoom } from './open-watch-room.ts'
+import { openSharedNodes, type SharedNodes } from './shared-nodes.ts'
 
 /** Firing alerts that Prometheus is shown. */
 const MAX_FIRING = 1000
@@ -47,6 +48,7 @@ export interface Rooms {
   readonly stampClock: StampClock
   readonly stores: Stores
   readonly nodeLease: NodeLease
+  readonly sharedNodes: SharedNodes
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
   readonly questions: Questions
@@ -76,16 +78,18 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     log,
   })
   const ownStamps = createOwnStamps(files.movedStamps)
+  const sharedNodes = openSharedNodes(config, log)
   const opened = { ...base, ...files, lock, stampClock, ownStamps, stores }
   const watches = openWatchRoom(opened)
   return {
     ...opened,
     nodeLease: createNodeLease({
-      leases: stores.leases,
+      leases: [...stores.leases, ...sharedNodes.leases],
       nodeId: config.nodeId,
       dataDirId: readDataDirId(config.dataDir),
       log,
     }),
+    sharedNodes,
     shippers: { points: createShipperTo('points', opened), exceptions: createShipperTo('exceptions', opened) },
     eraseAccounts: createEraseAccounts({
       removals: files.accounts.removals,

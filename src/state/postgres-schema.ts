@@ -180,4 +180,14 @@ export const migrations: readonly string[] = [
   );
   CREATE INDEX maintenance_by_account ON maintenance (account);
   `,
+  `
+  -- Leases of NODE_IDs (../store/node-lease.ts), and which of these nodes keep events in an embedded engine.
+  CREATE TABLE node_lease (
+    data_dir TEXT PRIMARY KEY,
+    node     INTEGER NOT NULL,
+    held     INTEGER NOT NULL,
+    embedded INTEGER NOT NULL,
+    at_us    BIGINT NOT NULL
+  );
+  `,
 ]

@@ -28,6 +28,11 @@ export const WatchHealth = Type.Object({
 })
 export type WatchHealth = Static<typeof WatchHealth>
 
+export const HEALTH_WARNINGS = ['node_id_in_use', 'events_split'] as const
+
+export const HealthWarning = Type.Object({ code: choice(HEALTH_WARNINGS), detail: Type.String() })
+export type HealthWarning = Static<typeof HealthWarning>
+
 export const Health = Type.Object({
   node: Type.Integer({
     minimum: 0,
@@ -40,6 +45,7 @@ export const Health = Type.Object({
     own: Count,
     total: Type.Optional(Type.Integer({ minimum: 0, description: 'Of all accounts; only the operator sees it.' })),
   }),
+  warnings: Type.Array(HealthWarning, { description: 'Faults in how the nodes are set up, for the operator to fix.' }),
 })
 export type Health = Static<typeof Health>
 
@@ -58,6 +64,7 @@ export const SHOW_HEALTH = defineRoute('GET /api/health', {
       spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },
       destinations: { points: DESTINATION, exceptions: { ...DESTINATION, store: 'clickhouse', state: 'idle' } },
       dead: { own: 0, total: 2 },
+      warnings: [],
     }),
   },
   problems: LOCAL_QUESTION_PROBLEMS,
@@ -76,7 +83,7 @@ export const READYZ = defineRoute('GET /readyz', {
   access: 'anyone',
   summary: 'Can the spools take an event?',
   answers: { 200: { description: 'They can', body: 'ready\n' } },
-  problems: ['spool_full', 'disk_low', 'spool_missing', 'stopping', 'internal'],
+  problems: ['spool_full', 'disk_low', 'spool_missing', 'node_id_in_use', 'stopping', 'internal'],
 })
 
 export const SHOW_METRICS = defineRoute('GET /metrics', {

@@ -144,11 +144,23 @@ describe.skipIf(lacks('chdb', 'influxd'))('a NODE_ID that another DATA_DIR uses'
   )
 
   test(
-    'does not prevent a start while the stores are away or do not answer',
+    'does not prevent a start while the stores are away, and is noticed when one is back',
     async () => {
       await expect(stint(stores.settings).start()).rejects.toThrow('NODE_ID 3 is in use')
       for (const proxy of [stores.influxProxy, stores.clickhouseProxy]) proxy.setDown(true)
-      await stint(stores.settings).start()
+      const later = stint(stores.settings)
+      await later.start()
+      const caller = await later.signUp('later@example.com')
+      const ready = async () => {
+        const answer = await fetch(`${later.url}/readyz`)
+        return answer.ok ? 'ready' : ((await answer.json()) as { code: string }).code
+      }
+      expect(await ready()).toBe('ready')
+      for (const proxy of [stores.influxProxy, stores.clickhouseProxy]) proxy.setDown(false)
+      await until('it is noticed', async () => (await ready()) === 'node_id_in_use')
+      const health = (await (await caller.get('/api/health')).json()) as { warnings: { code: string }[] }
+      expect(health.warnings.map(({ code }) => code)).toEqual(['node_id_in_use'])
+      expect((await caller.post('/v1/start', { process: 'p' })).status).toBe(201)
     },
     TIMEOUT_MS,
   )

@@ -66,7 +66,8 @@ export function openHealthPage(app: App): Page {
     ask: (signal) => api.get<Health>('api/health', {}, signal),
     show(answer) {
       setText(summary, describeDead(answer.dead))
-      health.ready(nowMs(), deliveryCards(answer, nowMs()), summary)
+      const warnings = answer.warnings.map(({ detail }) => note(detail))
+      health.ready(nowMs(), ...warnings, deliveryCards(answer, nowMs()), summary)
     },
     fail: (error) => health.fail(error, () => healthPoll.now()),
   })

@@ -9,7 +9,7 @@ import type { Shipper } from '../../ship/shipper.ts'
 import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
 import type { Sink } from '../../store/sink.ts'
-import { LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
+import { type HealthWarning, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
 import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { createMount } from '../mount.ts'
@@ -37,8 +37,8 @@ export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
     .get(SHOW_METRICS.path, async () => new Response(await renderMetrics(), METRICS_TEXT), describeRoute(SHOW_METRICS))
 }
 
-// GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters; why a delivery is
-// paused and how many dead letters there are in all is the operator's business: a store's words may quote other accounts' events.
+// GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters;
+// the reason of a pause and the number of all dead letters are for the operator: a store's words may quote other accounts.
 type Both<T> = Readonly<Record<Destination, T>>
 
 export interface HealthDeps {
@@ -51,6 +51,7 @@ export interface HealthDeps {
   watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
   /** NODE_ID. */
   readonly node: number
+  warnings(): HealthWarning[]
   nowUs(): number
 }
 
@@ -87,6 +88,7 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
         own: health.deadLetters.count(account),
         ...(isOperator && { total: health.deadLetters.stats().total }),
       },
+      warnings: health.warnings(),
     }
   })
   return app

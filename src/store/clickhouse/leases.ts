@@ -24,6 +24,7 @@ export function createClickHouseLeases(client: ClickHouseClient, { database, nod
   return {
     store: 'ClickHouse',
     async read(nodeId) {
+      await create()
       return await client.select<{ dataDirId: string; ageS: number }>(
         `SELECT data_dir AS dataDirId, toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(max(at))) / 1000 AS ageS FROM ${nodes} ` +
           `WHERE node = {node:UInt8} GROUP BY data_dir HAVING argMax(held, at) AND ageS < ${FRESH_S}`,

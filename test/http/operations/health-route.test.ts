@@ -27,6 +27,7 @@ const app = new Elysia().use(
       accounts: { isOperator: (id) => id === 'ada' },
       watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
       node: 7,
+      warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
       nowUs: () => NOW_US,
     },
   }),
@@ -41,6 +42,8 @@ const SPOOLS = {
 }
 const IDLE = { store: 'clickhouse', state: 'idle', since: SINCE }
 
+const WARNINGS = [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }]
+
 test('the operator sees why delivery is paused and the total number of dead letters', async () => {
   expect(await askAs('ada')).toEqual({
     node: 7,
@@ -51,6 +54,7 @@ test('the operator sees why delivery is paused and the total number of dead lett
       exceptions: IDLE,
     },
     dead: { own: 2, total: 5 },
+    warnings: WARNINGS,
   })
 })
 
@@ -61,6 +65,7 @@ test('other accounts see that delivery is paused and their own dead letters', as
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
     dead: { own: 0 },
+    warnings: WARNINGS,
   })
 })
 
