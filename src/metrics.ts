@@ -31,7 +31,7 @@ const GAUGES = {
   notificationsOldestSeconds: ['stint_notifications_oldest_seconds', 'Age of the oldest one'],
   spoolLimitBytes: ['stint_spool_limit_bytes', 'Size at which the spool refuses events', 'destination'],
   diskFreeBytes: ['stint_disk_free_bytes', 'Free space of the file system that holds DATA_DIR'],
-  buildInfo: ['stint_build_info', 'The running version; the value is always 1', 'version', 'runtime'],
+  buildInfo: ['stint_build_info', 'The running version; the value is always 1', 'version', 'commit', 'runtime'],
   clockLeadSeconds: ['stint_clock_lead_seconds', 'How far the stamps are ahead of the wall clock'],
 } as const satisfies Record<string, Row>
 

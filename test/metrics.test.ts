@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import v8 from 'node:v8'
 import { createMetrics } from '../src/metrics.ts'
 import { problemTable } from '../src/problem.ts'
+import { readVersion } from '../src/version.ts'
 import { startApp } from './support/app.ts'
 
 let app: Awaited<ReturnType<typeof startApp>>
@@ -108,9 +109,9 @@ describe('from the first scrape on', () => {
 
   test('has build info, free space and spool limits', async () => {
     const families = await scrape()
-    const { version } = await import('../package.json')
+    const { version, commit = '' } = readVersion()
     expect(families.get('stint_build_info')!.samples).toEqual([
-      { name: 'stint_build_info', labels: { version, runtime: `bun ${Bun.version}` }, value: 1 },
+      { name: 'stint_build_info', labels: { version, commit, runtime: `bun ${Bun.version}` }, value: 1 },
     ])
     expect(families.get('stint_disk_free_bytes')!.samples[0]!.value).toBeGreaterThan(2 ** 20)
     const limits = families.get('stint_spool_limit_bytes')!.samples

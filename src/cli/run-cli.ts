@@ -1,6 +1,8 @@
 // One command line from its arguments to its exit code: 0 done, 1 refused or failed, 2 usage error. A command is registered by a file that
 // exports `register(program, io)`; it throws a CliError to end with a message and another exit code.
+
 import packageJson from '../../package.json' with { type: 'json' }
+import { formatVersion, readVersion } from '../version.ts'
 import { CliError, EXIT_REFUSED, type Io } from './io.ts'
 import { createProgram, type Program, parsingExitCode, upToUnknown } from './program.ts'
 
@@ -34,7 +36,7 @@ Exit code: 0 done, 1 refused or failed, 2 usage error.`
 
 /** `args` without the program's own name. Never throws. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
-  const program = createProgram(io, packageJson.description, packageJson.version, HELP)
+  const program = createProgram(io, packageJson.description, formatVersion(readVersion()), HELP)
   try {
     for (const load of filesOf(args)) (await load()).register(program, io)
     await program.parseAsync(upToUnknown(program, args), { from: 'user' })

@@ -13,7 +13,7 @@ import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { localUrl } from './open-watch-room.ts'
-import { renderMetrics } from './report.ts'
+import { renderMetrics, VERSION } from './report.ts'
 import { nodeWarnings, rivalText } from './shared-nodes.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
@@ -85,6 +85,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       deadLetters,
       accounts,
       watches: rooms.watches.stats,
+      version: VERSION,
       node: config.nodeId,
       warnings: () => nodeWarnings(rooms.nodeLease, rooms.sharedNodes),
       nowUs: stampClock.nowUs,

@@ -1,16 +1,17 @@
 // Reports to the operator: metrics, the lead of the clock, how to create the first account.
 import { statfs } from 'node:fs/promises'
-import packageJson from '../../package.json' with { type: 'json' }
 import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
 import { AUDIT_ACTIONS } from '../http/accounts/account-routes.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
+import { readVersion } from '../version.ts'
 import { CHANNEL_KINDS } from '../wire/channels.ts'
 import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 import { EXPORT_TRACES } from '../wire/other-protocols.ts'
 import type { Rooms } from './open-rooms.ts'
 
+export const VERSION = readVersion()
 const LEAD_LOGGED_US = 1_000_000
 const LEAD_CHECKED_EVERY_MS = 10_000
 
@@ -37,7 +38,7 @@ export async function renderMetrics(rooms: Rooms): Promise<string> {
     metrics.parked.labels(destination).set(shippers[destination].status().state === 'parked' ? 1 : 0)
   }
   metrics.clockLeadSeconds.set(stampClock.leadUs() / 1e6)
-  metrics.buildInfo.labels(packageJson.version, `bun ${Bun.version}`).set(1)
+  metrics.buildInfo.labels(VERSION.version, VERSION.commit ?? '', `bun ${Bun.version}`).set(1)
   const disk = await statfs(config.dataDir).catch(() => undefined)
   if (disk !== undefined) metrics.diskFreeBytes.set(disk.bavail * disk.bsize)
   return metrics.registry.metrics()

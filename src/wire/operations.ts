@@ -34,6 +34,8 @@ export const HealthWarning = Type.Object({ code: choice(HEALTH_WARNINGS), detail
 export type HealthWarning = Static<typeof HealthWarning>
 
 export const Health = Type.Object({
+  version: Type.String({ description: 'Semantic version of the server.' }),
+  commit: Type.Optional(Type.String({ description: 'The first 12 digits of its commit, where they are known.' })),
   node: Type.Integer({
     minimum: 0,
     description: 'NODE_ID of the node that answers. Spools, deliveries and dead letters are its own.',
@@ -59,6 +61,8 @@ export const SHOW_HEALTH = defineRoute('GET /api/health', {
   parameters: [],
   answers: {
     200: json('The health', Health, {
+      version: '1.1.0',
+      commit: '0123456789ab',
       node: 0,
       watches: { firing: 0, unknown: false, waiting: 0 },
       spools: { points: SPOOL, exceptions: { records: 0, bytes: 0, oldest_s: 0 } },

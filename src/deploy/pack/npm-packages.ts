@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import { readHead } from '../../version.ts'
 import { type ArchiveFile, toTarGz } from './archive.ts'
 
 const ROOT = join(import.meta.dir, '../../..')
@@ -58,6 +59,7 @@ export function packServer(root: PackageJson): Uint8Array {
     type: 'module',
     bin: { server: 'bin/server.js', stint: 'bin/stint.js' },
     engines: { node: '>=20' },
+    gitHead: readHead(),
     dependencies: { ...dependencies, bun },
     optionalDependencies,
   }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readHead } from '../../version.ts'
 import { packClient, packServer, readPackageJson } from './npm-packages.ts'
 import { packSdist, packWheel } from './python-packages.ts'
 import { createSbom, type LockedPackage, readLock } from './read-lock.ts'
@@ -54,6 +55,7 @@ function packBinary(platform: string, target: string): void {
     [
       process.execPath,
       ...['build', '--compile', `--target=${target}`, '--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
+      ...['--define', `STINT_COMMIT=${JSON.stringify(readHead() ?? '')}`],
       ...['src/cli/main.ts', '--outfile', join(DIST, name)],
     ],
     { cwd: ROOT },

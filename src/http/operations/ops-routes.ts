@@ -9,6 +9,7 @@ import type { Shipper } from '../../ship/shipper.ts'
 import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
 import type { Sink } from '../../store/sink.ts'
+import type { Version } from '../../version.ts'
 import { type HealthWarning, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
 import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
@@ -49,6 +50,7 @@ export interface HealthDeps {
   readonly accounts: Pick<Accounts, 'isOperator'>
   /** The state of one account's watches; `unknown` counts it when its watches could not be judged. */
   watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
+  readonly version: Version
   /** NODE_ID. */
   readonly node: number
   warnings(): HealthWarning[]
@@ -69,6 +71,7 @@ export function healthRoute({ accountOf, health }: HealthRouteDeps) {
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
     return {
+      ...health.version,
       node: health.node,
       watches: { firing, unknown: unknown > 0, waiting: outbox.waiting },
       spools: eachOf((destination) => {

@@ -28,6 +28,7 @@ const app = new Elysia().use(
       watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
       node: 7,
       warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
+      version: { version: '1.2.3' },
       nowUs: () => NOW_US,
     },
   }),
@@ -46,6 +47,7 @@ const WARNINGS = [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every n
 
 test('the operator sees why delivery is paused and the total number of dead letters', async () => {
   expect(await askAs('ada')).toEqual({
+    version: '1.2.3',
     node: 7,
     watches: { firing: 1, unknown: false, waiting: 4 },
     spools: SPOOLS,
@@ -60,6 +62,7 @@ test('the operator sees why delivery is paused and the total number of dead lett
 
 test('other accounts see that delivery is paused and their own dead letters', async () => {
   expect(await askAs('eve')).toEqual({
+    version: '1.2.3',
     node: 7,
     watches: { firing: 0, unknown: false, waiting: 4 },
     spools: SPOOLS,
