@@ -1,8 +1,9 @@
 // How far events with their own time were moved, so that a retry gets the same stamp after a restart (event/own-stamps.ts). Invariants:
 //   1. what `keep` resolved for survives kill -9 and power loss: records that come together share one write and one fdatasync;
 //   2. after a failed write nobody knows what the file holds, so the next one writes a whole new file and renames it into place;
-//   3. at most MAX_ENTRIES are kept, the oldest are forgotten first, as are times that nobody may send any more.
-// The file is a header of 8 bytes and records of 24: time, content, moves, CRC-32 of these 20 bytes. A torn tail is cut at the start.
+//   3. at most MAX_ENTRIES are kept, the oldest are forgotten first, as are times that nobody may send any more;
+//   4. damage costs the records that it hit, and no other.
+// The file is a header of 8 bytes and records of 24: time, content, moves, CRC-32 of these 20 bytes.
 import { chmodSync, readFileSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -146,25 +147,22 @@ function readEntries(path: string, log: Logger): Entry[] {
       cause,
     })
   }
-  const version = bytes.subarray(0, HEADER.length)
-  if (
-    version.length === HEADER.length &&
-    version.subarray(0, 7).equals(HEADER.subarray(0, 7)) &&
-    !version.equals(HEADER)
-  )
-    throw new Error(`${path} was written by a newer Stint: start that one, or move the file away`)
   const entries: Entry[] = []
-  let at = HEADER.length
-  for (; version.equals(HEADER) && at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
+  for (let at = HEADER.length; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
     const record = bytes.subarray(at, at + RECORD_BYTES)
-    if (record.readUInt32LE(20) !== Bun.hash.crc32(record.subarray(0, 20))) break
+    if (record.readUInt32LE(20) !== Bun.hash.crc32(record.subarray(0, 20))) continue
     entries.push({
       atUs: Number(record.readBigUInt64LE(0)),
       content: record.readBigUInt64LE(8),
       moved: record.readUInt32LE(16),
     })
   }
-  if (bytes.length > 0 && at !== bytes.length)
-    log.warn({ path, lost_bytes: bytes.length - at }, 'a damaged end of the list of moved stamps was dropped')
+  const header = bytes.subarray(0, HEADER.length)
+  const isWhole = header.equals(HEADER)
+  if (!isWhole && entries.length === 0 && header.subarray(0, 7).equals(HEADER.subarray(0, 7)))
+    throw new Error(`${path} was written by a newer Stint: start that one, or move the file away`)
+  const lostBytes = bytes.length - HEADER.length - entries.length * RECORD_BYTES
+  if (bytes.length > 0 && (!isWhole || lostBytes > 0))
+    log.warn({ path, lost_bytes: lostBytes }, 'damaged parts of the list of moved stamps were skipped')
   return entries
 }
