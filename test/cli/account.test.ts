@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { createPerson } from './cli-cast.ts'
 
 const server = serveAccounts()
@@ -192,11 +193,10 @@ describe('an unreachable server', () => {
       'stint: \\x1b[31mNo. a\\rb\n  \\x1b]0;x\\x07 c\\nd\n',
     ],
   ])('%s that answers instead is recognised', async (_, answer, expected) => {
-    using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
-    const { exitCode, stderr } = await createPerson(`http://127.0.0.1:${other.port}`).run(
-      'account login --email a@b.cd --password-stdin',
-      { stdin: 'x' },
-    )
+    using other = startReceiver(answer)
+    const { exitCode, stderr } = await createPerson(other.url).run('account login --email a@b.cd --password-stdin', {
+      stdin: 'x',
+    })
     expect(exitCode).toBe(1)
     expect(stderr).toContain(expected)
   })

@@ -3,6 +3,7 @@ import { formatLocalTime } from '../../src/cli/format-time.ts'
 import { systemClock } from '../../src/clock.ts'
 import { ADA, createManualClock } from '../account/accounts-cast.ts'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { createPerson } from './cli-cast.ts'
 
 /** For the server it is two hours ago: an overlap of one hour has ended by now. */
@@ -159,16 +160,8 @@ test.each([
 
 test('ignores a trailing slash of STINT_URL and keeps its path', async () => {
   expect((await person.run('key list', { env: { STINT_URL: `${server.url}/` } })).exitCode).toBe(0)
-  const paths: string[] = []
-  using other = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      paths.push(new URL(request.url).pathname)
-      return Response.json({ title: 'x' }, { status: 403 })
-    },
-  })
-  const env = { STINT_URL: `http://127.0.0.1:${other.port}/behind/a/proxy/` }
+  using other = startReceiver(() => Response.json({ title: 'x' }, { status: 403 }))
+  const env = { STINT_URL: `${other.url}/behind/a/proxy/` }
   await person.run('account login --email a@b.cd --password-stdin', { stdin: 'x', env })
-  expect(paths).toEqual(['/behind/a/proxy/api/session'])
+  expect(other.requests.map(({ path }) => path)).toEqual(['/behind/a/proxy/api/session'])
 })

@@ -2,6 +2,7 @@
 // answers as a test says, for answers that the real server gives only in trouble.
 import { join } from 'node:path'
 import { bundleClient } from '../../src/deploy/pack/npm-packages.ts'
+import { startReceiver as startServer } from '../support/receiver.ts'
 
 export type Sent = Readonly<Record<string, unknown>> & { readonly kind: string }
 
@@ -25,25 +26,16 @@ export const taken = () => Response.json({ accepted: 1, refused: 0, items: [] },
 /** `answer` gets each batch and its number from 0 on. */
 export function startReceiver(answer: (batch: Batch, n: number) => Reply = taken): Receiver {
   const batches: Batch[] = []
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      const bytes = new Uint8Array(await request.arrayBuffer())
-      const batch = {
-        bytes,
-        headers: request.headers,
-        events: JSON.parse(Buffer.from(Bun.gunzipSync(bytes)).toString()),
-      }
-      batches.push(batch)
-      return answer(batch, batches.length - 1)
-    },
+  const { url, close } = startServer(({ bytes, headers }) => {
+    const events = JSON.parse(Buffer.from(Bun.gunzipSync(new Uint8Array(bytes))).toString())
+    batches.push({ bytes, headers, events })
+    return answer(batches.at(-1)!, batches.length - 1)
   })
   return {
-    url: `http://127.0.0.1:${server.port}`,
+    url,
     batches,
     events: () => batches.flatMap(({ events }) => events),
-    stop: () => server.stop(true),
+    stop: close,
   }
 }
 

@@ -4,23 +4,12 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withServer } from '../../src/demo/run-server.ts'
 import { missing } from '../support/needs.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const never = new AbortController().signal
 const MAIN = join(import.meta.dir, '../../src/demo/main.ts')
-
-/** Counts what reaches a store or a port that the demo has no business with. */
-function watchPort() {
-  let requests = 0
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(String(++requests)) })
-  return {
-    port: server.port,
-    url: `http://127.0.0.1:${server.port}`,
-    requests: () => requests,
-    stop: () => server.stop(true),
-  }
-}
 
 const isGone = async (url: string) =>
   !(await fetch(`${url}/livez`).then(
@@ -29,7 +18,7 @@ const isGone = async (url: string) =>
   ))
 
 test.skipIf(missing('chdb') !== undefined)('the demo ignores the settings of its caller', async () => {
-  const other = watchPort()
+  const other = startReceiver() // a store and a port that the demo has no business with
   const [tmp, cwd] = [tempDir('demo-tmp'), tempDir('demo-cwd')]
   const settings = {
     INFLUX_URL: other.url,
@@ -68,9 +57,9 @@ test.skipIf(missing('chdb') !== undefined)('the demo ignores the settings of its
   expect(await child.exited).toBe(0)
   await reading
   expect(await isGone(url)).toBe(true)
-  expect(other.requests()).toBe(0)
+  expect(other.requests).toEqual([])
   expect(readdirSync(tmp).filter((name) => name.startsWith('stint-demo-'))).toEqual([])
-  other.stop()
+  await other.close()
 })
 
 test.skipIf(missing('chdb') !== undefined)('a demo that fails leaves no server behind', async () => {

@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
-import { type Caller, createStintProcess, freePort } from '../support/process.ts'
+import { takePort } from '../support/ports.ts'
+import { type Caller, createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -12,7 +13,7 @@ const RULES = join(import.meta.dir, '../../src/deploy/prometheus-rules.yml')
 
 describe.skipIf(missing('prometheus') !== undefined || missing('chdb') !== undefined)('Prometheus', () => {
   const stint = createStintProcess()
-  const address = `127.0.0.1:${freePort()}`
+  const address = `127.0.0.1:${takePort()}`
   let caller: Caller
   let child: Bun.Subprocess | undefined
 

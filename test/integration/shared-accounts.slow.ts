@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineMissing } from '../support/engine.ts'
-import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
+import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
 import { missing } from '../support/needs.ts'
 import { readAll, untilShipped } from '../support/oracle.ts'
+import { takePort } from '../support/ports.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -60,7 +61,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
 
   beforeAll(async () => {
     postgres = await startPostgres({ log_statement: 'all', log_parameter_max_length: '0' })
-    const port = freePort()
+    const port = takePort()
     clickhouse = clickHouseOn(port, join(dir, 'clickhouse'))
     await clickhouse.start()
     const settings = {
@@ -175,7 +176,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
   test.skipIf(missing('haproxy') !== undefined)(
     'behind HAProxy, with nodes killed under load, each event that was retried until it was accepted is stored once',
     async () => {
-      const port = freePort()
+      const port = takePort()
       const config = join(dir, 'haproxy.cfg')
       writeFileSync(config, haproxyConfig(port, [first, second]))
       const haproxy = Bun.spawn(['haproxy', '-db', '-f', config], { stdout: 'ignore', stderr: 'ignore' })

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineMissing } from '../support/engine.ts'
-import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
+import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
 import { missing } from '../support/needs.ts'
+import { takePort } from '../support/ports.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -82,7 +83,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
 
     beforeAll(async () => {
       postgres = await startPostgres()
-      const port = freePort()
+      const port = takePort()
       clickhouse = createFaultServer({
         command: [
           process.execPath,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineMissing } from '../support/engine.ts'
-import { createFaultServer, type FaultServer, freePort } from '../support/fault-server.ts'
+import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
 import {
   countSpooled,
@@ -14,6 +14,7 @@ import {
   type Timing,
   untilShipped,
 } from '../support/oracle.ts'
+import { takePort } from '../support/ports.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
@@ -61,7 +62,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('tw
   let underLoad: Caller
 
   beforeAll(async () => {
-    const port = freePort()
+    const port = takePort()
     clickhouse = createFaultServer({
       command: [
         process.execPath,

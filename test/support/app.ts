@@ -12,6 +12,7 @@ import type { Disk } from '../../src/spool/disk.ts'
 import type { Spool } from '../../src/spool/spool.ts'
 import type { Stores } from '../../src/store/open-stores.ts'
 import type { Sink } from '../../src/store/sink.ts'
+import { type Answer, keyHeader, PASSWORD, readAnswer } from './caller.ts'
 import { createMemorySource } from './memory-source.ts'
 import { createStepClock, type StepClock } from './step-clock.ts'
 import { tempDir } from './temp-dir.ts'
@@ -30,14 +31,6 @@ export interface AppOptions {
   readonly disk?: Partial<Record<Destination, Disk>>
   /** Returns the rooms to run with, given the real ones. */
   readonly replace?: (rooms: Rooms) => Rooms
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: whatever JSON came; the tests say what it must be
-  readonly json: any
 }
 
 export interface TestApp {
@@ -75,21 +68,13 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
   })
   const { url, rooms } = service
   const { account, keys } = await createCast(rooms)
-  const keyHeader = `x-${serviceName}-api-key`
 
   async function call(path: string, init: RequestInit & { key?: string | undefined } = {}): Promise<Answer> {
     const { key: secret, ...rest } = init
     const headers = new Headers(rest.headers)
-    if (secret !== undefined) headers.set(keyHeader, secret)
-    const response = await fetch(url + path, { redirect: 'manual', ...rest, headers })
-    const text = await response.text()
-    const isJson = /^application\/(problem\+)?json$/.test(response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: isJson && text ? JSON.parse(text) : undefined,
-    }
+    for (const [name, value] of Object.entries(secret === undefined ? {} : keyHeader(secret, serviceName)))
+      headers.set(name, value)
+    return readAnswer(await fetch(url + path, { redirect: 'manual', ...rest, headers }))
   }
 
   return {
@@ -161,7 +146,7 @@ async function createCast({ accounts, config }: Rooms): Promise<Pick<TestApp, 'a
   const setupCode = accounts.setupCode()
   const { account, key } = await accounts.create({
     email: 'ada@example.com',
-    password: 'a long enough password of a test',
+    password: PASSWORD,
     address: config.host,
     ...(setupCode !== undefined && { setupCode }),
   })

@@ -1,28 +1,27 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type BrowserPage, openPage } from './browser.ts'
 import { missing } from './needs.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
 import { until } from './until.ts'
 
 const HTML = '<p>Nothing here<script>fetch("/busy")</script>'
 
-let server: Bun.Server<undefined>
+let server: Receiver | undefined
 let opened: BrowserPage
 beforeAll(async () => {
   if (missing('chromium') !== undefined) return
-  server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
-    fetch: ({ url }) =>
-      url.endsWith('/busy')
-        ? new Response(null, { status: 503 })
-        : new Response(HTML, { headers: { 'content-type': 'text/html' } }),
-  })
-  opened = await openPage(server.url.origin)
-  await opened.page.goto(`${server.url.origin}/some#view`)
+  server = startReceiver(({ path }) =>
+    path === '/busy'
+      ? new Response(null, { status: 503 })
+      : new Response(HTML, { headers: { 'content-type': 'text/html' } }),
+  )
+  opened = await openPage(server.url)
+  await opened.page.goto(`${server.url}/some#view`)
   await until('a refused request', () => opened.complaints.length > 0)
 })
 afterAll(async () => {
   await opened?.close()
-  await server?.stop(true)
+  await server?.close()
 })
 
 test.skipIf(missing('chromium') !== undefined).each([

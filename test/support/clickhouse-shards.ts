@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { ServerAddress } from '../../src/store/clickhouse/client.ts'
 import { CLUSTER } from './clickhouse-bridge.ts'
 import { freshDatabase } from './engine.ts'
-import { createFaultServer, type FaultServer, freePort } from './fault-server.ts'
+import { createFaultServer, type FaultServer } from './fault-server.ts'
+import { takePort } from './ports.ts'
 import { tempDir } from './temp-dir.ts'
 
 const CREDENTIALS = { user: 'stint', password: 'pass-word-that-must-never-be-printed' }
@@ -16,7 +17,7 @@ export interface Shard {
 
 /** An engine that is `shards` local shards of its cluster; healthy when this resolves. */
 export async function startShard(shards = 1, database = freshDatabase()): Promise<Shard> {
-  const port = freePort()
+  const port = takePort()
   const url = `http://127.0.0.1:${port}`
   const child = join(import.meta.dir, 'fault-clickhouse-child.ts')
   const server = createFaultServer({

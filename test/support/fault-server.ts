@@ -55,10 +55,3 @@ export function createFaultServer({ command, isHealthy }: FaultServerOptions): F
     },
   }
 }
-
-export function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
-  return port
-}

@@ -2,9 +2,10 @@
 // and the settings with which Stint uses them.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createFaultServer, type FaultServer, freePort } from './fault-server.ts'
+import { createFaultServer, type FaultServer } from './fault-server.ts'
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
 import { findInfluxd } from './needs.ts'
+import { takePort } from './ports.ts'
 import type { Env } from './process.ts'
 import { tempDir } from './temp-dir.ts'
 
@@ -41,9 +42,9 @@ export interface FaultStoresOptions {
 export async function startFaultStores(options: FaultStoresOptions = {}): Promise<FaultStores> {
   const { lose = 0, random = Math.random, retentionSeconds = 0, shardSeconds } = options
   const dir = tempDir('stores')
-  const influxUrl = `http://127.0.0.1:${freePort()}`
+  const influxUrl = `http://127.0.0.1:${takePort()}`
   const influx = createInflux(join(dir, 'influx'), influxUrl)
-  const clickhousePort = freePort()
+  const clickhousePort = takePort()
   const clickhouseUrl = `http://127.0.0.1:${clickhousePort}`
   const clickhouse = createFaultServer({
     command: [

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findInfluxd, missing } from './needs.ts'
+import { takePort } from './ports.ts'
 import { tempDir } from './temp-dir.ts'
 
 const STARTUP_MS = 60_000
@@ -45,17 +46,10 @@ export function influxd(): Promise<Influxd> {
   return running
 }
 
-function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
-  return port
-}
-
 async function start(): Promise<Influxd> {
   if (binary === undefined) throw new Error(influxdMissing)
   const dir = tempDir('influxd')
-  const port = freePort()
+  const port = takePort()
   const url = `http://127.0.0.1:${port}`
   const args = [
     ['--http-bind-address', `127.0.0.1:${port}`],

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob, SQL } from 'bun'
-import { freePort } from './fault-server.ts'
+import { takePort } from './ports.ts'
 import { tempDir } from './temp-dir.ts'
 import { until } from './until.ts'
 
@@ -40,7 +40,7 @@ const DIES_WITH_US = 'exec 3<&0; "$@" <&- & server=$!; { cat <&3; kill -QUIT $se
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   const bin = findPostgres()!
   const dir = tempDir('postgres')
-  const port = freePort()
+  const port = takePort()
   const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   const logPath = join(dir, 'log')
   let child: Bun.Subprocess | undefined

@@ -3,6 +3,8 @@
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keyHeader, signUpAt } from './caller.ts'
+import { takePort } from './ports.ts'
 import { tempDir } from './temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
@@ -60,7 +62,7 @@ export interface ProcessOptions {
 /** Not started yet. Of the tests' environment it gets only the paths of programs and temporary files. */
 export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}): StintProcess {
   const dataDir = options.dataDir ?? tempDir('process')
-  const port = freePort()
+  const port = takePort()
   const url = `http://127.0.0.1:${port}`
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined
   let log = ''
@@ -157,17 +159,8 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
     },
     terminate: () => end('SIGTERM'),
     async signUp(email) {
-      const response = await fetch(`${url}/api/accounts`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password: 'a long enough password of a test' }),
-      })
-      if (response.status !== 201) throw new Error(`no account: ${response.status} ${await response.text()}`)
-      const { account, key } = (await response.json()) as {
-        account: { id: string }
-        key: { id: string; secret: string }
-      }
-      return callerOf(url, { account: account.id, keyId: key.id, secret: key.secret })
+      const { account, keyId, secret } = await signUpAt(url, email)
+      return callerOf(url, { account, keyId, secret })
     },
     log: () => log,
     async close() {
@@ -179,18 +172,11 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
 
 /** A caller whose key is known. */
 export function callerOf(url: string, who: Pick<Caller, 'account' | 'keyId' | 'secret'>): Caller {
-  const auth = { 'x-stint-api-key': who.secret }
+  const auth = keyHeader(who.secret)
   const headers = { ...auth, 'content-type': 'application/json' }
   return {
     ...who,
     post: (path, body) => fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) }),
     get: (path) => fetch(url + path, { headers: auth }),
   }
-}
-
-export function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
-  return port
 }

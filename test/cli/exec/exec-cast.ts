@@ -1,6 +1,7 @@
 // What `stint exec` is tried with: the real program, a state directory of its own, and servers that answer as a test needs it.
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,22 +22,14 @@ export function recordEvents(
   answer: (sent: Sent, count: number) => Response | undefined | Promise<Response | undefined> = () => undefined,
 ) {
   const events: Sent[] = []
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const sent: Sent = {
-        path: new URL(request.url).pathname,
-        key: request.headers.get('x-stint-api-key'),
-        body: (await request.json()) as Body,
-      }
-      events.push(sent)
-      return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
-    },
+  const receiver = startReceiver(async ({ path, headers, text }) => {
+    const sent: Sent = { path, key: headers.get('x-stint-api-key'), body: JSON.parse(text) }
+    events.push(sent)
+    return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
   })
   const distinct = () => [...new Map(events.map((sent) => [JSON.stringify(sent), sent])).values()]
   return {
-    url: `http://127.0.0.1:${server.port}`,
+    url: receiver.url,
     /** All that came, also what came again. */
     events,
     /** Waits for so many different ones: on a machine that is busy the last are sent after the job. */
@@ -44,7 +37,7 @@ export function recordEvents(
       await until(`${count} events`, () => distinct().length >= count)
       return distinct()
     },
-    stop: () => server.stop(true),
+    stop: receiver.close,
   }
 }
 

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { type ProblemCode, problemTable } from '../../../src/problem.ts'
-import { type Answer, startApp, type TestApp } from '../../support/app.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import type { Answer } from '../../support/caller.ts'
 
 interface Operation {
   readonly operationId: string

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { formatTime } from '../../../src/event/stamp.ts'
-import { type Answer, startApp, type TestApp } from '../../support/app.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import type { Answer } from '../../support/caller.ts'
 
 let app: TestApp
 beforeAll(async () => {

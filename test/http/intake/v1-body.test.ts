@@ -1,7 +1,8 @@
 // How a body must come: its content type, its coding, its size, its JSON.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { type Answer, startApp, type TestApp } from '../../support/app.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+import type { Answer } from '../../support/caller.ts'
 import { openRaw, sendRaw } from '../../support/raw-http.ts'
 
 let app: TestApp

@@ -1,6 +1,7 @@
 // What is judged before a body is read, and in which order: key → rate → room in the spool → path → method → size → content type → JSON → fields.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Answer, type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+import type { Answer } from '../../support/caller.ts'
 import { openRaw, sendRaw } from '../../support/raw-http.ts'
 
 let app: TestApp

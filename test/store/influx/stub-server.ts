@@ -1,4 +1,5 @@
 // A server that stands where an InfluxDB or the proxy before it would, and gives the answers that a healthy influxd never gives.
+import { takePort } from '../../support/ports.ts'
 
 export interface StubServer {
   readonly url: string
@@ -11,9 +12,7 @@ export interface StubServer {
 export function serveStub(answer: (request: Request) => Response | Promise<Response>): StubServer {
   const requests: string[] = []
   const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    idleTimeout: 0,
+    ...{ hostname: '127.0.0.1', port: takePort(), idleTimeout: 0 },
     fetch(request) {
       requests.push(`${request.method} ${new URL(request.url).pathname}`)
       return answer(request)
@@ -25,8 +24,7 @@ export function serveStub(answer: (request: Request) => Response | Promise<Respo
 /** Bytes as they are, then the end of the connection: what a server leaves behind that dies in the middle of an answer. */
 export function serveBytes(bytes: string): Omit<StubServer, 'requests'> {
   const server = Bun.listen({
-    hostname: '127.0.0.1',
-    port: 0,
+    ...{ hostname: '127.0.0.1', port: takePort() },
     socket: {
       data(socket) {
         socket.end(bytes)
