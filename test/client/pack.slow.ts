@@ -179,7 +179,7 @@ describe.skipIf(missing('python') !== undefined)('from PyPI', () => {
     await run([findPython()!, '-m', 'venv', 'venv'], cwd)
     const python = join(cwd, 'venv/bin/python')
     await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', ...flags, find(pattern)], cwd)
-    const code = `import stint\nwith stint.run("${name}"): stint.metrics({"a": 1})\nstint.flush(20_000)\nprint(stint.__file__.startswith("${cwd}"))`
+    const code = `import stint\nwith stint.run("${name}"): stint.metrics({"a": 1})\nstint.flush(20)\nprint(stint.__file__.startswith("${cwd}"))`
     expect(await run([python, '-c', code], cwd, settings())).toBe('True\n')
     expect(await kindsOf(name)).toEqual(['start', 'metrics', 'end'])
     expect(await run([python, '-m', 'pip', 'show', 'stint-client'], cwd)).toContain('Version: 1.0.0')

@@ -54,7 +54,7 @@ try:
         raise OSError("disk full")
 except OSError:
     pass
-assert stint.flush(20_000)
+assert stint.flush(20)
 `
   const child = Bun.spawn([findPython()!, '-c', code], {
     env: environment({ STINT_URL: app.url, STINT_API_KEY: app.keys.writer }),

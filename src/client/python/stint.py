@@ -5,17 +5,20 @@
     with stint.run("nightly import", meta="eu") as run:
         run.metrics({"rows": load()})
 
-Settings come from STINT_URL and STINT_API_KEY (or STINT_API_KEY_FILE), STINT_SERVICE and STINT_BACKLOG, or from the arguments of `Stint`.
-Nothing here raises into the caller or makes it wait: what cannot be sent is retried, kept within bounds, and reported through `on_drop`
-when it is given up. One file, the standard library only, Python 3.9 and later; safe in threads and across forks.
+Settings come from STINT_URL and STINT_API_KEY (or STINT_API_KEY_FILE), STINT_SERVICE and STINT_BACKLOG, or from the
+arguments of `Stint`. Nothing here raises into the caller or makes it wait: what cannot be sent is retried, kept within
+bounds, and reported through `on_drop` when it is given up. One file, the standard library only, Python 3.9 and later;
+safe in threads and across forks.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import contextvars
 import functools
 import gzip
+import http.client
 import inspect
 import json
 import os
@@ -23,6 +26,7 @@ import random
 import re
 import signal
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -32,7 +36,7 @@ import urllib.error
 import urllib.request
 import uuid
 import weakref
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 __version__ = "1.0.0"
 __all__ = ["Run", "Stint", "begin", "end", "exception", "flush", "metrics", "run", "start", "timed"]
@@ -43,12 +47,15 @@ REQUEST_TIMEOUT_S = 10
 FIRST_WAIT_S = 0.5
 MAX_WAIT_S = 60.0
 MAX_RETRY_AFTER_S = 300.0
+LAST_TRY_S = 0.5  # a flush tries a last time this long before its time is over
 WARN_EVERY_S = 60.0
 MAX_ANSWER_BYTES = 8 * 2**20
 MAX_PROCESS, MAX_META, MAX_EXCEPTION = 250, 500, 15_000
+TOO_LATE = "the interpreter shuts down"
 
 _current: contextvars.ContextVar[Run | None] = contextvars.ContextVar("stint_run", default=None)
 _clients: weakref.WeakSet[Stint] = weakref.WeakSet()
+_open_runs: weakref.WeakSet[Run] = weakref.WeakSet()  # those whose block of code has not ended
 
 
 class Run:
@@ -91,11 +98,16 @@ class Run:
         if not self._is_over:
             self._is_over = True
             self._reported = None  # its traceback holds the frames of the caller
+            _open_runs.discard(self)
             self._client.end(self.process, self.meta, self.uid, failed)
 
     def _begin(self) -> Run:
         self._client.start(self.process, self.meta, self.uid)
         return self
+
+    def _enter(self) -> Run:
+        _open_runs.add(self)
+        return self._begin()
 
     def _leave(self, error: BaseException | None) -> None:
         if error is None or _is_success(error):
@@ -105,7 +117,7 @@ class Run:
 
     def __enter__(self) -> Run:
         self._token = _current.set(self)
-        return self._begin()
+        return self._enter()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if self._token is not None:
@@ -131,10 +143,11 @@ def _is_success(error: BaseException) -> bool:
 class Stint:
     """A client with settings of its own; missing ones come from the environment. Use one per process.
 
-    backlog: directory that keeps events until the server has them, so that they survive a crash; True is the one that `stint flush` reads.
-    on_drop: called with the event (a dict) and the reason for each event that is given up. Default: a line per minute on stderr.
-    flush_ms: how long an event may wait for others to share its request. max_bytes: limit of what waits in memory.
-    exit_wait_ms: how long the exit of the process may wait for the last events.
+    backlog: directory that keeps events until the server has them, so that they survive a crash; True is the one that
+    `stint flush` reads. on_drop: called with the event (a dict) and the reason for each event that is given up; by
+    default stderr shows how many and why, at most once a minute. flush_ms: how long an event may wait for others to
+    share its request. max_bytes: limit of what waits in memory. exit_wait_ms: how long the exit of the process may wait
+    for the last events.
     """
 
     def __init__(
@@ -154,7 +167,6 @@ class Stint:
         self._exit_wait_s = exit_wait_ms / 1000
         self._fault, self._url, self._headers, self._backlog_dir = _read_settings(url, key, service, backlog)
         self._opener = urllib.request.build_opener(_NoRedirect)
-        self._warned = float("-inf")
         self._reset()
         _clients.add(self)
 
@@ -165,10 +177,15 @@ class Stint:
         self._in_hand: list[tuple[str, _Segment | None]] = []
         self._bytes = self._added = self._settled = 0
         self._is_hurried = False
-        self._unwarned = 0
+        self._hurry_until = float("-inf")  # somebody waits in `flush` until then
+        self._tries = 0
+        self._last_fault = ""  # of the last attempt
+        self._exit_left_s = self._exit_wait_s
         self._thread: threading.Thread | None = None
         self._times = _Times()
-        self._backlog = None if self._backlog_dir is None else _Backlog(self._backlog_dir, self._url, self._warn)
+        self._report = _Report(self._on_drop)
+        directory = self._backlog_dir
+        self._backlog = None if directory is None else _Backlog(directory, self._url, self._report.warn)
 
     # -- what callers use
 
@@ -212,50 +229,68 @@ class Stint:
         """An exception with its traceback, or any text. Inside a run, process, meta and uid are the run's."""
         self._send("exception", *_subject(process, meta, uid), exception=error)
 
-    def flush(self, within_ms: float = 5000) -> bool:
-        """Sends at once; returns whether all events so far were settled within the time."""
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Sends at once; returns whether all events so far were settled within the timeout, in seconds."""
         with self._cond:
             up_to = self._added
             if self._settled >= up_to:
                 return True
+            until = time.monotonic() + timeout
+            self._hurry_until = max(self._hurry_until, until)
+            self._hurry()
+            if self._ensure_thread():
+                return self._cond.wait_for(lambda: self._settled >= up_to, timeout)
+        return self._deliver_here(up_to, until)
+
+    def _hurry(self) -> None:
+        with self._cond:
             self._is_hurried = True
+            self._tries = 0
             self._cond.notify_all()
-            if not self._ensure_thread():
-                return self._deliver_here(up_to, within_ms / 1000)
-            return self._cond.wait_for(lambda: self._settled >= up_to, within_ms / 1000)
 
     # -- from the caller to the queue
 
     def _send(self, kind: str, process: str | None, meta: str | None, uid: str | None, **rest: Any) -> None:
+        fields: dict[str, Any] = {}
         try:
             if self._fault is not None:
-                return self._warn(f"{self._fault}; nothing is sent")
-            fields: dict[str, Any] = {"process": _fit(process, MAX_PROCESS), "meta": _fit(meta, MAX_META), "uid": uid}
-            fields = {name: value for name, value in fields.items() if value is not None}
+                return self._report.warn(f"{self._fault}; nothing is sent")
+            given = {"process": _fit(process, MAX_PROCESS), "meta": _fit(meta, MAX_META), "uid": uid}
+            fields = {name: value for name, value in given.items() if value is not None}
             if "exception" in rest:
                 rest["exception"] = _describe(rest["exception"])
             elif "items" in rest:
                 rest["items"] = dict(rest["items"])
             if not fields.get("process"):
-                return self._drop({"kind": kind, **fields, **rest}, "it has no process")
-            with self._cond:
-                fields["at"] = self._times.next()
-                self._add(kind, {**fields, **rest})
+                return self._report.drop({"kind": kind, **fields, **rest}, "it has no process")
+            if not self._cond.acquire(blocking=not _is_finalizing()):  # a thread that no longer runs may hold it
+                return self._report.drop({"kind": kind, **fields, **rest}, TOO_LATE)
+            try:
+                self._add(kind, {**fields, "at": self._times.next(), **rest})
+            finally:
+                self._cond.release()
+            if _is_leaving and not _is_finalizing():
+                self._flush_at_exit()
         except Exception as error:  # noqa: BLE001 - nothing may reach the caller
-            self._warn(f"an event was dropped: {error!r}")
+            self._report.drop({"kind": kind, **fields}, f"it cannot be written as JSON: {error!r}")
 
     def _add(self, kind: str, fields: dict[str, Any]) -> None:
         line = _dump({"kind": kind, **fields})
         is_full = self._bytes + len(line) > self._max_bytes
+        is_late = _is_finalizing()
         segment = self._backlog.keep(kind, fields, is_full) if self._backlog else None
-        if is_full:
+        if is_full or is_late:
             if segment is None:
-                self._drop(json.loads(line), "too many events are waiting")
+                reason = TOO_LATE if is_late else self._because("too many events are waiting")
+                self._report.drop(json.loads(line), reason)
             return
         self._push(line, segment)
         if len(self._waiting) == 1 or len(self._waiting) == BATCH_EVENTS or self._bytes >= BATCH_CHARACTERS:
             self._cond.notify_all()
         self._ensure_thread()
+
+    def _because(self, reason: str) -> str:
+        return f"{reason}: {self._last_fault}" if self._last_fault else reason
 
     def _push(self, line: str, segment: _Segment | None) -> None:
         self._waiting.append((line, segment))
@@ -265,12 +300,13 @@ class Stint:
     def _ensure_thread(self) -> bool:
         """False when no thread can be started: the interpreter shuts down."""
         if self._thread is not None and self._thread.is_alive():
-            return True
+            return not _is_finalizing()
+        if _is_leaving or _is_finalizing():
+            return False  # before Python 3.12 it would wait forever for a thread to start
         try:
             thread = threading.Thread(target=self._work, name="stint", daemon=True)
             thread.start()
-            if self._thread is None:
-                _watch_exit()
+            _watch_exit()
             self._thread = thread
         except RuntimeError:
             return False
@@ -291,7 +327,7 @@ class Stint:
                 while self._waiting or self._adopt():
                     self._deliver()
             except Exception as error:  # noqa: BLE001 - the thread must live
-                self._warn(f"sending failed: {error!r}")
+                self._report.warn(f"sending failed: {error!r}")
                 time.sleep(FIRST_WAIT_S)
 
     def _adopt(self) -> bool:
@@ -310,29 +346,27 @@ class Stint:
             taken, self._waiting = self._waiting[:events], self._waiting[events:]
             return taken
 
-    def _deliver(self, until: float | None = None) -> None:
+    def _deliver(self, until: float = float("inf")) -> None:
         """Sends one batch until none of it has to be sent again, or until the time is over."""
         in_hand = self._in_hand = self._take()
         body: bytes | None = None
-        tries = 0
         while in_hand:
             if body is None:
                 body = gzip.compress(f"[{','.join(line for line, _ in in_hand)}]".encode(), 6, mtime=0)
-            status, retry_after_s, text = self._post(body)
+            status, retry_after_s, text = self._post(body, min(REQUEST_TIMEOUT_S, until - time.monotonic()))
             if self._in_hand is not in_hand:
                 return  # given up meanwhile
+            self._last_fault = _fault_of(status, text)
             again = self._judge(in_hand, status, text)
             if len(again) < len(in_hand):
                 left = set(map(id, again))
                 self._settle([item for item in in_hand if id(item) not in left])
                 in_hand = self._in_hand = again
-                body, tries = None, 0
+                body, self._tries = None, 0
             if not in_hand:
                 return
-            back_off = min(MAX_WAIT_S, FIRST_WAIT_S * 2**tries) * (0.5 + random.random() / 2)
-            tries += 1
-            wait_s = max(back_off, min(retry_after_s, MAX_RETRY_AFTER_S))
-            if until is not None and time.monotonic() + wait_s > until:
+            wait_s = self._pause_s(retry_after_s)
+            if time.monotonic() + wait_s > until:
                 with self._cond:
                     self._waiting[:0] = in_hand
                     self._in_hand = []
@@ -341,20 +375,27 @@ class Stint:
                 self._cond.wait_for(lambda: self._is_hurried, wait_s)
                 self._is_hurried = False
 
-    def _deliver_here(self, up_to: int, within_s: float) -> bool:
-        until = time.monotonic() + within_s
+    def _pause_s(self, retry_after_s: float) -> float:
+        back_off = min(MAX_WAIT_S, FIRST_WAIT_S * 2**self._tries) * (0.5 + random.random() / 2)
+        self._tries += 1
+        wait_s = max(back_off, min(retry_after_s, MAX_RETRY_AFTER_S))
+        spare_s = self._hurry_until - time.monotonic() - LAST_TRY_S
+        return min(wait_s, spare_s) if spare_s > 0 else wait_s
+
+    def _deliver_here(self, up_to: int, until: float) -> bool:
         while self._settled < up_to and time.monotonic() < until:
             before = self._settled
+            self._is_hurried = False
             self._deliver(until)
             if self._settled == before:
                 break
         return self._settled >= up_to
 
-    def _post(self, body: bytes) -> tuple[int, float, str]:
+    def _post(self, body: bytes, timeout_s: float) -> tuple[int, float, str]:
         """Status 0: no answer came, and the text says why."""
         request = urllib.request.Request(f"{self._url}/v1/batch", body, self._headers)
         try:
-            with self._opener.open(request, timeout=REQUEST_TIMEOUT_S) as response:
+            with self._opener.open(request, timeout=max(timeout_s, 0.001)) as response:
                 return response.status, 0, response.read(MAX_ANSWER_BYTES).decode(errors="replace")
         except urllib.error.HTTPError as error:
             with error:
@@ -367,7 +408,7 @@ class Stint:
                 except OSError:
                     return error.code, retry_after_s, ""
         except Exception as error:  # noqa: BLE001 - all that is left are ways of having no connection
-            return 0, 0, f"no answer ({error})"
+            return 0, 0, _no_answer(error)
 
     def _judge(self, items: list[Any], status: int, text: str) -> list[Any]:
         """Drops what the answer refuses for good and returns what must be sent again."""
@@ -385,12 +426,12 @@ class Stint:
                 if _is_passing(refused):
                     again.append(item)
                 else:
-                    self._drop(json.loads(item[0]), _explain(refused, answer, None))
+                    self._report.drop(json.loads(item[0]), _explain(refused, answer, None))
             return again
         if _is_passing(status) or (self._backlog is not None and status not in (413, 422)):
             return items
         for i, (line, _) in enumerate(items):
-            self._drop(json.loads(line), _explain(status, parsed, i))
+            self._report.drop(json.loads(line), _explain(status, parsed, i))
         return []
 
     def _settle(self, items: list[tuple[str, _Segment | None]]) -> None:
@@ -402,44 +443,79 @@ class Stint:
             self._settled += len(items)
             self._cond.notify_all()
 
-    # -- reports
+    # -- the end of the process
 
-    def _drop(self, event: dict[str, Any], reason: str) -> None:
-        try:
-            if self._on_drop is None:
-                self._warn(f"an event was dropped: {reason}")
-            else:
-                self._on_drop(event, reason)
-        except Exception:  # noqa: BLE001 - the caller's own fault must not end the sending
-            pass
-
-    def _warn(self, text: str) -> None:
-        self._unwarned += 1
-        self._last_warning = text
-        if time.monotonic() - self._warned < WARN_EVERY_S:
-            return
-        self._warned = time.monotonic()
-        more = f" ({self._unwarned} since the last message)" if self._unwarned > 1 else ""
-        self._unwarned = 0
-        try:
-            print(f"stint: {text}{more}", file=sys.stderr)
-        except Exception:  # noqa: BLE001 - stderr may be closed
-            pass
+    def _flush_at_exit(self) -> None:
+        """All flushes at exit together wait `exit_wait_ms` at most."""
+        began = time.monotonic()
+        if not self.flush(self._exit_left_s):
+            self._leave()
+        self._exit_left_s -= time.monotonic() - began
 
     def _leave(self) -> None:
         with self._cond:
             left = self._in_hand + self._waiting
             self._in_hand, self._waiting = [], []
-        self._warned = float("inf")  # one line for all
-        for line, segment in left:
-            if segment is None:
-                self._drop(json.loads(line), "the process ended before Stint accepted it")
-        if self._unwarned > 0:
-            self._warned = float("-inf")
-            self._unwarned -= 1
-            self._warn(self._last_warning)
+            self._settled = self._added
+        with self._report.at_once():
+            for line, segment in left:
+                if segment is None:
+                    self._report.drop(json.loads(line), self._because("the process ended before Stint accepted it"))
         if self._backlog is not None:
             self._backlog.close()
+
+
+class _Report:
+    """Says what went wrong on stderr, at most once a minute. The numbers of its lines add up to the events that were dropped."""
+
+    def __init__(self, on_drop: Callable[[dict[str, Any], str], None] | None) -> None:
+        self._on_drop = on_drop
+        self._lock = threading.RLock()  # reentrant, as a signal handler may report
+        self._lines: dict[str, int | None] = {}  # how many were dropped by reason; None beside other lines
+        self._printed = float("-inf")
+        self._is_collecting = False
+
+    def warn(self, text: str) -> None:
+        self._add(text, None)
+
+    def drop(self, event: dict[str, Any], reason: str) -> None:
+        if self._on_drop is None:
+            return self._add(reason, 1)
+        try:
+            self._on_drop(event, reason)
+        except Exception:  # noqa: BLE001 - the caller's own fault must not end the sending
+            pass
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What is reported within, and what waits, is printed together at the end."""
+        self._is_collecting = True
+        yield
+        self._is_collecting = False
+        self._print(0)
+
+    def _add(self, text: str, count: int | None) -> None:
+        if not self._lock.acquire(blocking=not _is_finalizing()):
+            return
+        try:
+            self._lines[text] = None if count is None else (self._lines.get(text) or 0) + count
+        finally:
+            self._lock.release()
+        self._print(0 if _is_leaving else WARN_EVERY_S)
+
+    def _print(self, every_s: float) -> None:
+        with self._lock:
+            if self._is_collecting or time.monotonic() - self._printed < every_s:
+                return
+            lines, self._lines = self._lines, {}
+            if lines:
+                self._printed = time.monotonic()
+        for text, count in lines.items():
+            events = "" if count is None else f"{count} event{'' if count == 1 else 's'} dropped: "
+            try:
+                print(f"stint: {events}{text}", file=sys.stderr)
+            except Exception:  # noqa: BLE001 - stderr may be closed
+                pass
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -766,6 +842,28 @@ def _is_passing(status: int) -> bool:
     return status in (0, 408, 425, 429) or status >= 500
 
 
+def _fault_of(status: int, text: str) -> str:
+    """Empty for a success."""
+    if status == 0:
+        return text
+    return "" if status in (201, 207) else _explain(status, _parse(text), None)
+
+
+def _no_answer(error: Exception) -> str:
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"certificate not trusted ({cause.verify_message})"
+    if isinstance(cause, socket.gaierror):
+        return "host name does not resolve"
+    if isinstance(cause, (TimeoutError, socket.timeout)):
+        return "no answer in time"
+    if isinstance(cause, (ConnectionError, http.client.BadStatusLine)):
+        return "connection closed without an answer"
+    return f"no answer ({cause})"
+
+
 def _explain(status: int, problem: Mapping[str, Any], index: int | None) -> str:
     """The server's own words; of a whole batch only those about the event at `index`."""
     faults = [
@@ -823,7 +921,7 @@ def _decorate(function: Callable[..., Any], client: Callable[[], Stint], process
 
         @functools.wraps(function)
         def timed_generator(*args: Any, **named: Any) -> Any:
-            run, steps = open_run()._begin(), function(*args, **named)
+            run, steps = open_run()._enter(), function(*args, **named)
             step, value = steps.send, None
             try:
                 while True:
@@ -852,7 +950,7 @@ def _decorate(function: Callable[..., Any], client: Callable[[], Stint], process
 
         @functools.wraps(function)
         async def timed_async_generator(*args: Any, **named: Any) -> Any:
-            run, steps = open_run()._begin(), function(*args, **named)
+            run, steps = open_run()._enter(), function(*args, **named)
             step, value = steps.asend, None
             try:
                 while True:
@@ -887,48 +985,73 @@ def _decorate(function: Callable[..., Any], client: Callable[[], Stint], process
 
 # -- the last events of a process
 
+_is_leaving = False
 _is_watching = False
+_is_watching_sigterm = False
+
+
+def _is_finalizing() -> bool:
+    """The interpreter takes its modules apart; other threads no longer run, and no new one would start."""
+    return sys is None or sys.is_finalizing()
 
 
 def _watch_exit() -> None:
     """Once per process, with its first event. A child of `multiprocessing` leaves without `atexit`."""
     global _is_watching
+    _watch_sigterm()
     if _is_watching:
         return
     _is_watching = True
-    atexit.register(_leave_all)
     processes = sys.modules.get("multiprocessing")
     if processes is not None and processes.parent_process() is not None:
         from multiprocessing import util
 
         util.Finalize(None, _leave_all, exitpriority=100)
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+
+
+def _watch_sigterm() -> None:
+    """Only the main thread may, so that this is tried with the import: the first event may come from another one."""
+    global _is_watching_sigterm
+    if _is_watching_sigterm or threading.current_thread() is not threading.main_thread():
+        return
+    _is_watching_sigterm = True
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _on_sigterm)
 
 
 def _leave_all() -> None:
+    global _is_leaving
+    _is_leaving = True
     clients = list(_clients)
     for client in clients:
-        client.flush(client._exit_wait_s * 1000)
+        client._hurry()
+    began = time.monotonic()
+    for client in clients:
+        client._exit_left_s = client._exit_wait_s - (time.monotonic() - began)
+        client._flush_at_exit()
     for client in clients:
         client._leave()
 
 
 def _on_sigterm(number: int, _: Any) -> None:
     """Only where the caller does not handle the signal: sends what is left, then ends the process by it."""
+    for run in list(_open_runs):
+        run.fail("the process was ended by SIGTERM in the middle of this run")
     _leave_all()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def _after_fork() -> None:
-    global _is_watching
-    _is_watching = False
-    atexit.unregister(_leave_all)
+    global _is_leaving, _is_watching, _open_runs
+    _is_leaving = _is_watching = False
+    _open_runs = weakref.WeakSet()
     for client in list(_clients):
         client._reset()
 
 
+atexit.register(_leave_all)  # with the import, so that handlers of the caller run before it
+_watch_sigterm()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
@@ -982,5 +1105,5 @@ def exception(
     _client().exception(error, process, meta, uid)
 
 
-def flush(within_ms: float = 5000) -> bool:
-    return _client().flush(within_ms)
+def flush(timeout: float = 5.0) -> bool:
+    return _client().flush(timeout)
