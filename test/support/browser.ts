@@ -1,6 +1,7 @@
 // A real browser that may reach only this machine: requests to other hosts are refused and recorded. The error of a step that fails ends with
 // what the page showed: its address, its text, its last requests and its complaints.
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { closeAtEnd } from './leftovers.ts'
 import { findChromium } from './needs.ts'
 import { witnesses } from './until.ts'
 
@@ -55,13 +56,13 @@ export async function openPage(origin: string, options: BrowserContextOptions = 
   page.setDefaultTimeout(60_000)
   witnesses.set(page, describer(page, complaints))
   explainFailures(page)
-  return {
-    ...{ page, strayRequests, complaints },
-    close() {
-      witnesses.delete(page)
-      return context.close()
-    },
+  const forget = closeAtEnd(close)
+  function close(): Promise<void> {
+    forget()
+    witnesses.delete(page)
+    return context.close()
   }
+  return { page, strayRequests, complaints, close }
 }
 
 const REQUESTS_SHOWN = 15

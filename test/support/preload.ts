@@ -1,8 +1,9 @@
 // Loaded before every test file, also by a plain `bun test`: installs the locked dependencies in a fresh clone, sets the
-// time limit of tests and hooks, and removes the directories that tests leave.
+// time limit of tests and hooks, closes what a file left open, and removes the directories that tests leave.
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { plugin } from 'bun'
 import { installDependencies } from './install-dependencies.ts'
+import { closeLeftovers } from './leftovers.ts'
 import { useOwnTempDir } from './temp-dir.ts'
 
 /** Work that is slow on a busy machine is not wrong; most waits in tests have a deadline of their own. */
@@ -12,9 +13,10 @@ installDependencies()
 
 // Bun goes back to 5 s before each file, and bunfig.toml has no setting for it.
 plugin({
-  name: 'time limits',
+  name: 'before each file',
   setup({ onResolve }) {
     onResolve({ filter: /\.(test|slow)\.ts$/ }, ({ path }) => {
+      closeLeftovers()
       setDefaultTimeout(LIMITS_MS[path.endsWith('.slow.ts') ? 'slow' : 'test'])
       return undefined
     })

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyHeader, signUpAt } from './caller.ts'
+import { closeAtEnd } from './leftovers.ts'
 import { takePort } from './ports.ts'
 import { tempDir } from './temp-dir.ts'
 
@@ -65,6 +66,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
   const port = takePort()
   const url = `http://127.0.0.1:${port}`
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined
+  const forget = closeAtEnd(() => end('SIGKILL'))
   let log = ''
   /** Where the log of the process that runs begins. */
   let logFrom = 0
@@ -164,6 +166,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
     },
     log: () => log,
     async close() {
+      forget()
       await end('SIGKILL')
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
     },
