@@ -108,6 +108,7 @@ const closeFiles = (rooms: Rooms): Promise<void> =>
     () => rooms.spools.points.close(),
     () => rooms.spools.exceptions.close(),
     () => rooms.movedStamps.close(),
+    () => rooms.takenStamps.close(),
     () => rooms.deadLetters.close(),
     () => rooms.accounts.close(),
     () => rooms.lock.release(),

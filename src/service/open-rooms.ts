@@ -10,6 +10,7 @@ import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { accountOfRecord } from '../event/record.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
+import { createTakenStamps } from '../event/taken-stamps.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
@@ -21,6 +22,7 @@ import { openSpool, type Spool } from '../spool/spool.ts'
 import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir, readDataDirId } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
+import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { createNodeLease, type NodeLease } from '../store/node-lease.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
@@ -44,6 +46,7 @@ export interface Rooms {
   readonly deadLetters: DeadLetters
   readonly spools: Both<Spool>
   readonly movedStamps: MovedStampsFile
+  readonly takenStamps: { close(): void }
   readonly ownStamps: OwnStamps
   readonly stampClock: StampClock
   readonly stores: Stores
@@ -77,9 +80,11 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     embeddedPath: join(config.dataDir, 'clickhouse'),
     log,
   })
-  const ownStamps = createOwnStamps(files.movedStamps)
+  const taken = createTakenStamps()
+  const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
+  const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, log)
-  const opened = { ...base, ...files, lock, stampClock, ownStamps, stores }
+  const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores }
   const watches = openWatchRoom(opened)
   return {
     ...opened,

@@ -135,7 +135,7 @@ const waitingSink: Sink = {
   erase: waits,
   close: async () => {},
 }
-const waitingStores: Stores = {
+export const waitingStores: Stores = {
   ...createMemorySource([]),
   sinks: { points: waitingSink, exceptions: waitingSink },
   leases: [],
