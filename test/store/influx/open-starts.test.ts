@@ -4,25 +4,36 @@ import type { MarkReader, MarkRow } from '../../../src/store/influx/read-marks.t
 
 const NOW_S = 1_790_000_000
 const HOUR_S = 3600
+const MAX_RUN_S = 24 * HOUR_S
+/** How far behind now the stretch ends that is remembered. */
+const LAG_S = HOUR_S / 2
 
 /** A reader of one process with so many open starts, two hours old; counts the reads of more than an hour. */
-function createReader(openStarts: number) {
+const createReader = (openStarts: number) =>
+  createReaderOf(Array.from({ length: openStarts }, (_, i) => toMark('start', `u${i}`, NOW_S - 2 * HOUR_S, i)))
+
+const toMark = (mark: MarkRow['mark'], uid: string, atS: number, us = 0): MarkRow => ({
+  ...{ mark, uid, at: atS * 1e6 + us, stampUs: us, sub: 0 },
+})
+
+/** `marks` of one process, in order of time, may grow while it is asked. */
+function createReaderOf(marks: readonly MarkRow[]) {
   const subject = { process: 'p', meta: '' }
-  const marks = Array.from(
-    { length: openStarts },
-    (_, i): MarkRow => ({ mark: 'start', uid: `u${i}`, at: (NOW_S - 2 * HOUR_S) * 1e6 + i, stampUs: i, sub: 0 }),
-  )
+  const within = (startS: number, stopS: number) => marks.filter(({ at }) => at >= startS * 1e6 && at < stopS * 1e6)
   let wideReads = 0
   const read = async (startS: number, stopS: number) => {
     if (stopS - startS > HOUR_S) wideReads++
-    return [{ subject, marks: marks.filter(({ at }) => at >= startS * 1e6 && at < stopS * 1e6) }]
+    return [{ subject, marks: within(startS, stopS) }]
   }
   const reader: MarkReader = {
     sliceMarks: 1e6,
     subjectOf: () => subject,
     read,
     among: () => ({ read }),
-    countMarks: async () => new Map(openStarts > 0 ? [['p', openStarts]] : []),
+    async countMarks(startS, stopS) {
+      const { length } = within(startS, stopS)
+      return new Map(length > 0 ? [['p', length]] : [])
+    },
     readRuns: async () => [],
     readFailed: async () => [],
   }
@@ -35,7 +46,7 @@ const poll = (account: string, process?: string, nowS = NOW_S) => ({
   fromNs: BigInt(nowS - 900) * 1_000_000_000n,
   toNs: BigInt(nowS) * 1_000_000_000n,
   nowNs: BigInt(nowS) * 1_000_000_000n,
-  maxRunNs: 86_400_000_000_000n,
+  maxRunNs: BigInt(MAX_RUN_S) * 1_000_000_000n,
 })
 
 test('a second poll reads no whole MAX_RUN, also beside an account with very many open starts', async () => {
@@ -57,6 +68,29 @@ test('polls for processes without marks are forgotten, too', async () => {
   for (let i = 0; i < 50_000; i++) await find(reader, poll('a', `p${i}`))
   await find(first.reader, poll('a'))
   expect(first.wideReads()).toBe(2)
+})
+
+const openUids = async ({ find }: ReturnType<typeof createOpenStarts>, reader: MarkReader, nowS = NOW_S) => {
+  const { starts } = (await find(reader, poll('a', undefined, nowS)))!
+  return [...starts.values()].flatMap((own) => [...own.keys()])
+}
+
+test('a mark that arrives late, before the stretch that was read, settles its start', async () => {
+  const open = createOpenStarts()
+  const marks = [toMark('start', 'a', NOW_S - 3 * HOUR_S), toMark('start', 'b', NOW_S - 2 * HOUR_S)]
+  const { reader } = createReaderOf(marks)
+  expect(await openUids(open, reader)).toEqual(['a', 'b'])
+  marks.push(toMark('end', 'a', NOW_S - HOUR_S))
+  expect(await openUids(open, reader)).toEqual(['b'])
+})
+
+test('a start exactly MAX_RUN before the stretch stays open, and one before it does not', async () => {
+  const open = createOpenStarts()
+  const laterS = NOW_S + HOUR_S
+  const edgeS = laterS - LAG_S - MAX_RUN_S
+  const { reader } = createReaderOf([toMark('start', 'before', edgeS - 1), toMark('start', 'at the edge', edgeS)])
+  expect(await openUids(open, reader)).toEqual(['before', 'at the edge'])
+  expect(await openUids(open, reader, laterS)).toEqual(['at the edge'])
 })
 
 test('what was read while the clock was ahead is read once more and no more', async () => {
