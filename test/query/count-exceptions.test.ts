@@ -93,6 +93,12 @@ test('beyond the limit only older timings have no count', async () => {
   ])
 })
 
+test('a run that starts with the last exception that was read has no count: more may have that time', async () => {
+  const events = [start(50, 'a'), end(10, 'a'), exception(50), exception(50), exception(50)]
+  expect(await counts(events, { each: 1, all: 100 })).toEqual(['a completed null'])
+  expect(await counts(events, { each: 3, all: 100 })).toEqual(['a completed 3'])
+})
+
 test('without the store of exceptions there are no counts and no error', async () => {
   const findMoments = () => Promise.reject(new StoreError('it is away'))
   expect(await counts([start(100), end(10)], undefined, { findMoments })).toEqual([' completed null'])
