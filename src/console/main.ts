@@ -106,6 +106,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
         follow()
       } else location.hash = hash
     },
+    sendEvents: (secret, events) => api.sendEvents(keyHeader, secret, events),
     announce(text) {
       live.textContent = text
     },

@@ -26,6 +26,8 @@ export interface Api {
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>
   /** Resolves to undefined where the answer has no body. Throws ApiError. */
   send<T = undefined>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
+  /** Sends events to /v1 with an API key. Throws ApiError. */
+  sendEvents(keyHeader: string, secret: string, events: readonly object[]): Promise<void>
   /** How far the server's clock is ahead of this browser's, in ms; 0 if they differ by less than two seconds. */
   aheadMs(): number
 }
@@ -79,6 +81,12 @@ export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
       return call(search.size === 0 ? path : `${path}?${search}`, signal === undefined ? {} : { signal })
     },
+    sendEvents: (keyHeader, secret, events) =>
+      call('v1/batch', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', [keyHeader]: secret },
+        body: JSON.stringify(events),
+      }),
     send: (method, path, body) =>
       call(path, {
         method,

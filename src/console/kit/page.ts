@@ -29,6 +29,8 @@ export interface App {
   readonly firstKey: IssuedKey | undefined
   /** Changes the URL; `replace` adds no history entry. */
   go(page: string, params?: Params | URLSearchParams, how?: 'replace'): void
+  /** Sends events with an API key, as the caller's code does. Throws ApiError. */
+  sendEvents(secret: string, events: readonly object[]): Promise<void>
   /** Announces a text to screen readers. */
   announce(text: string): void
   /** Call it after the session has ended. */

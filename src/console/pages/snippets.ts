@@ -1,4 +1,5 @@
-// Complete snippets for a first run, ready to paste.
+// Complete snippets for a first run, ready to paste: the first line installs what the rest needs. Each sends a start and an end, `failed` and
+// the exception if the job fails, and lets the failure pass to the caller.
 
 export interface SnippetSettings {
   readonly baseUrl: string
@@ -12,68 +13,102 @@ export interface Snippet {
   readonly text: string
 }
 
+/** The npm and Python packages that `bun run pack` writes. */
+const VERSION = '1.0.0'
+const PACK = 'bun run pack, in Stint’s repository'
+
 /** Secret, header and address need no escaping in these languages: they consist of letters, digits and `_ - : / . [ ]`. */
-export const writeSnippets = ({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] => [
-  {
-    name: 'stint exec',
-    hint: 'Times any command and reports its failure. Needs Bun and this repository, or the binary of bun run build:cli.',
-    text: `export STINT_URL='${baseUrl}' STINT_API_KEY='${secret}'
-stint exec --process 'first steps' --meta exec -- sleep 0.5
+export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] {
+  const service = /^x-(.+)-api-key$/.exec(keyHeader)?.[1] ?? 'stint'
+  const isUsual = service === 'stint'
+  const env = `STINT_URL='${baseUrl}' STINT_API_KEY='${secret}'${isUsual ? '' : ` STINT_SERVICE='${service}'`}`
+  const file = `{"url": "${baseUrl}", "api_key": "${secret}"${isUsual ? '' : `, "service": "${service}"`}}`
+  const install = 'install -m 755 dist/stint ~/.local/bin/stint # after bun run build:cli, in Stint’s repository'
+  return [
+    {
+      name: 'cron',
+      hint: 'Times a line of your crontab and reports when it fails. Cron has no variables: the key is in a file of yours.',
+      text: `# ${install}
+mkdir -p ~/.config && (umask 077; echo '${file}' > ~/.config/stint.json)
+# crontab -e
+*/5 * * * * PATH=$HOME/.local/bin:$PATH stint exec --process 'first steps' --meta cron -- sleep 0.5
 `,
-  },
-  {
-    name: 'curl',
-    hint: 'A complete run: start, your command, end. Paste it into a terminal.',
-    text: `send() {
-  curl -fsS -o /dev/null -X POST "${baseUrl}/v1/$1" \\
-    -H 'content-type: application/json' -H '${keyHeader}: ${secret}' -d "$2"
+    },
+    {
+      name: 'shell',
+      hint: 'Times any command, passes its output and exit code on, and reports its failure.',
+      text: `# ${install}
+export ${env}
+stint exec --process 'first steps' --meta shell -- sleep 0.5
+`,
+    },
+    {
+      name: 'TypeScript',
+      hint: 'Node 20 or later, Bun or Deno. An error of the job is reported and passed on.',
+      text: `// npm install ./stint-client-${VERSION}.tgz (${PACK})
+import { createStint } from '@stint/client'
+
+const stint = createStint({ url: '${baseUrl}', key: '${secret}'${isUsual ? '' : `, service: '${service}'`} })
+const job = stint.run('first steps', { meta: 'TypeScript' }, async (run) => {
+  await new Promise((done) => setTimeout(done, 500)) // your code
+  run.metrics({ rows: 42 })
+})
+await job.finally(() => stint.flush()) // an uncaught error ends the process at once
+`,
+    },
+    {
+      name: 'Python',
+      hint: 'Python 3.9 or later; one file without dependencies. An error of the job is reported and passed on.',
+      text: `# pip install ./stint_client-${VERSION}-py3-none-any.whl (${PACK})
+import time
+import stint
+
+client = stint.Stint(url="${baseUrl}", key="${secret}"${isUsual ? '' : `, service="${service}"`})
+with client.run("first steps", meta="Python") as job:
+    time.sleep(0.5)  # your code
+    job.metrics({"rows": 42})
+`,
+    },
+    {
+      name: 'curl',
+      hint: 'A complete run without anything of Stint: start, your command, end. Paste it into a terminal.',
+      text: `# apt-get install curl
+send() {
+  printf '${keyHeader}: ${secret}' | curl -fsS -m 5 -o /dev/null -H @- -H 'content-type: application/json' \\
+    -d "{\\"process\\":\\"first steps\\",\\"meta\\":\\"curl\\"$2}" "${baseUrl}/v1/$1"
 }
 
-send start '{"process":"first steps","meta":"curl"}'
-sleep 0.5 # your command
-send end '{"process":"first steps","meta":"curl"}'
+send start
+if sleep 0.5; then # your command
+  send end
+else
+  send end ',"failed":true'
+fi
 `,
-  },
-  {
-    name: 'TypeScript',
-    hint: 'Node, Bun, Deno or a worker; no package needed.',
-    text: `const send = (event: string, body: object) =>
-  fetch('${baseUrl}/v1/' + event, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', '${keyHeader}': '${secret}' },
-    body: JSON.stringify({ process: 'first steps', meta: 'TypeScript', ...body }),
-  })
+    },
+    {
+      name: 'OpenTelemetry',
+      hint: 'Every root span is a run; a span with status ERROR has failed. Any SDK works: point its exporter here.',
+      text: `// npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-proto
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
-await send('start', {})
+const exporter = new OTLPTraceExporter({ url: '${baseUrl}/otlp/v1/traces', headers: { '${keyHeader}': '${secret}' } })
+const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })
+const span = provider.getTracer('app').startSpan('job', {
+  attributes: { 'stint.process': 'first steps', 'stint.meta': 'OpenTelemetry' },
+})
 try {
   await new Promise((done) => setTimeout(done, 500)) // your code
-  await send('metrics', { items: { rows: 42 } })
 } catch (error) {
-  await send('exception', { exception: String(error instanceof Error ? error.stack : error).slice(0, 15000) })
+  span.recordException(error)
+  span.setStatus({ code: 2 }) // ERROR
+  throw error
 } finally {
-  await send('end', {})
+  span.end()
+  await provider.shutdown()
 }
 `,
-  },
-  {
-    name: 'Python',
-    hint: 'Python 3 as it comes.',
-    text: `import json, time, traceback, urllib.request
-
-def send(event, **body):
-    body = {"process": "first steps", "meta": "Python", **body}
-    headers = {"content-type": "application/json", "${keyHeader}": "${secret}"}
-    request = urllib.request.Request("${baseUrl}/v1/" + event, json.dumps(body).encode(), headers)
-    urllib.request.urlopen(request).close()
-
-send("start")
-try:
-    time.sleep(0.5)  # your code
-    send("metrics", items={"rows": 42})
-except Exception:
-    send("exception", exception=traceback.format_exc()[:15000])
-finally:
-    send("end")
-`,
-  },
-]
+    },
+  ]
+}

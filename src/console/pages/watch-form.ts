@@ -42,7 +42,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
   const conditions = createConditions(draft, isNew)
   const boxes = channels.map(({ id, name: given, state }) => {
     const label = state === 'ok' ? given : `${given} (${state})`
-    const isChosen = draft.channels?.includes(id) ?? channels.length === 1
+    const isChosen = draft.channels?.includes(id) ?? true
     return { id, label, input: h('input', { type: 'checkbox', name: 'channels', checked: isChosen }) }
   })
   const showMetas = async () => {
@@ -191,7 +191,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     required: true,
     value: failed?.after ?? 1,
   })
-  const exceptions = h('input', { type: 'checkbox', name: 'failed/exceptions', checked: failed?.exceptions ?? false })
+  const exceptions = h('input', { type: 'checkbox', name: 'failed/exceptions', checked: failed?.exceptions ?? isNew })
   const times = createField('slow', 'Times the usual duration', {
     type: 'number',
     min: 1,

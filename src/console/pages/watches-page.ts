@@ -1,15 +1,15 @@
 // The Watches page: alerts, watches and notification channels.
 import type { Alert, AlertPage } from '../../wire/alerts.ts'
-import type { Channel, Channels, NewChannel } from '../../wire/channels.ts'
+import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction, openDialog } from '../kit/dialog.ts'
+import { confirmAction } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
-import { createField, createSelectField } from '../kit/form.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
+import { askForChannel } from './channel-form.ts'
 import { askForWatch, askHowLongToPause, isForGood } from './watch-form.ts'
 
 const EVERY_MS = 10_000
@@ -186,15 +186,7 @@ export function openWatchesPage(app: App): Page {
   }
 
   const createWatch = (process = '') => askForWatch(app, channels, { process }, () => poll.now())
-  const createChannel = () =>
-    askForChannel(app, ({ secret }: NewChannel['channel']) => {
-      poll.now()
-      if (secret === undefined) return
-      openDialog('Signing secret', [
-        h('p', 'Your receiver verifies notifications with it. It is not shown again.'),
-        h('code.sub', secret),
-      ])
-    })
+  const createChannel = () => askForChannel(app, () => poll.now())
 
   region.loading()
   return {
@@ -230,36 +222,4 @@ function describeConditions({ late, long, failed, metric, slow }: Watch): string
     metric && `${metric.name} ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
     slow && `slower than ${slow}×`,
   ].filter((text) => typeof text === 'string')
-}
-
-// The dialog that creates a channel.
-const KINDS = [
-  ['webhook', 'Webhook (signed JSON)'],
-  ['email', 'E-mail'],
-  ['slack', 'Slack'],
-  ['ntfy', 'ntfy'],
-] as const
-
-function askForChannel(app: App, done: (channel: NewChannel['channel']) => void): void {
-  const name = createField('name', 'Name', { required: true, maxlength: 100 })
-  const target = createField(
-    'url',
-    'Address',
-    { required: true, maxlength: 2000 },
-    'A URL; for e-mail an address, which receives a confirmation link.',
-  )
-  const kind = createSelectField('kind', 'Kind', KINDS, 'webhook')
-  confirmAction({
-    title: 'Create channel',
-    fields: [kind, name, target],
-    submitLabel: 'Create channel',
-    async submit() {
-      const { value } = kind.input
-      target.input.name = value === 'email' ? 'to' : 'url' // the server's errors name that member
-      const address = value === 'email' ? { to: target.input.value } : { url: target.input.value }
-      const body = { name: name.input.value, kind: value, ...address }
-      const { channel } = await app.api.send<NewChannel>('POST', 'api/channels', body)
-      return () => done(channel)
-    },
-  })
 }

@@ -1,17 +1,19 @@
-// The Welcome page: the key (shown only once), snippets to paste, and the first event when it arrives.
+// The Welcome page: the key (shown only once), snippets to paste, the first event when it arrives, and the first alert.
 import type { ExceptionText } from '../../wire/exceptions.ts'
-import type { IssuedKey } from '../../wire/keys.ts'
+import type { IssuedKey, KeyAnswer } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { copyButton } from '../kit/copy-button.ts'
-import { fill, h, note } from '../kit/dom.ts'
+import { button, fill, h, note, setText } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime, timeElement } from '../kit/format-time.ts'
 import { icon } from '../kit/icons.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
+import { explain } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { writeSnippets } from './snippets.ts'
+import { createTestRun } from './test-run.ts'
 
 const EVERY_MS = 1_000
 const SHOWN = 8
@@ -40,30 +42,61 @@ export function openWelcomePage(app: App): Page {
     fail() {}, // retried
   })
 
+  let secret = app.firstKey?.secret
+  const tabs = h('div', requests(app, secret))
+  const key = keyCard(app, (made) => {
+    secret = made.secret
+    fill(tabs, requests(app, secret))
+  })
+  const test = createTestRun(app, () => secret)
+
   return {
     element: h(
       'div.page.page-narrow',
-      pageHeader('Welcome to Stint', 'Three steps, one minute.'),
+      pageHeader('Welcome to Stint', 'From the first event to the first alert in five steps.'),
       h(
         'ol.steps',
-        step('Keep your key', keyCard(app)),
-        step('Send something', requests(app)),
+        step('Keep your key', key),
+        step('Send something', tabs),
         step('See it arrive', arrived, arrivals),
+        step('Be notified', ...test.notify),
+        step('See a failure arrive', ...test.failure),
       ),
     ),
-    show: () => poll.now(),
-    close: () => poll.stop(),
+    show() {
+      poll.now()
+      test.start()
+    },
+    close() {
+      poll.stop()
+      test.stop()
+    },
   }
 }
 
 const step = (title: string, ...content: readonly HTMLElement[]) => h('li.step.card', h('h2', title), ...content)
 
-function keyCard({ firstKey }: App): HTMLElement {
-  if (firstKey === undefined) {
-    const keys = h('a', { href: formatRoute('keys') }, 'Create another one under Keys')
-    return note('Your key was shown once, and only its hash is stored. ', keys, '.')
+/** Without a key to show, another one can be created: a reload may have come before the key was copied. */
+function keyCard({ api, firstKey }: App, created: (key: IssuedKey) => void): HTMLElement {
+  if (firstKey !== undefined) return keyReveal(firstKey)
+  const fault = h('p.field-fault', { role: 'alert' })
+  const create = async () => {
+    try {
+      const { key } = await api.send<KeyAnswer>('POST', 'api/keys', { name: 'first steps', scopes: ['write'] })
+      created(key)
+      fill(card, keyReveal(key))
+    } catch (error) {
+      const { title, detail } = explain(error)
+      setText(fault, `${title}. ${detail}`)
+    }
   }
-  return keyReveal(firstKey)
+  const card = h(
+    'div',
+    note('A key is shown only once, and only its hash is stored. If you have not saved yours, create another one.'),
+    button('Create a key', () => void create()),
+    fault,
+  )
+  return card
 }
 
 /** Shows a secret, which is never shown again. */
@@ -76,8 +109,7 @@ export function keyReveal({ secret }: IssuedKey): HTMLElement {
   )
 }
 
-function requests(app: App): HTMLElement {
-  const secret = app.firstKey?.secret ?? 'YOUR_API_KEY'
+function requests(app: App, secret = 'YOUR_API_KEY'): HTMLElement {
   const snippets = writeSnippets({ baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret })
   return createTabs(
     'Languages',

@@ -1,0 +1,80 @@
+// From an empty console to the first delivered alert, by the buttons of the Welcome page alone, in a real browser and with a real receiver.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, findBarriers, LIGHT, PASSWORD, startConsole } from './console-visit.ts'
+
+describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the first alert', () => {
+  let stint: ConsoleStint
+  const received: { type: string; data: { process: string; summary: string } }[] = []
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      received.push((await request.json()) as (typeof received)[number])
+      return new Response(null, { status: 204 })
+    },
+  })
+  beforeAll(async () => {
+    stint = await startConsole({ NOTIFY_PRIVATE: 'true' })
+  })
+  afterAll(async () => {
+    await stint.close()
+    await receiver.stop(true)
+  })
+
+  test('reaches a channel that was created on the Welcome page', async () => {
+    const { page, complaints } = await stint.visit(LIGHT)
+    let clicks = 0
+    const press = async (name: string, within = page.locator('body')) => {
+      clicks++
+      await within.getByRole('button', { name, exact: true }).click()
+    }
+    await page.goto(stint.stint.url)
+    await page.getByLabel('E-mail').fill('first@example.com')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await press('Create account')
+    await press('Copy key')
+    await page.reload() // before the key was stored anywhere
+    await press('Create a key')
+    const secret = await page.getByLabel('Your API key').textContent()
+    expect(await page.getByLabel('cron example').textContent()).toContain(secret!)
+
+    await press('Create channel')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('phone')
+    await dialog.getByLabel('Address').fill(`http://127.0.0.1:${receiver.port}/`)
+    await press('Create channel', dialog)
+    await press('I’ve saved it')
+    await page.getByText('Watched by Every failure').waitFor()
+    await press('Send a failing test run')
+    await page.getByText('A failing run was sent.').waitFor()
+    await page.getByText('Notification delivered to phone: 204').waitFor()
+    expect(received.map(({ type, data }) => [type, data.process])).toEqual([['alert.firing', 'first steps']])
+    expect(clicks).toBe(7)
+    expect(await findBarriers(page)).toEqual([])
+
+    await press('Send a completed run')
+    await page.getByText('it resolves the alert').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  test('a new watch counts exceptions and notifies every channel', async () => {
+    const { cookie } = await stint.signUp('watch@example.com')
+    const { page, go } = await stint.visit(LIGHT, cookie)
+    await go('watches')
+    await page.evaluate(async () => {
+      const headers = { 'content-type': 'application/json' }
+      for (const name of ['one', 'two']) {
+        const body = JSON.stringify({ name, kind: 'webhook', url: 'http://127.0.0.1:1/' })
+        await fetch('api/channels', { method: 'POST', headers, body })
+      }
+    })
+    await page.reload()
+    await page.getByText('one', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Create watch' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Exceptions count').isChecked()).toBe(true)
+    expect(await dialog.getByRole('checkbox', { name: 'one', exact: true }).isChecked()).toBe(true)
+    expect(await dialog.getByRole('checkbox', { name: 'two', exact: true }).isChecked()).toBe(true)
+  })
+})

@@ -1,0 +1,90 @@
+// Every snippet of the Welcome page runs as it is pasted, against a real intake: a good run, and one whose job fails. The failure is sent,
+// and it reaches the caller.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeSnippets } from '../../src/console/pages/snippets.ts'
+import { writeClient } from '../client/client-cast.ts'
+import { startApp, type TestApp } from '../support/app.ts'
+import { readRepo } from '../support/readme.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
+
+const REPO = join(import.meta.dir, '../..')
+const dir = tempDir('snippets')
+let app: TestApp
+beforeAll(async () => {
+  app = await startApp()
+  await writeClient(dir)
+  mkdirSync(join(dir, 'node_modules/@stint/client'), { recursive: true })
+  symlinkSync(join(REPO, 'node_modules/@opentelemetry'), join(dir, 'node_modules/@opentelemetry'))
+  await Bun.write(join(dir, 'node_modules/@stint/client/package.json'), '{"type":"module","exports":"./stint.js"}')
+  await Bun.write(join(dir, 'node_modules/@stint/client/stint.js'), Bun.file(join(dir, 'stint.mjs')))
+  const stint = join(dir, '.local/bin/stint')
+  await Bun.write(stint, `#!/bin/sh\nexec "${process.execPath}" "${join(REPO, 'src/cli/main.ts')}" "$@"\n`)
+  chmodSync(stint, 0o755)
+})
+afterAll(() => app.stop())
+
+const snippets = () => writeSnippets({ baseUrl: app.url, keyHeader: 'x-stint-api-key', secret: app.keys.writer })
+const NAMES = ['cron', 'shell', 'TypeScript', 'Python', 'curl', 'OpenTelemetry']
+const BREAK: Readonly<Record<string, string>> = {
+  TypeScript: 'await Promise.reject(new Error("row 3 is bad")) // your code',
+  Python: 'raise ValueError("row 3 is bad")  # your code',
+  OpenTelemetry: 'await Promise.reject(new Error("row 3 is bad")) // your code',
+}
+const failing = (name: string, text: string): string => {
+  const broken = text.replace(/sleep 0\.5|\S[^\n]*(#|\/\/) your code/, BREAK[name] ?? "sh -c 'exit 3'")
+  expect(broken).not.toBe(text)
+  return broken
+}
+
+/** Runs a snippet and returns its exit code; of a crontab, that of its line. */
+async function run(name: string, text: string): Promise<number> {
+  const script = name === 'cron' ? text.replace(/^\*\/5 \* \* \* \* /m, '') : text
+  const file = join(dir, `job${name === 'Python' ? '.py' : BREAK[name] === undefined ? '.sh' : '.ts'}`)
+  await Bun.write(file, script)
+  const [command] = file.endsWith('.py') ? ['python3'] : file.endsWith('.ts') ? [process.execPath] : ['/bin/sh']
+  const { PATH = '' } = process.env
+  const env = { PATH: `${join(dir, '.local/bin')}:${PATH}`, HOME: dir, PYTHONPATH: join(REPO, 'src/client/python') }
+  const child = Bun.spawn([command!, file], { cwd: dir, env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+  return child.exited
+}
+
+/** `stint exec` keeps what Stint has not answered within 20 ms, and sends it later. */
+async function flush(): Promise<void> {
+  const env = { ...process.env, HOME: dir, STINT_URL: app.url, STINT_API_KEY: app.keys.writer }
+  await Bun.spawn([join(dir, '.local/bin/stint'), 'flush'], { env, stdout: 'ignore', stderr: 'ignore' }).exited
+}
+
+const eventsOf = async (meta: string) => (await app.events()).filter((event) => event.meta === meta)
+
+test('there is a snippet for each way to send, with its install line first', () => {
+  expect(snippets().map(({ name }) => name)).toEqual(NAMES)
+  for (const { text } of snippets()) expect(text.split('\n', 1)[0]).toMatch(/^(#|\/\/) .*\binstall\b/)
+  const readme = readRepo('src/client/README.md')
+  for (const { text } of snippets())
+    for (const [file] of text.matchAll(/\.\/stint\S+(tgz|whl)/g)) expect(readme).toContain(`install ${file}`)
+})
+
+describe.each(NAMES)('the snippet for %s', (name) => {
+  test.skipIf(name === 'Python' && Bun.which('python3') === null)('sends a run, and a failed run', async () => {
+    const { text } = snippets().find((snippet) => snippet.name === name)!
+    expect(await run(name, text)).toBe(0)
+    const ends = async () => {
+      if (text.includes('stint exec')) await flush()
+      return (await eventsOf(name)).filter(({ kind }) => kind === 'end')
+    }
+    await until('the end arrived', async () => (await ends()).length === 1)
+    expect(await ends()).not.toMatchObject([{ failed: true }])
+
+    const exitCode = await run(name, failing(name, text))
+    if (name !== 'curl') expect(exitCode).not.toBe(0)
+    await until('the failed end arrived', async () => (await ends()).length === 2)
+    const events = await eventsOf(name)
+    const count = (of: string) => events.filter(({ kind }) => kind === of).length
+    expect([count('start'), count('end')]).toEqual([2, 2])
+    expect(events.filter((event) => event.kind === 'end' && event.failed)).toHaveLength(1)
+    if (name !== 'curl') expect(count('exception')).toBe(1)
+  })
+})
