@@ -8,7 +8,7 @@ import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { button, fill, h, note } from './kit/dom.ts'
 import { createFrame, ENTRIES } from './kit/frame.ts'
-import type { App, OpenPage, Page } from './kit/page.ts'
+import { type App, type OpenPage, type Page, pageHeader } from './kit/page.ts'
 import { openQuickOpen } from './kit/quick-open.ts'
 import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
@@ -80,6 +80,13 @@ function showFailure(error: unknown): void {
   fill(root, h('main.door', h('h1', title), note(detail), again))
 }
 
+const notFound = (name: string): HTMLElement =>
+  h(
+    'div.page',
+    pageHeader('Page not found', `This console has no page “${name}”.`),
+    h('a.button', { href: formatRoute(HOME) }, 'Go to Home'),
+  )
+
 /** `firstKey` is set for a new account. */
 function enter(account: Account, firstKey?: IssuedKey): void {
   const askProcesses = createAskProcesses(api, nowMs)
@@ -117,7 +124,15 @@ function enter(account: Account, firstKey?: IssuedKey): void {
     const { page: name, params } = parseRoute(location.hash)
     const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
     if (known === undefined) {
-      app.go(HOME, {}, 'replace')
+      if (name === '') {
+        app.go(HOME, {}, 'replace')
+        return
+      }
+      page?.close()
+      page = undefined
+      shown = name
+      setTitle('Page not found')
+      frame.show('', notFound(name))
       return
     }
     if (name !== shown) {

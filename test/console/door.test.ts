@@ -103,9 +103,9 @@ describe.skipIf(cannotRun)('the console', () => {
     await heading(other, 'Keys')
 
     await visit.go('account')
-    await visit.page.getByRole('button', { name: /^End session of/ }).click()
-    await visit.page.getByRole('button', { name: 'End session', exact: true }).click()
-    await visit.page.getByRole('button', { name: /^End session of/ }).waitFor({ state: 'detached' })
+    await visit.page.getByRole('button', { name: /^Sign out session of/ }).click()
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+    await visit.page.getByRole('button', { name: /^Sign out session of/ }).waitFor({ state: 'detached' })
     await other.go('health')
     await other.page.getByText('Your session has ended').waitFor()
     await signIn(other, 'grace@example.com', PASSWORD)

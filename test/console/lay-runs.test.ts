@@ -1,6 +1,7 @@
 // Lanes and what is under a point of them: no overlap, no lane too many, and the search sees what is drawn.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { countOlder } from '../../src/console/runs/count-older.ts'
 import {
   AXIS_PX,
   findRunAt,
@@ -11,6 +12,7 @@ import {
   toPx,
 } from '../../src/console/timeline/geometry.ts'
 import { layRuns } from '../../src/console/timeline/lay-runs.ts'
+import type { StateFilter } from '../../src/console/timeline/run.ts'
 import { type Run, toRun } from '../../src/console/timeline/run.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000000Z')
@@ -117,4 +119,27 @@ test('ticks are round moments, far enough apart', () => {
   expect(hour.stepMs).toBe(600_000)
   expect(hour.atMs.length).toBe(6)
   expect(hour.atMs.every((ms) => ms % 600_000 === 0)).toBe(true)
+})
+
+test('runs that are not loaded are counted per process until the oldest loaded one, by the state that is shown', () => {
+  const row = (process: string, at: string, figures: object) => ({
+    ...{ process, at, mean_ms: null, p50_ms: null, p95_ms: null, p99_ms: null, max_ms: null },
+    ...{ count: 0, failed: 0, running: 0, abandoned: 0, orphan: 0 },
+    ...figures,
+  })
+  const rows = [
+    row('a', '2026-11-20T00:00:00Z', { count: 5, failed: 2, abandoned: 1 }),
+    row('a', '2026-11-21T00:00:00Z', { count: 9 }),
+    row('b', '2026-11-20T00:00:00Z', { orphan: 1 }),
+  ]
+  const untilMs = Date.parse('2026-11-20T18:00:00Z')
+  const of = (state: StateFilter | undefined) => [...countOlder(rows, untilMs, '1d', state).counts]
+  const atMs = Date.parse('2026-11-20T00:00:00Z')
+  expect(of(undefined)).toEqual([
+    ['a', [{ atMs, runs: 8, troubles: 3 }]],
+    ['b', [{ atMs, runs: 1, troubles: 0 }]],
+  ])
+  expect(of('completed')[0]).toEqual(['a', [{ atMs, runs: 5, troubles: 0 }]])
+  expect(of('trouble')[0]).toEqual(['a', [{ atMs, runs: 3, troubles: 3 }]])
+  expect(layRuns([], () => 0, ['a']).map(({ process, lanes }) => [process, lanes.length])).toEqual([['a', 0]])
 })

@@ -81,7 +81,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     await page.getByRole('option', { name: /job 170/ }).waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'job 171' }).waitFor()
     expect(visit.view()).toContain('process=job+171')
   })
 

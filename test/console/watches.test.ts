@@ -22,7 +22,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByLabel('Address').fill('http://127.0.0.1:1/')
     await page.getByRole('dialog').getByRole('button', { name: 'Create channel' }).click()
     await page.getByText('whsec_').waitFor()
-    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
 
     await page.getByRole('button', { name: 'Create watch' }).click()
     await page.getByLabel('Name').fill('silent job')
@@ -31,7 +31,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByLabel('A start every').fill('1s')
     await page.getByLabel('Grace').fill('1s')
     await page.getByRole('dialog').getByRole('button', { name: 'Create watch' }).click()
-    await page.getByText('late (every 1s), failed').waitFor()
+    await page.getByText('is late (every 1 s), fails, or raises an exception').waitFor()
     await page.getByText('silent job is late').waitFor({ timeout: 40_000 })
     expect(await findBarriers(page)).toEqual([])
 
@@ -92,7 +92,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
       'a start is late',
       'a run takes too long',
       'a run is slower than usual',
-      'a metric crosses a number',
+      'a metric crosses a threshold',
     ]) {
       await dialog.getByLabel(name).focus()
       if (!(await dialog.getByLabel(name).isChecked())) await page.keyboard.press('Space')
@@ -102,15 +102,15 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByLabel('Time zone').fill('Mars/Base')
     await dialog.getByLabel('Longest duration').fill('30 minutes')
     await dialog.getByLabel('Exceptions count').check()
-    await dialog.getByLabel('After failures').fill('2')
+    await dialog.getByLabel('Consecutive failures').fill('2')
     await dialog.getByLabel('Times the usual').fill('2.5')
-    await dialog.getByLabel('Figure').selectOption('mean')
+    await dialog.getByLabel('Statistic').selectOption('mean')
     await dialog.getByLabel('Fires while it is').selectOption('below')
     await dialog.getByLabel('For at least').fill('5m')
     await press('Create watch')
     expect(await dialog.getByLabel('Metric', { exact: true }).getAttribute('aria-invalid')).toBe('true')
     await dialog.getByLabel('Metric', { exact: true }).fill('rows')
-    await dialog.getByLabel('Number', { exact: true }).fill('5')
+    await dialog.getByLabel('Threshold', { exact: true }).fill('5')
     await press('Create watch')
     await dialog.getByText('Must be a time span').waitFor()
     expect(await dialog.getByLabel('Longest duration').getAttribute('aria-invalid')).toBe('true')
@@ -119,7 +119,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByText('Must be a time zone').waitFor()
     await dialog.getByLabel('Time zone').fill('Europe/Berlin')
     await press('Create watch')
-    await dialog.getByText('Is never due').waitFor()
+    await dialog.getByText('This is never due').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await dialog.getByLabel('Cron expression').fill('0 3 * * *')
     await press('Create watch')

@@ -140,7 +140,11 @@ function describeValidity(input: HTMLInputElement | HTMLSelectElement): string |
   return validity.stepMismatch ? 'Must be a whole number.' : undefined
 }
 
-const sentence = (detail: string): string => `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`
+/** `is too long; choose another` → `This is too long. Choose another.` */
+function sentence(detail: string): string {
+  const text = detail.replace(/^is /, 'this is ').replace(/; (\w)/g, (_, first: string) => `. ${first.toUpperCase()}`)
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
 
 // A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or undefined.
 export interface Option<T> {

@@ -40,7 +40,7 @@ export interface App {
 export type OpenPage = (app: App) => Page
 
 /** The page's title, one line about it, and its actions. */
-export const pageHeader = (title: string, lead: Child, ...actions: readonly Child[]): HTMLElement =>
+export const pageHeader = (title: Child, lead: Child, ...actions: readonly Child[]): HTMLElement =>
   h(
     'header.page-header',
     h('div', h('h1', { tabindex: -1 }, title), h('p.lead', lead)),

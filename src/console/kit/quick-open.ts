@@ -52,7 +52,8 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
 
   function search(): void {
     const text = input.value.trim()
-    const isIn = (name: string) => name.toLocaleLowerCase().includes(text.toLocaleLowerCase())
+    const words = text.toLocaleLowerCase().split(/\s+/)
+    const isIn = (name: string) => words.every((word) => name.toLocaleLowerCase().includes(word))
     found = [
       ...pages
         .filter(([, label]) => isIn(label))

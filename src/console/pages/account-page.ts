@@ -41,7 +41,7 @@ export function openAccountPage(app: App): Page {
         isSilent: true,
         cell: (session) =>
           !session.current &&
-          rowAction('End', `session of ${describeAgent(session.user_agent)}`, () => askForEnd(session)),
+          rowAction('Sign out', `session of ${describeAgent(session.user_agent)}`, () => askForEnd(session)),
       },
     ],
   })
@@ -67,9 +67,9 @@ export function openAccountPage(app: App): Page {
 
   function askForEnd({ id, user_agent }: SessionEntry): void {
     confirmAction({
-      title: 'End this session?',
+      title: 'Sign out this browser?',
       text: [`${describeAgent(user_agent)} has to sign in again.`],
-      submitLabel: 'End session',
+      submitLabel: 'Sign out',
       danger: true,
       async submit() {
         await api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)

@@ -117,11 +117,7 @@ export function openExceptionsPage(app: App): Page {
   const list = [h('div.toolbar', picker.element, filters), region.element]
 
   return {
-    element: h(
-      'div.page',
-      pageHeader('Exceptions', 'Exceptions that differ only in ids, counts, dates and the like form one group.'),
-      place,
-    ),
+    element: h('div.page', pageHeader('Exceptions', 'Similar exceptions are grouped.'), place),
     show(next) {
       params = next
       const group = params.get('group')

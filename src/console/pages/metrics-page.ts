@@ -4,16 +4,18 @@ import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaLabel, metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { button, fill, h, note } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
-import { formatCompact, formatValue, plural } from '../kit/format-number.ts'
+import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../kit/format-number.ts'
+import { parseTime } from '../kit/format-time.ts'
 import { createLineChart, type LineChart, toLine } from '../kit/line-chart.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, type Params } from '../kit/route.ts'
-import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { bucketsOf, chooseEvery, describeEvery, fixRange, presetFor, readRange } from '../kit/time-range.ts'
 
 const EVERY_MS = 5_000
+const LEAST_RANGE_MS = 50 * 60_000
 const POINTS_MAX = 90
 const METAS_MAX = 6
 const CHARTS_MAX = 6
@@ -44,6 +46,9 @@ export function openMetricsPage(app: App): Page {
   let found: Found | undefined
   let charts = new Map<string, LineChart>()
 
+  /** A range that reaches back to the newest value, unless the URL names one. */
+  let fallback = '-1h'
+  const rangeOf = () => readRange(params, nowMs(), fallback)
   const change = (changes: Params) => app.go('metrics', changeParams(params, changes))
   const zoom = (fromMs: number, toMs: number) => change(fixRange(fromMs, toMs))
   const picker = createRangePicker(change)
@@ -54,12 +59,12 @@ export function openMetricsPage(app: App): Page {
     value === COMPARE ? change({ by: 'meta', meta: undefined }) : change({ by: undefined, meta: value }),
   )
   const every = createChoice<string | undefined>('Interval', (value) => change({ every: value }))
-  const stat = createChoice<Stat>('Figure', (value) => change({ stat: value === 'mean' ? undefined : value }))
+  const stat = createChoice<Stat>('Statistic', (value) => change({ stat: value === 'mean' ? undefined : value }))
   const names = h('div.chips', { role: 'group', 'aria-label': 'Names' })
   const region = createRegion()
 
   const poll = createPoll<Found>({
-    everyMs: () => (readRange(params, nowMs()).isLive ? EVERY_MS : 0),
+    everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     ask,
     show(answer) {
       found = answer
@@ -69,9 +74,12 @@ export function openMetricsPage(app: App): Page {
   })
 
   async function ask(signal: AbortSignal): Promise<Found> {
-    const range = readRange(params, nowMs())
     const processes = (await app.askProcesses(signal)).filter(({ kinds }) => kinds.includes('metric'))
-    const chosen = params.get('process') ?? processes[0]?.process
+    const newest = processes.toSorted((a, b) => (a.last_at < b.last_at ? 1 : -1))[0]
+    const chosen = params.get('process') ?? newest?.process
+    const entry = processes.find(({ process }) => process === chosen)
+    if (entry !== undefined) fallback = presetFor(Math.max(nowMs() - parseTime(entry.last_at), LEAST_RANGE_MS))
+    const range = rangeOf()
     const every = INTERVALS.find((known) => known === params.get('every')) ?? chooseEvery(range, POINTS_MAX)
     if (chosen === undefined) return { processes, process: undefined, every, groups: [] }
     const askRows = async (meta: string | undefined) =>
@@ -80,7 +88,7 @@ export function openMetricsPage(app: App): Page {
     const group = async (label: string, meta: string | undefined) => ({ label, rows: await askRows(meta) })
     if (params.get('by') !== 'meta')
       return { processes, process: chosen, every, groups: [await group(chosen, params.get('meta') ?? undefined)] }
-    const metas = processes.find((entry) => entry.process === chosen)?.metas ?? []
+    const metas = entry?.metas ?? []
     const groups = await Promise.all(metas.slice(0, METAS_MAX).map((meta) => group(metaLabel(meta), meta ?? '')))
     return { processes, process: chosen, every, groups }
   }
@@ -140,7 +148,8 @@ export function openMetricsPage(app: App): Page {
   }
 
   function showCharts({ groups, every, process }: Found, shown: readonly string[]): void {
-    const range = readRange(params, nowMs())
+    const range = rangeOf()
+    picker.show(range, nowMs())
     const atMs = bucketsOf(range, every)
     const stat = statOf()
     const kept = new Map<string, LineChart>()
@@ -150,7 +159,7 @@ export function openMetricsPage(app: App): Page {
         charts.get(key) ??
         createLineChart({
           title: name,
-          formatValue: (value) => (Math.abs(value) >= 1e5 ? formatCompact(value) : formatValue(value)),
+          formatValue: formatterOf(name),
           zoom,
         })
       kept.set(key, chart)
@@ -164,6 +173,7 @@ export function openMetricsPage(app: App): Page {
           of.flatMap(({ rows }) => rows),
           stat,
           every,
+          stat === 'count' ? formatValue : formatterOf(name),
         ),
         nowMs(),
       )
@@ -205,7 +215,7 @@ export function openMetricsPage(app: App): Page {
     ),
     show(next) {
       params = next
-      const range = readRange(params, nowMs())
+      const range = rangeOf()
       picker.show(range, nowMs())
       const asks = JSON.stringify([range.query, ...['process', 'meta', 'by', 'every'].map((name) => params.get(name))])
       if (asks === question) return show()
@@ -220,13 +230,24 @@ export function openMetricsPage(app: App): Page {
   }
 }
 
+/** By the unit that a metric's name ends with, such as `load_ms`, `seconds` or `heap bytes`. */
+function formatterOf(name: string): (value: number) => string {
+  const unit = /(?:^|[^a-z])(ms|milliseconds|s|secs?|seconds|bytes|percent|pct)$/i.exec(name)?.[1]?.toLowerCase()
+  if (unit === 'ms' || unit === 'milliseconds')
+    return (value) => (value < 0 ? formatValue(value) : formatDuration(value))
+  if (unit === 'bytes') return (value) => (value < 0 ? formatValue(value) : formatBytes(value))
+  if (unit === 'percent' || unit === 'pct') return (value) => `${formatValue(value)} %`
+  if (unit !== undefined) return (value) => (value < 0 ? formatValue(value) : formatDuration(value * 1000))
+  return (value) => (Math.abs(value) >= 1e5 ? formatCompact(value) : formatValue(value))
+}
+
 /** Never a real meta: control characters are stripped from those. */
 const COMPARE = '\u0000compare'
 
-function describe(rows: readonly MetricRow[], stat: Stat, every: string): string {
+function describe(rows: readonly MetricRow[], stat: Stat, every: string, format: (value: number) => string): string {
   const count = rows.reduce((sum, row) => sum + row.count, 0)
   if (count === 0) return 'No values in this range.'
   const least = rows.reduce((least, row) => Math.min(least, row.min), Number.POSITIVE_INFINITY)
   const most = rows.reduce((most, row) => Math.max(most, row.max), Number.NEGATIVE_INFINITY)
-  return `${STAT_TEXT[stat]} in ${describeEvery(every)}. ${plural(count, 'value')} from ${formatValue(least)} to ${formatValue(most)}.`
+  return `${STAT_TEXT[stat]} in ${describeEvery(every)}. ${plural(count, 'value')} from ${format(least)} to ${format(most)}.`
 }

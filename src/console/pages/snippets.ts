@@ -17,6 +17,8 @@ export interface Snippet {
 const VERSION = '1.0.0'
 const PACK = 'bun run pack, in Stint’s repository'
 
+const quoted = (name: string): string => `'${name}'`
+
 /** Secret, header and address need no escaping in these languages: they consist of letters, digits and `_ - : / . [ ]`. */
 export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] {
   const service = /^x-(.+)-api-key$/.exec(keyHeader)?.[1] ?? 'stint'
@@ -46,7 +48,7 @@ stint exec --process 'first steps' --meta shell -- sleep 0.5
       name: 'TypeScript',
       hint: 'Node 20 or later, Bun or Deno. An error of the job is reported and passed on.',
       text: `// npm install ./stint-client-${VERSION}.tgz (${PACK})
-import { createStint } from '@stint/client'
+import { createStint } from ${quoted('@stint/client')}
 
 const stint = createStint({ url: '${baseUrl}', key: '${secret}'${isUsual ? '' : `, service: '${service}'`} })
 const job = stint.run('first steps', { meta: 'TypeScript' }, async (run) => {
@@ -90,8 +92,8 @@ fi
       name: 'OpenTelemetry',
       hint: 'Every root span is a run; a span with status ERROR has failed. Any SDK works: point its exporter here.',
       text: `// npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-proto
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { OTLPTraceExporter } from ${quoted('@opentelemetry/exporter-trace-otlp-proto')}
+import { BatchSpanProcessor, TracerProvider } from ${quoted('@opentelemetry/sdk-trace')}
 
 const exporter = new OTLPTraceExporter({ url: '${baseUrl}/otlp/v1/traces', headers: { '${keyHeader}': '${secret}' } })
 const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })

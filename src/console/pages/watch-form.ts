@@ -1,6 +1,7 @@
 // The dialog that creates or edits a watch. Fields have the names of the request's members, so that the server's errors match them.
 import type { Channel } from '../../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
+import { ApiError } from '../kit/api.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
 import { confirmAction } from '../kit/dialog.ts'
 import { type Child, h, note } from '../kit/dom.ts'
@@ -37,7 +38,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     'remind',
     'Remind every',
     { placeholder: '24h', value: draft.remind ?? '' },
-    'Repeats the notification while an alert fires. Empty: never.',
+    'Repeats the notification while an alert fires. Leave empty for no reminders.',
   )
   const conditions = createConditions(draft, isNew)
   const boxes = channels.map(({ id, name: given, state }) => {
@@ -85,6 +86,9 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
         channels: boxes.filter(({ input }) => input.checked).map(({ id }) => id),
         remind: remind.input.value.trim() || null,
       }
+      const { late, long, failed, metric, slow } = body
+      if ([late, long, failed, metric, slow].every((condition) => condition === null))
+        throw new ApiError(422, 'fields_invalid', 'Choose at least one condition.', '')
       if (isNew) await app.api.send<WatchAnswer>('POST', 'api/watches', body)
       else {
         // Only what changed is sent: the alerts of all other conditions continue.
@@ -184,7 +188,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   showKind()
 
   const longest = createField('long', 'Longest duration', { placeholder: '30m', required: true, value: long ?? '' })
-  const after = createField('failed/after', 'After failures in a row', {
+  const after = createField('failed/after', 'Consecutive failures', {
     type: 'number',
     min: 1,
     max: 100,
@@ -201,7 +205,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     value: slow ?? 2,
   })
   const metricName = createField('metric/name', 'Metric', { required: true, maxlength: 250, value: metric?.name ?? '' })
-  const of = createSelectField('metric/of', 'Figure', FIGURES, metric?.of ?? 'last')
+  const of = createSelectField('metric/of', 'Statistic', FIGURES, metric?.of ?? 'last')
   const window = createField('metric/window', 'Window', { required: true, value: metric?.window ?? '10m' })
   const side = createSelectField(
     'metric/side',
@@ -212,7 +216,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     ],
     metric?.below === undefined ? 'above' : 'below',
   )
-  const number = createField('metric/above', 'Number', {
+  const number = createField('metric/above', 'Threshold', {
     type: 'number',
     step: 'any',
     required: true,
@@ -229,7 +233,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     ]),
     slow: createGroup('a run is slower than usual', slow != null, [elementOf(times)]),
     metric: createGroup(
-      'a metric crosses a number',
+      'a metric crosses a threshold',
       metric != null,
       [metricName, of, window, side, number, lasting].map(elementOf),
     ),

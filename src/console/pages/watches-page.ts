@@ -68,7 +68,7 @@ export function openWatchesPage(app: App): Page {
         ],
       },
       { label: 'Watch', cell: ({ name, process }) => [h('strong', name), h('span.sub', process)] },
-      { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch).join(', ') },
+      { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch) },
       { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
       {
         label: 'Actions',
@@ -97,9 +97,9 @@ export function openWatchesPage(app: App): Page {
         cell: ({ name, kind, to, url }) => [h('strong', name), h('span.sub', `${kind} · ${to ?? url}`)],
       },
       {
-        label: 'Last answer',
+        label: 'Last delivery',
         isMinor: true,
-        cell: ({ last }) => (last === null ? 'none yet' : [last.detail, ' · ', ago(last.at)]),
+        cell: ({ last }) => (last === null ? 'Not tested yet' : [last.detail, ' · ', ago(last.at)]),
       },
       {
         label: 'Actions',
@@ -194,7 +194,7 @@ export function openWatchesPage(app: App): Page {
       'div.page',
       pageHeader(
         'Watches',
-        'Get notified when a process is late, slow, hangs or fails.',
+        'Know when your jobs fail, hang or slow down.',
         button('Create channel', createChannel),
         button('Create watch', () => createWatch(), { class: 'button button-main' }),
       ),
@@ -214,12 +214,19 @@ const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn'
 
 const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'off') => h('span', { class: `badge badge-${kind}` }, text)
 
-function describeConditions({ late, long, failed, metric, slow }: Watch): string[] {
-  return [
-    late && `late (${late.every === undefined ? late.cron : `every ${late.every}`})`,
-    long && `longer than ${long}`,
-    failed && ((failed.after ?? 1) > 1 ? `failed ${failed.after} times` : 'failed'),
-    metric && `${metric.name} ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
-    slow && `slower than ${slow}×`,
+/** `runs longer than 1 min, or fails`. */
+function describeConditions({ late, long, failed, metric, slow }: Watch): string {
+  const parts = [
+    late && `is late (${late.every === undefined ? late.cron : `every ${spell(late.every)}`})`,
+    long && `runs longer than ${spell(long)}`,
+    failed && ((failed.after ?? 1) > 1 ? `fails ${failed.after} times in a row` : 'fails'),
+    failed?.exceptions && 'raises an exception',
+    slow && `takes ${slow}× the usual time`,
+    metric && `${metric.name} is ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
   ].filter((text) => typeof text === 'string')
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, or ${parts.at(-1)}`
 }
+
+/** `1m` → `1 min`. */
+const spell = (span: string): string =>
+  span.replace(/^(\d+)([smhd])$/, (_, n, unit) => `${n} ${unit === 'm' ? 'min' : unit}`)

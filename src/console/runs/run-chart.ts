@@ -76,7 +76,7 @@ export function createRunChart({ api, crosshair, change, choose, zoom }: RunChar
       STAT_TEXT[stat],
     ),
   }))
-  const choice = h('div.segments', { role: 'group', 'aria-label': 'Figure' }, ...buttons.map(({ button }) => button))
+  const choice = h('div.segments', { role: 'group', 'aria-label': 'Statistic' }, ...buttons.map(({ button }) => button))
   const compare = button('Compare with last week', () =>
     change({ compare: compare.getAttribute('aria-pressed') === 'true' ? undefined : 'week' }),
   )
@@ -178,12 +178,18 @@ function describeDots(runs: readonly Run[], total: SummaryRow | undefined): stri
   const failures = failed > 0 ? ` ${plural(failed, 'failed run')}.` : ''
   const lengths = runs.flatMap(({ state, timing }) => (state === 'completed' ? [timing.duration_ms ?? 0] : []))
   if (total === undefined || lengths.length === 0) return `${NONE}${failures}`
+  if (lengths.length < FEWEST) return `${describeFigures(total)}.${failures}`
   const [low, high] = [quantile(lengths, 0.1), quantile(lengths, 0.9)]
   return `${describeFigures(total)}. Eight in ten took ${formatDuration(low)} to ${formatDuration(high)}.${failures}`
 }
 
+/** Percentiles of fewer runs say nothing. */
+const FEWEST = 5
+
 const describeFigures = ({ count, p50_ms, p95_ms, max_ms }: SummaryRow): string =>
-  `${plural(count, 'completed run')}: median ${formatDuration(p50_ms)}, p95 ${formatDuration(p95_ms)}, longest ${formatDuration(max_ms)}`
+  count < FEWEST
+    ? `${plural(count, 'completed run')}, longest ${formatDuration(max_ms)}`
+    : `${plural(count, 'completed run')}: median ${formatDuration(p50_ms)}, p95 ${formatDuration(p95_ms)}, longest ${formatDuration(max_ms)}`
 
 const describeOne = (total: SummaryRow | undefined, every: string): string =>
   total === undefined ? NONE : `${describeFigures(total)}. In ${describeEvery(every)}.`

@@ -13,16 +13,18 @@ export interface RunTableOptions {
   nowMs(): number
   choose(run: Run): void
   turnTo(page: number): void
+  /** The first line of the newest exception of a run. */
+  whyOf(run: Run): string | undefined
 }
 
-export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
+export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions) {
   let chosen: string | undefined
   let all: readonly Run[] = []
   const table = createDataTable<Run>({
     caption: 'Runs',
     keyOf: ({ id }) => id,
     signatureOf: (run) =>
-      `${run.state} ${run.exceptions} ${run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs}`,
+      `${run.state} ${run.exceptions} ${isTrouble(run) ? whyOf(run) : ''} ${run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs}`,
     isChosen: ({ id }) => id === chosen,
     toExport: ({ timing, exceptions }) => ({ ...timing, exceptions }),
     exported: () => all,
@@ -45,13 +47,19 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
       },
       {
         label: 'State',
-        cell: (run) =>
-          h(
-            'span',
-            { class: isTrouble(run) ? 'state state-failed' : `state state-${run.state}` },
-            h('i', { class: `mark mark-${run.state}` }),
-            h('span.state-text', describeState(run)),
-          ),
+        cell: (run) => {
+          const why = isTrouble(run) ? whyOf(run) : undefined
+          return [
+            h(
+              'span',
+              { class: isTrouble(run) ? 'state state-failed' : `state state-${run.state}` },
+              h('i', { class: `mark mark-${run.state}` }),
+              h('span.state-text', describeState(run)),
+            ),
+            why !== undefined &&
+              h('button.link.sub.clip.why', { type: 'button', onclick: () => choose(run) }, nameText(why)),
+          ]
+        },
       },
       {
         label: 'Started',
@@ -83,13 +91,14 @@ export function createRunTable({ nowMs, choose, turnTo }: RunTableOptions) {
 
   return {
     element: h('div.card.card-table', h('h2', 'Runs'), place),
-    show({ runs, isCut }: RunsFound, page: number, chosenId: string | undefined) {
+    /** `isOldestFirst` for what is still running: the oldest needs attention. */
+    show({ runs, isCut }: RunsFound, page: number, chosenId: string | undefined, isOldestFirst: boolean) {
       chosen = chosenId
-      all = runs
+      all = isOldestFirst ? runs.toReversed() : runs
       const pages = Math.max(1, Math.ceil(runs.length / PAGE))
       shownPage = Math.min(Math.max(1, page), pages)
       const first = (shownPage - 1) * PAGE
-      const shown = runs.slice(first, first + PAGE)
+      const shown = all.slice(first, first + PAGE)
       table.show(shown)
       position.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(ROWS_MAX)} are loaded, narrow the range to see older ones` : ''}`
       newer.disabled = shownPage <= 1

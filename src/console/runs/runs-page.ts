@@ -2,22 +2,26 @@
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { LatestTimings, Summary, SummaryRow, Timing } from '../../wire/timings.ts'
-import { fill, h, nameText, note, setText } from '../kit/dom.ts'
-import { parseTime } from '../kit/format-time.ts'
+import { h, note, setText } from '../kit/dom.ts'
+import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { createCrosshair } from '../kit/line-chart.ts'
-import { type App, type Page, pageHeader } from '../kit/page.ts'
+import type { App, Page } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
-import { chooseEvery, fixRange, readRange } from '../kit/time-range.ts'
-import type { ExceptionMark } from '../timeline/geometry.ts'
+import { chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { headline } from '../pages/exception-group.ts'
+import { belongsTo, type ExceptionMark } from '../timeline/geometry.ts'
+import type { OlderRuns } from '../timeline/picture.ts'
 import { type Run, toRun } from '../timeline/run.ts'
 import { createRunFeed, type RunsFound } from '../timeline/run-feed.ts'
 import { createTimeline } from '../timeline/timeline.ts'
 import { usualMsFor } from '../timeline/usual.ts'
+import { countOlder } from './count-older.ts'
 import { createRunChart } from './run-chart.ts'
 import { countOf, createLoadProgress, createRunFilters, createRunStates, readRunQuery } from './run-filters.ts'
+import { createRunHeader } from './run-header.ts'
 import { createRunPanel } from './run-panel.ts'
 import { createRunTable } from './run-table.ts'
 
@@ -28,6 +32,10 @@ const POINTS_MAX = 60
 /** Limits the ticks on the timeline: each comes with its text. */
 const EXCEPTIONS_MAX = 200
 const USUAL = { from: '-30d', each: 21 } as const
+
+interface Raised extends ExceptionMark {
+  readonly text: string
+}
 
 interface Figures {
   readonly totals: readonly SummaryRow[]
@@ -40,7 +48,8 @@ export function openRunsPage(app: App): Page {
   let processes: readonly ProcessEntry[] = []
   let found: RunsFound | undefined
   let figures: Figures | undefined
-  let exceptions: readonly ExceptionMark[] = []
+  let exceptions: readonly Raised[] = []
+  let older: OlderRuns | undefined
   let latest = new Map<string, Run[]>()
   let question = ''
 
@@ -53,8 +62,7 @@ export function openRunsPage(app: App): Page {
   const isLive = () => rangeOf().isLive
 
   const crosshair = createCrosshair()
-  const title = h('span')
-  const watchLink = h('a.button', { hidden: true }, 'Watch this process')
+  const header = createRunHeader()
   const picker = createRangePicker(change)
   const filters = createRunFilters(change)
   const chips = createRunStates(change)
@@ -64,6 +72,7 @@ export function openRunsPage(app: App): Page {
   const table = createRunTable({
     nowMs,
     choose,
+    whyOf: (run) => exceptions.find((raised) => belongsTo(raised, run))?.text,
     turnTo: (page) => app.go('runs', changeParams(params, { page: String(page) })),
   })
   const panel = createRunPanel(app, {
@@ -71,7 +80,9 @@ export function openRunsPage(app: App): Page {
     choose: (id) => app.go('runs', changeParams(params, { run: id })),
   })
   const region = createRegion()
-  const lower = h('div.stack', { hidden: true }, chart.element, table.element)
+  const hint = h('p.sub', 'Drag to zoom in. Click a run to open it, or a name to see only that process.')
+  const unloaded = h('p.sub', { hidden: true })
+  const lower = h('div.stack', { hidden: true }, table.element, chart.element)
   const feed = createRunFeed(api, nowMs)
 
   const runsPoll = createPoll<RunsFound>({
@@ -93,22 +104,29 @@ export function openRunsPage(app: App): Page {
     show(answer) {
       figures = answer
       showFigures()
-      if (found !== undefined) showProgress(found)
+      if (found === undefined) return
+      showProgress(found)
+      showOlder(found)
+      showTimeline(found)
     },
     fail() {}, // the poll of the runs reports the failure; the figures stay as they are
   })
-  const exceptionPoll = createPoll<readonly ExceptionMark[]>({
+  const exceptionPoll = createPoll<readonly Raised[]>({
     everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
     async ask(signal) {
       if (found?.runs.every((run) => run.exceptions === 0)) return []
       const { process, meta } = readRunQuery(params)
       const query = { ...rangeOf().query, process, meta, limit: EXCEPTIONS_MAX }
       const answer = await api.get<{ exceptions: ExceptionText[] }>('api/exceptions', query, signal)
-      return answer.exceptions.map(({ at, process, meta, uid = null }) => ({ atMs: parseTime(at), process, meta, uid }))
+      return answer.exceptions.map(({ at, process, meta, uid = null, exception }) => ({
+        ...{ atMs: parseTime(at), process, meta, uid, text: headline(exception) },
+      }))
     },
     show(answer) {
       exceptions = answer
-      if (found !== undefined) showTimeline(found)
+      if (found === undefined) return
+      showTimeline(found)
+      showTable(found)
     },
     fail() {}, // the poll of the runs reports the failure
   })
@@ -157,7 +175,7 @@ export function openRunsPage(app: App): Page {
     const { fromMs, toMs, isLive } = rangeOf()
     const chosenId = params.get('run') ?? undefined
     const usualMs = (run: Run) => usualMsFor(run, latest.get(run.process) ?? [])
-    timeline.show(runs, { fromMs, toMs, isLive, chosenId, exceptions, usualMs })
+    timeline.show(runs, { fromMs, toMs, isLive, chosenId, exceptions, older, usualMs })
   }
 
   function showProgress({ runs, isPartial }: RunsFound): void {
@@ -187,11 +205,33 @@ export function openRunsPage(app: App): Page {
       showNone()
       return
     }
+    showOlder(answer)
     showTimeline(answer)
-    table.show(answer, Number(params.get('page') ?? 1) || 1, params.get('run') ?? undefined)
+    showTable(answer)
     if (hasNews) showFigures()
-    region.ready(nowMs(), timeline.element)
+    region.ready(nowMs(), timeline.element, hint, unloaded)
     if (answer.isPartial) region.loading()
+  }
+
+  function showTable(answer: RunsFound): void {
+    const page = Number(params.get('page') ?? 1) || 1
+    table.show(answer, page, params.get('run') ?? undefined, readRunQuery(params).state === 'running')
+  }
+
+  function showOlder({ cutMs, isCut }: RunsFound): void {
+    const every = chooseEvery(rangeOf(), POINTS_MAX)
+    older =
+      isCut && cutMs !== undefined
+        ? countOlder(figures?.rows ?? [], cutMs, every, readRunQuery(params).state)
+        : undefined
+    unloaded.hidden = older === undefined
+    hint.hidden = older !== undefined
+    if (older === undefined) return
+    const when = formatMoment(older.untilMs, nowMs())
+    setText(
+      unloaded,
+      `Runs before ${when} are not loaded: the shaded part shows their numbers, in ${describeEvery(every)}. Click it to zoom in.`,
+    )
   }
 
   function showNone(): void {
@@ -205,39 +245,14 @@ export function openRunsPage(app: App): Page {
     region.empty(nowMs(), 'No runs here', note(text), h('div.button-row', wider, first))
   }
 
-  function showTitle(): void {
-    const { process } = readRunQuery(params)
-    watchLink.hidden = process === undefined
-    watchLink.href = formatRoute('watches', { 'watch-process': process })
-    if (process === undefined) setText(title, 'Runs as they start and end.')
-    else
-      fill(
-        title,
-        'Of ',
-        h('strong', nameText(process)),
-        ' · ',
-        h(
-          'a',
-          { href: formatRoute('runs', changeParams(params, { process: undefined, meta: undefined })) },
-          'All processes',
-        ),
-      )
-  }
-
   return {
     element: h(
       'div.page.with-panel',
       h(
         'div.stack',
-        pageHeader('Runs', title, watchLink),
+        header.element,
         h('div.toolbar', picker.element, filters.element),
-        h(
-          'div.card',
-          chips.element,
-          progress.element,
-          region.element,
-          h('p.sub', 'Drag to zoom in. Click a run to open it, or a name to see only that process.'),
-        ),
+        h('div.card', chips.element, region.element, progress.element),
         lower,
       ),
       panel.element,
@@ -251,7 +266,7 @@ export function openRunsPage(app: App): Page {
       filters.show(query, processes)
       chips.show(query.state, figures?.totals)
       panel.show(params.get('run') ?? undefined)
-      showTitle()
+      header.show(query.process, params)
       if (question === '') processPoll.now()
       if (asks === question) {
         if (found !== undefined) showRuns(found)

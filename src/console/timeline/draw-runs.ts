@@ -3,7 +3,7 @@
 //   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆
 import { formatDuration } from '../kit/format-number.ts'
 import { firstVisible, type PlacedBand, toPx } from './geometry.ts'
-import type { Context, Picture } from './picture.ts'
+import type { Context, OlderRuns, Picture } from './picture.ts'
 import { isTrouble, lengthMs, type Run } from './run.ts'
 import { isOverdue } from './usual.ts'
 
@@ -73,6 +73,33 @@ function drawDiamond(ctx: Context, x: number, y: number, height: number): void {
   ctx.fill()
 }
 
+/** The counts of runs that are not loaded, each as tall as its share of the process's largest; trouble is red. */
+export function drawOlder(
+  ctx: Context,
+  { scale, scrollPx, palette }: Picture,
+  band: PlacedBand,
+  older: OlderRuns,
+): void {
+  const counts = older.counts.get(band.process) ?? []
+  const most = Math.max(1, ...counts.map(({ runs }) => runs))
+  const base = band.bottomPx - scrollPx - 1
+  const room = band.bottomPx - band.lanesPx - 2
+  for (const { atMs, runs, troubles } of counts) {
+    const x = Math.max(scale.leftPx, toPx(scale, atMs))
+    const right = toPx(scale, Math.min(atMs + older.everyMs, older.untilMs))
+    if (right <= x || runs === 0) continue
+    const tall = Math.max(2, (runs / most) * room)
+    const redTall = troubles === 0 ? 0 : Math.max(2, (troubles / most) * room)
+    ctx.fillStyle = palette.completed
+    ctx.globalAlpha = OLDER_ALPHA
+    ctx.fillRect(x, base - tall, Math.max(1, right - x - 1), tall)
+    ctx.globalAlpha = 1
+    ctx.fillStyle = palette.failed
+    ctx.fillRect(x, base - redTall, Math.max(1, right - x - 1), redTall)
+  }
+}
+
+const OLDER_ALPHA = 0.55
 const BIN_PX = 3
 const TROUBLE_PX = 5
 

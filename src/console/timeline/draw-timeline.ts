@@ -3,7 +3,7 @@
 import { cutText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import { formatClock, formatDay, formatShortClock, zoneOffsetMs } from '../kit/format-time.ts'
-import { drawLane, drawStrip } from './draw-runs.ts'
+import { drawLane, drawOlder, drawStrip } from './draw-runs.ts'
 import { AXIS_PX, type PlacedBand, placeTicks, toPx } from './geometry.ts'
 import type { Context, Picture } from './picture.ts'
 
@@ -22,12 +22,26 @@ export function drawTimeline(ctx: Context, picture: Picture): void {
   ctx.beginPath()
   ctx.rect(scale.leftPx, 0, scale.widthPx - scale.leftPx, heightPx)
   ctx.clip()
-  for (const band of shown) drawRuns(ctx, picture, band)
+  drawUnloaded(ctx, picture)
+  for (const band of shown) {
+    if (picture.older !== undefined) drawOlder(ctx, picture, band, picture.older)
+    drawRuns(ctx, picture, band)
+  }
   drawExceptions(ctx, picture)
   drawMoments(ctx, picture)
   ctx.restore()
   for (const band of shown) drawName(ctx, picture, band)
   drawAxis(ctx, picture, ticks)
+}
+
+/** Shades the time whose runs are not loaded. */
+function drawUnloaded(ctx: Context, { older, scale, heightPx, palette }: Picture): void {
+  if (older === undefined || older.untilMs <= scale.fromMs) return
+  const right = Math.min(scale.widthPx, toPx(scale, older.untilMs))
+  ctx.fillStyle = palette.select
+  ctx.fillRect(scale.leftPx, AXIS_PX, right - scale.leftPx, heightPx)
+  ctx.fillStyle = palette.muted
+  ctx.fillRect(Math.round(right), AXIS_PX, 1, heightPx)
 }
 
 function drawRuns(ctx: Context, picture: Picture, band: PlacedBand): void {
@@ -78,11 +92,14 @@ function drawMoments(ctx: Context, { scale, nowMs, heightPx, palette, crosshairM
 }
 
 /** The process's name and its number of runs, or of runs with trouble; in the gutter or above the lanes. */
-function drawName(ctx: Context, { layout, scrollPx, scale, palette }: Picture, band: PlacedBand): void {
+function drawName(ctx: Context, { layout, scrollPx, scale, palette, older }: Picture, band: PlacedBand): void {
   const { gutterPx } = layout
   const y = (gutterPx > 0 ? band.lanesPx + 9 : band.topPx + 13) - scrollPx
-  const troubles = band.troubles.length
-  const count = troubles > 0 ? `${formatCount(troubles)} ✕` : formatCount(band.count)
+  // A bucket at the boundary also counts runs that are loaded.
+  const unloaded = older?.counts.get(band.process)?.filter(({ atMs }) => atMs + older.everyMs <= older.untilMs) ?? []
+  const troubles = unloaded.reduce((sum, count) => sum + count.troubles, band.troubles.length)
+  const runs = unloaded.reduce((sum, count) => sum + count.runs, band.count)
+  const count = troubles > 0 ? `${formatCount(troubles)} ✕` : formatCount(runs)
   ctx.font = `12px ${palette.font}`
   const countPx = ctx.measureText(count).width
   const roomPx = gutterPx > 0 ? gutterPx - countPx - 24 : scale.widthPx - countPx - 24

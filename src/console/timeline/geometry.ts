@@ -44,7 +44,7 @@ export function placeBands(bands: readonly Band[], gutterPx = 0): Layout {
   const placed = bands.map((band): PlacedBand => {
     const isStrip = band.lanes.length > lanesMax
     const lanesPx = topPx + (gutterPx === 0 ? HEADER_PX : GAP_PX / 2)
-    const filledPx = isStrip ? STRIP_PX : band.lanes.length * lanePx
+    const filledPx = isStrip ? STRIP_PX : Math.max(1, band.lanes.length) * lanePx
     const bottomPx = lanesPx + (gutterPx === 0 ? filledPx : Math.max(filledPx, BAND_PX - GAP_PX))
     const at = { ...band, topPx, lanesPx, bottomPx, isStrip }
     topPx = bottomPx + GAP_PX

@@ -16,9 +16,11 @@ export interface Band {
 /** Room to keep free after a run's end, so that runs of little or no duration can be seen and clicked. */
 export type PadOf = (run: Run) => number
 
-/** `padOf` in ms. Bands are sorted by name. */
-export function layRuns(runs: readonly Run[], padOf: PadOf): Band[] {
-  return [...Map.groupBy(runs, ({ process }) => process)]
+/** `padOf` in ms. Bands are sorted by name; `more` are processes that have a band even without runs. */
+export function layRuns(runs: readonly Run[], padOf: PadOf, more: Iterable<string> = []): Band[] {
+  const byProcess = Map.groupBy(runs, ({ process }) => process)
+  for (const process of more) if (!byProcess.has(process)) byProcess.set(process, [])
+  return [...byProcess]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([process, same]) => ({
       process,

@@ -18,8 +18,24 @@ export interface Picture {
   readonly chosenId: string | undefined
   /** The time under the pointer, here or on a chart below. */
   readonly crosshairMs: number | undefined
+  readonly older: OlderRuns | undefined
   /** The dragged selection, in horizontal px. */
   readonly selection: readonly [number, number] | undefined
+}
+
+/** Runs that are not loaded, as counts per interval: drawn where the timeline would otherwise be empty. */
+export interface OlderRuns {
+  /** All of them started before. */
+  readonly untilMs: number
+  readonly everyMs: number
+  /** By process. */
+  readonly counts: ReadonlyMap<string, readonly OlderCount[]>
+}
+export interface OlderCount {
+  readonly atMs: number
+  readonly runs: number
+  /** Of these, failed or never finished. */
+  readonly troubles: number
 }
 
 export type Context = CanvasRenderingContext2D

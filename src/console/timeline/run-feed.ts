@@ -21,6 +21,8 @@ export interface RunsFound {
   readonly runs: readonly Run[]
   /** The limit was reached: the oldest runs are missing. */
   readonly isCut: boolean
+  /** Runs that started before it are missing; undefined if all are there. */
+  readonly cutMs: number | undefined
   /** More pages are still being loaded. */
   readonly isPartial: boolean
 }
@@ -29,6 +31,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
   let asked = ''
   let held = new Map<string, Run>()
   let isCut = false
+  let cutMs: number | undefined
   /** Since the last answer. Without a change the same object is returned again, so the timeline keeps its layout. */
   let hasChanged = true
   let answered: RunsFound | undefined
@@ -54,7 +57,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
     return held.size <= ROWS_MAX
   }
 
-  const newestFirst = (): RunsFound => ({ runs: [...held.values()].toSorted(byNewest), isCut, isPartial: false })
+  const newestFirst = (): RunsFound => ({ runs: [...held.values()].toSorted(byNewest), isCut, cutMs, isPartial: false })
 
   return {
     /** Throws ApiError. */
@@ -73,7 +76,8 @@ export function createRunFeed(api: Api, nowMs: () => number) {
         const all: Run[] = []
         const answer = await getPages<Timing>(api, 'api/timings', 'timings', query, signal, (page, hasMore) => {
           all.push(...page.map(toRun))
-          if (hasMore && key !== asked) arrived({ runs: all.toSorted(byNewest), isCut: true, isPartial: true })
+          cutMs = hasMore ? oldestMs(page) : undefined
+          if (hasMore && key !== asked) arrived({ runs: all.toSorted(byNewest), isCut: true, cutMs, isPartial: true })
         })
         held = new Map(all.map((run) => [run.id, run]))
         isCut = answer.isCut
@@ -89,6 +93,12 @@ export function createRunFeed(api: Api, nowMs: () => number) {
       return answered
     },
   }
+}
+
+/** The first mark of the oldest run of a page, newest first. */
+const oldestMs = (page: readonly Timing[]): number | undefined => {
+  const last = page.at(-1)
+  return last && toRun(last).startMs
 }
 
 const isAlike = (a: Run, b: Run | undefined): boolean =>

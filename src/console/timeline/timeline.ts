@@ -22,7 +22,7 @@ import {
   toPx,
 } from './geometry.ts'
 import { layRuns } from './lay-runs.ts'
-import { readPalette } from './picture.ts'
+import { type OlderRuns, readPalette } from './picture.ts'
 import { describeState, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
 import { isOverdue } from './usual.ts'
 
@@ -48,6 +48,7 @@ export interface TimelineView {
   readonly isLive: boolean
   readonly chosenId: string | undefined
   readonly exceptions: readonly ExceptionMark[]
+  readonly older: OlderRuns | undefined
   /** The usual duration, which decides whether a run is overdue. */
   usualMs(run: Run): number | undefined
 }
@@ -74,7 +75,7 @@ export function createTimeline(options: TimelineOptions) {
 
   let palette = readPalette(document.body)
   let view: TimelineView = {
-    ...{ fromMs: 0, toMs: 1, isLive: false, chosenId: undefined, exceptions: [] },
+    ...{ fromMs: 0, toMs: 1, isLive: false, chosenId: undefined, exceptions: [], older: undefined },
     usualMs: () => undefined,
   }
   let runs: readonly Run[] = []
@@ -99,8 +100,8 @@ export function createTimeline(options: TimelineOptions) {
     frame = 0
     if (widthPx === 0) return
     drawnNowMs = nowMs()
-    const { chosenId, usualMs } = view
-    const common = { layout, heightPx, palette, hovered, chosenId, usualMs, crosshairMs, exceptions: ticks }
+    const { chosenId, usualMs, older } = view
+    const common = { layout, heightPx, palette, hovered, chosenId, usualMs, crosshairMs, older, exceptions: ticks }
     const selection = drag === undefined ? undefined : ([drag.fromPx, drag.toPx] as const)
     const scale = scaleAt(drawnNowMs)
     drawTimeline(ctx, { ...common, scale, selection, scrollPx: scroller.scrollTop, nowMs: drawnNowMs })
@@ -121,7 +122,7 @@ export function createTimeline(options: TimelineOptions) {
     const gutterPx = gutterPxFor(widthPx)
     const msPerPx = (view.toMs - view.fromMs) / Math.max(1, widthPx - gutterPx)
     const padOf = ({ startMs, endMs }: Run) => (endMs > startMs ? 0 : POINT_PAD_PX * msPerPx)
-    layout = placeBands(layRuns(runs, padOf), gutterPx)
+    layout = placeBands(layRuns(runs, padOf, view.older?.counts.keys()), gutterPx)
     ticks = placeExceptions(layout, view.exceptions)
     space.style.height = `${layout.heightPx}px`
   }
@@ -175,7 +176,8 @@ export function createTimeline(options: TimelineOptions) {
     const halfMs = ((view.toMs - view.fromMs) * CLOSER) / 2
     if (band !== undefined && isInGutter(x, y)) options.chooseProcess(band.process)
     else if (run !== undefined) choose(run)
-    else if (band?.isStrip) zoom(momentAt(x) - halfMs, momentAt(x) + halfMs, band.process)
+    else if (band !== undefined && (band.isStrip || momentAt(x) < (view.older?.untilMs ?? 0)))
+      zoom(momentAt(x) - halfMs, momentAt(x) + halfMs, band.process)
   }
 
   canvas.addEventListener('pointerdown', (event) => {
@@ -241,7 +243,8 @@ export function createTimeline(options: TimelineOptions) {
   return {
     element,
     show(next: readonly Run[], nextView: TimelineView) {
-      const isSame = next === runs && nextView.toMs - nextView.fromMs === view.toMs - view.fromMs
+      const isSame =
+        next === runs && nextView.older === view.older && nextView.toMs - nextView.fromMs === view.toMs - view.fromMs
       view = nextView
       runs = next
       if (isSame) ticks = placeExceptions(layout, view.exceptions)
