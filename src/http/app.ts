@@ -85,6 +85,12 @@ export function createApp(deps: AppDeps) {
     ...(rateLimitHeaders && { readLimit: { limit: readLimit, headers: rateLimitHeaders } }),
   }
   const accountOf = (request: Request) => authorize(request, asking, 'read')
+  const whoOf = async (request: Request) => {
+    const key = findRequestKey(request, asking)
+    if (key !== undefined) return `key ${key.keyId}`
+    const session = await deps.findSession(request)
+    return (session && (await deps.accounts.accounts.get(session.account))?.email) ?? 'an unknown person'
+  }
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
@@ -140,7 +146,7 @@ export function createApp(deps: AppDeps) {
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
     .use(accountRoutes({ ...deps.accounts, findKey: (request) => findRequestKey(request, asking) }))
     .use(resetRoutes({ ...deps.reset, log }))
-    .use(watchRoutes({ watch: deps.watch, accountOf: (request) => authorize(request, asking, 'manage') }))
+    .use(watchRoutes({ watch: deps.watch, accountOf: (request) => authorize(request, asking, 'manage'), whoOf }))
     .use(questionRoutes({ accountOf, questions: deps.questions }))
     .use(
       deadLetterRoutes({

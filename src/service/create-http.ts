@@ -141,6 +141,7 @@ function intakeOf({
       if (arrivedUs !== undefined) metrics.requestSeconds.observe((stampClock.nowUs() - arrivedUs) / 1e6)
     },
     expectLate: watches.expectLate,
+    hint: watches.hint,
   }
 }
 

@@ -190,4 +190,17 @@ export const migrations: readonly string[] = [
     at_us    BIGINT NOT NULL
   );
   `,
+  `
+  -- identity: what an alert is about, once per watch. episode: the judged episode (JSON). channels: the ids that its firing was sent to (JSON).
+  ALTER TABLE alert ADD COLUMN identity TEXT;
+  ALTER TABLE alert ADD COLUMN ended_by TEXT;
+  ALTER TABLE alert ADD COLUMN episode TEXT;
+  ALTER TABLE alert ADD COLUMN channels TEXT;
+  ALTER TABLE alert ADD COLUMN acked_by TEXT;
+  ALTER TABLE alert ADD COLUMN acked_us BIGINT;
+  CREATE UNIQUE INDEX alert_identity ON alert (watch, identity);
+  -- changed: when its conditions were changed (JSON). A deleted watch is kept while its alerts are listed.
+  ALTER TABLE watch ADD COLUMN changed TEXT;
+  ALTER TABLE watch ADD COLUMN deleted_us BIGINT;
+  `,
 ]

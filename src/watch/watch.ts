@@ -1,5 +1,6 @@
 // A watch as it is stored (its spec, as in the API) and as the rules use it.
 import type { Fault } from '../problem.ts'
+import type { Condition } from '../wire/alerts.ts'
 import type { CreateWatch } from '../wire/watches.ts'
 import {
   type ConditionRules,
@@ -24,8 +25,10 @@ export interface StoredWatch {
   readonly account: string
   readonly spec: WatchSpec
   readonly createdUs: number
-  /** The conditions apply from this time on, when the watch was created or last changed. */
+  /** The conditions apply from this time on: when the watch was created, resumed, or given another process or meta. */
   readonly sinceUs: number
+  /** When single conditions were changed. */
+  readonly changed: { readonly [N in Condition]?: number }
   /** The random part of its badge's URL. */
   readonly badge: string | null
 }

@@ -9,8 +9,10 @@ import { createMailer, type Mailer } from './delivery/mailer.ts'
 import type { OutboxMeter } from './delivery/outbox.ts'
 import type { Resolve } from './delivery/pinned-post.ts'
 import type { EvaluatorOptions, LateEvent } from './evaluate/evaluator.ts'
+import type { EventHint } from './evaluate/hint-book.ts'
 import type { WatchSource } from './evaluate/watch-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
+import { findUnjudged } from './manage/find-unjudged.ts'
 import { createManageAlerts, type ManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels, type ManageChannels } from './manage/manage-channels.ts'
 import { createManageWatches, type ManageWatches } from './manage/manage-watches.ts'
@@ -61,6 +63,8 @@ export interface Watches {
   stats(account?: string): Promise<WatchStats>
   /** Notes an event of the past that is being accepted. */
   expectLate(event: LateEvent): void
+  /** Notes an event that is being accepted. */
+  hint(hint: EventHint): void
   removeAccount(account: string): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
@@ -85,6 +89,7 @@ export function openWatches(options: WatchesOptions): Watches {
     source: options.source,
     deliver,
     nowUs,
+    monotonicUs: options.monotonicUs,
     maxRunUs,
     publicUrl,
     log,
@@ -112,7 +117,7 @@ export function openWatches(options: WatchesOptions): Watches {
   const isUnknown = (account: string) => node.unknown()?.includes(account) ?? true
 
   return {
-    watches: createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChanged: node.hurry }),
+    watches: createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicUrl, onChanged: node.hurry }),
     channels: createManageChannels({
       store,
       deliver,
@@ -121,7 +126,13 @@ export function openWatches(options: WatchesOptions): Watches {
       nowUs,
       hash: (secret) => Bun.SHA256.hash(secret, 'hex'),
     }),
-    alerts: createManageAlerts({ store, nowUs }),
+    alerts: createManageAlerts({
+      store,
+      nowUs,
+      publicUrl,
+      unjudged: (account) => findUnjudged({ account, store, node, isUnknown, nowUs }),
+      onChanged: node.hurry,
+    }),
     mailer,
     async stats(account) {
       const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown(account))
@@ -136,6 +147,7 @@ export function openWatches(options: WatchesOptions): Watches {
       }
     },
     expectLate: node.expectLate,
+    hint: node.hint,
     removeAccount: store.removeAccount,
     async start() {
       await node.start()

@@ -10,6 +10,15 @@ export type Condition = (typeof CONDITIONS)[number]
 
 export const ALERT_STATES = ['firing', 'resolved'] as const
 
+/** Why an alert does not fire any more. */
+export const ENDINGS = ['event', 'changed', 'deleted', 'person', 'expired'] as const
+export type EndedBy = (typeof ENDINGS)[number]
+
+const Acknowledged = Type.Object({
+  by: Type.String({ description: 'The address of the session, or the name of the key.' }),
+  at: TimeMs,
+})
+
 export const Alert = Type.Object({
   id: Type.String(),
   watch: Type.Object({ id: Type.String(), name: Type.String() }),
@@ -18,14 +27,38 @@ export const Alert = Type.Object({
   process: Type.String(),
   meta: orNull(Type.String()),
   uid: orNull(Type.String()),
+  started_at: orNull(Type.String({ format: 'date-time', description: 'The start of the run that it is about.' })),
   since: TimeMs,
   resolved_at: orNull(TimeMs),
+  ended_by: orNull(
+    choice(ENDINGS, {
+      description:
+        '`event`: what the condition waits for happened. `changed`, `deleted`: its watch was. `person`: resolved by hand. `expired`: nothing arrived for 30 days. Null while it fires, and for alerts that an earlier version ended.',
+    }),
+  ),
   notified_at: orNull(TimeMs),
+  acknowledged: orNull(Acknowledged),
   summary: Type.String(),
+  path: Type.String({ description: 'Opens the run, or for `late` the runs of the process, in the console.' }),
 })
 export type Alert = Static<typeof Alert>
 
-export const AlertPage = pageOf('alerts', Alert)
+/** A check that is not judged at present. */
+export const Unjudged = Type.Object({
+  watch: Type.Object({ id: Type.String(), name: Type.String() }),
+  condition: orNull(choice(CONDITIONS, { description: 'Null: every condition.' })),
+  process: orNull(Type.String({ description: 'Null: every process of the watch.' })),
+  since: TimeMs,
+  reason: Type.String(),
+})
+export type Unjudged = Static<typeof Unjudged>
+
+export const AlertPage = Type.Composite([
+  pageOf('alerts', Alert),
+  Type.Object({
+    unjudged: Type.Array(Unjudged, { description: 'Checks that could not be judged, on the first page only.' }),
+  }),
+])
 export type AlertPage = Static<typeof AlertPage>
 
 export const AlertAnswer = Type.Object({ alert: Alert })
@@ -43,7 +76,17 @@ export interface WebhookBody {
     readonly meta: string | null
     readonly uid: string | null
     readonly since: string
+    /** The start of the run. */
+    readonly started_at: string | null
+    /** Set when it does not fire any more, also in an `alert.firing` that is sent after the end. */
+    readonly resolved_at: string | null
+    readonly ended_by: EndedBy | null
+    /** The first line of the run's exception. */
+    readonly exception: string | null
+    /** The median of the last completed runs. */
+    readonly usual_ms: number | null
     readonly summary: string
+    /** Opens the run in the console. */
     readonly url: string
   }
 }
@@ -56,9 +99,13 @@ const ALERT: Alert = {
   process: 'nightly import',
   meta: null,
   uid: null,
+  started_at: null,
   since: '2026-11-21T03:10:00.000Z',
   resolved_at: null,
+  ended_by: null,
   notified_at: '2026-11-21T03:10:02.000Z',
+  acknowledged: null,
+  path: '/#/runs?process=nightly+import',
   summary: 'nightly import is late: no start since 2026-11-20 02:00 UTC',
 }
 
@@ -72,18 +119,46 @@ export const LIST_ALERTS = defineRoute('GET /api/alerts', {
     state: choice(ALERT_STATES, { description: 'Only alerts in this state.' }),
     cursor: Type.String({ description: 'The `next` of the previous page.' }),
   },
-  answers: { 200: json('The alerts', AlertPage, { alerts: [ALERT], next: null }) },
+  answers: { 200: json('The alerts', AlertPage, { alerts: [ALERT], next: null, unjudged: [] }) },
   problems: [...MANAGE_PROBLEMS, 'question_invalid'],
+})
+
+const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS, 'not_found'] as const
+const ACKNOWLEDGED: Alert = { ...ALERT, acknowledged: { by: 'ada@example.com', at: '2026-11-21T03:12:00.000Z' } }
+const RESOLVED: Alert = {
+  ...ACKNOWLEDGED,
+  state: 'resolved',
+  resolved_at: '2026-11-21T03:30:00.000Z',
+  ended_by: 'person',
+}
+
+export const ACKNOWLEDGE_ALERT = defineRoute('POST /api/alerts/:id/ack', {
+  ...route,
+  summary: 'Acknowledge an alert',
+  description: 'Silences its reminders and delayed channels. It keeps firing. The first one is kept.',
+  answers: { 200: json('The alert', AlertAnswer, { alert: ACKNOWLEDGED }) },
+  problems: CHANGE_PROBLEMS,
+})
+
+export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {
+  ...route,
+  summary: 'Undo the acknowledgement of an alert',
+  answers: { 200: json('The alert', AlertAnswer, { alert: ALERT }) },
+  problems: CHANGE_PROBLEMS,
+})
+
+export const RESOLVE_ALERT = defineRoute('POST /api/alerts/:id/resolve', {
+  ...route,
+  summary: 'Resolve an alert by hand',
+  description: 'It does not fire again for the same due time, run or failure. Its channels are notified.',
+  answers: { 200: json('The alert', AlertAnswer, { alert: RESOLVED }) },
+  problems: CHANGE_PROBLEMS,
 })
 
 export const DISMISS_ALERT = defineRoute('POST /api/alerts/:id/dismiss', {
   ...route,
-  summary: 'Dismiss an alert',
-  description: 'It counts as resolved; the same run or silence does not fire again.',
-  answers: {
-    200: json('The alert', AlertAnswer, {
-      alert: { ...ALERT, state: 'resolved', resolved_at: '2026-11-21T03:30:00.000Z' },
-    }),
-  },
-  problems: [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS, 'not_found'],
+  summary: 'Resolve an alert by hand (deprecated name)',
+  description: 'The same as `POST /api/alerts/:id/resolve`.',
+  answers: { 200: json('The alert', AlertAnswer, { alert: RESOLVED }) },
+  problems: CHANGE_PROBLEMS,
 })

@@ -90,7 +90,7 @@ try {
   const us = Date.now() * 1000
   for (let i = 0; i < count; i++)
     await store.addWatch(
-      { id: `wat_${i}`, account, spec: toSpec(watchOf(i)), createdUs: us, sinceUs: us, badge: null },
+      { id: `wat_${i}`, account, spec: toSpec(watchOf(i)), createdUs: us, sinceUs: us, badge: null, changed: {} },
       count,
     )
   await store.close()

@@ -42,7 +42,10 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Delete hook' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
-    await page.getByText('Nothing is watched').waitFor({ timeout: 20_000 })
+    // its alerts stay in the list
+    await page.getByRole('button', { name: 'Delete hook' }).waitFor({ state: 'detached', timeout: 20_000 })
+    expect(await page.getByText('silent job is late').count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Delete silent job' }).count()).toBe(0)
   })
 
   test('the link of a notification shows its watch', async () => {

@@ -190,7 +190,11 @@ describe('a key with the scope manage', () => {
 })
 
 test('alerts: parameters are checked, an unknown id is not found', async () => {
-  expect((await ask('GET', '/api/alerts?state=firing&limit=5')).json).toEqual({ alerts: [], next: null })
+  expect((await ask('GET', '/api/alerts?state=firing&limit=5')).json).toEqual({
+    alerts: [],
+    next: null,
+    unjudged: [],
+  })
   const { status, json } = await ask('GET', '/api/alerts?state=open&limit=0&x=1')
   expect(status).toBe(422)
   expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/state', '/limit', '/x'])

@@ -143,20 +143,24 @@ for (const { name, env, reason } of STORES) {
         await send('end', { process, uid: 'morning', at: at(0.2 * DAY_MS - 60_000) })
       }
       await backlog('nightly')
-      await gets('resolved', 'nightly')
+      await gets('firing', 'nightly')
       await backlog('killed')
       await send('exception', { process: 'threw', exception: 'ValueError: no rows', at: at(0.5 * DAY_MS) })
       await stint.kill()
       await stint.start()
-      await gets('resolved', 'killed')
+      await gets('firing', 'killed')
       await gets('firing', 'threw')
       await backlog('nightly') // sent again
       await watch('last', { failed: {} })
       await send('start', { process: 'last' })
       await send('end', { process: 'last', failed: true })
       await gets('firing', 'last')
-      for (const process of ['nightly', 'killed'])
+      for (const process of ['nightly', 'killed']) {
+        // one notification of an episode that was over when its events arrived
         expect(got('firing', process).map(({ data }) => data.uid)).toEqual(['night'])
+        expect(got('firing', process)[0]!.data).toMatchObject({ resolved_at: expect.any(String), ended_by: 'event' })
+        expect(got('resolved', process)).toEqual([])
+      }
       expect(got('firing', 'threw').length).toBe(1)
     })
   })

@@ -36,8 +36,9 @@ test('is requested once a minute while the watches are evaluated, and not while 
   const evaluator = createEvaluator({
     store,
     source,
-    liveness: { blind: () => [] },
+    liveness: { blind: () => [], notice() {} },
     nowUs,
+    monotonicUs: nowUs,
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
     maxRunUs: 86_400e6,
     publicUrl: () => '',

@@ -32,6 +32,7 @@ export const watchOf = (id: string, spec: Partial<WatchSpec> = {}, over: Partial
   createdUs: 0,
   sinceUs: 0,
   badge: null,
+  changed: {},
   ...over,
 })
 
@@ -65,6 +66,11 @@ export const alertOf = (id: string, watch: string, over: Partial<Alert> = {}): A
   notifiedUs: null,
   remindUs: null,
   summary: `${id} is late`,
+  identity: id,
+  endedBy: null,
+  episode: null,
+  channels: null,
+  acked: null,
   ...over,
 })
 
@@ -82,6 +88,11 @@ export const notificationOf = (id: string, channel: string, alert = 'ale_1'): Ne
       meta: null,
       uid: null,
       since: '2026-11-21T03:10:00.000Z',
+      started_at: null,
+      resolved_at: null,
+      ended_by: null,
+      exception: null,
+      usual_ms: null,
       summary: `${alert} is late`,
       url: 'https://stint.example/alerts',
     },
@@ -93,5 +104,6 @@ export const opened = (alert: Alert, notifications: readonly NewNotification[]):
   kind: 'open',
   alert,
   watchSinceUs: 0,
+  watchChanged: {},
   notifications,
 })

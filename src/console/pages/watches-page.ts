@@ -35,7 +35,11 @@ export function openWatchesPage(app: App): Page {
     keyOf: ({ id }) => id,
     isChosen: ({ watch }) => watch.id === chosen,
     signatureOf: (alert) => JSON.stringify(alert) + Math.floor(app.nowMs() / 60_000),
-    toExport: ({ watch, ...alert }) => ({ ...alert, watch: watch.name }),
+    toExport: ({ watch, acknowledged, path: _, ...alert }) => ({
+      ...alert,
+      watch: watch.name,
+      acknowledged_by: acknowledged?.by ?? null,
+    }),
     columns: [
       { label: 'State', cell: ({ state }) => badge(state, state === 'firing' ? 'bad' : 'off') },
       {

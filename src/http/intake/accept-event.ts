@@ -11,6 +11,7 @@ import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
 import { SpoolError } from '../../spool/spool-interface.ts'
 import type { LateEvent } from '../../watch/evaluate/evaluator.ts'
+import type { EventHint } from '../../watch/evaluate/hint-book.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps extends OwnTimes {
@@ -24,7 +25,11 @@ export interface IntakeDeps extends OwnTimes {
   countAccepted(kind: EventKind, events: number, arrivedUs?: number): void
   /** An event of the past is on its way to its store. */
   expectLate?(event: LateEvent): void
+  /** An event is on its way to its store. */
+  hint?(hint: EventHint): void
 }
+
+const HINT_KINDS = { start: 'mark', end: 'mark', metrics: 'metrics', exception: 'exception' } as const
 
 /** Reports older own times to the watches, which otherwise read only the newest stretch. */
 const LATE_US = 60e6
@@ -44,6 +49,7 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
   const arrived = toEvent(draft, account, arrival)
   const series = admitSeries(arrived, deps)
   if (series === 'spent') return seriesBudgetSpent()
+  deps.hint?.({ account, process: arrived.process, kind: HINT_KINDS[arrived.kind] })
   if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
   if (arrival.us - draft.atUs > LATE_US && arrived.kind !== 'metrics')
     deps.expectLate?.({

@@ -16,6 +16,8 @@ export interface WatchRoutesDeps {
   readonly watch: Watches
   /** The account a request may manage. Throws Problem `key_invalid`, `scope_missing`, `rate_limited` or `cross_site`. */
   accountOf(request: Request): Promise<string>
+  /** The address of a session, or a key by its id. */
+  whoOf(request: Request): Promise<string>
 }
 
 const RULES: Rules<wire.CreateWatch> = {
@@ -31,7 +33,7 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
 
-export function watchRoutes({ watch: { watches, channels, alerts }, accountOf }: WatchRoutesDeps) {
+export function watchRoutes({ whoOf, watch: { watches, channels, alerts }, accountOf }: WatchRoutesDeps) {
   const app = new Elysia({ normalize: false })
   const on = createMount(app, accountOf)
   on(wire.LIST_WATCHES, async (account) => ({ watches: await watches.list(account) }))
@@ -66,7 +68,16 @@ export function watchRoutes({ watch: { watches, channels, alerts }, accountOf }:
   on(alertWire.LIST_ALERTS, (account, { request }) =>
     alerts.list(account, parseAlertsQuestion(new URL(request.url).searchParams)),
   )
-  on(alertWire.DISMISS_ALERT, async (account, { params }) => ({ alert: await alerts.dismiss(account, params.id) }))
+  on(alertWire.ACKNOWLEDGE_ALERT, async (account, { request, params }) => ({
+    alert: await alerts.acknowledge(account, params.id, await whoOf(request)),
+  }))
+  on(alertWire.UNACKNOWLEDGE_ALERT, async (account, { params }) => ({
+    alert: await alerts.undoAcknowledge(account, params.id),
+  }))
+  for (const route of [alertWire.RESOLVE_ALERT, alertWire.DISMISS_ALERT] as const)
+    on(route, async (account, { request, params }) => ({
+      alert: await alerts.resolve(account, params.id, await whoOf(request)),
+    }))
 
   const onAnyone = createMount(app, () => {})
   onAnyone(channelWire.CONFIRM_CHANNEL, async (_, { request }) => {

@@ -4,7 +4,7 @@ import type { Fault } from '../../problem.ts'
 import type { Condition as Name } from '../../wire/alerts.ts'
 import type { Series } from '../evaluate/memory.ts'
 import type { MetricPart } from '../evaluate/watch-source.ts'
-import type { Episode, Judgement } from '../rules/episode.ts'
+import type { Blind, Episode, Judgement } from '../rules/episode.ts'
 import type { MetricState } from '../rules/metric.ts'
 import type { Run } from '../rules/runs.ts'
 
@@ -16,6 +16,8 @@ export interface Instance {
   readonly process: string
   readonly meta: string | null
   readonly episodes: readonly Episode[]
+  /** A check that cannot be judged, from its limit on; absent, or in the future, if every due time is judged. */
+  readonly unjudged?: { readonly sinceUs: number; readonly untilUs: number; readonly blind: Blind } | undefined
 }
 
 export const keyOf = (...parts: readonly (string | number | undefined)[]): string => JSON.stringify(parts)
@@ -29,6 +31,12 @@ interface Texts<Given, Rule> {
   toRule(given: Given): Rule
   /** The span in which an alert is expected after its cause; watches with short spans are evaluated more often. */
   spanUs?(rule: Rule): number
+  /** Between two starts; an alert does not expire within twice this time. */
+  intervalUs?(rule: Rule, fromUs: number): number
+  /** Identifies an episode within its instance. */
+  stampOf(episode: Episode): string | number
+  /** Whether an alert fires by the changed rule as well. */
+  stillHolds(rule: Rule, alert: FiredAlert, nowUs: number, before: Rule): boolean
   /** One line. */
   summarize(subject: Subject, given: Given, episode: Episode): string
   summarizeEnd(alert: FiredAlert, untilUs: number, episode: Episode | undefined): string
@@ -41,8 +49,11 @@ export interface Subject {
 
 export interface FiredAlert extends Subject {
   readonly sinceUs: number
-  /** The start of the run that it is about. */
+  /** The run that it is about. */
+  readonly uid: string | null
   readonly startedUs: number | null
+  /** Null for alerts of earlier versions. */
+  readonly episode: Episode | null
 }
 
 /** The part of a watch that is judged. */
@@ -50,6 +61,13 @@ export interface WatchScope {
   readonly process: string
   readonly isPattern: boolean
   readonly meta: string | null
+}
+
+/** How the last alert of an instance ended without an event of its own. */
+export interface ByHand {
+  readonly atUs: number
+  /** Only a later start makes it fire again. */
+  readonly isExpired: boolean
 }
 
 export interface KnownMarks {
@@ -66,6 +84,13 @@ export interface MarksView {
   readonly own: readonly Series[]
   readonly known: KnownMarks
   runsOf(series: Series, knownUs: number): readonly Run[]
+  endedByHand(key: string): ByHand | undefined
+}
+
+/** The judgement of an instance: what a person resolved does not count again. */
+export function judgementOf(view: MarksView, key: string, judgement = view.known.marks): Judgement {
+  const atUs = view.endedByHand(key)?.atUs ?? Number.NEGATIVE_INFINITY
+  return { ...judgement, sinceUs: Math.max(judgement.sinceUs, atUs) }
 }
 
 export interface MarkCondition<Given, Rule> extends Texts<Given, Rule> {
@@ -77,6 +102,8 @@ export interface MarkCondition<Given, Rule> extends Texts<Given, Rule> {
   /** An episode that has ended is still reported if its events arrive within this time; 10 minutes when absent. */
   readonly reportedWithinUs?: number
   judge(rule: Rule, view: MarksView): Omit<Instance, 'condition'>[]
+  /** The time of the event that ends an alert; undefined until it happens. `own`: the series of its process and meta. */
+  endOf(rule: Rule, alert: FiredAlert, own: readonly Series[], view: MarksView): number | undefined
 }
 
 export interface MetricsView {

@@ -1,8 +1,8 @@
 // `failed`: runs failed or were abandoned, n times in a row; optionally an exception counts, too.
 import type { CreateWatch } from '../../wire/watches.ts'
-import { type FailedRule, judgeFailed } from '../rules/failed.ts'
-import { keyOf, type MarkCondition } from './condition.ts'
-import { formatSpan, minute, subjectName } from './wording.ts'
+import { endOfFailed, type FailedRule, judgeFailed } from '../rules/failed.ts'
+import { judgementOf, keyOf, type MarkCondition } from './condition.ts'
+import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['failed']>
 
@@ -17,19 +17,32 @@ export const failed: MarkCondition<Given, FailedRule> = {
   isUnknown: ({ exceptions }, { hasExceptions }) => exceptions && !hasExceptions,
   /** A nightly job may be cut off for days. Resolved alerts are kept for comparison for longer than this. */
   reportedWithinUs: 7 * 86_400e6,
-  judge(rule, { own, known, runsOf }) {
-    const judgement = rule.exceptions ? known.exceptions : known.marks
-    if (judgement === undefined) return []
-    return own.map((series) => ({
-      key: keyOf('failed', series.process, series.meta),
-      process: series.process,
-      meta: series.meta === '' ? null : series.meta,
-      episodes: judgeFailed(rule, runsOf(series, judgement.knownUs), series.exceptions, judgement),
-    }))
+  judge(rule, view) {
+    const known = rule.exceptions ? view.known.exceptions : view.known.marks
+    if (known === undefined) return []
+    return view.own.map((series) => {
+      const { process, meta } = series
+      const key = keyOf('failed', process, meta)
+      const judgement = judgementOf(view, key, known)
+      const episodes = judgeFailed(rule, view.runsOf(series, known.knownUs), series.exceptions, judgement)
+      return { key, process, meta: meta === '' ? null : meta, episodes }
+    })
   },
-  summarize(subject, _, { cause = 'failed', figure = 1, sinceUs }) {
+  stampOf: ({ sinceUs }) => sinceUs,
+  endOf({ exceptions }, { sinceUs, uid, episode }, [series], { known, runsOf }) {
+    const judgement = exceptions ? known.exceptions : known.marks
+    if (series === undefined || judgement === undefined) return undefined
+    const isException = episode?.cause === 'exception'
+    return endOfFailed(runsOf(series, judgement.knownUs), exceptions ? series.exceptions : [], {
+      sinceUs,
+      ...(isException && { exception: { atUs: sinceUs, ...(uid !== null && { uid }) } }),
+    })?.settledUs
+  },
+  stillHolds: ({ after, exceptions }, { episode }) =>
+    (episode?.figure ?? 1) >= after && (exceptions || episode?.cause !== 'exception'),
+  summarize(subject, _, { cause = 'failed', figure = 1, sinceUs, lost }) {
     const often = figure > 1 ? ` (${figure} in a row)` : ''
-    return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(sinceUs)}`
+    return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(sinceUs)}${lost ? `, ${orLost(lost)}` : ''}`
   },
   summarizeEnd: (alert, untilUs) =>
     `${subjectName(alert)} completed at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)} of failure`,

@@ -1,9 +1,10 @@
 // `late`: a start did not come by its due time plus the grace.
 import type { Fault } from '../../problem.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
+import type { Series } from '../evaluate/memory.ts'
 import { createSchedule } from '../rules/cron.ts'
-import { judgeLate, type LateRule } from '../rules/late.ts'
-import { keyOf, type MarkCondition } from './condition.ts'
+import { endOfLate, findExcused, judgeLate, type LateRule } from '../rules/late.ts'
+import { type Instance, judgementOf, keyOf, type MarkCondition } from './condition.ts'
 import { spanFaults, spanUs } from './span.ts'
 import { formatSpan, minute, subjectName } from './wording.ts'
 
@@ -31,35 +32,64 @@ export const late: MarkCondition<Given, LateRule> = {
   spanUs: (rule) => ('everyUs' in rule ? rule.everyUs + rule.graceUs : rule.graceUs),
   isUnknown: (_, { hasSilentNodes }) => hasSilentNodes,
 
+  intervalUs: (rule, fromUs) => ('everyUs' in rule ? rule.everyUs : (rule.schedule.nextUs(fromUs) ?? fromUs) - fromUs),
+  stampOf: ({ dueUs, sinceUs }) => dueUs ?? sinceUs,
+
   /** Judges a process as a whole unless the watch names a meta. */
-  judge(rule, { scope, own, known: { marks: judgement, floorUs } }) {
+  judge(rule, view) {
+    const { scope, own, known, endedByHand } = view
+    const { knownUs, sinceUs } = known.marks
     const subjects = Map.groupBy(own, ({ process }) => process)
     if (!scope.isPattern && !subjects.has(scope.process)) subjects.set(scope.process, [])
-    return [...subjects].flatMap(([process, list]) => {
+    return [...subjects].flatMap(([process, list]): Omit<Instance, 'condition'>[] => {
       const lastUs = Math.max(...list.map((it) => it.lastUs))
-      if (scope.isPattern && lastUs < judgement.knownUs - SEEN_WITHIN_US) return []
-      const completeFromUs = Math.max(0, ...list.map((it) => it.completeFromUs))
-      const starts = list.flatMap(({ marks }) => marks.filter(({ mark }) => mark === 'start').map(({ atUs }) => atUs))
-      const newestUs = Math.max(...list.map((it) => it.newestStartUs))
-      const complete = starts.filter((us) => us >= completeFromUs)
-      const known = [...new Set([newestUs, ...complete].filter(Number.isFinite))].sort((a, b) => a - b)
-      // Silence that ended before `floorUs` is not judged: cron expressions are costly.
-      const first = known.findLastIndex((us) => us < Math.min(floorUs, judgement.knownUs))
+      if (scope.isPattern && lastUs < knownUs - SEEN_WITHIN_US) return []
+      const key = keyOf('late', process)
+      const subject = { key, process, meta: scope.meta }
+      const starts = startsOf(list)
+      const ended = endedByHand(key)
+      if (ended?.isExpired && !starts.some((us) => us > ended.atUs)) return [{ ...subject, episodes: [] }]
+      // each due time of an expression may fire, but an interval has only one
+      const judgement = 'everyUs' in rule ? known.marks : judgementOf(view, key)
       // Unknown starts may lie before the first complete one, and before `completeFromUs`.
-      const fromUs = judgement.sinceUs < completeFromUs ? (complete[0] ?? completeFromUs) : completeFromUs
-      const episodes = judgeLate(rule, known.slice(Math.max(0, first)), judgement).filter(
+      const completeFromUs = Math.max(0, ...list.map((it) => it.completeFromUs))
+      const fromUs =
+        sinceUs < completeFromUs ? (starts.find((us) => us >= completeFromUs) ?? completeFromUs) : completeFromUs
+      const episodes = judgeLate(rule, starts, judgement, known.floorUs).filter(
         ({ untilUs = Number.POSITIVE_INFINITY }) => untilUs > fromUs,
       )
-      return [{ key: keyOf('late', process), process, meta: scope.meta, episodes }]
+      return [{ ...subject, episodes, unjudged: findExcused(rule, starts, judgement) }]
     })
   },
+  endOf: (_, { sinceUs, episode }, own, { known }) =>
+    endOfLate(
+      startsOf(own).filter((us) => us <= known.marks.knownUs),
+      episode?.fromUs ?? sinceUs,
+    ),
 
+  stillHolds(rule, { sinceUs, episode }, nowUs) {
+    const silentUs = episode?.silentUs ?? sinceUs
+    const dueUs = 'everyUs' in rule ? silentUs + rule.everyUs : rule.schedule.nextUs(silentUs)
+    return dueUs !== undefined && dueUs + rule.graceUs < nowUs
+  },
   summarize(subject, { every, cron, tz = 'UTC' }, { sinceUs }) {
     const due = every === undefined ? `by ${cron} (${tz})` : `every ${every}`
     return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(sinceUs)}`
   },
-  summarizeEnd: (alert, untilUs) =>
-    `${subjectName(alert)} started at ${minute(untilUs)}, ${formatSpan(untilUs - alert.sinceUs)} after it was reported late`,
+  summarizeEnd(alert, untilUs) {
+    const after = untilUs - alert.sinceUs
+    const when = after < 0 ? 'which arrived after it was due' : `${formatSpan(after)} after it was late`
+    return `${subjectName(alert)} started at ${minute(untilUs)}, ${when}`
+  },
+}
+
+/** The known starts of a process, in order. */
+function startsOf(list: readonly Series[]): number[] {
+  const completeFromUs = Math.max(0, ...list.map((it) => it.completeFromUs))
+  const starts = list.flatMap(({ marks }) => marks.filter(({ mark }) => mark === 'start').map(({ atUs }) => atUs))
+  const newestUs = Math.max(...list.map((it) => it.newestStartUs))
+  const complete = starts.filter((us) => us >= completeFromUs)
+  return [...new Set([newestUs, ...complete].filter(Number.isFinite))].sort((a, b) => a - b)
 }
 
 function cronFaults(cron: string, tz: string): Fault[] {

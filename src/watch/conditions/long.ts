@@ -1,8 +1,10 @@
 // `long`: a run has been running longer than the limit. Each overlapping run is an instance.
-import { judgeLong } from '../rules/long.ts'
+
+import type { Episode } from '../rules/episode.ts'
+import { endOfLong, judgeLong } from '../rules/long.ts'
 import { keyOf, type MarkCondition } from './condition.ts'
 import { spanFaults, spanUs } from './span.ts'
-import { formatSpan, minute, subjectName } from './wording.ts'
+import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 const LIMIT = 'must be shorter than MAX_RUN, after which a run counts as abandoned'
 
@@ -17,14 +19,33 @@ export const long: MarkCondition<string, number> = {
       const { process } = series
       const meta = series.meta === '' ? null : series.meta
       return judgeLong(rule, runsOf(series, known.marks.knownUs), known.marks).map((episode) => ({
-        key: keyOf('long', process, series.meta, episode.uid, episode.startedUs),
+        key: keyOf('long', process, series.meta, ...subjectOf(episode)),
         process,
         meta,
         episodes: [episode],
       }))
     }),
-  summarize: (subject, _, { limit = 0, startedUs, sinceUs }) =>
-    `${subjectName(subject)} is running for more than ${formatSpan(limit)}, since ${minute(startedUs ?? sinceUs)}`,
-  summarizeEnd: (alert, untilUs) =>
-    `${subjectName(alert)} ended or started again after ${formatSpan(untilUs - (alert.startedUs ?? alert.sinceUs))}`,
+  stampOf: ({ startedUs = 0 }) => startedUs,
+  endOf(_, { uid, startedUs, sinceUs, episode }, [series], { known }) {
+    const marks = series?.marks.filter(({ atUs }) => atUs <= known.marks.knownUs) ?? []
+    return endOfLong(marks, episode?.runs ?? [{ uid: uid ?? '', startedUs: startedUs ?? sinceUs }])
+  },
+  stillHolds: (limitUs, { sinceUs, startedUs, episode }, nowUs) =>
+    (episode?.lost?.toUs ?? startedUs ?? sinceUs) + limitUs < nowUs,
+  summarize(subject, _, { limit = 0, startedUs, sinceUs, figure, lost, runs = [], isFollowed }) {
+    const name = subjectName(subject)
+    if (figure !== undefined) return `${name} took ${formatSpan(figure)}, more than ${formatSpan(limit)}`
+    const since = `since ${minute(startedUs ?? sinceUs)}`
+    const who = runs.length > 1 ? `${name}: ${runs.length} runs are` : `${name} is`
+    const text = `${who} running for more than ${formatSpan(limit)}, ${since}`
+    if (lost === undefined) return text
+    return `${text}, ${orLost(lost)}${isFollowed ? '; a later run has started: end unknown' : ''}`
+  },
+  summarizeEnd(alert, untilUs) {
+    const after = formatSpan(untilUs - (alert.startedUs ?? alert.sinceUs))
+    return `${subjectName(alert)} ended or started again at ${minute(untilUs)}, after ${after}`
+  },
 }
+
+/** A run, or all runs whose end may have been lost in the same downtime. */
+const subjectOf = ({ uid, startedUs, lost }: Episode) => (lost === undefined ? [uid, startedUs] : ['lost', lost.fromUs])

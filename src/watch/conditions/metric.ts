@@ -1,10 +1,10 @@
 // `metric`: a figure of a metric over a window is above or below a number.
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { MetricPart } from '../evaluate/watch-source.ts'
-import { type MetricRule, stepMetric } from '../rules/metric.ts'
+import { crosses, type MetricRule, stepMetric } from '../rules/metric.ts'
 import { keyOf, type MetricCondition } from './condition.ts'
 import { spanFaults, spanUs } from './span.ts'
-import { formatSpan, subjectName } from './wording.ts'
+import { formatSpan, minute, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['metric']>
 
@@ -26,6 +26,7 @@ export const metric: MetricCondition<Given, MetricRule> = {
     return { name, of, side, than, windowUs: spanUs(window), forUs: lasting === undefined ? 0 : spanUs(lasting) }
   },
   spanUs: ({ windowUs }) => windowUs,
+  stampOf: ({ sinceUs }) => sinceUs,
   judge(rule, { meta, parts, firing, states, knownUs }) {
     const figures = new Map(
       [...Map.groupBy(parts, ({ process }) => process)].map(([process, own]) => [process, figureOf(rule, own)]),
@@ -45,12 +46,18 @@ export const metric: MetricCondition<Given, MetricRule> = {
       }
     })
   },
+  stillHolds: (rule, { episode }, _, before) =>
+    rule.name === before.name &&
+    rule.of === before.of &&
+    rule.windowUs === before.windowUs &&
+    episode?.figure !== undefined &&
+    crosses(rule, episode.figure),
   summarize(subject, { name, above, below, of, window }, { figure = 0 }) {
     const side = above === undefined ? `below ${below}` : `above ${above}`
     return `${subjectName(subject)}: ${name} is ${side} (${of} of ${window}: ${Number(figure.toPrecision(6))})`
   },
   summarizeEnd: (alert, untilUs) =>
-    `${subjectName(alert)}: the metric is back after ${formatSpan(untilUs - alert.sinceUs)}`,
+    `${subjectName(alert)}: the metric is back at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)}`,
 }
 
 /** The figure of a window's parts, which start at different times. */

@@ -1,26 +1,41 @@
 // `slow`: a run takes k times the median of the last 20 completed runs.
-import { judgeSlow } from '../rules/slow.ts'
-import { keyOf, type MarkCondition } from './condition.ts'
-import { formatSpan, subjectName } from './wording.ts'
+import { endOfSlow, judgeSlow } from '../rules/slow.ts'
+import { judgementOf, keyOf, type MarkCondition } from './condition.ts'
+import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 export const slow: MarkCondition<number, number> = {
   reads: 'marks',
   complete: (given) => given,
   faults: () => [],
   toRule: (given) => given,
-  judge: (rule, { own, known, runsOf }) =>
-    own.map((series) => ({
-      key: keyOf('slow', series.process, series.meta),
-      process: series.process,
-      meta: series.meta === '' ? null : series.meta,
-      episodes: judgeSlow(rule, runsOf(series, known.marks.knownUs), known.marks),
-    })),
-  summarize(subject, given, { figure, limit = 0 }) {
+  judge: (rule, view) =>
+    view.own.map((series) => {
+      const { process, meta } = series
+      const key = keyOf('slow', process, meta)
+      const judgement = judgementOf(view, key)
+      const episodes = judgeSlow(rule, view.runsOf(series, judgement.knownUs), judgement)
+      return { key, process, meta: meta === '' ? null : meta, episodes }
+    }),
+  stampOf: ({ uid = '', startedUs = 0 }) => keyOf(uid, startedUs),
+  endOf(rule, { startedUs, sinceUs, episode }, [series], { known, runsOf }) {
+    if (series === undefined) return undefined
+    const alert = {
+      startedUs: startedUs ?? sinceUs,
+      sinceUs,
+      ...(episode?.limit !== undefined && { limitUs: episode.limit }),
+    }
+    return endOfSlow(rule, runsOf(series, known.marks.knownUs), known.marks, alert)?.settledUs
+  },
+  stillHolds(factor, { startedUs, sinceUs, episode }, nowUs, before) {
+    const { limit = 0, figure = nowUs - (startedUs ?? sinceUs) } = episode ?? {}
+    return figure > (limit / before) * factor
+  },
+  summarize(subject, given, { figure, limit = 0, lost }) {
     const took = figure === undefined ? 'is taking longer than' : `took ${formatSpan(figure)}, more than`
-    return `${subjectName(subject)} is slow: a run ${took} ${formatSpan(limit)} (${given} times the usual)`
+    return `${subjectName(subject)} is slow: a run ${took} ${formatSpan(limit)} (${given} times the usual)${lost ? `, ${orLost(lost)}` : ''}`
   },
   summarizeEnd(alert, untilUs, episode) {
     const took = episode?.figure ? `; the slow run took ${formatSpan(episode.figure)}` : ''
-    return `${subjectName(alert)} is back to its usual duration after ${formatSpan(untilUs - alert.sinceUs)}${took}`
+    return `${subjectName(alert)} is back to its usual duration at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)}${took}`
   },
 }

@@ -1,7 +1,11 @@
 // The pieces that the texts of alerts are made of.
+import type { Blind } from '../rules/episode.ts'
 
-/** `2026-11-21 03:10 UTC`. */
-export const minute = (us: number): string => `${iso(us).slice(0, 16).replace('T', ' ')} UTC`
+/** `2026-11-21 03:10 UTC`, with seconds unless they are zero. */
+export const minute = (us: number): string => `${iso(us).slice(0, 19).replace('T', ' ').replace(/:00$/, '')} UTC`
+/** `or its end was lost while Stint was down, 12:00:10–12:00:14 UTC`. */
+export const orLost = ({ fromUs, toUs }: Blind): string =>
+  `or its end was lost while Stint was down, ${iso(fromUs).slice(11, 19)}–${iso(toUs).slice(11, 19)} UTC`
 export const iso = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
 
 const UNITS = [

@@ -32,12 +32,19 @@ const STREAM_US = 60e6
 /** The longest time that a late start waits for the end of such a stream. */
 const LONGEST_WAIT_US = 10 * MINUTE_US
 
-/** How often each of these stretches of the past is read again. */
-const OVERLAPS = [
-  { everyUs: 0, backUs: 2 * MINUTE_US },
-  { everyUs: 5 * MINUTE_US, backUs: 70 * MINUTE_US },
-  { everyUs: HOUR_US, backUs: 25 * HOUR_US },
-] as const
+/** What is read again before the newest stretch; a sweep looks further back, now and then for a day. */
+const OVERLAP_US = 2 * MINUTE_US
+const SWEEP_BACK_US = 70 * MINUTE_US
+const WIDE_SWEEP = { everyUs: HOUR_US, backUs: 25 * HOUR_US }
+
+/** What may be new in the stores since the last read: the processes with marks, by the time at which the first was accepted. */
+export interface Hints {
+  /** Everything is read, whatever was hinted at. */
+  readonly isSweep: boolean
+  readonly marks: ReadonlyMap<string, number>
+  /** When the first was accepted. */
+  readonly exceptionUs: number | undefined
+}
 
 export interface OpenRun {
   readonly process: string
@@ -54,9 +61,16 @@ export interface Reach {
 
 export interface AccountHistory {
   readonly memory: Memory
-  /** Reads these processes; undefined = all. If the store does not answer it rejects and keeps what it has. */
-  readMarks(reach: Reach, processes: ReadonlySet<string> | undefined, openRuns: readonly OpenRun[]): Promise<void>
-  readExceptions(reach: Reach): Promise<void>
+  /** Reads those of these processes (undefined = all) with hints. If the store does not answer it rejects and keeps what it has. */
+  readMarks(
+    reach: Reach,
+    processes: ReadonlySet<string> | undefined,
+    openRuns: readonly OpenRun[],
+    hints: Hints,
+  ): Promise<void>
+  readExceptions(reach: Reach, hints: Hints): Promise<void>
+  /** Nothing waits to be read again. */
+  isSettled(): boolean
   /** Whether the marks of this process (undefined = of all) may be judged. */
   isReady(process: string | undefined): boolean
 }
@@ -102,9 +116,8 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   let again: readonly Again[] = []
   /** An earlier process may have left stored exceptions of any age that it did not judge: all are read once everything up to this time is stored. */
   let inheritedUs: number | undefined
-  const overlapped: number[] = OVERLAPS.map(() => Number.NEGATIVE_INFINITY)
-
-  const widestDue = (nowUs: number) => OVERLAPS.findLastIndex(({ everyUs }, i) => nowUs - overlapped[i]! >= everyUs)
+  let sweptUs: number | undefined
+  let wideUs = Number.NEGATIVE_INFINITY
 
   const lateness = (waitUs: number): Lateness => ({
     beforeUs: (readUs ?? Number.POSITIVE_INFINITY) - LIVE_US,
@@ -187,28 +200,48 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     again = again.filter((it) => !due.includes(it))
   }
 
+  const isExceptionDue = ({ isSweep, exceptionUs }: Hints, knownUs: number) =>
+    isSweep || exceptionUs !== undefined || inheritedUs !== undefined || late.exceptions.stored(knownUs) !== undefined
+
   return {
     memory,
     isReady: (process) => ready === 'all' || (process !== undefined && ready.has(process)),
-    async readMarks(reach, wanted, openRuns) {
+    isSettled: () => loads.length === 0 && again.length === 0 && late.marks.isEmpty() && late.exceptions.isEmpty(),
+    async readMarks(reach, wanted, openRuns, hints) {
       const { nowUs, knownUs } = reach
       if (wanted !== undefined) forgetAllBut(wanted)
       await loadWanted(reach, wanted ?? 'all', openRuns)
       await readAgain(reach)
-      const widest = widestDue(nowUs)
-      const fromUs = Math.min(readUs ?? judgedUs ?? nowUs, nowUs) - OVERLAPS[widest]!.backUs
-      await read(namesOf(wanted ?? 'all'), fromUs, nowUs + AHEAD_US)
-      overlapped.fill(nowUs, 0, widest + 1)
-      readUs = Math.min(nowUs, knownUs)
+      const untilUs = Math.min(nowUs, knownUs)
+      if (hints.isSweep) {
+        const isWide = nowUs - wideUs >= WIDE_SWEEP.everyUs
+        const backUs = isWide ? WIDE_SWEEP.backUs : SWEEP_BACK_US
+        await read(namesOf(wanted ?? 'all'), Math.min(sweptUs ?? judgedUs ?? nowUs, nowUs) - backUs, nowUs + AHEAD_US)
+        if (isWide) wideUs = nowUs
+        sweptUs = untilUs
+        readUs = untilUs
+      } else {
+        const hinted = [...hints.marks].filter(([process]) => wanted?.has(process) ?? true)
+        if (hinted.length > 0) {
+          const fromUs = Math.min(readUs ?? nowUs, nowUs, ...hinted.map(([, us]) => us)) - OVERLAP_US
+          await read(namesOf(new Set(hinted.map(([process]) => process))), fromUs, nowUs + AHEAD_US)
+        }
+        readUs = untilUs
+      }
       const old = late.marks.stored(knownUs)
       if (old === undefined) return
       const processes = old.processes?.filter((process) => wanted?.has(process) ?? true)
       if (processes?.length !== 0) await read(processes, old.fromUs, old.toUs)
       late.marks.settle()
     },
-    async readExceptions({ nowUs, knownUs }) {
+    async readExceptions({ nowUs, knownUs }, hints) {
+      if (!isExceptionDue(hints, knownUs)) {
+        exceptionsUs = Math.min(nowUs, knownUs)
+        return
+      }
       if (exceptionsUs === undefined && judgedUs !== undefined) inheritedUs = options.nowUs() + SETTLES_US
-      const fromUs = (exceptionsUs ?? judgedUs ?? nowUs) - OVERLAPS[0].backUs
+      const sinceUs = Math.min(exceptionsUs ?? judgedUs ?? nowUs, nowUs, hints.exceptionUs ?? nowUs)
+      const fromUs = sinceUs - (hints.isSweep ? SWEEP_BACK_US : OVERLAP_US)
       const range = { account, fromUs, toUs: nowUs + AHEAD_US, maxRows: MAX_EXCEPTIONS }
       memory.addExceptions(await source.findExceptions(range))
       exceptionsUs = Math.min(nowUs, knownUs)

@@ -1,10 +1,15 @@
 // Describes notifications.
-import type { WebhookBody } from '../../wire/alerts.ts'
+import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import { formatSpan, iso } from '../conditions/wording.ts'
-import type { Episode } from '../rules/episode.ts'
-import type { Alert, NotificationBody } from '../storage/watch-store.ts'
+import { createId } from '../random-id.ts'
+import type { Alert, AlertChange, NewNotification, NotificationBody } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Series } from './memory.ts'
+
+/** A link shows this stretch around the start of the run. */
+const AROUND_US = 3600e6
+/** An exception may be reported this long before or after the marks of its run. */
+const EARLIER_US = 60e6
 
 interface Context {
   readonly type: WebhookBody['type']
@@ -13,43 +18,83 @@ interface Context {
   readonly summary: string
   readonly nowUs: number
   readonly publicUrl: string
-  readonly episode?: Episode | undefined
-  readonly series?: Series | undefined
+  readonly series?: Series
+}
+
+/** For each channel its notification. */
+export const notificationsOf = (channels: readonly string[], context: Context): NewNotification[] =>
+  channels.map((channel) => ({ id: createId('msg'), channel, body: toBody(context) }))
+
+/** The end of an alert; its channels are those that its firing was sent to. `atUs`: when it happened. */
+export function toEnd({
+  alert,
+  endedBy,
+  atUs,
+  ...context
+}: Omit<Context, 'type'> & { readonly endedBy: EndedBy; readonly atUs: number }): AlertChange {
+  const resolvedUs = Math.max(alert.sinceUs, atUs)
+  const ended = { ...alert, resolvedUs, endedBy }
+  const channels = alert.channels ?? context.watch.spec.channels
+  const notifications = notificationsOf(channels, { ...context, type: 'alert.resolved', alert: ended })
+  return { kind: 'resolve', id: alert.id, resolvedUs, endedBy, summary: context.summary, notifications }
+}
+
+/** The console's address of the run that an alert is about; without one that of the runs of its process. */
+export function pathOf({ process, meta, uid, startedUs }: Alert): string {
+  const search = new URLSearchParams({ process })
+  if (startedUs !== null) {
+    const at = `${iso(startedUs).slice(0, -1)}${String(startedUs % 1000).padStart(3, '0')}000Z`
+    search.set('from', iso(startedUs - AROUND_US))
+    search.set('to', iso(startedUs + AROUND_US))
+    search.set('run', [at, process, meta ?? '', uid ?? ''].map(encodeURIComponent).join('/'))
+  }
+  return `/#/runs?${search}`
 }
 
 /** The content of a notification: the body for webhooks, and more details for people. */
-export function toBody({ type, alert, watch, summary, nowUs, publicUrl, episode, series }: Context): NotificationBody {
+export function toBody({ type, alert, watch, summary, nowUs, publicUrl, series }: Context): NotificationBody {
+  const { condition, process, meta, uid, startedUs, sinceUs, resolvedUs, endedBy, episode } = alert
   const facts: [string, string][] = [
     ['Watch', watch.spec.name],
-    ['Process', alert.process],
+    ['Process', process],
   ]
-  if (alert.meta !== null) facts.push(['Meta', alert.meta])
-  if (alert.uid) facts.push(['Run', alert.uid])
-  if (alert.startedUs !== null) facts.push(['Started', iso(alert.startedUs)])
-  if (episode?.figure !== undefined && alert.condition !== 'metric' && alert.condition !== 'failed')
+  if (meta !== null) facts.push(['Meta', meta])
+  if (uid) facts.push(['Run', uid])
+  if (startedUs !== null) facts.push(['Started', iso(startedUs)])
+  if (episode?.figure !== undefined && condition !== 'metric' && condition !== 'failed')
     facts.push(['Duration', formatSpan(episode.figure)])
-  const usualUs = series && usualDurationUs(series, alert.startedUs ?? nowUs)
-  if (usualUs !== undefined) facts.push(['Usual duration', formatSpan(usualUs)])
-  const exception = series?.exceptions.findLast(({ atUs }) => atUs >= (alert.startedUs ?? alert.sinceUs) - 60e6)
-  if (alert.condition === 'failed' && exception !== undefined)
-    facts.push(['Exception', exception.headline.slice(0, 500)])
-  facts.push(['Since', iso(alert.sinceUs)])
+  const usualUs = series && usualDurationUs(series, startedUs ?? nowUs)
+  if (usualUs !== undefined) facts.push(['Usual duration', `usually ${formatSpan(usualUs)}`])
+  const exception = exceptionOf(alert, series)
+  if (exception !== undefined) facts.push(['Exception', exception])
+  facts.push(['Since', iso(sinceUs)])
   return {
     type,
     timestamp: iso(nowUs),
     data: {
-      id: alert.id,
-      watch: { id: watch.id, name: watch.spec.name },
-      condition: alert.condition,
-      process: alert.process,
-      meta: alert.meta,
-      uid: alert.uid,
-      since: iso(alert.sinceUs),
+      ...{ id: alert.id, watch: { id: watch.id, name: watch.spec.name }, condition, process, meta, uid },
+      since: iso(sinceUs),
+      started_at: startedUs === null ? null : iso(startedUs),
+      resolved_at: resolvedUs === null ? null : iso(resolvedUs),
+      ended_by: endedBy,
+      exception: exception ?? null,
+      usual_ms: usualUs === undefined ? null : Math.round(usualUs / 1000),
       summary,
-      url: `${publicUrl}/#/watches?watch=${watch.id}`,
+      url: `${publicUrl}${pathOf(alert)}`,
     },
     facts,
   }
+}
+
+/** The first line of the exception of a failed run. */
+function exceptionOf({ condition, uid, startedUs, sinceUs }: Alert, series: Series | undefined): string | undefined {
+  if (condition !== 'failed' || series === undefined) return undefined
+  const raised = series.exceptions.filter(
+    ({ atUs }) => atUs >= (startedUs ?? sinceUs) - EARLIER_US && atUs <= sinceUs + EARLIER_US,
+  )
+  const own = raised.findLast((exception) => uid !== null && exception.uid === uid)
+  const found = own ?? raised.findLast((exception) => exception.uid === undefined || uid === null)
+  return found?.headline.split('\n', 1)[0]?.slice(0, 500)
 }
 
 /** The median of the completed runs before that time. */

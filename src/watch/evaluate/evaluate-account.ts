@@ -1,23 +1,16 @@
 // Evaluates one account's watches at one time → changes of its alerts. If a store does not answer, the conditions that need it are unknown: their
 // alerts stay as they are and nothing fires.
 import type { Condition } from '../../wire/alerts.ts'
-import type { Instance } from '../conditions/condition.ts'
+import type { Instance, KnownMarks } from '../conditions/condition.ts'
 import { CONDITION_NAMES, CONDITIONS, reads } from '../conditions/conditions.ts'
 import { isPattern } from '../process-pattern.ts'
-import { createId } from '../random-id.ts'
-import type { Episode } from '../rules/episode.ts'
-import type { Alert, AlertChange, NewNotification } from '../storage/watch-store.ts'
-import type { AccountHistory } from './account-history.ts'
-import { forgetBeforeUs } from './account-history.ts'
-import { toBody } from './describe-alert.ts'
-import { judgeMarks } from './judge-watch.ts'
-import type { Series } from './memory.ts'
+import type { Alert, AlertChange } from '../storage/watch-store.ts'
+import { type AccountHistory, forgetBeforeUs, type Hints } from './account-history.ts'
+import { byHandOf, dueOf, findChanges, findExpired, floorOf, sinceOf, toReminders } from './alert-changes.ts'
+import { type Judged, judgeMarks } from './judge-watch.ts'
 import type { MetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 import { judgeUnlessQuiet, type Quiet } from './quiet.ts'
-
-/** An episode that has ended is still reported if its events arrive within this time. */
-const LATE_EVENTS_US = 10 * 60e6
 
 export interface Evaluation {
   readonly changes: readonly AlertChange[]
@@ -25,6 +18,21 @@ export interface Evaluation {
   readonly faults: readonly unknown[]
   /** Some watches wait until everything is stored that was in the spool when their processes were first read. */
   readonly isWaiting: boolean
+  /** Something waits to be read again. */
+  readonly isBusy: boolean
+  /** Without an event nothing changes before this time. */
+  readonly untilUs: number
+  readonly unjudged: readonly UnjudgedCheck[]
+}
+
+/** A check that is not judged, from a due time that fell into a downtime until the next one. */
+export interface UnjudgedCheck {
+  readonly account: string
+  readonly watch: string
+  readonly condition: Condition
+  readonly process: string
+  readonly sinceUs: number
+  readonly blind: { readonly fromUs: number; readonly toUs: number }
 }
 
 export async function evaluateAccount(
@@ -33,6 +41,7 @@ export async function evaluateAccount(
   judgeMetrics: MetricJudge,
   quiet: Quiet,
   moment: Moment,
+  hints: Hints,
 ): Promise<Evaluation> {
   const { nowUs, pointsKnownUs, exceptionsKnownUs, silentNodes } = moment
   const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
@@ -47,30 +56,51 @@ export async function evaluateAccount(
     }
   }
   const ofMarks = active.filter(({ rules }) => reads(rules, 'marks'))
+  const reach = { nowUs, knownUs: pointsKnownUs }
   const canReadMarks =
     ofMarks.length > 0 &&
-    (await attempt(() => history.readMarks({ nowUs, knownUs: pointsKnownUs }, processesOf(ofMarks), openRuns(ofMarks))))
+    (await attempt(() => history.readMarks(reach, processesOf(ofMarks), openRuns(ofMarks), hints)))
   const isReady = ({ watch }: ReadyWatch) =>
     canReadMarks && history.isReady(isPattern(watch.spec.process) ? undefined : watch.spec.process)
   const asksExceptions = active.some(({ rules }) => reads(rules, 'exceptions'))
   const hasExceptions =
-    asksExceptions && (await attempt(() => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs })))
+    asksExceptions && (await attempt(() => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs }, hints)))
   const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => rules.late !== undefined)
   if (isLateUnknown) faults.push(new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
   const metrics = new Map<ReadyWatch, Instance[]>()
   for (const one of active.filter(({ rules }) => reads(rules, 'metrics')))
     await attempt(async () => void metrics.set(one, await judgeMetrics(one, moment)))
 
+  const { memory } = history
+  const lastUs = ({ process, uid, startedUs, condition }: Alert): number => {
+    const all = memory.seriesOf(process)
+    if (condition !== 'long') return Math.max(...all.map((series) => series.lastUs))
+    const own = all.flatMap(({ exceptions }) => exceptions.filter((it) => uid !== null && it.uid === uid))
+    return Math.max(startedUs ?? 0, ...own.map(({ atUs }) => atUs))
+  }
+  const unjudged: UnjudgedCheck[] = []
+  let untilUs = Number.POSITIVE_INFINITY
   const changes = active.flatMap((one) => {
+    const byMarks = isReady(one) ? judge(one, history, moment, hasExceptions, quiet) : undefined
     const byMetrics = metrics.get(one)
+    if (byMarks) untilUs = Math.min(untilUs, byMarks.untilUs)
+    unjudged.push(...(byMarks?.unjudged ?? []))
     return [
-      ...(isReady(one) ? changesByMarks(one, history, moment, hasExceptions, quiet) : []),
-      ...(byMetrics === undefined ? [] : toChanges(one, byMetrics, new Set(namesOf('metrics')), history, moment)),
-      ...toReminders(one, history, moment),
+      ...(byMarks?.changes ?? []),
+      ...(byMetrics === undefined ? [] : findChanges(one, byInstances(byMetrics, moment), METRICS, memory, moment)),
+      ...(byMarks ? findExpired(one, lastUs, moment) : []),
+      ...toReminders(one, memory, moment),
     ]
   })
-  history.memory.trim(forgetBeforeUs(nowUs))
-  return { changes, faults, isWaiting: canReadMarks && !ofMarks.every(isReady) }
+  memory.trim(forgetBeforeUs(nowUs))
+  return {
+    changes,
+    faults,
+    isWaiting: canReadMarks && !ofMarks.every(isReady),
+    isBusy: !history.isSettled(),
+    untilUs: Math.min(untilUs, ...watches.flatMap((one) => dueTimes(one, nowUs))),
+    unjudged,
+  }
 }
 
 /** Undefined = all. */
@@ -84,182 +114,89 @@ const openRuns = (watches: readonly ReadyWatch[]) =>
   watches.flatMap(({ alerts }) =>
     alerts
       .filter(({ condition, resolvedUs }) => condition === 'long' && resolvedUs === null)
-      .map(({ process, meta, uid, startedUs }) => ({
-        process,
-        meta: meta ?? '',
-        uid: uid ?? '',
-        startedUs: startedUs!,
-      })),
+      .flatMap(({ process, meta, uid, startedUs, episode }) => {
+        const runs = episode?.runs ?? [{ uid: uid ?? '', startedUs: startedUs! }]
+        return runs.map((run) => ({ process, meta: meta ?? '', ...run }))
+      }),
   )
 
-/** A watch counts from its last change, or from the end of its pause. */
-export const sinceOf = ({ watch, rules }: ReadyWatch): number => Math.max(watch.sinceUs, rules.pausedUntilUs ?? 0)
+/** The ends of pauses, and reminders. */
+const dueTimes = ({ rules, alerts }: ReadyWatch, nowUs: number): number[] => {
+  const { pausedUntilUs, remindUs } = rules
+  const reminded = alerts.filter(({ resolvedUs, acked }) => resolvedUs === null && acked === null)
+  return [
+    ...(pausedUntilUs !== undefined && pausedUntilUs > nowUs ? [pausedUntilUs] : []),
+    ...(remindUs === undefined ? [] : reminded.map((alert) => dueOf(alert, remindUs))).filter((us) => us > nowUs),
+  ]
+}
 
-/** Episodes that ended before it are not reported. */
-const floorOf = (one: ReadyWatch, { judgedUs }: Moment): number => (judgedUs ?? sinceOf(one)) - LATE_EVENTS_US
+const namesOf = (what: 'marks' | 'metrics'): Condition[] =>
+  CONDITION_NAMES.filter((name) => CONDITIONS[name].reads === what)
+const METRICS: ReadonlySet<Condition> = new Set(namesOf('metrics'))
 
-function changesByMarks(
+/** A metric whose figure is in range has an instance without an episode. */
+const byInstances = (instances: readonly Instance[], { pointsKnownUs }: Moment): Judged => ({
+  instances,
+  endOf: ({ condition, process }) => {
+    const own = instances.find((it) => it.condition === condition && it.process === process)
+    return own?.episodes.length === 0 ? pointsKnownUs : undefined
+  },
+})
+
+interface JudgedWatch {
+  readonly changes: readonly AlertChange[]
+  readonly untilUs: number
+  readonly unjudged: readonly UnjudgedCheck[]
+}
+
+function judge(
   one: ReadyWatch,
   history: AccountHistory,
   moment: Moment,
   hasExceptions: boolean,
   quiet: Quiet,
-): AlertChange[] {
+): JudgedWatch {
+  const { memory } = history
   const missing = { hasExceptions, hasSilentNodes: moment.silentNodes.length > 0 }
-  const judge = (at: Moment) => judgeByMarks(one, history, at, hasExceptions)
-  const judged = judgeUnlessQuiet(quiet, one, history.memory, moment, judge)
-  if (judged === undefined) return []
+  const judgeAt = (at: Moment) => judgeByMarks(one, history, at, hasExceptions)
+  const { judged, instances, untilUs, settle } = judgeUnlessQuiet(quiet, one, memory, moment, judgeAt)
+  const unjudged = instances.flatMap((it) => toUnjudged(one, it, moment))
+  if (judged === undefined) return { changes: [], untilUs, unjudged }
   const byMarks = namesOf('marks')
   const unknown = byMarks.filter((name) => isUnknown(name, one.rules[name], missing))
   const conditions = new Set(byMarks.filter((name) => !unknown.includes(name)))
-  const instances = judged.instances.filter(({ condition }) => conditions.has(condition))
-  const changes = toChanges(one, instances, conditions, history, moment)
-  if (changes.length === 0 && unknown.length === 0) judged.settle()
-  return changes
+  const changes = findChanges(one, judged, conditions, memory, moment)
+  if (changes.length === 0 && unknown.length === 0) return { changes, untilUs: settle(), unjudged }
+  return { changes, untilUs: Number.POSITIVE_INFINITY, unjudged }
 }
 
-const namesOf = (what: 'marks' | 'metrics'): Condition[] =>
-  CONDITION_NAMES.filter((name) => CONDITIONS[name].reads === what)
+function toUnjudged(
+  { watch }: ReadyWatch,
+  { condition, process, unjudged }: Instance,
+  moment: Moment,
+): UnjudgedCheck[] {
+  if (unjudged === undefined) return []
+  const { sinceUs, untilUs, blind } = unjudged
+  if (sinceUs > moment.pointsKnownUs || untilUs <= moment.pointsKnownUs) return []
+  return [{ account: watch.account, watch: watch.id, condition, process, sinceUs, blind }]
+}
 
 function isUnknown(name: Condition, rule: unknown, missing: { hasExceptions: boolean; hasSilentNodes: boolean }) {
   const condition = CONDITIONS[name]
   return condition.reads === 'marks' && rule !== undefined && condition.isUnknown?.(rule, missing) === true
 }
 
-function reportedWithinUs(name: Condition): number {
-  const condition = CONDITIONS[name]
-  return (condition.reads === 'marks' ? condition.reportedWithinUs : undefined) ?? LATE_EVENTS_US
-}
-
-function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Moment, hasExceptions: boolean): Instance[] {
+function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Moment, hasExceptions: boolean): Judged {
   const { watch, rules } = one
   const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
-  const marks = { knownUs: pointsKnownUs, sinceUs: sinceOf(one), maxRunUs, blind }
-  const exceptions = hasExceptions ? { ...marks, knownUs: Math.min(pointsKnownUs, exceptionsKnownUs) } : undefined
+  const exceptionsUs = Math.min(pointsKnownUs, exceptionsKnownUs)
+  const knownFor = (condition: Condition): KnownMarks => {
+    const marks = { knownUs: pointsKnownUs, sinceUs: sinceOf(one, condition), maxRunUs, blind }
+    const exceptions = hasExceptions ? { ...marks, knownUs: exceptionsUs } : undefined
+    return { marks, exceptions, floorUs: floorOf(one, moment) }
+  }
   const { process, meta } = watch.spec
   const series = isPattern(process) ? memory.series() : memory.seriesOf(process)
-  return judgeMarks({ process, isPattern: isPattern(process), meta, rules }, series, {
-    marks,
-    exceptions,
-    floorUs: floorOf(one, moment),
-  })
-}
-
-function toChanges(
-  one: ReadyWatch,
-  instances: readonly Instance[],
-  judged: ReadonlySet<Condition>,
-  history: AccountHistory,
-  moment: Moment,
-): AlertChange[] {
-  const { watch, rules, alerts } = one
-  const { nowUs, pointsKnownUs } = moment
-  const floorUs = floorOf(one, moment)
-  const knownFor = (condition: Condition) => ({
-    floorUs: Math.min(floorUs, nowUs - reportedWithinUs(condition)),
-    knownUs: pointsKnownUs,
-  })
-  const byKey = new Map(instances.map((instance) => [instance.key, instance]))
-  const alertsByKey = Map.groupBy(alerts, ({ instance }) => instance)
-  const changes: AlertChange[] = []
-  for (const [key, own] of alertsByKey) {
-    if (byKey.has(key) || !judged.has(own[0]!.condition)) continue
-    for (const { alert, untilUs, episode } of reconcile(own, [], knownFor(own[0]!.condition)).ended)
-      resolve(alert, untilUs, episode)
-  }
-  for (const instance of instances) {
-    const own = alertsByKey.get(instance.key) ?? []
-    const { begun, ended } = reconcile(own, instance.episodes, knownFor(instance.condition))
-    for (const { alert, untilUs, episode } of ended) resolve(alert, untilUs, episode)
-    for (const episode of begun) open(instance, episode)
-  }
-  return changes
-
-  function announce(type: 'alert.firing' | 'alert.resolved', alert: Alert, summary: string, episode?: Episode) {
-    const series = findSeries(history, alert)
-    const body = toBody({ type, alert, watch, summary, nowUs, publicUrl: moment.publicUrl, episode, series })
-    return watch.spec.channels.map((channel): NewNotification => ({ id: createId('msg'), channel, body }))
-  }
-  function resolve(alert: Alert, resolvedUs: number, episode: Episode | undefined): void {
-    const summary = CONDITIONS[alert.condition].summarizeEnd(alert, resolvedUs, episode)
-    const notifications = announce('alert.resolved', alert, summary, episode)
-    changes.push({ kind: 'resolve', id: alert.id, resolvedUs, summary, notifications })
-  }
-  function open({ key, condition, process, meta }: Instance, episode: Episode): void {
-    const { sinceUs, untilUs, uid, startedUs } = episode
-    const alert: Alert = {
-      id: createId('ale'),
-      account: watch.account,
-      watch: watch.id,
-      instance: key,
-      condition,
-      process,
-      meta,
-      uid: uid === undefined || uid === '' ? null : uid,
-      startedUs: startedUs ?? null,
-      sinceUs,
-      resolvedUs: untilUs ?? null,
-      notifiedUs: null,
-      remindUs: rules.remindUs === undefined ? null : nowUs + rules.remindUs,
-      summary: CONDITIONS[condition].summarize({ process, meta }, watch.spec[condition], episode),
-    }
-    const notifications = announce('alert.firing', alert, alert.summary, episode)
-    if (untilUs !== undefined)
-      notifications.push(
-        ...announce('alert.resolved', alert, CONDITIONS[condition].summarizeEnd(alert, untilUs, episode), episode),
-      )
-    changes.push({ kind: 'open', alert, watchSinceUs: watch.sinceUs, notifications })
-  }
-}
-
-interface Differences {
-  readonly begun: readonly Episode[]
-  readonly ended: readonly { readonly alert: Alert; readonly untilUs: number; readonly episode?: Episode }[]
-}
-
-/**
- * Finds the alerts of one instance that begin or end. An alert and an episode belong together if they overlap: so late events that move the start of
- * an episode change nothing, and a dismissed alert does not fire again while its episode lasts. Episodes without an alert that ended before `floorUs`
- * are not reported. An alert whose condition has no episode any more ends at `knownUs`.
- */
-function reconcile(
-  alerts: readonly Alert[],
-  episodes: readonly Episode[],
-  { floorUs, knownUs }: { readonly floorUs: number; readonly knownUs: number },
-): Differences {
-  const ended = alerts
-    .filter(({ resolvedUs }) => resolvedUs === null)
-    .flatMap((alert) => {
-      const episode = episodes.find((it) => (it.untilUs ?? Number.POSITIVE_INFINITY) > alert.sinceUs)
-      if (episode === undefined) return [{ alert, untilUs: Math.max(knownUs, alert.sinceUs) }]
-      return episode.untilUs === undefined ? [] : [{ alert, untilUs: episode.untilUs, episode }]
-    })
-  const endOf = new Map(ended.map(({ alert, untilUs }) => [alert, untilUs]))
-  const begun = episodes.filter((episode) => {
-    if (episode.untilUs !== undefined && episode.untilUs <= floorUs) return false
-    return !alerts.some((alert) => {
-      const resolvedUs = alert.resolvedUs ?? endOf.get(alert) ?? Number.POSITIVE_INFINITY
-      return episode.sinceUs < resolvedUs && (episode.untilUs ?? Number.POSITIVE_INFINITY) > alert.sinceUs
-    })
-  })
-  return { begun, ended }
-}
-
-function toReminders({ watch, rules, alerts }: ReadyWatch, history: AccountHistory, moment: Moment): AlertChange[] {
-  const { remindUs } = rules
-  const { nowUs, publicUrl } = moment
-  if (remindUs === undefined) return []
-  return alerts
-    .filter((alert) => alert.resolvedUs === null && (alert.remindUs ?? alert.sinceUs + remindUs) <= nowUs)
-    .map((alert) => {
-      const { id, summary } = alert
-      const series = findSeries(history, alert)
-      const body = toBody({ type: 'alert.reminder', alert, watch, summary, nowUs, publicUrl, series })
-      const notifications = watch.spec.channels.map((channel) => ({ id: createId('msg'), channel, body }))
-      return { kind: 'remind', id, remindUs: nowUs + remindUs, notifications }
-    })
-}
-
-function findSeries({ memory }: AccountHistory, { process, meta }: Alert): Series | undefined {
-  return memory.seriesOf(process).find((series) => series.meta === (meta ?? ''))
+  const view = { process, isPattern: isPattern(process), meta, rules, endedByHand: byHandOf(one) }
+  return judgeMarks(view, series, knownFor, maxRunUs)
 }

@@ -1,35 +1,39 @@
-// Evaluates all watches every 15 seconds, those with short spans more often, independently of requests. An alert and its notifications are one
-// transaction; the progress of a round is stored after all of them, so the next round repeats what is missing.
+// Evaluates the watches of every account that has a new event or a due time, independently of requests; an account without either is not read.
+// What arrived is only a hint of what to read again: a sweep finds what hints missed. Times of the schedule are monotonic, so a wall clock that is set
+// back stops nothing. An alert and its notifications are one transaction; the progress is stored after them, so that a kill repeats what is missing.
 import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
-import type { AlertChange, WatchStore } from '../storage/watch-store.ts'
-import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
-import { type AccountHistory, createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
-import { evaluateAccount } from './evaluate-account.ts'
+import type { WatchStore } from '../storage/watch-store.ts'
+import { createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
+import { type AccountState, createAccountState, intervalOf, nextDueUs, rulesOf } from './account-state.ts'
+import { evaluateAccount, type UnjudgedCheck } from './evaluate-account.ts'
+import { createHintBook, type EventHint } from './hint-book.ts'
 import { createLateEvents } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
-import { createMetricJudge, type MetricStates } from './metric-judge.ts'
+import { createMetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
-import type { Quiet } from './quiet.ts'
+import { createProgress } from './progress.ts'
 import type { WatchSource } from './watch-source.ts'
 
 const TICK_MS = 500
-const INTERVAL_US = 15e6
-const MIN_INTERVAL_US = 1e6
+/** From a hint to the evaluation: the event must be stored first. */
+const STORED_WITHIN_US = 1.5e6
+const SWEEP_EVERY_US = 600e6
+/** At least this often a store is asked, so that an outage is noticed. */
+const PROBE_EVERY_US = 30e6
 /** Allowance for requests that are stamped but not in the spool yet. */
 const IN_FLIGHT_US = 1e6
 /** Alerts that resolved earlier cannot overlap with any current episode. */
 const RESOLVED_SEEN_US = 8 * 86_400e6
-const PRUNE_EVERY_US = 3600e6
-const RESOLVED_KEPT_US = 90 * 86_400e6
 /** A condition that was not judged for this long is reported as unknown. */
 const UNKNOWN_AFTER_US = 60e6
 
 export interface EvaluatorOptions {
   readonly store: WatchStore
   readonly source: WatchSource
-  readonly liveness: Pick<Liveness, 'blind'>
+  readonly liveness: Pick<Liveness, 'blind' | 'notice'>
   nowUs(): number
+  monotonicUs(): number
   /** The oldest event that is not stored yet, by destination; undefined if all are stored. */
   oldestUnstoredUs(): { readonly points: number | undefined; readonly exceptions: number | undefined }
   /** With several nodes: those without a recent heartbeat. */
@@ -57,49 +61,39 @@ export interface LateEvent {
 export interface Evaluator {
   /** Evaluates the accounts that are due. */
   step(): Promise<void>
+  /** Notes an accepted event: its process is read again as soon as it is stored. */
+  hint(hint: EventHint): void
+  /** Any account may have new events. */
+  hintAll(): void
   /** Notes an event with its own time in the past, which is being accepted: it is read as soon as it is stored. */
   expectLate(event: LateEvent): void
   /** Makes an account due in the next round. */
   hurry(account: string): void
   /** Accounts with conditions that could not be judged recently. */
   unknown(): readonly string[]
+  /** Checks whose due time fell into a downtime. */
+  unjudged(): readonly UnjudgedCheck[]
   /** The end of the last round in which every store answered. */
   lastRoundUs(): number | undefined
   start(): void
   stop(): Promise<void>
 }
 
-interface AccountState {
-  readonly history: AccountHistory
-  readonly metrics: MetricStates
-  readonly quiet: Quiet
-  /** Built once per version of a watch: parsing cron expressions is expensive. */
-  rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
-  dueUs: number
-  judgedUs: number | undefined
-  /** Everything before it was judged. */
-  goodUs: number
-  /** Every store answered the last evaluation. */
-  isGood: boolean
-  /** Why the last evaluation was not complete. */
-  fault: unknown
-}
-
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
-  const { store, source, liveness, nowUs, log } = options
+  const { store, source, liveness, nowUs, monotonicUs, log } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
   /** Accounts that have watches or sent late events since the last round. */
   const late = new Map<string, LateOnes>()
-  let judged: Map<string, number> | undefined
+  const hints = createHintBook()
+  const progress = createProgress(store, nowUs)
   let round: Promise<void> | undefined
   let timer: Timer | undefined
   let lastRoundUs: number | undefined
-  let prunedUs = Number.NEGATIVE_INFINITY
+  let askedUs = Number.NEGATIVE_INFINITY
+  let listedUs = Number.NEGATIVE_INFINITY
   let isStopping = false
   let isAnyUnknown = false
-  /** No account is due before this time. */
-  let nextUs = Number.NEGATIVE_INFINITY
 
   function lateOf(account: string): LateOnes {
     const known = late.get(account)
@@ -112,18 +106,9 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   function stateOf(account: string): AccountState {
     const known = accounts.get(account)
     if (known !== undefined) return known
-    const judgedUs = judged?.get(account)
-    const fresh: AccountState = {
-      history: createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs }),
-      metrics: new Map(),
-      quiet: new WeakMap(),
-      rules: new Map(),
-      dueUs: 0,
-      judgedUs,
-      goodUs: nowUs(),
-      isGood: false,
-      fault: undefined,
-    }
+    const judgedUs = progress.of(account)
+    const history = createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs })
+    const fresh = createAccountState(history, judgedUs)
     accounts.set(account, fresh)
     return fresh
   }
@@ -144,96 +129,141 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     }
   }
 
-  async function evaluate(account: string, watches: readonly ReadyWatch[]): Promise<readonly AlertChange[]> {
-    const state = stateOf(account)
+  async function readWatches(account: string, state: AccountState): Promise<ReadyWatch[]> {
+    state.watches ??= await store.watches(account)
+    state.rules = rulesOf(state, state.watches)
+    const alerts = Map.groupBy(await store.recentAlerts(account, nowUs() - RESOLVED_SEEN_US), ({ watch }) => watch)
+    return state.watches.map((watch) => ({
+      watch,
+      rules: state.rules.get(watch.id)!.rules,
+      alerts: alerts.get(watch.id) ?? [],
+    }))
+  }
+
+  /** Evaluates one account and decides when it is due again. Nothing fires by hints alone: everything is read before. */
+  async function evaluate(account: string, state: AccountState): Promise<void> {
+    const began = monotonicUs()
+    state.evaluatedUs = began
+    const watches = await readWatches(account, state)
+    if (watches.length === 0) {
+      for (const map of [accounts, late]) map.delete(account)
+      for (const book of [hints, progress]) book.forget(account)
+      return
+    }
     const moment = momentOf(state)
+    const taken = hints.take(account, began >= state.sweepUs)
     const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
-    const due = (intervalUs: number) => {
-      state.dueUs = moment.nowUs + intervalUs
-      nextUs = Math.min(nextUs, state.dueUs)
-    }
-    due(intervalOf(watches))
-    const { changes, faults, isWaiting } = await evaluateAccount(
+    askedUs = began
+    const { changes, faults, isWaiting, isBusy, untilUs, unjudged } = await evaluateAccount(
       watches,
       state.history,
       judgeMetrics,
       state.quiet,
       moment,
+      taken,
     )
-    if (isWaiting) due(MIN_INTERVAL_US)
+    if (!taken.isSweep && faults.length === 0 && changes.some(({ kind }) => kind === 'open')) {
+      state.sweepUs = began
+      return evaluate(account, state)
+    }
+    if (changes.length > 0) await store.commit(changes, new Map(), nowUs())
+    if (changes.length > 0) options.onChanged?.()
+    state.unjudged = unjudged
     state.fault = faults[0] ?? (isWaiting ? new Error('events of before are not stored yet') : undefined)
     state.isGood = faults.length === 0
-    if (state.fault === undefined) {
-      state.goodUs = moment.pointsKnownUs
-      state.judgedUs = moment.pointsKnownUs
+    if (state.isGood) {
+      hints.settle(account, taken, moment)
+      if (taken.isSweep) state.sweepUs = began + SWEEP_EVERY_US - (accounts.size % 64) * 1e6
     }
-    return changes
+    if (state.fault === undefined) {
+      state.badSinceUs = undefined
+      state.judgedUs = moment.pointsKnownUs
+      progress.note(account, moment.pointsKnownUs)
+    } else state.badSinceUs ??= began
+    state.intervalUs = intervalOf(watches)
+    state.dueUs = nextDueUs(state, watches, began, {
+      isWaiting,
+      isOpen: hints.isOpen(account) || faults.length > 0 || isBusy || changes.length > 0,
+      sinceMetricUs: nowUs() - hints.lastMetricUs(account, nowUs()),
+      aheadUs: untilUs - moment.pointsKnownUs,
+    })
+    if (state.watches === undefined) state.dueUs = Number.NEGATIVE_INFINITY // changed meanwhile
+  }
+
+  /** Reads the list of accounts with watches: at the start, and now and then. */
+  async function listAccounts(): Promise<void> {
+    const mono = monotonicUs()
+    if (mono - listedUs < SWEEP_EVERY_US) return
+    await progress.load()
+    const listed = Map.groupBy(await store.watches(), ({ account }) => account)
+    for (const [account, watches] of listed) stateOf(account).watches = watches
+    for (const map of [accounts, late]) for (const account of map.keys()) if (!listed.has(account)) map.delete(account)
+    listedUs = mono
   }
 
   async function runRound(): Promise<void> {
-    judged ??= await store.judged()
     const began = nowUs()
-    const [all, alerts] = await Promise.all([store.watches(), store.recentAlerts(began - RESOLVED_SEEN_US)])
-    const alertsOf = Map.groupBy(alerts, ({ watch }) => watch)
-    const byAccount = Map.groupBy(all, ({ account }) => account)
-    for (const map of [accounts, late])
-      for (const account of map.keys()) if (!byAccount.has(account)) map.delete(account)
-    nextUs = began + INTERVAL_US
-    const changes: AlertChange[] = []
-    const progress = new Map<string, number>()
-    for (const [account, watches] of byAccount) {
-      if (isStopping) return
-      if (stateOf(account).dueUs > began) {
-        nextUs = Math.min(nextUs, stateOf(account).dueUs)
-        continue
+    await listAccounts()
+    const mono = monotonicUs()
+    for (const account of hints.fresh()) {
+      const state = accounts.get(account)
+      if (state === undefined) hints.forget(account)
+      else state.dueUs = Math.min(state.dueUs, Math.max(mono + STORED_WITHIN_US, state.evaluatedUs + state.intervalUs))
+    }
+    const due = [...accounts].filter(([, { dueUs }]) => dueUs <= mono)
+    if (due.length === 0 && mono - askedUs >= PROBE_EVERY_US) {
+      const [oldest] = [...accounts].sort(([, a], [, b]) => a.evaluatedUs - b.evaluatedUs)
+      if (oldest !== undefined) {
+        oldest[1].sweepUs = Number.NEGATIVE_INFINITY
+        due.push(oldest)
       }
-      const rules = rulesOf(stateOf(account), watches)
-      const ready = watches.map((watch) => ({
-        watch,
-        rules: rules.get(watch.id)!.rules,
-        alerts: alertsOf.get(watch.id) ?? [],
-      }))
-      changes.push(...(await evaluate(account, ready)))
-      const { judgedUs } = stateOf(account)
-      if (judgedUs !== undefined) progress.set(account, judgedUs)
     }
-    if (progress.size > 0 || changes.length > 0) await store.commit(changes, progress, nowUs())
-    if (changes.length > 0) options.onChanged?.()
-    if (began - prunedUs > PRUNE_EVERY_US) {
-      await store.prune(began - RESOLVED_KEPT_US)
-      prunedUs = began
+    for (const [account, state] of due) {
+      if (isStopping) return
+      await evaluate(account, state)
     }
-    if ([...accounts.values()].every((state) => state.isGood && !isUnknown(state))) lastRoundUs = nowUs()
+    await progress.step(mono)
+    const isGood = [...accounts.values()].every((state) => state.isGood && !isUnknown(state))
+    if (isGood && !isBehind()) lastRoundUs = nowUs()
     noteUnknown()
-    options.onRound?.((nowUs() - began) / 1e6)
+    if (due.length > 0) options.onRound?.((nowUs() - began) / 1e6)
   }
 
   /** A second call joins the current round. */
   async function step(): Promise<void> {
-    if (round === undefined && nowUs() < nextUs) return
+    liveness.notice()
     round ??= runRound().finally(() => {
       round = undefined
     })
     return round
   }
 
-  const isUnknown = ({ goodUs }: AccountState) => nowUs() - goodUs > UNKNOWN_AFTER_US
-  const unknown = () => [...accounts].filter(([, state]) => isUnknown(state)).map(([account]) => account)
+  /** What was accepted a minute ago is not stored. */
+  const isBehind = () => nowUs() - (options.oldestUnstoredUs().points ?? nowUs()) > UNKNOWN_AFTER_US
+  const isUnknown = ({ badSinceUs }: AccountState) =>
+    badSinceUs !== undefined && monotonicUs() - badSinceUs > UNKNOWN_AFTER_US
+  function unknown(): string[] {
+    const behind = isBehind()
+    return [...accounts].filter(([, state]) => behind || isUnknown(state)).map(([account]) => account)
+  }
 
   /** Logs when the first account becomes unknown and when the last one is known again. */
   function noteUnknown(): void {
     const since = unknown()
     if (since.length > 0 && !isAnyUnknown) {
-      const { fault, goodUs } = accounts.get(since[0]!)!
-      const behindS = Math.round((nowUs() - goodUs) / 1e6)
-      log.warn({ err: fault, accounts: since.length, behindS }, 'watches cannot be judged; they stay as they are')
+      const { fault } = accounts.get(since[0]!)!
+      log.warn({ err: fault, accounts: since.length }, 'watches cannot be judged; they stay as they are')
     } else if (since.length === 0 && isAnyUnknown) log.info('all watches are judged again')
     isAnyUnknown = since.length > 0
   }
 
   return {
     step,
+    hint: (hint) => hints.note(hint, nowUs()),
+    hintAll() {
+      for (const account of accounts.keys()) hints.note({ account }, nowUs())
+    },
     expectLate({ account, process, isException, atUs }) {
       const { marks, exceptions } = lateOf(account)
       const now = nowUs()
@@ -242,13 +272,16 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       const fromUs = Math.max(atUs, oldestUs)
       if (isException !== true) marks.note(process, fromUs, now)
       if (isException !== false) exceptions.note(process, fromUs, now)
+      hints.touch(account)
     },
     hurry(account) {
-      const state = accounts.get(account)
-      if (state) state.dueUs = 0
-      nextUs = Number.NEGATIVE_INFINITY
+      if (!progress.isLoaded()) return // the first round reads all
+      const state = stateOf(account)
+      state.watches = undefined
+      state.dueUs = Number.NEGATIVE_INFINITY
     },
     unknown,
+    unjudged: () => [...accounts.values()].flatMap((state) => state.unjudged),
     lastRoundUs: () => lastRoundUs,
     start() {
       timer = setInterval(() => {
@@ -259,21 +292,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       isStopping = true
       clearInterval(timer)
       await round?.catch(() => {})
+      await progress.save().catch(() => {}) // the next start judges a little more
     },
   }
-}
-
-const intervalOf = (watches: readonly ReadyWatch[]): number =>
-  Math.max(MIN_INTERVAL_US, Math.min(INTERVAL_US, Math.min(...watches.map(({ rules }) => rules.shortestUs)) / 4))
-
-/** Keeps the rules of these watches and drops all others. */
-function rulesOf(state: AccountState, watches: readonly StoredWatch[]): AccountState['rules'] {
-  state.rules = new Map(
-    watches.map(({ id, spec }) => {
-      const text = JSON.stringify(spec)
-      const known = state.rules.get(id)
-      return [id, known?.text === text ? known : { text, rules: toRules(spec) }]
-    }),
-  )
-  return state.rules
 }

@@ -1,5 +1,6 @@
-// Judges one watch by a known history → its instances (the subjects that can fire independently) with their episodes.
-import type { Instance, KnownMarks, WatchScope } from '../conditions/condition.ts'
+// Judges one watch by a known history → its instances (the subjects that can fire independently) with their episodes, and the ends of its alerts.
+import type { Condition } from '../../wire/alerts.ts'
+import type { ByHand, FiredAlert, Instance, KnownMarks, MarksView } from '../conditions/condition.ts'
 import { CONDITIONS, type ConditionRules, ruled } from '../conditions/conditions.ts'
 import { findRuns, type Run } from '../rules/runs.ts'
 import type { Series } from './memory.ts'
@@ -10,18 +11,42 @@ export interface WatchView {
   readonly isPattern: boolean
   readonly meta: string | null
   readonly rules: ConditionRules & { matches(process: string): boolean }
+  endedByHand?(key: string): ByHand | undefined
 }
 
-/** All conditions that read marks. */
-export function judgeMarks(watch: WatchView, series: Iterable<Series>, known: KnownMarks): Instance[] {
-  const { process, isPattern, meta, rules } = watch
+export interface Judged {
+  readonly instances: readonly Instance[]
+  /** The time of the event that ends an alert; undefined until it happens. */
+  endOf(alert: FiredAlert & { readonly condition: Condition }): number | undefined
+}
+
+/** All conditions that read marks. `knownFor`: a condition that was changed counts from then on. */
+export function judgeMarks(
+  watch: WatchView,
+  series: Iterable<Series>,
+  knownFor: (condition: Condition) => KnownMarks,
+  maxRunUs: number,
+): Judged {
+  const { process, isPattern, meta, rules, endedByHand = () => undefined } = watch
   const own = [...series].filter((it) => rules.matches(it.process) && (meta === null || it.meta === meta))
-  const scope: WatchScope = { process, isPattern, meta }
-  const view = { scope, own, known, runsOf: rememberRuns(known.marks.maxRunUs) }
-  return ruled(rules).flatMap(([condition, rule]) => {
-    const entry = CONDITIONS[condition]
-    return entry.reads === 'marks' ? entry.judge(rule, view).map((found) => ({ ...found, condition })) : []
-  })
+  const runsOf = rememberRuns(maxRunUs)
+  const scope = { process, isPattern, meta }
+  const viewOf = (condition: Condition): MarksView => ({ scope, own, known: knownFor(condition), runsOf, endedByHand })
+  return {
+    instances: ruled(rules).flatMap(([condition, rule]) => {
+      const entry = CONDITIONS[condition]
+      if (entry.reads !== 'marks') return []
+      return entry.judge(rule, viewOf(condition)).map((found) => ({ ...found, condition }))
+    }),
+    endOf(alert) {
+      const { condition } = alert
+      const entry = CONDITIONS[condition]
+      if (entry.reads !== 'marks' || rules[condition] === undefined) return undefined
+      const ofProcess = own.filter((it) => it.process === alert.process)
+      const ofAlert = condition === 'late' ? ofProcess : ofProcess.filter((it) => it.meta === (alert.meta ?? ''))
+      return entry.endOf(rules[condition], alert, ofAlert, viewOf(condition))
+    },
+  }
 }
 
 /** Pairs the marks of a series once for all conditions. */

@@ -17,6 +17,8 @@ export interface LateEvents {
   stored(knownUs: number): LateRange | undefined
   /** Whether a late event of the process was accepted less than 5 s before `knownUs` or later: more may arrive. */
   isPending(process: string, knownUs: number): boolean
+  /** Nothing waits to be read. */
+  isEmpty(): boolean
   /** Call it after the range last returned by `stored` was read. */
   settle(): void
 }
@@ -76,6 +78,7 @@ export function createLateEvents(): LateEvents {
     },
     isPending: (process, knownUs) =>
       [late.get(process), late.get(ALL)].some((it) => it !== undefined && !isSettled(it, knownUs)),
+    isEmpty: () => late.size === 0,
     settle() {
       for (const [name, range] of taken) {
         if (late.get(name) !== range) continue

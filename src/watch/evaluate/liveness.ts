@@ -1,17 +1,20 @@
-// Records when Stint could accept events: stored every few seconds, so that the next start knows how long it was down.
+// Records when Stint could accept events: stored every few seconds, so that the next start knows how long it was down. A pause of the process, a frozen
+// machine or a clock that jumps ahead is downtime as well, and is noticed before anything is judged.
 import type { Logger } from '../../log.ts'
 import type { Blind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 
 const EVERY_MS = 10_000
-/** A longer gap means that the machine or the process was suspended. */
-const GAP_US = 3 * EVERY_MS * 1000
+/** `notice` is called twice a second; after a longer gap the process was paused. */
+const GAP_US = 5e6
 /** Callers retry for some time after a blind stretch: half of its length, at most this. */
 const SETTLES_US = 30e6
 
 export interface Liveness {
   /** All blind stretches, including a current one. */
   blind(nowUs: number): readonly Blind[]
+  /** Call it before each judgement: notices a pause of the process. */
+  notice(): void
   step(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
@@ -20,48 +23,70 @@ export interface Liveness {
 export interface LivenessOptions {
   readonly store: WatchStore
   nowUs(): number
+  monotonicUs(): number
   /** Are events accepted now? */
   accepts(): boolean
   /** With several nodes: since when at least one of them has always accepted events. Absent for a single process. */
   coveredSinceUs?(): number
+  /** A longer time between two calls of `notice` is a pause. */
+  readonly gapUs?: number
   readonly log: Logger
 }
 
-export function createLiveness({ store, nowUs, accepts, coveredSinceUs, log }: LivenessOptions): Liveness {
+export function createLiveness(options: LivenessOptions): Liveness {
+  const { store, nowUs, monotonicUs, accepts, coveredSinceUs, gapUs = GAP_US, log } = options
   let past: readonly Blind[] = []
+  /** Events were accepted until then: as stored, and as known. */
   let aliveUs = Number.NaN
+  let noticed: { wallUs: number; monotonicUs: number } | undefined
+  let unsaved: readonly Blind[] = []
+  let wasRefusing = false
   let timer: Timer | undefined
 
-  /** Events are accepted since `sinceUs`. */
-  async function note(sinceUs: number): Promise<void> {
-    const now = nowUs()
-    const settlesUs = Math.round(Math.min(SETTLES_US, (sinceUs - aliveUs) / 2))
-    const blind = sinceUs > aliveUs ? { fromUs: aliveUs, toUs: sinceUs + settlesUs } : undefined
-    await store.noteAlive({ aliveUs: now, ...(blind && { blind }) })
-    if (blind) past = [...past, blind]
-    aliveUs = now
+  /** Events are accepted again since `sinceUs`. */
+  function endBlind(fromUs: number, sinceUs: number): void {
+    if (sinceUs <= fromUs) return
+    const blind = { fromUs, toUs: sinceUs + Math.round(Math.min(SETTLES_US, (sinceUs - fromUs) / 2)) }
+    past = [...past, blind]
+    unsaved = [...unsaved, blind]
   }
 
-  let wasRefusing = false
+  function notice(): void {
+    if (Number.isNaN(aliveUs)) return
+    const now = { wallUs: nowUs(), monotonicUs: monotonicUs() }
+    // a frozen machine may stop the monotonic clock, a wall clock that is set back hides a pause
+    const wallGapUs = now.wallUs - (noticed?.wallUs ?? now.wallUs)
+    const monotonicGapUs = now.monotonicUs - (noticed?.monotonicUs ?? now.monotonicUs)
+    const pausedUs = Math.max(wallGapUs, monotonicGapUs)
+    if (pausedUs > gapUs && !wasRefusing && coveredSinceUs === undefined) endBlind(now.wallUs - pausedUs, now.wallUs)
+    noticed = now
+  }
+
   async function step(): Promise<void> {
+    notice()
     if (!accepts()) {
       wasRefusing = true // the stretch is stored when it is over; after a kill before that, the last good time is stored
       return
     }
-    const isBlind = wasRefusing || nowUs() - aliveUs > GAP_US
+    const sinceUs = coveredSinceUs?.() ?? (wasRefusing ? nowUs() : aliveUs)
     wasRefusing = false
-    await note(coveredSinceUs?.() ?? (isBlind ? nowUs() : aliveUs))
+    endBlind(aliveUs, sinceUs)
+    aliveUs = nowUs()
+    const blind = unsaved
+    await store.noteAlive({ aliveUs, blind })
+    unsaved = unsaved.filter((it) => !blind.includes(it))
   }
 
   return {
     blind: (now) => (wasRefusing ? [...past, { fromUs: aliveUs, toUs: now }] : past),
+    notice,
     step,
     async start() {
       const known = await store.alive()
       past = known.blind
       aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
-      if (accepts()) await note(coveredSinceUs?.() ?? nowUs())
-      else wasRefusing = true
+      wasRefusing = true
+      await step()
       timer = setInterval(() => {
         step().catch((err: unknown) =>
           log.warn({ err }, 'watches: the time of the last sign of life could not be saved'),

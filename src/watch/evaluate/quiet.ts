@@ -3,6 +3,7 @@
 import type { Instance } from '../conditions/condition.ts'
 import type { Episode } from '../rules/episode.ts'
 import type { WatchRules } from '../watch.ts'
+import type { Judged } from './judge-watch.ts'
 import type { Memory } from './memory.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 
@@ -10,6 +11,7 @@ interface Stretch {
   /** All inputs of the judgement except the time. */
   readonly state: string
   readonly untilUs: number
+  readonly instances: readonly Instance[]
 }
 
 /** Keyed by the rules of a watch, which are rebuilt when it changes. */
@@ -17,30 +19,44 @@ export type Quiet = WeakMap<WatchRules, Stretch>
 
 const AHEAD_US = 3600e6
 
-/** `judge` returns the instances of the watch at a time; the result is undefined while the watch is quiet. Call `settle` when they changed no alert. */
+interface Answer {
+  /** Absent while the watch is quiet. */
+  readonly judged?: Judged
+  readonly instances: readonly Instance[]
+  readonly untilUs: number
+  /** Call it when the judgement changed no alert. Returns until when the watch is quiet. */
+  settle(): number
+}
+
 export function judgeUnlessQuiet(
   quiet: Quiet,
   { rules, watch, alerts }: ReadyWatch,
   memory: Memory,
   moment: Moment,
-  judge: (at: Moment) => readonly Instance[],
-): { readonly instances: readonly Instance[]; settle(): void } | undefined {
+  judge: (at: Moment) => Judged,
+): Answer {
   const { blind, pointsKnownUs, exceptionsKnownUs } = moment
   const state = JSON.stringify([
     memory.versionOf(watch.spec.process.includes('*') ? undefined : watch.spec.process),
-    watch.sinceUs,
+    [watch.sinceUs, watch.changed],
     [blind.length, blind.at(-1)?.toUs],
     alerts.map(({ id, resolvedUs }) => [id, resolvedUs]),
   ])
   const known = quiet.get(rules)
-  if (known?.state === state && pointsKnownUs < known.untilUs) return undefined
-  const instances = judge(moment)
+  if (known?.state === state && pointsKnownUs < known.untilUs) return { ...known, settle: () => known.untilUs }
+  const judged = judge(moment)
+  const { instances } = judged
   return {
+    judged,
     instances,
+    untilUs: pointsKnownUs,
     settle() {
       const ahead = { pointsKnownUs: pointsKnownUs + AHEAD_US, exceptionsKnownUs: exceptionsKnownUs + AHEAD_US }
-      const untilUs = Math.min(ahead.pointsKnownUs, firstChangeUs(instances, judge({ ...moment, ...ahead })))
-      quiet.set(rules, { state, untilUs })
+      const changeUs = firstChangeUs(instances, judge({ ...moment, ...ahead }).instances)
+      const excusedUs = instances.flatMap(({ unjudged }) => (unjudged ? [unjudged.sinceUs, unjudged.untilUs] : []))
+      const untilUs = Math.min(ahead.pointsKnownUs, changeUs, ...excusedUs.filter((us) => us > pointsKnownUs))
+      quiet.set(rules, { state, untilUs, instances })
+      return untilUs
     },
   }
 }

@@ -1,11 +1,16 @@
-// Lists and dismisses an account's alerts.
+// Lists an account's alerts and the checks that cannot be judged; acknowledges alerts and resolves them by hand.
 import { Problem } from '../../problem.ts'
-import type { Alert as AlertAnswer, AlertPage } from '../../wire/alerts.ts'
+import type { Alert as AlertAnswer, AlertPage, Unjudged } from '../../wire/alerts.ts'
+import { pathOf, toEnd } from '../evaluate/describe-alert.ts'
 import type { Alert, WatchStore } from '../storage/watch-store.ts'
 
 export interface ManageAlertsOptions {
   readonly store: WatchStore
   nowUs(): number
+  publicUrl(): string
+  unjudged(account: string): Promise<Unjudged[]>
+  /** Called after alerts of an account changed. */
+  onChanged(account: string): void
 }
 
 export type ManageAlerts = ReturnType<typeof createManageAlerts>
@@ -13,22 +18,46 @@ export type ManageAlerts = ReturnType<typeof createManageAlerts>
 const time = (us: number): string => new Date(us / 1000).toISOString()
 const maybeTime = (us: number | null): string | null => (us === null ? null : time(us))
 
-export function createManageAlerts({ store, nowUs }: ManageAlertsOptions) {
+/** Methods that name an alert reject with Problem `not_found`. */
+export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChanged }: ManageAlertsOptions) {
   async function answer(account: string, alerts: readonly Alert[]): Promise<AlertAnswer[]> {
-    const names = new Map((await store.watches(account)).map(({ id, spec }) => [id, spec.name]))
-    return alerts.map(({ id, watch, condition, process, meta, uid, sinceUs, resolvedUs, notifiedUs, summary }) => ({
-      id,
-      watch: { id: watch, name: names.get(watch) ?? '' },
-      condition,
-      state: resolvedUs === null ? 'firing' : 'resolved',
-      process,
-      meta,
-      uid,
-      since: time(sinceUs),
-      resolved_at: maybeTime(resolvedUs),
-      notified_at: maybeTime(notifiedUs),
-      summary,
+    const names = await store.watchNames(account)
+    return alerts.map((alert) => ({
+      id: alert.id,
+      watch: { id: alert.watch, name: names.get(alert.watch) ?? '' },
+      condition: alert.condition,
+      state: alert.resolvedUs === null ? 'firing' : 'resolved',
+      process: alert.process,
+      meta: alert.meta,
+      uid: alert.uid,
+      started_at: maybeTime(alert.startedUs),
+      since: time(alert.sinceUs),
+      resolved_at: maybeTime(alert.resolvedUs),
+      ended_by: alert.endedBy,
+      notified_at: maybeTime(alert.notifiedUs),
+      acknowledged: alert.acked && { by: alert.acked.by, at: time(alert.acked.atUs) },
+      summary: alert.summary,
+      path: pathOf(alert),
     }))
+  }
+
+  async function find(account: string, id: string): Promise<Alert> {
+    const alert = await store.alert(account, id)
+    if (alert === undefined) throw new Problem('not_found', 'The account has no alert with this id.')
+    return alert
+  }
+
+  async function show(account: string, id: string): Promise<AlertAnswer> {
+    const [shown] = await answer(account, [await find(account, id)])
+    return shown!
+  }
+
+  async function acknowledge(account: string, id: string, by: string | null): Promise<AlertAnswer> {
+    await find(account, id)
+    const now = nowUs()
+    await store.acknowledge(account, id, by === null ? null : { by, atUs: now }, now)
+    onChanged(account)
+    return show(account, id)
   }
 
   return {
@@ -40,16 +69,25 @@ export function createManageAlerts({ store, nowUs }: ManageAlertsOptions) {
       const page = { limit: limit + 1, ...(state && { state }), ...(cursor !== undefined && { before: cursor }) }
       const found = await store.alerts(account, page)
       const alerts = await answer(account, found.slice(0, limit))
-      return { alerts, next: found.length > limit ? alerts.at(-1)!.id : null }
+      const next = found.length > limit ? alerts.at(-1)!.id : null
+      return { alerts, next, unjudged: cursor === undefined ? await unjudged(account) : [] }
     },
-    /** The alert does not fire again for the same run or silence. Rejects with Problem `not_found`. */
-    async dismiss(account: string, id: string): Promise<AlertAnswer> {
-      const alert = await store.alert(account, id)
-      if (alert === undefined) throw new Problem('not_found', 'The account has no alert with this id.')
-      const now = nowUs()
-      await store.dismiss(id, Math.max(now, alert.sinceUs + 1))
-      const [dismissed] = await answer(account, [(await store.alert(account, id)) ?? alert])
-      return dismissed!
+    /** `by`: the person or key. Reminders and delayed channels are silent from then on. */
+    acknowledge: (account: string, id: string, by: string) => acknowledge(account, id, by),
+    undoAcknowledge: (account: string, id: string) => acknowledge(account, id, null),
+    /** It does not fire again for the same due time, run or failure. */
+    async resolve(account: string, id: string, by: string): Promise<AlertAnswer> {
+      const alert = await find(account, id)
+      const watch = await store.watch(account, alert.watch)
+      if (alert.resolvedUs === null && watch !== undefined) {
+        const now = nowUs()
+        const context = { alert, watch, nowUs: now, publicUrl: publicUrl() }
+        const summary = `${alert.summary}; resolved by ${by}`
+        const atUs = Math.max(now, alert.sinceUs + 1)
+        await store.commit([toEnd({ ...context, endedBy: 'person', atUs, summary })], new Map(), now)
+        onChanged(account)
+      }
+      return show(account, id)
     },
   }
 }

@@ -1,10 +1,11 @@
 // Manages an account's watches: create, change, show, delete, publish a badge.
 import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
-import { CONDITION_NAMES } from '../conditions/conditions.ts'
+import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
+import { toEnd } from '../evaluate/describe-alert.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { Alert, AlertChange, WatchStore } from '../storage/watch-store.ts'
-import { type StoredWatch, specFaults, toSpec, type WatchSpec } from '../watch.ts'
+import { type StoredWatch, specFaults, toRules, toSpec, type WatchSpec } from '../watch.ts'
 
 const WATCHES_MAX = 1000
 
@@ -13,6 +14,7 @@ export interface ManageWatchesOptions {
   nowUs(): number
   readonly maxRunUs: number
   isUnknown(account: string): boolean
+  publicUrl(): string
   /** Called after the watches of an account changed. */
   onChanged(account: string): void
 }
@@ -20,7 +22,7 @@ export interface ManageWatchesOptions {
 export type ManageWatches = ReturnType<typeof createManageWatches>
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
-export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChanged }: ManageWatchesOptions) {
+export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicUrl, onChanged }: ManageWatchesOptions) {
   async function find(account: string, id: string): Promise<StoredWatch> {
     const watch = await store.watch(account, id)
     if (watch === undefined) throw new Problem('not_found', 'The account has no watch with this id.')
@@ -74,26 +76,37 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
       const spec = toSpec(body)
       await assertSpec(account, spec)
       const now = nowUs()
-      const watch = { id: createId('wat'), account, spec, createdUs: now, sinceUs: now, badge: null }
+      const watch = { id: createId('wat'), account, spec, createdUs: now, sinceUs: now, badge: null, changed: {} }
       if (!(await store.addWatch(watch, WATCHES_MAX)))
         throw new Problem('limit_reached', `An account has at most ${WATCHES_MAX} watches. Delete one first.`)
       onChanged(account)
       return answer(watch)
     },
-    /** Changes only the given members. Alerts of a watch whose conditions, process or pause change end without a notification. */
+    /** Changes only the given members. Alerts that do not hold by the changed conditions end. */
     async change(account: string, id: string, body: ChangeWatch): Promise<Watch> {
       const watch = await find(account, id)
       const spec = toSpec({ ...asBody(watch.spec), ...body })
       await assertSpec(account, spec)
-      const isNewJudgement = judged(spec) !== judged(watch.spec)
-      const changed = { ...watch, spec, sinceUs: isNewJudgement ? nowUs() : watch.sinceUs }
+      const now = nowUs()
+      const names = CONDITION_NAMES.filter((name) => differ(spec[name], watch.spec[name]))
+      const isElsewhere = differ([spec.process, spec.meta], [watch.spec.process, watch.spec.meta])
+      const isResumed = pausedUs(watch.spec) > now && pausedUs(spec) <= now
+      const changed = {
+        ...watch,
+        spec,
+        sinceUs: isElsewhere || isResumed ? now : watch.sinceUs,
+        changed: { ...watch.changed, ...Object.fromEntries(names.map((name) => [name, now])) },
+      }
       await store.putWatch(changed)
-      if (isNewJudgement) await close(account, id)
+      const over = ((await firingOf(account)).get(id) ?? []).filter((alert) => !holds(alert, watch.spec, spec, now))
+      await store.commit(toEnds(over, changed, 'changed'), new Map(), now)
       onChanged(account)
       return show(changed)
     },
     async remove(account: string, id: string): Promise<void> {
-      if (!(await store.removeWatch(account, id))) await find(account, id)
+      const watch = await find(account, id)
+      const firing = (await firingOf(account)).get(id) ?? []
+      await store.removeWatch(account, id, toEnds(firing, watch, 'deleted'), nowUs())
       onChanged(account)
     },
     async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {
@@ -110,24 +123,32 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, onChang
     },
   }
 
-  async function close(account: string, id: string): Promise<void> {
-    const changes = ((await firingOf(account)).get(id) ?? []).map(
-      (alert): AlertChange => ({
-        kind: 'resolve',
-        id: alert.id,
-        resolvedUs: Math.max(nowUs(), alert.sinceUs),
-        summary: `${alert.summary}; the watch was changed`,
-        notifications: [],
+  function toEnds(alerts: readonly Alert[], watch: StoredWatch, endedBy: 'changed' | 'deleted'): AlertChange[] {
+    const now = nowUs()
+    return alerts.map((alert) =>
+      toEnd({
+        ...{ alert, watch, endedBy, atUs: now, nowUs: now, publicUrl: publicUrl() },
+        summary: `${alert.summary}; the watch was ${endedBy}`,
       }),
     )
-    await store.commit(changes, new Map(), nowUs())
   }
 }
 
 const FIRING_MAX = 10_000
 
-/** The parts of a spec that decide what fires. */
-const judged = (spec: WatchSpec): string =>
-  JSON.stringify([spec.process, spec.meta, spec.paused_until, CONDITION_NAMES.map((name) => spec[name])])
+const differ = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b)
+
+const pausedUs = ({ paused_until }: WatchSpec): number => (paused_until === null ? 0 : Date.parse(paused_until) * 1000)
+
+/** Whether an alert fires by the changed watch as well. */
+function holds(alert: Alert, before: WatchSpec, after: WatchSpec, nowUs: number): boolean {
+  const { condition, process } = alert
+  if (after[condition] === null || !toRules(after).matches(process)) return false
+  if (after.meta !== null && after.meta !== before.meta && after.meta !== (alert.meta ?? '')) return false
+  if (!differ(after[condition], before[condition])) return true
+  const entry = CONDITIONS[condition]
+  const ruleOf = (spec: WatchSpec) => entry.toRule(spec[condition]) as never
+  return entry.stillHolds(ruleOf(after), alert, nowUs, ruleOf(before))
+}
 
 const asBody = (spec: WatchSpec): CreateWatch => ({ ...spec, channels: [...spec.channels] }) as CreateWatch

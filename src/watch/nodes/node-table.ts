@@ -4,6 +4,7 @@
 //   suspended and lost the lease changes nothing. A new token is a time, so that one whose row a failover has lost does
 //   not occur again.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
 import type { LateEvent } from '../evaluate/evaluator.ts'
 
 export const LEASE_US = 15e6
@@ -23,7 +24,14 @@ export interface NodeReport {
   /** Accounts whose watches were recently changed on this node. */
   readonly changed: readonly string[]
   /** Only from the node on duty: the end of its last good round, and accounts whose watches it could not judge. */
-  readonly round?: { readonly lastUs?: number; readonly unknown: readonly string[] }
+  readonly round?: {
+    readonly lastUs?: number
+    readonly unknown: readonly string[]
+    /** Absent from an earlier version. */
+    readonly unjudged?: readonly UnjudgedCheck[]
+  }
+  /** Recently accepted events: for each account its processes; null = any. `all`: any account. Absent from an earlier version. */
+  readonly hints?: { readonly [account: string]: readonly string[] | null } | 'all'
 }
 
 export interface LateReport extends Omit<LateEvent, 'atUs'> {

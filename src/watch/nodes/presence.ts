@@ -4,7 +4,9 @@
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
 import type { LateEvent } from '../evaluate/evaluator.ts'
+import type { EventHint } from '../evaluate/hint-book.ts'
 import { createToken } from '../random-id.ts'
+import { createHintNotes } from './hint-notes.ts'
 import {
   forgetNode,
   giveSignOfLife,
@@ -62,10 +64,17 @@ interface KnownNode {
   readonly report: NodeReport
 }
 
+export interface SilentNode {
+  readonly node: number
+  readonly seenUs: number
+}
+
 export interface Presence {
   isOnDuty(): boolean
   /** Nodes that are silent and not forgotten yet. */
   silentNodes(): number[]
+  /** The same with the times of their last heartbeats. */
+  silent(): SilentNode[]
   /** Over all nodes: events before it are stored. */
   oldestUnstoredUs(): Unstored
   /** Whether any node accepts events, and since when there has always been one. */
@@ -74,6 +83,7 @@ export interface Presence {
   /** The report of the node on duty; undefined if no node is on duty. */
   round(): NodeReport['round']
   noteLate(event: LateEvent): void
+  noteHint(hint: EventHint): void
   noteChanged(account: string): void
   step(): Promise<void>
   start(): Promise<void>
@@ -99,6 +109,7 @@ export function createPresence(options: PresenceOptions): Presence {
   const missing = new Set<number>()
   const late = new Map<string, { range: LateReport; times: number }>()
   const changed = new Map<string, { times: number }>()
+  const hints = createHintNotes()
   /** The last heartbeat of each node that was read during this duty: the row of a dead node stays for an hour. */
   const heard = new Map<number, number>()
 
@@ -125,6 +136,7 @@ export function createPresence(options: PresenceOptions): Presence {
       ...(exceptions !== undefined && { exceptionsUs: exceptions }),
       late: [...late.values()].map(({ range }) => range),
       changed: [...changed.keys()],
+      hints: hints.report(),
       ...(round && { round }),
     }
   }
@@ -139,6 +151,7 @@ export function createPresence(options: PresenceOptions): Presence {
     const answer = await database.write(() => giveSignOfLife(sign))
     for (const noted of [late, changed])
       for (const [key, one] of noted) if (++one.times >= REPORTED_TIMES) noted.delete(key)
+    hints.age()
     const now = nowUs()
     nodes = answer.nodes.map(({ ageUs, ...row }) => ({ ...row, seenUs: now - ageUs }))
     logSilence(answer.forgotten)
@@ -194,10 +207,8 @@ export function createPresence(options: PresenceOptions): Presence {
 
   const others = () => nodes.filter((it) => it.node !== node)
   const isSilent = ({ seenUs }: KnownNode) => nowUs() - seenUs > SILENT_AFTER_US
-  const silentNodes = () =>
-    others()
-      .filter(isSilent)
-      .map((it) => it.node)
+  const silent = () => others().filter(isSilent)
+  const silentNodes = () => silent().map((it) => it.node)
 
   function unstoredOf(name: 'points' | 'exceptions'): number | undefined {
     const key = `${name}Us` as const
@@ -238,6 +249,7 @@ export function createPresence(options: PresenceOptions): Presence {
   return {
     isOnDuty,
     silentNodes,
+    silent,
     oldestUnstoredUs: () => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
     accepts: () => acceptance().length > 0,
     coveredSinceUs: () => Math.min(nowUs(), ...acceptance()),
@@ -252,6 +264,7 @@ export function createPresence(options: PresenceOptions): Presence {
       const [fromUs, toUs] = [Math.min(atUs, known?.fromUs ?? atUs), Math.max(atUs, known?.toUs ?? atUs)]
       late.set(key, { range: { ...subject, fromUs, toUs }, times: 0 })
     },
+    noteHint: hints.note,
     noteChanged(account) {
       if (changed.size < REPORTED_MAX) changed.set(account, { times: 0 })
     },

@@ -1,17 +1,21 @@
 // This node's part in evaluation and delivery: always on duty if it is the only node, otherwise while it holds the lease.
 import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
+import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
 import { createEvaluator, type Evaluator, type EvaluatorOptions, type LateEvent } from '../evaluate/evaluator.ts'
+import type { EventHint } from '../evaluate/hint-book.ts'
 import { createLiveness, type LivenessOptions } from '../evaluate/liveness.ts'
 import { createWatchStore } from '../storage/create-watch-store.ts'
 import { fenced } from './node-table.ts'
-import { createPresence, type PresenceOptions } from './presence.ts'
+import { createPresence, type PresenceOptions, type SilentNode } from './presence.ts'
 
 export type DutyOptions = Omit<EvaluatorOptions, 'liveness' | 'onChanged'> &
   Omit<OutboxOptions, 'log'> &
   Omit<LivenessOptions, 'log'>
 
-export interface Duty extends Pick<Evaluator, 'expectLate' | 'hurry' | 'unknown' | 'lastRoundUs'> {
+type Shared = 'expectLate' | 'hint' | 'hintAll' | 'hurry' | 'unknown' | 'unjudged' | 'lastRoundUs'
+
+export interface Duty extends Pick<Evaluator, Shared> {
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -48,12 +52,18 @@ export interface WatchNode {
   isOnDuty(): boolean
   /** Accounts whose watches could not be judged recently; undefined if no node evaluates. */
   unknown(): readonly string[] | undefined
+  /** Checks that are not judged at present. */
+  unjudged(): readonly UnjudgedCheck[]
+  /** Other nodes without a recent heartbeat. */
+  silent(): readonly SilentNode[]
   /** The end of the last round in which every store answered, if this node is on duty. */
   lastRoundUs(): number | undefined
   /** Call it when the watches of an account were changed on this node. */
   hurry(account: string): void
   /** Call it when this node accepted an event of the past. */
   expectLate(event: LateEvent): void
+  /** Call it when this node accepted an event. */
+  hint(hint: EventHint): void
   start(): Promise<void>
   stop(): Promise<void>
   /** Called after the last event was shipped. */
@@ -63,8 +73,12 @@ export interface WatchNode {
 export const createOnlyNode = (duty: Duty): WatchNode => ({
   ...duty,
   isOnDuty: () => true,
+  silent: () => [],
   leave: async () => {},
 })
+
+/** More than this is not reported to other nodes. */
+const UNJUDGED_MAX = 200
 
 export interface SharedNodeOptions
   extends Pick<PresenceOptions, 'node' | 'nowUs' | 'monotonicUs' | 'accepts' | 'oldestUnstoredUs' | 'log'> {
@@ -80,7 +94,13 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     ...options,
     round() {
       const lastUs = duty?.lastRoundUs()
-      return duty && { ...(lastUs !== undefined && { lastUs }), unknown: duty.unknown() }
+      return (
+        duty && {
+          ...(lastUs !== undefined && { lastUs }),
+          unknown: duty.unknown(),
+          unjudged: duty.unjudged().slice(0, UNJUDGED_MAX),
+        }
+      )
     },
     async takeDuty(token) {
       const { accepts, coveredSinceUs, oldestUnstoredUs, silentNodes, isOnDuty } = presence
@@ -101,7 +121,12 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
       }
     },
     onReports(reports) {
-      for (const { late, changed } of reports) {
+      for (const { late, changed, hints } of reports) {
+        if (hints === undefined || hints === 'all') duty?.hintAll()
+        else
+          for (const [account, processes] of Object.entries(hints))
+            if (processes === null) duty?.hint({ account })
+            else for (const process of processes) duty?.hint({ account, process, kind: 'mark' })
         for (const { fromUs, toUs, ...subject } of late)
           for (const atUs of [fromUs, toUs]) duty?.expectLate({ ...subject, atUs })
         for (const account of changed) duty?.hurry(account)
@@ -112,6 +137,9 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
   return {
     isOnDuty: presence.isOnDuty,
     unknown: () => presence.round()?.unknown,
+    unjudged: () => presence.round()?.unjudged ?? [],
+    silent: presence.silent,
+    hint: (hint) => (duty === undefined ? presence.noteHint(hint) : duty.hint(hint)),
     lastRoundUs: () => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
     hurry: (account) => (duty === undefined ? presence.noteChanged(account) : duty.hurry(account)),
     expectLate: (event) => (duty === undefined ? presence.noteLate(event) : duty.expectLate(event)),

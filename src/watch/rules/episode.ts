@@ -19,6 +19,8 @@ export interface Episode {
   /** For `late`: the due time that passed, and the earliest start that counts for it. */
   readonly dueUs?: number
   readonly fromUs?: number
+  /** For `late`: the last start, or the beginning of the watch. */
+  readonly silentUs?: number
   /** The downtime in which an end may have been lost. */
   readonly lost?: Blind
   /** All open runs whose end may have been lost in it, and whether another run started after it. */

@@ -18,6 +18,9 @@ export type LateRule =
 export interface Excused {
   readonly dueUs: number
   readonly blind: Blind
+  /** The end of its grace, and the time at which a later due time fires. */
+  readonly sinceUs: number
+  readonly untilUs: number
 }
 
 /** The number of missed due times in a row that downtimes may cover. */
@@ -60,7 +63,8 @@ export function judgeLate(
     if (miss === undefined || miss.firesUs >= Math.min(silence.endUs, judgement.knownUs)) return []
     const { dueUs, fromUs } = miss
     const isOver = silence.endUs <= judgement.knownUs
-    return [{ sinceUs: dueUs + rule.graceUs, dueUs, fromUs, ...(isOver && { untilUs: silence.endUs }) }]
+    const silentUs = silence.fromUs
+    return [{ sinceUs: dueUs + rule.graceUs, dueUs, fromUs, silentUs, ...(isOver && { untilUs: silence.endUs }) }]
   })
 }
 
@@ -68,12 +72,13 @@ export function judgeLate(
 export const endOfLate = (startsUs: readonly number[], fromUs: number): number | undefined =>
   startsUs.find((us) => us >= fromUs)
 
-/** The last due time of the present silence that passed without a judgement, unless a later one fires. */
+/** The last due time of the present silence that passes, or passed, without a judgement, and when the next one fires. */
 export function findExcused(rule: LateRule, startsUs: readonly number[], judgement: Judgement): Excused | undefined {
   const silence = silencesOf(startsUs, judgement).at(-1)!
   const { miss, excused } = findMiss(rule, startsUs, silence, judgement.blind)
-  if (excused === undefined || excused.dueUs + rule.graceUs > judgement.knownUs) return undefined
-  return miss !== undefined && miss.firesUs < judgement.knownUs ? undefined : excused
+  if (excused === undefined) return undefined
+  const sinceUs = excused.dueUs + rule.graceUs
+  return { ...excused, sinceUs, untilUs: miss?.firesUs ?? Number.POSITIVE_INFINITY }
 }
 
 function silencesOf(startsUs: readonly number[], { knownUs, sinceUs }: Judgement): Silence[] {
@@ -91,7 +96,7 @@ function silencesOf(startsUs: readonly number[], { knownUs, sinceUs }: Judgement
 
 interface Found {
   readonly miss?: Miss
-  readonly excused?: Excused
+  readonly excused?: Pick<Excused, 'dueUs' | 'blind'>
 }
 
 const findMiss = (rule: LateRule, startsUs: readonly number[], silence: Silence, blind: readonly Blind[]): Found =>
@@ -107,7 +112,7 @@ function findMissedInterval(
 ): Found {
   const earlyUs = Math.min(graceUs, everyUs / 2)
   const isAfterStart = fromUs === coveredUs
-  let excused: Excused | undefined
+  let excused: Found['excused']
   /** An excused interval is counted again from the end of the downtime. */
   let againUs = fromUs
   let spread: Spread | undefined
@@ -141,7 +146,7 @@ function findMissedMoment(
   { fromUs, coveredUs, endUs }: Silence,
   blind: readonly Blind[],
 ): Found {
-  let excused: Excused | undefined
+  let excused: Found['excused']
   let spread: Spread | undefined
   let dueUs = schedule.nextUs(fromUs)
   for (let i = 0; i < MAX_EXCUSED && dueUs !== undefined && dueUs + graceUs < endUs; i++) {

@@ -8,10 +8,21 @@ const ROWS_AT_ONCE = 200
 
 const COLUMNS = {
   channel: ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'last', 'settings', 'created_us'],
-  watch: ['id', 'account', 'spec', 'created_us', 'since_us', 'badge'],
+  watch: ['id', 'account', 'spec', 'created_us', 'since_us', 'badge', 'changed', 'deleted_us'],
   alert: [
     ...['id', 'account', 'watch', 'instance', 'condition', 'process', 'meta', 'uid', 'started_us', 'since_us'],
-    ...['resolved_us', 'notified_us', 'remind_us', 'dismissed', 'summary'],
+    ...[
+      'resolved_us',
+      'notified_us',
+      'remind_us',
+      'dismissed',
+      'summary',
+      'identity',
+      'ended_by',
+      'episode',
+      'channels',
+    ],
+    ...['acked_by', 'acked_us'],
   ],
   outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts', 'held'],
   maintenance: ['id', 'account', 'spec', 'created_us'],

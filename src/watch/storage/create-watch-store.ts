@@ -1,12 +1,15 @@
 // The WatchStore on SQLite or PostgreSQL: watches and channels here, alerts in moving-statements.ts,
 // the outbox and maintenances in files of their own.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
-import type { StoredWatch } from '../watch.ts'
+import { type StoredWatch, toSpec } from '../watch.ts'
 import { createMaintenanceStatements } from './maintenance-statements.ts'
-import { createMovingStatements } from './moving-statements.ts'
+import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements } from './outbox-statements.ts'
 import { type ChannelRow, countOf, selectChannel, toChannel, toWatch, updateChannel, type WatchRow } from './rows.ts'
 import type { WatchStore } from './watch-store.ts'
+
+/** A watch by account and id. */
+const OWN = 'account = $1 AND id = $2 AND deleted_us IS NULL'
 
 export function createWatchStore(database: SqlDatabase): WatchStore {
   const { read, write } = database
@@ -18,16 +21,13 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
     watches: async (account) => {
       const rows = await read(() =>
         account === undefined
-          ? all<WatchRow>('SELECT * FROM watch')
-          : all<WatchRow>('SELECT * FROM watch WHERE account = $1', account),
+          ? all<WatchRow>('SELECT * FROM watch WHERE deleted_us IS NULL')
+          : all<WatchRow>('SELECT * FROM watch WHERE account = $1 AND deleted_us IS NULL', account),
       )
       return rows.map(toWatch).sort((a, b) => byText(a.spec.name, b.spec.name) || byText(a.id, b.id))
     },
     watch: async (account, id) =>
-      maybe(
-        await read(() => get<WatchRow>('SELECT * FROM watch WHERE account = $1 AND id = $2', account, id)),
-        toWatch,
-      ),
+      maybe(await read(() => get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)), toWatch),
     watchByBadge: async (badge) =>
       maybe(await read(() => get<WatchRow>('SELECT * FROM watch WHERE badge = $1', badge)), toWatch),
     addWatch: ({ id, account, spec, createdUs, sinceUs, badge }, max) =>
@@ -40,8 +40,23 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         return true
       }),
     putWatch: (watch) => write(() => asVoid(updateWatch(watch))),
-    removeWatch: async (account, id) =>
-      (await write(() => run('DELETE FROM watch WHERE account = $1 AND id = $2', account, id))) > 0,
+    removeWatch: (account, id, ends, nowUs) =>
+      write(function* () {
+        const row = yield* get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
+        if (row === undefined) return false
+        for (const end of ends) yield* applyChange(end, nowUs)
+        yield* run('UPDATE watch SET deleted_us = $1, badge = NULL WHERE id = $2', nowUs, id)
+        // an earlier version, which does not know the column, has nothing to judge in it
+        const { name, process } = toWatch(row).spec
+        const spec = JSON.stringify(toSpec({ name, process, channels: [] }))
+        yield* run('UPDATE watch SET spec = $1 WHERE id = $2', spec, id)
+        yield* dropDeleted(id)
+        return true
+      }),
+    async watchNames(account) {
+      const rows = await read(() => all<WatchRow>('SELECT * FROM watch WHERE account = $1', account))
+      return new Map(rows.map((row) => [row.id, toWatch(row).spec.name]))
+    },
 
     channels: async (account) => {
       const rows = await read(() => all<ChannelRow>('SELECT * FROM channel WHERE account = $1', account))
@@ -80,10 +95,10 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
   }
 }
 
-const updateWatch = ({ id, spec, sinceUs, badge }: StoredWatch): Script<number> =>
+const updateWatch = ({ id, spec, sinceUs, badge, changed }: StoredWatch): Script<number> =>
   run(
-    'UPDATE watch SET spec = $1, since_us = $2, badge = $3 WHERE id = $4',
-    ...[JSON.stringify(spec), sinceUs, badge, id],
+    'UPDATE watch SET spec = $1, since_us = $2, badge = $3, changed = $4 WHERE id = $5',
+    ...[JSON.stringify(spec), sinceUs, badge, JSON.stringify(changed), id],
   )
 
 function* asVoid(script: Script<unknown>): Script<void> {

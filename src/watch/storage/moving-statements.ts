@@ -1,7 +1,7 @@
 // The half of the store that changes with time: alerts and the progress of evaluation.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
-import { announce } from './outbox-statements.ts'
+import { announce, silence, unsilence } from './outbox-statements.ts'
 import { type AlertRow, type ChannelRow, toAlert, toChannel, toWatch, type WatchRow } from './rows.ts'
 import type { AlertChange, WatchStore } from './watch-store.ts'
 
@@ -9,7 +9,7 @@ type Moving =
   | 'confirmChannel'
   | 'alerts'
   | 'alert'
-  | 'dismiss'
+  | 'acknowledge'
   | 'recentAlerts'
   | 'countFiring'
   | 'commit'
@@ -37,8 +37,9 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
         const ofAccount = 'SELECT * FROM alert WHERE account = $1 AND resolved_us IS NULL ORDER BY seq'
         for (const alert of (yield* all<AlertRow>(ofAccount, account)).map(toAlert)) {
           const watch = watches.find((it) => it.id === alert.watch && it.spec.channels.includes(id))
-          if (watch)
-            yield* announce(alert.id, [{ id: createId('msg'), channel: id, body: toBody(watch, alert) }], nowUs)
+          if (watch === undefined) continue
+          const notification = { id: createId('msg'), channel: id, body: toBody(watch, alert) }
+          yield* noteChannels(alert.id, yield* announce(alert.id, [notification], nowUs))
         }
         return toChannel(row)
       }),
@@ -59,16 +60,21 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       const row = await read(() => get<AlertRow>('SELECT * FROM alert WHERE account = $1 AND id = $2', account, id))
       return row && toAlert(row)
     },
-    async dismiss(id, resolvedUs) {
-      await write(() =>
-        run('UPDATE alert SET resolved_us = $1, dismissed = 1 WHERE id = $2 AND resolved_us IS NULL', resolvedUs, id),
-      )
-    },
-    async recentAlerts(resolvedSinceUs) {
+    acknowledge: (account, id, acked, nowUs) =>
+      write(function* () {
+        const changed = yield* run(
+          `UPDATE alert SET acked_by = $1, acked_us = $2
+           WHERE account = $3 AND id = $4 AND resolved_us IS NULL AND acked_us IS ${acked === null ? 'NOT NULL' : 'NULL'}`,
+          ...[acked?.by ?? null, acked?.atUs ?? null, account, id],
+        )
+        if (changed > 0) yield* acked === null ? unsilence(id, nowUs) : silence(id)
+      }),
+    async recentAlerts(account, resolvedSinceUs) {
       const rows = await read(() =>
         all<AlertRow>(
-          'SELECT * FROM alert WHERE resolved_us IS NULL OR resolved_us > $1 OR dismissed = 1 ORDER BY seq',
-          resolvedSinceUs,
+          `SELECT * FROM alert WHERE account = $1 AND (resolved_us IS NULL OR resolved_us > $2 OR dismissed = 1)
+           ORDER BY seq`,
+          ...[account, resolvedSinceUs],
         ),
       )
       return rows.map(toAlert)
@@ -86,7 +92,7 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE) {
         const part = changes.slice(from, from + CHANGES_AT_ONCE)
         await write(function* () {
-          for (const change of part) yield* apply(change, nowUs)
+          for (const change of part) yield* applyChange(change, nowUs)
         })
       }
       const progress = [...judged]
@@ -119,36 +125,55 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       write(function* () {
         if ((yield* run('UPDATE alive SET alive_us = $1', aliveUs)) === 0)
           yield* run('INSERT INTO alive VALUES ($1)', aliveUs)
-        if (blind === undefined) return
-        const { fromUs, toUs } = blind
         const isLonger = 'excluded.to_us > blind.to_us'
-        yield* run(
-          `INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ${isLonger}`,
-          ...[fromUs, toUs],
-        )
+        for (const { fromUs, toUs } of blind)
+          yield* run(
+            `INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ${isLonger}`,
+            ...[fromUs, toUs],
+          )
+        if (blind.length === 0) return
         yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
       }),
     async prune(beforeUs) {
-      await write(() => run('DELETE FROM alert WHERE resolved_us < $1', beforeUs))
+      await write(function* () {
+        const isOver = 'resolved_us < $1 AND (dismissed = 0 OR resolved_us < $2)'
+        yield* run(`DELETE FROM alert WHERE ${isOver}`, beforeUs, beforeUs - BLIND_KEPT_US)
+        yield* dropDeleted()
+      })
     },
   }
 }
 
-function* apply(change: AlertChange, nowUs: number): Script<void> {
+/** Deletes watches that are marked as deleted and have no alerts any more. */
+export const dropDeleted = (id?: string): Script<number> =>
+  run(
+    `DELETE FROM watch WHERE deleted_us IS NOT NULL AND NOT EXISTS (SELECT 1 FROM alert WHERE alert.watch = watch.id)
+     ${id === undefined ? '' : 'AND id = $1'}`,
+    ...(id === undefined ? [] : [id]),
+  )
+
+export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
   switch (change.kind) {
     case 'open': {
       if (!(yield* open(change))) return
-      return yield* announce(change.alert.id, change.notifications, nowUs)
+      const sent = yield* announce(change.alert.id, change.notifications, nowUs)
+      return yield* noteChannels(change.alert.id, sent)
     }
     case 'resolve': {
-      const { id, resolvedUs, summary, notifications } = change
-      const resolve = 'UPDATE alert SET resolved_us = $1, summary = $2 WHERE id = $3 AND resolved_us IS NULL'
-      if ((yield* run(resolve, resolvedUs, summary, id)) > 0) yield* announce(id, notifications, nowUs)
+      const { id, resolvedUs, endedBy, summary, notifications } = change
+      // remembered, because the reason to fire may still be there
+      const isDismissed = Number(endedBy === 'person' || endedBy === 'expired')
+      const resolved = yield* run(
+        `UPDATE alert SET resolved_us = $1, summary = $2, ended_by = $3, dismissed = $4 ${endedBy === 'changed' ? ', identity = NULL' : ''}
+         WHERE id = $5 AND resolved_us IS NULL`, // by the changed rule the same run may fire again
+        ...[resolvedUs, summary, endedBy, isDismissed, id],
+      )
+      if (resolved > 0) yield* announce(id, notifications, nowUs)
       return
     }
     case 'remind': {
       const { id, remindUs, notifications } = change
-      const remind = 'UPDATE alert SET remind_us = $1 WHERE id = $2 AND resolved_us IS NULL'
+      const remind = 'UPDATE alert SET remind_us = $1 WHERE id = $2 AND resolved_us IS NULL AND acked_us IS NULL'
       if ((yield* run(remind, remindUs, id)) > 0) yield* announce(id, notifications, nowUs)
       return
     }
@@ -157,19 +182,28 @@ function* apply(change: AlertChange, nowUs: number): Script<void> {
   }
 }
 
-/** False if the watch was changed since it was judged, or an alert of the instance already fires. */
-function* open({ alert, watchSinceUs }: AlertChange & { kind: 'open' }): Script<boolean> {
-  const { id, account, watch, instance, condition, process, meta, uid } = alert
-  const { startedUs, sinceUs, resolvedUs, remindUs, summary } = alert
-  const current = yield* get<{ since_us: number }>('SELECT since_us FROM watch WHERE id = $1', watch)
-  if (current?.since_us !== watchSinceUs) return false
+/** False if the watch was changed since it was judged, or there is an alert about the same already. */
+function* open({ alert, watchSinceUs, watchChanged }: AlertChange & { kind: 'open' }): Script<boolean> {
+  const { id, account, watch, instance, condition, process, meta, uid, identity, episode } = alert
+  const { startedUs, sinceUs, resolvedUs, remindUs, summary, endedBy } = alert
+  const known = 'SELECT since_us, changed FROM watch WHERE id = $1 AND deleted_us IS NULL'
+  const current = yield* get<{ since_us: number; changed: string | null }>(known, watch)
+  if (current?.since_us !== watchSinceUs || (current.changed ?? '{}') !== JSON.stringify(watchChanged)) return false
   const firing = 'SELECT 1 FROM alert WHERE watch = $1 AND instance = $2 AND resolved_us IS NULL'
   if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return false
-  yield* run(
-    `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us, remind_us, summary)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+  const inserted = yield* run(
+    `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us, remind_us, summary,
+       identity, ended_by, episode)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`,
     ...[id, account, watch, instance, condition, process, meta, uid],
-    ...[startedUs, sinceUs, resolvedUs, remindUs, summary],
+    ...[startedUs, sinceUs, resolvedUs, remindUs, summary, identity, endedBy, episode && JSON.stringify(episode)],
   )
-  return true
+  return inserted > 0
+}
+
+/** Adds channels that a firing was sent to. */
+function* noteChannels(alert: string, sent: readonly string[]): Script<void> {
+  const row = yield* get<{ channels: string | null }>('SELECT channels FROM alert WHERE id = $1', alert)
+  const known: string[] = JSON.parse(row?.channels ?? '[]')
+  yield* run('UPDATE alert SET channels = $1 WHERE id = $2', JSON.stringify([...known, ...sent]), alert)
 }

@@ -86,14 +86,19 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
   }
 }
 
-/** For each channel what its filters let through; only channels that are usable and belong to the alert's account. */
-export function* announce(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
-  if (notifications.length === 0) return
+/** For each channel what its filters let through; only channels that are usable and belong to the alert's account. Returns these. */
+export function* announce(
+  alert: string,
+  notifications: readonly NewNotification[],
+  nowUs: number,
+): Script<readonly string[]> {
+  const noted: string[] = []
+  if (notifications.length === 0) return noted
   const owner = yield* get<{ account: string; resolved_us: number | null }>(
     'SELECT account, resolved_us FROM alert WHERE id = $1',
     alert,
   )
-  if (owner === undefined) return
+  if (owner === undefined) return noted
   const maintenances = yield* selectMaintenances(owner.account)
   for (const notification of notifications) {
     const channel = yield* selectChannel(notification.channel)
@@ -110,7 +115,9 @@ export function* announce(alert: string, notifications: readonly NewNotification
       ...[notification.id, channel.account, channel.id, alert, JSON.stringify(notification.body), nowUs, untilUs],
       untilUs > nowUs ? HELD : FREE,
     )
+    noted.push(channel.id)
   }
+  return noted
 }
 
 const held = (alert: string, channel: string): Script<OutboxRow[]> =>

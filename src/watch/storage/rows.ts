@@ -11,6 +11,7 @@ export interface WatchRow {
   created_us: number
   since_us: number
   badge: string | null
+  changed: string | null
 }
 
 export interface ChannelRow {
@@ -50,6 +51,12 @@ export interface AlertRow {
   notified_us: number | null
   remind_us: number | null
   summary: string
+  identity: string | null
+  ended_by: string | null
+  episode: string | null
+  channels: string | null
+  acked_by: string | null
+  acked_us: number | null
 }
 
 export interface OutboxRow {
@@ -65,20 +72,24 @@ export interface OutboxRow {
   held: number
 }
 
-export const toWatch = ({ id, account, spec, created_us, since_us, badge }: WatchRow): StoredWatch => ({
+export const toWatch = ({ id, account, spec, created_us, since_us, badge, changed }: WatchRow): StoredWatch => ({
   id,
   account,
   spec: JSON.parse(spec),
   createdUs: created_us,
   sinceUs: since_us,
   badge,
+  changed: parse(changed) ?? {},
 })
+
+/** NULL = null. */
+const parse = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 export const toChannel = ({ created_us, last, kind, state, settings, ...row }: ChannelRow): Channel => ({
   ...row,
   kind: kind as Channel['kind'],
   state: state as Channel['state'],
-  last: last === null ? null : JSON.parse(last),
+  last: parse(last),
   settings: { members: {}, conditions: null, only_firing: false, delay: null, ...JSON.parse(settings) },
   createdUs: created_us,
 })
@@ -98,6 +109,11 @@ export const toAlert = (row: AlertRow): Alert => ({
   notifiedUs: row.notified_us,
   remindUs: row.remind_us,
   summary: row.summary,
+  identity: row.identity,
+  endedBy: row.ended_by as Alert['endedBy'],
+  episode: parse(row.episode),
+  channels: parse(row.channels),
+  acked: row.acked_by === null ? null : { by: row.acked_by, atUs: row.acked_us ?? 0 },
 })
 
 export const toNotification = ({ body, created_us, next_us, held, ...row }: OutboxRow): Notification => ({
@@ -127,5 +143,6 @@ export const updateChannel = ({ id, name, target, secret, state, confirm, last, 
   )
 
 export function* countOf(table: 'watch' | 'channel' | 'maintenance', account: string): Script<number> {
-  return (yield* get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE account = $1`, account))!.n
+  const kept = table === 'watch' ? 'AND deleted_us IS NULL' : ''
+  return (yield* get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE account = $1 ${kept}`, account))!.n
 }

@@ -2,10 +2,10 @@
 // * The state of an alert and the notifications about it change in one transaction.
 // * A notification leaves the outbox in the transaction that records its delivery; its id never changes, so a receiver can detect a repetition.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
-import type { Condition, WebhookBody } from '../../wire/alerts.ts'
+import type { Condition, EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channels.ts'
 import type { Maintenance } from '../maintenance.ts'
-import type { Blind } from '../rules/episode.ts'
+import type { Blind, Episode } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
 export interface Channel {
@@ -60,6 +60,16 @@ export interface Alert {
   /** When to remind next. */
   readonly remindUs: number | null
   readonly summary: string
+  /** What it is about, once per watch: its instance with the due time, the run or the failure. Null only for alerts of earlier versions. */
+  readonly identity: string | null
+  /** Null while it fires, and for alerts that an earlier version ended. */
+  readonly endedBy: EndedBy | null
+  /** As it was judged when it fired; null for alerts of earlier versions. */
+  readonly episode: Episode | null
+  /** The channels that its firing was sent to, which are notified of its end; null: unknown. */
+  readonly channels: readonly string[] | null
+  /** Who acknowledged it: an address or the name of a key. */
+  readonly acked: { readonly by: string; readonly atUs: number } | null
 }
 
 /** The content of a notification: the body for webhooks, and more for people. */
@@ -85,8 +95,20 @@ export interface Notification extends NewNotification {
 }
 
 export type AlertChange = { readonly notifications: readonly NewNotification[] } & (
-  | { readonly kind: 'open'; readonly alert: Alert; readonly watchSinceUs: number }
-  | { readonly kind: 'resolve'; readonly id: string; readonly resolvedUs: number; readonly summary: string }
+  | {
+      readonly kind: 'open'
+      readonly alert: Alert
+      /** The version of the watch that was judged. */
+      readonly watchSinceUs: number
+      readonly watchChanged: StoredWatch['changed']
+    }
+  | {
+      readonly kind: 'resolve'
+      readonly id: string
+      readonly resolvedUs: number
+      readonly endedBy: EndedBy
+      readonly summary: string
+    }
   | { readonly kind: 'remind'; readonly id: string; readonly remindUs: number }
 )
 
@@ -109,7 +131,10 @@ export interface WatchStore {
   /** False when the account has `max` watches. */
   addWatch(watch: StoredWatch, max: number): Promise<boolean>
   putWatch(watch: StoredWatch): Promise<void>
-  removeWatch(account: string, id: string): Promise<boolean>
+  /** Ends its alerts with these changes. Its alerts stay in the list until they are pruned. */
+  removeWatch(account: string, id: string, ends: readonly AlertChange[], nowUs: number): Promise<boolean>
+  /** The names of an account's watches, of deleted ones too. */
+  watchNames(account: string): Promise<ReadonlyMap<string, string>>
 
   channels(account: string): Promise<Channel[]>
   channel(id: string): Promise<Channel | undefined>
@@ -127,10 +152,10 @@ export interface WatchStore {
   /** Newest first. */
   alerts(account: string, page: AlertPage): Promise<Alert[]>
   alert(account: string, id: string): Promise<Alert | undefined>
-  /** Resolved, without a notification; its episode is remembered so that it does not fire again. */
-  dismiss(id: string, resolvedUs: number): Promise<void>
-  /** For every watch the alerts that fire, that resolved after `resolvedSinceUs`, or that were dismissed. */
-  recentAlerts(resolvedSinceUs: number): Promise<Alert[]>
+  /** Null undoes it. No effect on an alert that does not fire, or is acknowledged already. */
+  acknowledge(account: string, id: string, acked: Alert['acked'], nowUs: number): Promise<void>
+  /** Alerts that fire, that resolved after `resolvedSinceUs`, or that ended without an event of their own. */
+  recentAlerts(account: string, resolvedSinceUs: number): Promise<Alert[]>
   countFiring(account?: string): Promise<Map<string, number>>
   /** Omits outdated changes: their watch was changed, or their alert is resolved. */
   commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number): Promise<void>
@@ -161,7 +186,7 @@ export interface WatchStore {
   removeMaintenance(account: string, id: string, nowUs: number): Promise<boolean>
 
   alive(): Promise<Alive>
-  noteAlive(alive: { readonly aliveUs: number; readonly blind?: Blind }): Promise<void>
+  noteAlive(alive: Alive): Promise<void>
   removeAccount(account: string): Promise<void>
   /** Deletes alerts that resolved before that time, and other rows that are no longer needed. */
   prune(beforeUs: number): Promise<void>

@@ -86,7 +86,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       const alerts = [0, 1].map((i) => alertOf(`ale_${n}_${i}`, watch.id, { account }))
       const opens = alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, channel.id, alert.id)]))
       await store.commit(opens, new Map([[account, 7]]), 5)
-      await store.noteAlive({ aliveUs: 9, blind: { fromUs: 1, toUs: 2 } })
+      await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
       const all = { watches: [watch], channels: [channel], alerts: alerts.toReversed(), due: await store.due(9, 10) }
       await store.close()
       return all

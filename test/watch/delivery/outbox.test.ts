@@ -116,7 +116,7 @@ describe('a webhook', () => {
       notifications: [notificationOf('msg_end', 'cha_1')],
     }
     const other = opened(alertOf('ale_other', 'wat_1'), [notificationOf('msg_other', 'cha_1', 'ale_other')])
-    await store.commit([{ kind: 'resolve', ...resolved }, other], new Map(), now)
+    await store.commit([{ kind: 'resolve', endedBy: 'event', ...resolved }, other], new Map(), now)
     await outbox.step()
     now += 5e6
     await outbox.step()

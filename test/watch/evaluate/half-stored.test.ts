@@ -1,7 +1,7 @@
 // Half of what callers sent is stored, the rest waits in a spool: nothing fires because of the missing half, and what is true fires once all is there.
 // The real evaluator and SQLite store; time, the spool and the marks' store are simulated.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createAccountHistory } from '../../../src/watch/evaluate/account-history.ts'
+import { createAccountHistory, type Hints } from '../../../src/watch/evaluate/account-history.ts'
 import { createEvaluator, type Evaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLateEvents } from '../../../src/watch/evaluate/late-events.ts'
 import type { KnownException, KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
@@ -54,8 +54,9 @@ function startEvaluator(): void {
   evaluator = createEvaluator({
     store,
     source,
-    liveness: { blind: () => [] },
+    liveness: { blind: () => [], notice() {} },
     nowUs: () => now,
+    monotonicUs: () => now,
     oldestUnstoredUs: () => ({ points: oldest('mark'), exceptions: oldest('exception') }),
     maxRunUs: 30 * DAY,
     publicUrl: () => 'http://stint',
@@ -83,6 +84,7 @@ function ship(count = spool.length): void {
 function accept(mark: KnownMark['mark'], process: string, uid: string, agoUs: number, isNoted = true): void {
   const atUs = now - agoUs
   spool.push({ acceptedUs: now, mark: { process, meta: '', uid, mark, atUs } })
+  evaluator.hint({ account: ACCOUNT, process, kind: 'mark' })
   if (isNoted && agoUs > 60 * S) evaluator.expectLate({ account: ACCOUNT, process, atUs, isException: false })
 }
 
@@ -98,7 +100,15 @@ async function addWatch(process: string, spec: Partial<WatchSpec>, over: Partial
     watchOf(`wat_${process}`, { name: process, process, ...spec }, { sinceUs: now - 5 * DAY, ...over }),
     10,
   )
+  evaluator.hurry(ACCOUNT)
 }
+
+async function remove(id: string): Promise<void> {
+  await store.removeWatch(ACCOUNT, id, [], now)
+  evaluator.hurry(ACCOUNT)
+}
+
+const EVERYTHING: Hints = { isSweep: true, marks: new Map(), exceptionUs: undefined }
 
 beforeEach(() => {
   now = Date.UTC(2026, 10, 21) * 1000
@@ -254,11 +264,12 @@ describe('while Stint runs', () => {
     const put = async (spec: Partial<WatchSpec>) => {
       const watch = (await store.watches()).find(({ id }) => id === 'wat_again')!
       await store.putWatch({ ...watch, spec: { ...watch.spec, ...spec }, sinceUs: now })
+      evaluator.hurry(ACCOUNT)
     }
     const create = () => addWatch('again', { long: '1h' }, { sinceUs: now })
     const ways = {
       'after a pause': [() => put({ paused_until: new Date((now + 3 * HOUR) / 1000).toISOString() }), async () => {}],
-      'after its watch was deleted': [() => store.removeWatch(ACCOUNT, 'wat_again'), create],
+      'after its watch was deleted': [() => remove('wat_again'), create],
       'after its watch looked at another': [() => put({ process: 'elsewhere' }), () => put({ process: 'again' })],
     } as const
     for (const [way, [leave, comeBack]] of Object.entries(ways)) {
@@ -317,7 +328,7 @@ describe('while Stint runs', () => {
   })
 
   test('the same, of a process whose watch begins meanwhile', async () => {
-    await store.removeWatch(ACCOUNT, 'wat_job')
+    await remove('wat_job')
     await addWatch('other', { long: '5h' })
     await pass(30)
     const fromUs = now - 8 * HOUR
@@ -356,7 +367,7 @@ test('a process that is looked at while all were being loaded is loaded by itsel
   const late = { marks: createLateEvents(), exceptions: createLateEvents() }
   const history = createAccountHistory({ source, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
   const read = (processes?: readonly string[]) =>
-    history.readMarks({ nowUs: now, knownUs: now - S }, processes && new Set(processes), [])
+    history.readMarks({ nowUs: now, knownUs: now - S }, processes && new Set(processes), [], EVERYTHING)
   await read()
   await read(['other'])
   now += 10 * S
@@ -381,7 +392,7 @@ test('a late start is never a run when the read that would show its end is cut',
   const history = createAccountHistory({ source: answers, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
   const read = async () => {
     now += 10 * S
-    await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [])
+    await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [], EVERYTHING)
   }
   await read()
   await read()
@@ -408,7 +419,7 @@ test('a read that is cut marks what may be missing', async () => {
     atUs: now - 2 * HOUR - i * 50_000,
   }))
   now += 20 * S
-  await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [])
+  await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [], EVERYTHING)
   expect(history.memory.seriesOf('job').map(({ completeFromUs }) => completeFromUs)).toEqual([backlog[199_999]!.atUs])
 })
 

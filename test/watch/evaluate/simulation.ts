@@ -190,10 +190,24 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
   const store = openStore()
   await store.addChannel(channelOf('cha_1'), 10)
   for (const watch of watches) await store.addWatch(watch, jobs)
-  const received: { process: string; condition: string; type: string; atUs: number; sinceUs: number }[] = []
+  const received: {
+    process: string
+    condition: string
+    type: string
+    atUs: number
+    sinceUs: number
+    isOver: boolean
+  }[] = []
   const create = () => {
     const oldest = () => waiting.values().next().value?.spooledUs
-    const liveness = createLiveness({ store, nowUs: () => now, accepts: () => true, log: silent })
+    const liveness = createLiveness({
+      store,
+      nowUs: () => now,
+      monotonicUs: () => now,
+      accepts: () => true,
+      gapUs: 2 * stepUs,
+      log: silent,
+    })
     const outbox = createOutbox({
       store,
       nowUs: () => now,
@@ -208,6 +222,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
             type,
             atUs: now,
             sinceUs: Date.parse(data.since) * 1000,
+            isOver: data.resolved_at !== null,
           })
         return 'ok'
       },
@@ -217,6 +232,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
       source,
       liveness,
       nowUs: () => now,
+      monotonicUs: () => now,
       oldestUnstoredUs: () => ({ points: oldest(), exceptions: undefined }),
       maxRunUs: 24 * HOUR,
       publicUrl: () => 'http://stint',
@@ -230,6 +246,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
   const cpu = process.cpuUsage()
   for (; now < endUs; now += stepUs) {
     advance(({ process, atUs, spooledUs }) => {
+      running?.evaluator.hint({ account: ACCOUNT, process, kind: 'mark' })
       if (spooledUs - atUs > MINUTE)
         running?.evaluator.expectLate({ account: ACCOUNT, process, atUs, isException: false })
     })
@@ -267,8 +284,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
       continue
     }
     used.add(alert)
-    if (received.some((it) => it.type === 'alert.resolved' && it.process === process && it.sinceUs === alert.sinceUs))
-      resolved++
+    if (received.some((it) => it.isOver && it.process === process && it.sinceUs === alert.sinceUs)) resolved++
     const calm = [stintDown, storeDown, receiverDown].every((list) => !isNear(list, alert.sinceUs, 10 * MINUTE))
     if (calm) delaysS.push((alert.atUs - alert.sinceUs) / 1e6)
   }

@@ -70,11 +70,11 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect(second.tokens[0]).toBeGreaterThan(first.tokens[0]!)
     expect(first.isOnDuty()).toBe(true) // it cannot know yet …
     const store = createWatchStore(fenced(first.database, first.tokens[0]!))
-    expect(store.noteAlive({ aliveUs: 1 })).rejects.toBeInstanceOf(LeaseLost) // … but it can write nothing
+    expect(store.noteAlive({ aliveUs: 1, blind: [] })).rejects.toBeInstanceOf(LeaseLost) // … but it can write nothing
     await first.step()
     expect([first.isOnDuty(), first.ended(), second.isOnDuty()]).toEqual([false, 1, true])
     expect((await store.alive()).aliveUs).toBe(0)
-    await createWatchStore(fenced(second.database, second.tokens[0]!)).noteAlive({ aliveUs: 2 })
+    await createWatchStore(fenced(second.database, second.tokens[0]!)).noteAlive({ aliveUs: 2, blind: [] })
     expect((await store.alive()).aliveUs).toBe(2)
   })
 

@@ -52,7 +52,14 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   }
   const end = (nowUs: number) => {
     const notifications = [typed('msg_ends', 'alert.resolved')]
-    const over = { kind: 'resolve', id: 'ale_1', resolvedUs: nowUs, summary: 'over', notifications } as const
+    const over = {
+      kind: 'resolve',
+      endedBy: 'event',
+      id: 'ale_1',
+      resolvedUs: nowUs,
+      summary: 'over',
+      notifications,
+    } as const
     return store.commit([over], new Map(), nowUs)
   }
   const due = async (nowUs: number) => (await store.due(nowUs, 9)).map(({ id }) => id)
@@ -67,8 +74,8 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('notifications outlive their watch and its alerts', async () => {
     await channel()
     await fire()
-    expect(await store.removeWatch(ACCOUNT, 'wat_1')).toBe(true)
-    expect(await store.alert(ACCOUNT, 'ale_1')).toBeUndefined()
+    expect(await store.removeWatch(ACCOUNT, 'wat_1', [], NOW)).toBe(true)
+    expect(await store.watches(ACCOUNT)).toEqual([])
     const [row] = await store.due(NOW, 9)
     expect(row).toMatchObject({ id: 'msg_fires', isHeld: false })
     await store.settle([row!], { id: 'cha_1' }, NOW, true)
@@ -84,7 +91,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await channel({ conditions: ['late'], only_firing: true })
     const second = alertOf('ale_2', 'wat_1')
     await store.commit([opened(second, [typed('msg_2', 'alert.firing')])], new Map(), NOW)
-    const over = { kind: 'resolve', id: 'ale_2', resolvedUs: NOW, summary: '' } as const
+    const over = { kind: 'resolve', endedBy: 'event', id: 'ale_2', resolvedUs: NOW, summary: '' } as const
     await store.commit([{ ...over, notifications: [typed('msg_2_ends', 'alert.resolved')] }], new Map(), NOW)
     expect(await due(EVER)).toEqual(['msg_2'])
   })

@@ -33,9 +33,9 @@ describe.each(databases)('watches in $database', ({ open }) => {
     await store.putWatch({ ...b, badge: null, sinceUs: NOW + 1 })
     expect(await store.watch(ACCOUNT, 'wat_b')).toEqual({ ...b, badge: null, sinceUs: NOW + 1 })
     expect(await store.watchByBadge('badge')).toBeUndefined()
-    expect(await store.removeWatch(OTHER, 'wat_b')).toBe(false)
-    expect(await store.removeWatch(ACCOUNT, 'wat_b')).toBe(true)
-    expect(await store.removeWatch(ACCOUNT, 'wat_b')).toBe(false)
+    expect(await store.removeWatch(OTHER, 'wat_b', [], NOW)).toBe(false)
+    expect(await store.removeWatch(ACCOUNT, 'wat_b', [], NOW)).toBe(true)
+    expect(await store.removeWatch(ACCOUNT, 'wat_b', [], NOW)).toBe(false)
   })
 
   test('two that add the last watch or channel at once do not both succeed', async () => {
@@ -70,7 +70,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
       notificationOf(`msg_${id}`, id),
     )
     await store.commit([opened(alert, notifications)], new Map([[ACCOUNT, NOW]]), NOW)
-    expect(await store.alert(ACCOUNT, 'ale_1')).toEqual(alert)
+    expect(await store.alert(ACCOUNT, 'ale_1')).toEqual({ ...alert, channels: ['cha_other'] })
     expect(await store.alert(OTHER, 'ale_1')).toBeUndefined()
     expect(await waiting()).toEqual(['msg_cha_other'])
     await fire('ale_again', 'wat_a', 'cha_other', { instance: 'one' })
@@ -99,30 +99,36 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
 
-  test('an alert is reminded, resolved and dismissed only while it fires', async () => {
+  test('an alert is reminded and resolved only while it fires, and one resolved by hand is remembered', async () => {
     await store.commit([{ kind: 'remind', id: 'ale_1', remindUs: NOW + 60, notifications: [] }], new Map(), NOW)
     expect((await store.alert(ACCOUNT, 'ale_1'))?.remindUs).toBe(NOW + 60)
     expect(await store.countFiring()).toEqual(new Map([[ACCOUNT, 1]]))
     expect(await store.countFiring(OTHER)).toEqual(new Map())
-    const resolve = (resolvedUs: number) => ({ kind: 'resolve' as const, id: 'ale_1', resolvedUs, summary: 'over' })
+    const resolve = (resolvedUs: number) => ({
+      kind: 'resolve' as const,
+      endedBy: 'event' as const,
+      id: 'ale_1',
+      resolvedUs,
+      summary: 'over',
+    })
     const notifications = [notificationOf('msg_over', 'cha_other', 'ale_1')]
     await store.commit([{ ...resolve(NOW + 70), notifications }], new Map(), NOW)
     await store.commit([{ ...resolve(NOW + 80), notifications: [notificationOf('m', 'cha_other')] }], new Map(), NOW)
     await store.commit([{ kind: 'remind', id: 'ale_1', remindUs: 1, notifications }], new Map(), NOW)
-    await store.dismiss('ale_1', NOW + 90)
     expect(await store.alert(ACCOUNT, 'ale_1')).toMatchObject({ resolvedUs: NOW + 70, summary: 'over' })
     expect(await waiting()).toEqual(['msg_over'])
     await fire('ale_2', 'wat_a', 'cha_other')
-    await store.dismiss('ale_2', NOW + 1)
+    const byHand = { kind: 'resolve' as const, id: 'ale_2', resolvedUs: NOW + 1, summary: '' }
+    await store.commit([{ ...byHand, endedBy: 'person', notifications: [] }], new Map(), NOW)
     await fire('ale_3', 'wat_a', 'cha_other')
     const ids = async (page: object) => (await store.alerts(ACCOUNT, { limit: 10, ...page })).map(({ id }) => id)
     expect(await ids({})).toEqual(['ale_3', 'ale_2', 'ale_1'])
     expect(await ids({ state: 'firing' })).toEqual(['ale_3'])
     expect(await ids({ state: 'resolved', before: 'ale_2' })).toEqual(['ale_1'])
     expect(await ids({ before: 'ale_3', limit: 1 })).toEqual(['ale_2'])
-    expect((await store.recentAlerts(NOW + 75)).map(({ id }) => id)).toEqual(['ale_2', 'ale_3'])
+    expect((await store.recentAlerts(ACCOUNT, NOW + 75)).map(({ id }) => id)).toEqual(['ale_2', 'ale_3'])
     await store.prune(NOW + 71)
-    expect(await ids({})).toEqual(['ale_3'])
+    expect(await ids({})).toEqual(['ale_3', 'ale_2'])
   })
 
   test('a disabled channel loses what waits for it, a deleted account everything', async () => {
@@ -152,9 +158,9 @@ describe.each(databases)('watches in $database', ({ open }) => {
 
   test('signs of life and blind stretches are kept', async () => {
     expect(await store.alive()).toEqual({ aliveUs: 0, blind: [] })
-    await store.noteAlive({ aliveUs: NOW })
-    await store.noteAlive({ aliveUs: NOW + 1, blind: { fromUs: 5, toUs: NOW } })
-    await store.noteAlive({ aliveUs: NOW + 2, blind: { fromUs: 5, toUs: NOW - 1 } })
+    await store.noteAlive({ aliveUs: NOW, blind: [] })
+    await store.noteAlive({ aliveUs: NOW + 1, blind: [{ fromUs: 5, toUs: NOW }] })
+    await store.noteAlive({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW - 1 }] })
     expect(await store.alive()).toEqual({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW }] })
   })
 })

@@ -1,0 +1,98 @@
+// The state that evaluations of one account keep, and how often it is evaluated.
+import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
+import type { AccountHistory } from './account-history.ts'
+import type { UnjudgedCheck } from './evaluate-account.ts'
+import type { MetricStates } from './metric-judge.ts'
+import type { ReadyWatch } from './moment.ts'
+import type { Quiet } from './quiet.ts'
+
+/** An account is evaluated at most this often; sooner if its watches have short spans. */
+const INTERVAL_US = 15e6
+const MIN_INTERVAL_US = 1e6
+
+export interface AccountState {
+  readonly history: AccountHistory
+  readonly metrics: MetricStates
+  readonly quiet: Quiet
+  /** Built once per version of a watch: parsing cron expressions is expensive. */
+  rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
+  /** Undefined: to be read from the database. */
+  watches: readonly StoredWatch[] | undefined
+  /** Monotonic. */
+  dueUs: number
+  sweepUs: number
+  evaluatedUs: number
+  intervalUs: number
+  judgedUs: number | undefined
+  /** Monotonic; undefined while everything is judged. */
+  badSinceUs: number | undefined
+  /** Every store answered the last evaluation. */
+  isGood: boolean
+  /** Why the last evaluation was not complete. */
+  fault: unknown
+  unjudged: readonly UnjudgedCheck[]
+}
+
+export function createAccountState(history: AccountHistory, judgedUs: number | undefined): AccountState {
+  return {
+    history,
+    metrics: new Map(),
+    quiet: new WeakMap(),
+    rules: new Map(),
+    watches: undefined,
+    dueUs: Number.NEGATIVE_INFINITY,
+    sweepUs: Number.NEGATIVE_INFINITY,
+    evaluatedUs: Number.NEGATIVE_INFINITY,
+    intervalUs: MIN_INTERVAL_US,
+    judgedUs,
+    badSinceUs: undefined,
+    isGood: false,
+    fault: undefined,
+    unjudged: [],
+  }
+}
+
+export const intervalOf = (watches: readonly ReadyWatch[]): number =>
+  Math.max(MIN_INTERVAL_US, Math.min(INTERVAL_US, Math.min(...watches.map(({ rules }) => rules.shortestUs)) / 4))
+
+/** How long after its last point a metric may still fire or return. */
+const metricSpanUs = ({ metric }: WatchRules): number => (metric === undefined ? 0 : metric.windowUs + metric.forUs)
+
+/** Keeps the rules of these watches and drops all others. */
+export function rulesOf(state: AccountState, watches: readonly StoredWatch[]): AccountState['rules'] {
+  state.rules = new Map(
+    watches.map(({ id, spec }) => {
+      const text = JSON.stringify(spec)
+      const known = state.rules.get(id)
+      return [id, known?.text === text ? known : { text, rules: toRules(spec) }]
+    }),
+  )
+  return state.rules
+}
+
+/** Allowance for the tick of the evaluation. */
+const AFTER_US = 50_000
+
+interface Outlook {
+  /** Events of before are not stored yet. */
+  readonly isWaiting: boolean
+  /** Something is new, or could not be judged. */
+  readonly isOpen: boolean
+  readonly sinceMetricUs: number
+  /** From the judged time to the next predicted change. */
+  readonly aheadUs: number
+}
+
+/** Monotonic. Without an event an account is due at its next predicted change and at its next sweep. */
+export function nextDueUs(
+  { intervalUs, sweepUs }: AccountState,
+  watches: readonly ReadyWatch[],
+  evaluatedUs: number,
+  { isWaiting, isOpen, sinceMetricUs, aheadUs }: Outlook,
+): number {
+  const windowUs = Math.max(0, ...watches.map(({ rules }) => metricSpanUs(rules)))
+  const isMoving = windowUs > 0 && sinceMetricUs < windowUs + 2 * intervalUs
+  const againUs = isWaiting ? MIN_INTERVAL_US : isOpen || isMoving ? intervalUs : Number.POSITIVE_INFINITY
+  const predictedUs = aheadUs <= 0 ? intervalUs : Math.max(MIN_INTERVAL_US, aheadUs + AFTER_US)
+  return Math.min(evaluatedUs + Math.min(againUs, predictedUs), sweepUs)
+}

@@ -1,0 +1,174 @@
+// The differences between the judged episodes of a watch and its alerts → changes. Invariants:
+// * An alert ends only by an event that its condition names, or expires when nothing arrived for a long time. That a history holds no reason for it any
+//   more ends nothing: it may be incomplete.
+// * An episode opens one alert, whatever is judged again: its identity is unique in the store.
+import type { Condition } from '../../wire/alerts.ts'
+import type { Instance } from '../conditions/condition.ts'
+import { CONDITIONS } from '../conditions/conditions.ts'
+import { formatSpan, subjectName } from '../conditions/wording.ts'
+import { createId } from '../random-id.ts'
+import type { Episode } from '../rules/episode.ts'
+import type { Alert, AlertChange } from '../storage/watch-store.ts'
+import { notificationsOf, toEnd } from './describe-alert.ts'
+import type { Judged } from './judge-watch.ts'
+import type { Memory, Series } from './memory.ts'
+import type { Moment, ReadyWatch } from './moment.ts'
+
+/** An episode that has ended is still reported if its events arrive within this time. */
+const LATE_EVENTS_US = 10 * 60e6
+/** Older events open nothing. */
+const OLDEST_US = 7 * 86_400e6
+/** An alert expires when nothing arrived for this time and twice its interval. */
+const EXPIRES_AFTER_US = 30 * 86_400e6
+
+/** A condition counts from its last change, the last change of the watch, or the end of its pause. */
+export const sinceOf = ({ watch, rules }: ReadyWatch, condition?: Condition): number =>
+  Math.max(watch.sinceUs, rules.pausedUntilUs ?? 0, (condition && watch.changed[condition]) ?? 0)
+
+/** Episodes that ended before it are not reported. */
+export const floorOf = (one: ReadyWatch, { judgedUs }: Moment): number => (judgedUs ?? sinceOf(one)) - LATE_EVENTS_US
+
+export const findSeries = (memory: Memory, { process, meta }: Pick<Alert, 'process' | 'meta'>): Series | undefined =>
+  memory.seriesOf(process).find((series) => series.meta === (meta ?? ''))
+
+const isFiring = ({ resolvedUs }: Alert): boolean => resolvedUs === null
+
+/** Ends by events, then new alerts. `opens`: the conditions that are judged completely. */
+export function findChanges(
+  one: ReadyWatch,
+  { instances, endOf }: Judged,
+  opens: ReadonlySet<Condition>,
+  memory: Memory,
+  moment: Moment,
+): AlertChange[] {
+  const { watch, alerts } = one
+  const identified = instances.flatMap((instance) =>
+    instance.episodes.map((episode) => ({ instance, episode, identity: identityOf(instance, episode) })),
+  )
+  const ends: AlertChange[] = []
+  const known = alerts.map((alert) => {
+    const atUs = isFiring(alert) ? endOf(alert) : undefined
+    if (atUs === undefined) return alert
+    const episode = identified.find(({ identity }) => identity === alert.identity)?.episode
+    const summary = CONDITIONS[alert.condition].summarizeEnd(alert, atUs, episode)
+    const series = findSeries(memory, alert)
+    ends.push(toEnd({ alert, watch, endedBy: 'event', atUs, summary, ...moment, ...(series && { series }) }))
+    return { ...alert, resolvedUs: Math.max(alert.sinceUs, atUs) }
+  })
+  const byInstance = Map.groupBy(known, ({ instance }) => instance)
+  const fresh = identified.filter(({ instance, episode, identity }) => {
+    const own = byInstance.get(instance.key) ?? []
+    return (
+      opens.has(instance.condition) &&
+      isReported(one, instance.condition, episode, moment) &&
+      !own.some((alert) => alert.identity === identity || isFiring(alert) || overlaps(alert, episode))
+    )
+  })
+  return [
+    ...ends,
+    ...fresh.map(({ instance, episode, identity }) => open(one, instance, episode, identity, memory, moment)),
+  ]
+}
+
+const identityOf = ({ key, condition }: Instance, episode: Episode): string =>
+  JSON.stringify([key, CONDITIONS[condition].stampOf(episode)])
+
+/** Late events that move the start of an episode change nothing. */
+const overlaps = ({ sinceUs, resolvedUs }: Alert, episode: Episode): boolean =>
+  episode.sinceUs < (resolvedUs ?? Number.POSITIVE_INFINITY) && (episode.untilUs ?? Number.POSITIVE_INFINITY) > sinceUs
+
+function isReported(one: ReadyWatch, name: Condition, { sinceUs, untilUs }: Episode, moment: Moment): boolean {
+  const condition = CONDITIONS[name]
+  const withinUs = condition.reads === 'marks' ? condition.reportedWithinUs : undefined
+  if (withinUs !== undefined && sinceUs <= moment.nowUs - OLDEST_US) return false
+  const floorUs = floorOf(one, moment)
+  const fromUs = withinUs === undefined ? floorUs : Math.min(floorUs, moment.nowUs - withinUs)
+  return untilUs === undefined || untilUs > fromUs
+}
+
+function open(
+  { watch, rules }: ReadyWatch,
+  { key, condition, process, meta }: Instance,
+  episode: Episode,
+  identity: string,
+  memory: Memory,
+  moment: Moment,
+): AlertChange {
+  const { sinceUs, untilUs, uid, startedUs } = episode
+  const { nowUs } = moment
+  const entry = CONDITIONS[condition]
+  const subject = { process, meta }
+  const alert: Alert = {
+    ...{ id: createId('ale'), account: watch.account, watch: watch.id, instance: key, condition, ...subject },
+    uid: uid === undefined || uid === '' ? null : uid,
+    startedUs: startedUs ?? null,
+    sinceUs,
+    resolvedUs: untilUs ?? null,
+    notifiedUs: null,
+    remindUs: rules.remindUs === undefined ? null : nowUs + rules.remindUs,
+    summary: entry.summarize(subject, watch.spec[condition], episode),
+    identity,
+    endedBy: untilUs === undefined ? null : 'event',
+    episode,
+    channels: null,
+    acked: null,
+  }
+  // one notification for an episode that was over when its events arrived
+  const end = untilUs === undefined ? '' : `; ${entry.summarizeEnd(alert, untilUs, episode)}`
+  const series = findSeries(memory, alert)
+  const summary = `${alert.summary}${end}`
+  const notifications = notificationsOf(watch.spec.channels, {
+    ...{ type: 'alert.firing', alert, watch, summary, ...moment, ...(series && { series }) },
+  })
+  return {
+    kind: 'open',
+    alert: { ...alert, summary },
+    watchSinceUs: watch.sinceUs,
+    watchChanged: watch.changed,
+    notifications,
+  }
+}
+
+/** Alerts of silent processes. `lastUs`: when something arrived last from the subject of an alert, as far as it is known. */
+export function findExpired(one: ReadyWatch, lastUs: (alert: Alert) => number, moment: Moment): AlertChange[] {
+  return one.alerts.filter(isFiring).flatMap((alert): AlertChange[] => {
+    const silentUs = moment.nowUs - Math.max(alert.sinceUs, lastUs(alert))
+    if (silentUs <= Math.max(EXPIRES_AFTER_US, 2 * intervalOf(one, alert))) return []
+    const whom = alert.condition === 'long' ? ' from that run' : ''
+    const summary = `${subjectName(alert)}: nothing arrived${whom} for ${formatSpan(silentUs)}; the alert expired`
+    return [toEnd({ alert, watch: one.watch, endedBy: 'expired', atUs: moment.nowUs, summary, ...moment })]
+  })
+}
+
+function intervalOf({ rules }: ReadyWatch, { condition, sinceUs }: Alert): number {
+  const entry = CONDITIONS[condition]
+  const rule: unknown = rules[condition]
+  return rule === undefined ? 0 : (entry.intervalUs?.(rule as never, sinceUs) ?? entry.spanUs?.(rule as never) ?? 0)
+}
+
+export function toReminders({ watch, rules, alerts }: ReadyWatch, memory: Memory, moment: Moment): AlertChange[] {
+  const { remindUs } = rules
+  const { nowUs } = moment
+  if (remindUs === undefined) return []
+  return alerts
+    .filter((alert) => isFiring(alert) && alert.acked === null && dueOf(alert, remindUs) <= nowUs)
+    .map((alert) => {
+      const series = findSeries(memory, alert)
+      const { id, summary } = alert
+      const context = { type: 'alert.reminder', alert, watch, summary, ...moment, ...(series && { series }) } as const
+      const notifications = notificationsOf(watch.spec.channels, context)
+      return { kind: 'remind', id, remindUs: nowUs + remindUs, notifications }
+    })
+}
+
+/** When an alert is next reminded of. */
+export const dueOf = (alert: Alert, remindUs: number): number => alert.remindUs ?? alert.sinceUs + remindUs
+
+/** For every instance how its last alert ended, if that was not by an event. */
+export function byHandOf({ alerts }: Pick<ReadyWatch, 'alerts'>) {
+  const ended = alerts.filter(({ endedBy }) => endedBy === 'person' || endedBy === 'expired' || endedBy === 'changed')
+  return (key: string) => {
+    const last = ended.filter(({ instance }) => instance === key).at(-1)
+    return last && { atUs: last.resolvedUs ?? last.sinceUs, isExpired: last.endedBy === 'expired' }
+  }
+}

@@ -1,0 +1,42 @@
+// How far each account was judged, as the next start knows it, and the regular clean-up of the database. Stored now and then: a start that judges a
+// little more repeats nothing, because an alert's identity is unique.
+import type { WatchStore } from '../storage/watch-store.ts'
+
+const EVERY_US = 15e6
+const PRUNE_EVERY_US = 3600e6
+const RESOLVED_KEPT_US = 90 * 86_400e6
+
+export function createProgress(store: Pick<WatchStore, 'judged' | 'commit' | 'prune'>, nowUs: () => number) {
+  const unsaved = new Map<string, number>()
+  let judged: ReadonlyMap<string, number> | undefined
+  let savedUs = Number.NEGATIVE_INFINITY
+  let prunedUs = Number.NEGATIVE_INFINITY
+
+  async function save(): Promise<void> {
+    const saved = new Map(unsaved)
+    if (saved.size === 0) return
+    await store.commit([], saved, nowUs())
+    for (const [account, us] of saved) if (unsaved.get(account) === us) unsaved.delete(account)
+  }
+
+  return {
+    async load(): Promise<void> {
+      judged ??= await store.judged()
+    },
+    isLoaded: () => judged !== undefined,
+    /** How far an earlier process judged. */
+    of: (account: string) => judged?.get(account),
+    note: (account: string, judgedUs: number) => void unsaved.set(account, judgedUs),
+    forget: (account: string) => void unsaved.delete(account),
+    save,
+    async step(monotonicUs: number): Promise<void> {
+      if (monotonicUs - savedUs >= EVERY_US) {
+        await save()
+        savedUs = monotonicUs
+      }
+      if (monotonicUs - prunedUs < PRUNE_EVERY_US) return
+      await store.prune(nowUs() - RESOLVED_KEPT_US)
+      prunedUs = monotonicUs
+    },
+  }
+}
