@@ -1,8 +1,14 @@
 // `stint watch apply`: creates or changes watches and channels until the server has the content of a file; unchanged ones are not touched.
-// Watches and channels are identified by their names, trimmed as on the server, which must be unique in the file. The server decides whether a watch
-// changed, because it normalises some values.
+// Watches and channels are identified by their names, trimmed as on the server, which must be unique in the file. The
+// server decides whether one changed: it normalises some values, and does not return secrets.
 import { CONDITIONS } from '../wire/alerts.ts'
-import type { Channel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
+import {
+  type ChangedChannel,
+  type Channels,
+  type CreateChannel,
+  channelKind,
+  type NewChannel,
+} from '../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
@@ -61,10 +67,13 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
       ids.set(channel.name, channel.id)
       const { secret } = channel
       done.push({ action: 'created', what: `channel ${wanted.name}`, ...(secret !== undefined && { secret }) })
-    } else if (isOtherChannel(known, wanted)) {
-      const { name: _, kind: __, ...change } = wanted
-      await api.askWithKey('PATCH', `/api/channels/${known.id}`, change)
-      done.push({ action: 'changed', what: `channel ${wanted.name}` })
+    } else {
+      const { kind, ...rest } = wanted
+      if (known.kind !== kind)
+        throw new CliError(`channel ${wanted.name} is of the kind ${known.kind}; delete it first, or use another name`)
+      const body = { ...PLAIN, ...optionalMembers(kind), ...rest }
+      const { changed } = (await api.askWithKey('PATCH', `/api/channels/${known.id}`, body)).body as ChangedChannel
+      if (changed) done.push({ action: 'changed', what: `channel ${wanted.name}` })
     }
   }
   const { watches } = (await api.askWithKey('GET', '/api/watches')).body as Watches
@@ -97,13 +106,12 @@ function idOf(ids: ReadonlyMap<string, string>, name: string): string {
   return id
 }
 
-/** The address of a Slack channel is not shown, so it cannot be compared. */
-function isOtherChannel(known: Channel, wanted: CreateChannel): boolean {
-  if (known.kind !== wanted.kind)
-    throw new CliError(`channel ${wanted.name} is of the kind ${known.kind}; delete it first, or use another name`)
-  if (known.kind === 'slack') return false
-  return known.kind === 'email' ? known.to !== wanted.to : known.url !== wanted.url
-}
+/** Filters and delay of a channel that names none. */
+const PLAIN = { conditions: null, only_firing: false, delay: null }
+
+/** What a file leaves out is removed. */
+const optionalMembers = (kind: CreateChannel['kind']) =>
+  Object.fromEntries((channelKind(kind).optional ?? []).map((member) => [member, null]))
 
 function isOtherWatch(known: Watch, wanted: CreateWatch | Watch): boolean {
   const full = {

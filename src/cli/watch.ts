@@ -82,7 +82,8 @@ export function register(program: Program, io: Io): void {
     .action(async (process: string, options: AddOptions) => {
       const channels = await findChannels(api(), options.channel)
       for (const { name, state } of channels)
-        if (state !== 'ok') io.stderr.write(`Channel ${oneLine(name)} is ${state}: nothing is sent to it yet.\n`)
+        if (state === 'pending' || state === 'disabled')
+          io.stderr.write(`Channel ${oneLine(name)} is ${state}: nothing is sent to it yet.\n`)
       const ids = channels.map(({ id }) => id)
       const body = toBody(process, options, ids)
       const { watch: made } = (await api().askWithKey('POST', '/api/watches', body)).body as WatchAnswer

@@ -169,8 +169,17 @@ export const migrations: readonly string[] = [
   `,
   `
   ALTER TABLE channel ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
+  UPDATE channel SET secret = replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')
+    WHERE kind = 'email';
   ALTER TABLE outbox DROP CONSTRAINT outbox_alert_fkey;
   ALTER TABLE outbox ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE outbox ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TABLE incident (
+    channel TEXT NOT NULL REFERENCES channel (id) ON DELETE CASCADE,
+    alert   TEXT NOT NULL REFERENCES alert (id) ON DELETE CASCADE,
+    PRIMARY KEY (channel, alert)
+  );
 
   CREATE TABLE maintenance (
     id         TEXT PRIMARY KEY,

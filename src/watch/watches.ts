@@ -80,7 +80,7 @@ export function openWatches(options: WatchesOptions): Watches {
   const store = database ? createWatchStore(database) : openSqliteWatchStore(path, log)
   const mailer = smtp && createMailer(smtp)
   const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
-  const deliver = createDeliver({ post, nowUs, ...(mailer && { mailer }) })
+  const deliver = createDeliver({ post, nowUs, publicUrl, ...(mailer && { mailer }) })
   const onFault = (err: unknown, message: string) => {
     if (isExpected(err)) log.debug({ err }, message)
     else log.error({ err }, message)

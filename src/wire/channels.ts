@@ -1,47 +1,131 @@
 // Channels: where notifications go.
 import { type Static, Type } from '@sinclair/typebox'
+import { CONDITIONS } from './alerts.ts'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
-import { GivenName, MANAGE_PROBLEMS } from './watches.ts'
+import { GivenName, MANAGE_PROBLEMS, Span } from './watches.ts'
 
-export const CHANNEL_KINDS = ['email', 'webhook', 'slack', 'ntfy'] as const
-export type ChannelKind = (typeof CHANNEL_KINDS)[number]
+interface ChannelKindEntry {
+  readonly label: string
+  /** Members of a request. */
+  readonly required: readonly ChannelMember[]
+  readonly optional?: readonly ChannelMember[]
+  /** Never returned: of a URL only the host, of headers only the names. */
+  readonly secret?: readonly ChannelMember[]
+}
 
-const Address = Type.String({
-  minLength: 1,
-  maxLength: 2000,
-  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
-  fault: 'must be an http or https URL',
-  examples: ['https://example.com/stint'],
-})
-const To = Type.String({ maxLength: 254, format: 'email', examples: ['ada@example.com'] })
+/** How each kind is addressed. What is sent, and how, is in watch/channels. */
+export const CHANNEL_TABLE = {
+  email: { label: 'E-mail', required: ['to'] },
+  webhook: { label: 'Webhook (signed JSON)', required: ['url'], optional: ['headers'], secret: ['headers'] },
+  slack: { label: 'Slack', required: ['url'], secret: ['url'] },
+  ntfy: { label: 'ntfy', required: ['url'], optional: ['token'], secret: ['token'] },
+  discord: { label: 'Discord', required: ['url'], secret: ['url'] },
+  teams: { label: 'Microsoft Teams (Workflows)', required: ['url'], secret: ['url'] },
+  telegram: { label: 'Telegram', required: ['token', 'chat'], optional: ['url'], secret: ['token'] },
+  pagerduty: { label: 'PagerDuty', required: ['routing_key'], optional: ['url'], secret: ['routing_key'] },
+} as const satisfies Record<string, ChannelKindEntry>
+
+export type ChannelKind = keyof typeof CHANNEL_TABLE
+export const CHANNEL_KINDS = Object.keys(CHANNEL_TABLE) as ChannelKind[]
+export const channelKind = (kind: ChannelKind): ChannelKindEntry => CHANNEL_TABLE[kind]
+
+/** Returned instead of a secret. Sent back in a change, it keeps the stored value. */
+export const HIDDEN = '…'
+
+const secretOf = (pattern: string, fault: string, description: string, example: string) =>
+  Type.String({ maxLength: 500, pattern: `^(?:${pattern}|${HIDDEN})$`, fault, description, examples: [example] })
+
+const MEMBERS = {
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
+    fault: 'must be an http or https URL',
+    examples: ['https://example.com/stint'],
+  }),
+  to: Type.String({ maxLength: 254, format: 'email', examples: ['ada@example.com'] }),
+  headers: Type.Record(
+    Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }),
+    Type.String({ maxLength: 1000, pattern: `^(?:[ -~]*|${HIDDEN})$`, fault: 'must consist of printable ASCII' }),
+    { maxProperties: 10, additionalProperties: false, description: 'Sent with each notification of a webhook.' },
+  ),
+  token: secretOf('[!-~]+', 'must be a token', 'Of a Telegram bot, or of ntfy.', '123456:AA…'),
+  chat: Type.String({
+    pattern: '^(?:-?[0-9]{1,20}|@[A-Za-z0-9_]{1,64})$',
+    fault: 'must be the id of a chat or @channel',
+    description: 'Where a Telegram bot posts.',
+    examples: ['-1001234567890'],
+  }),
+  routing_key: secretOf('[A-Za-z0-9]{32}', 'must be an integration key of 32 characters', 'Of PagerDuty.', 'R0…'),
+}
+export type ChannelMember = keyof typeof MEMBERS
+export const CHANNEL_MEMBERS = Object.keys(MEMBERS) as ChannelMember[]
+export type ChannelMembers = { readonly [M in ChannelMember]?: string | Readonly<Record<string, string>> }
+
+const Members = {
+  url: Type.Optional(MEMBERS.url),
+  to: Type.Optional(MEMBERS.to),
+  headers: Type.Optional(MEMBERS.headers),
+  token: Type.Optional(MEMBERS.token),
+  chat: Type.Optional(MEMBERS.chat),
+  routing_key: Type.Optional(MEMBERS.routing_key),
+} satisfies Record<ChannelMember, unknown>
+
+const Filters = {
+  conditions: Type.Optional(
+    orNull(
+      Type.Array(choice(CONDITIONS), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Only alerts of these conditions; null: all.',
+      }),
+    ),
+  ),
+  only_firing: Type.Optional(Type.Boolean({ description: 'No notification when an alert ends.' })),
+  delay: Type.Optional(orNull(Span('Only alerts that still fire after this span. Null: at once.', '15m'))),
+}
 
 export const CreateChannel = closed({
   name: GivenName,
-  kind: choice(CHANNEL_KINDS),
-  url: Type.Optional(Address),
-  to: Type.Optional(To),
+  kind: choice(CHANNEL_KINDS as [ChannelKind, ...ChannelKind[]]),
+  ...Members,
+  ...Filters,
 })
 export type CreateChannel = Static<typeof CreateChannel>
 
 export const ChangeChannel = closed({
   name: Type.Optional(GivenName),
-  url: Type.Optional(Address),
-  to: Type.Optional(To),
+  url: Type.Optional(orNull(MEMBERS.url)),
+  to: Type.Optional(MEMBERS.to),
+  headers: Type.Optional(orNull(MEMBERS.headers)),
+  token: Type.Optional(orNull(MEMBERS.token)),
+  chat: Type.Optional(MEMBERS.chat),
+  routing_key: Type.Optional(MEMBERS.routing_key),
+  ...Filters,
   enabled: Type.Optional(Type.Boolean({ description: 'true: use a disabled channel again; false: disable it.' })),
 })
 export type ChangeChannel = Static<typeof ChangeChannel>
 
+export const CHANNEL_STATES = ['untested', 'delivered', 'failing', 'pending', 'disabled'] as const
+
 const Common = {
   id: Type.String(),
   name: Type.String(),
-  kind: choice(CHANNEL_KINDS),
-  url: Type.Optional(Type.String({ description: 'Of a Slack channel only the host, after its creation.' })),
+  kind: choice(CHANNEL_KINDS as [ChannelKind, ...ChannelKind[]]),
+  url: Type.Optional(Type.String({ description: `Secret parts are ${HIDDEN}.` })),
   to: Type.Optional(Type.String()),
-  state: choice(['ok', 'pending', 'disabled'] as const, {
+  headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: `Each value is ${HIDDEN}.` })),
+  token: Type.Optional(Type.String({ description: `Always ${HIDDEN}.` })),
+  chat: Type.Optional(Type.String()),
+  routing_key: Type.Optional(Type.String({ description: `Always ${HIDDEN}.` })),
+  conditions: orNull(Type.Array(choice(CONDITIONS))),
+  only_firing: Type.Boolean(),
+  delay: orNull(Type.String()),
+  state: choice(CHANNEL_STATES, {
     description:
-      '`pending`: the e-mail address is not confirmed yet. `disabled`: its receiver answered 410, or you did.',
+      '`untested`: nothing was sent yet. `delivered`, `failing`: the last notification. `pending`: the e-mail address is not confirmed yet. `disabled`: its receiver answered 410 or unsubscribed, or you did.',
   }),
   last: orNull(Type.Object({ at: TimeMs, ok: Type.Boolean(), detail: Type.String() })),
   created_at: TimeMs,
@@ -60,6 +144,9 @@ export type NewChannel = Static<typeof NewChannel>
 
 export const ChannelAnswer = Type.Object({ channel: Channel })
 export type ChannelAnswer = Static<typeof ChannelAnswer>
+/** Secrets cannot be compared by what is returned. */
+export const ChangedChannel = Type.Object({ channel: Channel, changed: Type.Boolean() })
+export type ChangedChannel = Static<typeof ChangedChannel>
 export const Channels = Type.Object({ channels: Type.Array(Channel) })
 export type Channels = Static<typeof Channels>
 export const TestAnswer = Type.Object({ detail: Type.String({ description: "The receiver's answer." }) })
@@ -69,7 +156,10 @@ const CHANNEL: Channel = {
   name: 'on call',
   kind: 'webhook',
   url: 'https://example.com/stint',
-  state: 'ok',
+  conditions: null,
+  only_firing: false,
+  delay: null,
+  state: 'delivered',
   last: { at: '2026-11-21T03:10:02.000Z', ok: true, detail: '204' },
   created_at: '2026-11-20T21:52:42.171Z',
 }
@@ -88,11 +178,11 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
   ...route,
   summary: 'Create a channel',
   description:
-    '`email` has `to`, all others have `url`. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until the link in its first e-mail is opened.',
+    "`email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; `telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first e-mail is confirmed.",
   body: jsonBody(CreateChannel, { name: CHANNEL.name, kind: 'webhook', url: 'https://example.com/stint' }),
   answers: {
     201: json('The channel; the secret of a webhook is shown this once', NewChannel, {
-      channel: { ...CHANNEL, last: null, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+      channel: { ...CHANNEL, state: 'untested', last: null, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
     }),
   },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
@@ -108,8 +198,11 @@ export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
 export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   ...route,
   summary: 'Change a channel',
-  body: jsonBody(ChangeChannel, { enabled: true }),
-  answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
+  description: `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret.`,
+  body: jsonBody(ChangeChannel, { delay: '15m', conditions: ['failed', 'late'] }),
+  answers: {
+    200: json('The channel, and whether anything changed', ChangedChannel, { channel: CHANNEL, changed: true }),
+  },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
 
@@ -128,11 +221,36 @@ export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
   problems: [...CHANGE_PROBLEMS, 'not_found', 'channel_failed'],
 })
 
-export const CONFIRM_CHANNEL = defineRoute('GET /api/channels/confirm', {
-  tag: 'watches',
-  access: 'anyone',
-  summary: 'Confirm an e-mail address by the link that was sent to it',
-  ownParameters: { token: Type.String({ description: 'From the link.' }) },
-  answers: { 200: { description: 'It is confirmed', body: 'The address is confirmed.' } },
-  problems: ['not_found', 'rate_limited', 'internal', 'store_unavailable'],
+const LINK_PROBLEMS = ['not_found', 'rate_limited', 'internal', 'store_unavailable'] as const
+const Token = Type.String({ description: 'From the link.' })
+const link = { tag: 'watches', access: 'anyone', ownParameters: { token: Token } } as const
+
+export const ASK_CONFIRMATION = defineRoute('GET /api/channels/confirm', {
+  ...link,
+  summary: 'Show the page that confirms an e-mail address',
+  description: 'It changes nothing: scanners open links.',
+  answers: { 200: { description: 'A page with a button', body: '<!doctype html>…' } },
+  problems: LINK_PROBLEMS,
+})
+
+export const CONFIRM_CHANNEL = defineRoute('POST /api/channels/confirm', {
+  ...link,
+  summary: 'Confirm an e-mail address',
+  answers: { 200: { description: 'It is confirmed', body: '<!doctype html>…' } },
+  problems: [...LINK_PROBLEMS, ...WRITE_PROBLEMS],
+})
+
+export const ASK_UNSUBSCRIPTION = defineRoute('GET /api/channels/unsubscribe', {
+  ...link,
+  summary: 'Show the page that unsubscribes an e-mail address',
+  answers: { 200: { description: 'A page with a button', body: '<!doctype html>…' } },
+  problems: LINK_PROBLEMS,
+})
+
+export const UNSUBSCRIBE_CHANNEL = defineRoute('POST /api/channels/unsubscribe', {
+  ...link,
+  summary: 'Disable the channel of an e-mail address, by the link in each of its e-mails',
+  description: 'Mail programs send this request by themselves (RFC 8058).',
+  answers: { 200: { description: 'It is disabled', body: '<!doctype html>…' } },
+  problems: [...LINK_PROBLEMS, ...WRITE_PROBLEMS],
 })

@@ -26,6 +26,8 @@ export interface AppOptions {
   readonly trustProxy?: number
   readonly tls?: { readonly certPath: string; readonly keyPath: string }
   readonly seriesMax?: number
+  /** More settings, by the names of the environment. */
+  readonly env?: Readonly<Record<string, string>>
   /** Limit of each spool. */
   readonly spoolMaxBytes?: number
   readonly disk?: Partial<Record<Destination, Disk>>
@@ -114,7 +116,7 @@ const SOME_INFLUX = { url: 'http://127.0.0.1:9', token: 't', org: 'o', bucket: '
 function configOf(options: AppOptions) {
   const { serviceName, signup, nodeId, rateLimit, trustProxy, tls, seriesMax, spoolMaxBytes = 64 * 2 ** 20 } = options
   return {
-    ...readConfig({ PORT: '0', DATA_DIR: join(tempDir('app'), 'data') }),
+    ...readConfig({ PORT: '0', DATA_DIR: join(tempDir('app'), 'data'), ...options.env }),
     ...(serviceName !== undefined && { serviceName }),
     ...(signup !== undefined && { signup }),
     ...(nodeId !== undefined && { nodeId }),

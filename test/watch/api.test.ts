@@ -44,7 +44,7 @@ test('stint watch list and stint alerts report that there is nothing to list', a
 describe('a channel', () => {
   test('shows the secret of a webhook once, and never again', async () => {
     const made = await channel()
-    expect(made).toMatchObject({ kind: 'webhook', url: 'https://example.com/x', state: 'ok', last: null })
+    expect(made).toMatchObject({ kind: 'webhook', url: 'https://example.com/x', state: 'untested', last: null })
     expect(made.secret).toMatch(/^whsec_[\w+/]{43}=$/)
     const { secret: _, ...shown } = made
     expect((await ask('GET', `/api/channels/${made.id}`)).json).toEqual({ channel: shown })

@@ -98,7 +98,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
 
   function show({ channels, watches, alerts }: Found): void {
     const using = watches.filter(covers)
-    const names = channels.map(({ name, state }) => (state === 'ok' ? name : `${name} (${state})`))
+    const names = channels.map(({ name, state }) => (isUsed(state) ? name : `${name} (${state})`))
     const channelText =
       names.length === 0 ? 'No channel yet: alerts are only shown here.' : `Channels: ${names.join(', ')}.`
     const watchText = using.length > 0 && ` Watched by ${using.map(({ name }) => name).join(', ')}.`
@@ -126,7 +126,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
     lines.push([at(parseTime(alert.since)), h('a', { href: formatRoute('watches') }, `Alert: ${alert.summary}`)])
     for (const { name, last, state } of channels) {
       if (last === null || parseTime(last.at) < run.atMs) {
-        if (state === 'ok') lines.push([h('i.pulse'), h('span', `Notifying ${name} …`)])
+        if (isUsed(state)) lines.push([h('i.pulse'), h('span', `Notifying ${name} …`)])
       } else {
         const result = last.ok ? `Notification delivered to ${name}` : `${name} could not be notified`
         lines.push([
@@ -154,3 +154,5 @@ export function createTestRun(app: App, secret: () => string | undefined) {
 const isOurs = ({ name, process }: Watch): boolean => name === 'Every failure' && process === '*'
 const covers = ({ process, failed, state }: Watch): boolean =>
   (process === '*' || process === PROCESS) && failed !== null && state !== 'paused'
+
+const isUsed = (state: Channel['state']): boolean => state !== 'pending' && state !== 'disabled'

@@ -42,7 +42,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
   )
   const conditions = createConditions(draft, isNew)
   const boxes = channels.map(({ id, name: given, state }) => {
-    const label = state === 'ok' ? given : `${given} (${state})`
+    const label = state === 'pending' || state === 'disabled' ? `${given} (${state})` : given
     const isChosen = draft.channels?.includes(id) ?? true
     return { id, label, input: h('input', { type: 'checkbox', name: 'channels', checked: isChosen }) }
   })

@@ -95,7 +95,7 @@ export function openWatchesPage(app: App): Page {
     signatureOf: (channel) => JSON.stringify(channel) + Math.floor(app.nowMs() / 60_000),
     toExport: ({ id, name, kind, state }) => ({ id, name, kind, state }),
     columns: [
-      { label: 'State', cell: ({ state }) => badge(state, state === 'ok' ? 'good' : 'warn') },
+      { label: 'State', cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
       {
         label: 'Channel',
         cell: ({ name, kind, to, url }) => [h('strong', name), h('span.sub', `${kind} · ${to ?? url}`)],
@@ -213,6 +213,14 @@ export function openWatchesPage(app: App): Page {
     close: () => poll.stop(),
   }
 }
+
+const CHANNEL_BADGES = {
+  untested: 'off',
+  delivered: 'good',
+  failing: 'bad',
+  pending: 'warn',
+  disabled: 'warn',
+} as const
 
 const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn' } as const
 

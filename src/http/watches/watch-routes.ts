@@ -11,6 +11,7 @@ import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
 import { createMount } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
+import { mountLinkPages } from './link-pages.ts'
 
 export interface WatchRoutesDeps {
   readonly watch: Watches
@@ -60,7 +61,7 @@ export function watchRoutes({ whoOf, watch: { watches, channels, alerts }, accou
   on(channelWire.SHOW_CHANNEL, async (account, { params }) => ({ channel: await channels.show(account, params.id) }))
   on(channelWire.CHANGE_CHANNEL, async (account, { request, params }) => {
     const body = await readJson(request, channelWire.ChangeChannel)
-    return { channel: await channels.change(account, params.id, body) }
+    return channels.change(account, params.id, body)
   })
   on(channelWire.DELETE_CHANNEL, (account, { params }) => channels.remove(account, params.id))
   on(channelWire.TEST_CHANNEL, async (account, { params }) => ({ detail: await channels.test(account, params.id) }))
@@ -80,10 +81,7 @@ export function watchRoutes({ whoOf, watch: { watches, channels, alerts }, accou
     }))
 
   const onAnyone = createMount(app, () => {})
-  onAnyone(channelWire.CONFIRM_CHANNEL, async (_, { request }) => {
-    await channels.confirm(new URL(request.url).searchParams.get('token') ?? '')
-    return new Response('The address is confirmed.', { headers: { 'content-type': 'text/plain; charset=utf-8' } })
-  })
+  mountLinkPages(onAnyone, channels.links)
   onAnyone(wire.SHOW_BADGE, async (_, { params }) => {
     const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
     const state = token === undefined ? undefined : await watches.badge(token)

@@ -1,12 +1,24 @@
-// The reason why a notification was not delivered. The message is for the channel's owner: it holds no resolved address and no secret.
+// The reason why a notification was not delivered. The message is for the channel's owner: it holds no resolved address
+// and no secret.
+
+interface Reason {
+  readonly cause?: unknown
+  /** The receiver accepts no more notifications (410). */
+  readonly isGone?: boolean
+  /** The receiver will never take this notification: it is dropped. */
+  readonly isPermanent?: boolean
+  /** The receiver refused this notification (4xx): it is retried, but later ones do not wait for it. */
+  readonly isRefused?: boolean
+  /** How long the receiver wants to be left alone. */
+  readonly retryAfterS?: number | undefined
+}
 
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError'
-  /** The receiver answered 410: it accepts no more notifications. */
-  readonly isGone: boolean
+  readonly reason: Reason
 
-  constructor(message: string, options: { cause?: unknown; isGone?: boolean } = {}) {
-    super(message, { cause: options.cause })
-    this.isGone = options.isGone === true
+  constructor(message: string, reason: Reason = {}) {
+    super(message, { cause: reason.cause })
+    this.reason = reason
   }
 }

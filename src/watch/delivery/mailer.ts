@@ -9,6 +9,8 @@ export interface Mail {
   readonly html: string
   /** The same for each attempt: mail servers and clients detect duplicates by it. */
   readonly id: string
+  /** A URL that a POST disables the channel with (RFC 8058). */
+  readonly unsubscribe?: string
 }
 
 export interface Mailer {
@@ -46,7 +48,7 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
   })
   const domain = /@([^>\s]+)>?$/.exec(from)?.[1] ?? 'stint'
   return {
-    async send({ to, subject, text, html, id }) {
+    async send({ to, subject, text, html, id, unsubscribe }) {
       try {
         const sent = await transport.sendMail({
           from,
@@ -55,7 +57,13 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
           text,
           html,
           messageId: `<${id}@${domain}>`,
-          headers: { 'auto-submitted': 'auto-generated' },
+          headers: {
+            'auto-submitted': 'auto-generated',
+            ...(unsubscribe !== undefined && {
+              'list-unsubscribe': `<${unsubscribe}>`,
+              'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+            }),
+          },
           disableFileAccess: true,
           disableUrlAccess: true,
         })
@@ -63,7 +71,9 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
       } catch (cause) {
         const { responseCode, code } = cause as { responseCode?: number; code?: string }
         const why = responseCode === undefined ? (code ?? 'the connection failed') : `code ${responseCode}`
-        throw new DeliveryError(`The mail server did not take the e-mail: ${why}.`, { cause })
+        // a wrong password or an offer of TLS is the operator's to fix; other 5xx are about this e-mail
+        const isPermanent = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500
+        throw new DeliveryError(`The mail server did not take the e-mail: ${why}.`, { cause, isPermanent })
       }
     },
     close: () => transport.close(),

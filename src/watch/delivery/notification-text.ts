@@ -65,8 +65,23 @@ export function toMrkdwn(bodies: readonly NotificationBody[]): string {
 const linked = ({ data }: NotificationBody, html: string): string =>
   data.url === '' ? html : `<a href="${escapeHtml(data.url)}">${html}</a>`
 
-const escapeHtml = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** The parts of a message for services that lay out title, list and facts themselves. */
+export function describe(bodies: readonly NotificationBody[]) {
+  const [first] = bodies
+  const isOne = bodies.length === 1
+  return {
+    title: isOne ? line(first!) : toSubject(bodies).replace('[Stint] ', ''),
+    lines: isOne ? [] : [...bodies.slice(0, LISTED).map(line), more(bodies)].filter((text) => text !== ''),
+    facts: isOne ? first!.facts : [],
+    url: first!.data.url,
+  }
+}
+
+/** Escapes the Markdown of Discord and Teams: names are no links and no emphasis. */
+export const escapeMarkdown = (text: string): string => text.replace(/[\\`*_~|[\]()<>#@-]/g, '\\$&')
 
 /** Escapes Slack's markup for mentions and links. Emphasis by * and _ in a name is harmless, and escaping it would change the name. */
 const escapeMrkdwn = (text: string): string =>

@@ -4,6 +4,7 @@
 // * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is deleted.
 // * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
 import type { Logger } from '../../log.ts'
+import { KINDS } from '../channels/kinds.ts'
 import type { Channel, Notification, WatchStore } from '../storage/watch-store.ts'
 import type { Deliver } from './deliver.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -17,14 +18,8 @@ const TURN_US = 10e6
 const DIGEST_OVER = 5
 const GIVE_UP_AFTER_US = 24 * 3_600e6
 const BACKOFF_S = [5, 15, 30, 60, 120, 300, 600, 1800, 3600]
+const MAX_WAIT_S = 3600
 
-/** Messages per channel: a burst, then one per number of seconds. */
-const RATES = {
-  webhook: { burst: 200, everyS: 0.1 },
-  email: { burst: 10, everyS: 180 },
-  slack: { burst: 10, everyS: 30 },
-  ntfy: { burst: 10, everyS: 30 },
-} as const
 /** E-mails per account, over all of its channels: all accounts share the mail server's reputation. */
 const ACCOUNT_EMAILS = { burst: 60, everyS: 60 }
 
@@ -68,14 +63,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   async function send(channel: Channel, rows: readonly Notification[]): Promise<boolean> {
     const [first] = rows
+    const isIncident = KINDS[channel.kind].grouping === 'watch'
+    const watch = first!.body.data.watch.id
     try {
-      const detail = await deliver(
-        channel,
-        first!.id,
-        rows.map(({ body }) => body),
-      )
+      const bodies = rows.map(({ body }) => body)
+      const isStillFiring = isIncident && (await store.isStillFiring(channel.id, watch, rows))
+      const detail = await deliver({ channel, id: first!.id, bodies, isStillFiring })
       const now = nowUs()
-      await store.settle(rows, { id: channel.id, last: { atUs: now, ok: true, detail } }, now, true)
+      const last = { atUs: now, ok: true, detail }
+      await store.settle(rows, { id: channel.id, last }, now, isIncident ? 'in incident' : 'delivered')
       meter.delivered(channel.kind)
       for (const { createdUs } of rows) meter.seconds((now - createdUs) / 1e6)
       return true
@@ -83,13 +79,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
       if (!(error instanceof DeliveryError)) throw error
       meter.failed(channel.kind)
       const last = { atUs: nowUs(), ok: false, detail: error.message }
-      if (error.isGone) {
-        log.warn({ channel: channel.id }, 'channel disabled: its receiver answered 410')
-        await store.settle(rows, { id: channel.id, last, state: 'disabled' }, last.atUs, false)
+      const { isGone, isPermanent, isRefused = false, retryAfterS = 0 } = error.reason
+      if (isGone || isPermanent) {
+        if (isGone) log.warn({ channel: channel.id }, 'channel disabled: its receiver answered 410')
+        else log.warn({ channel: channel.id, notifications: rows.length }, 'notifications dropped: refused for good')
+        const changed = { id: channel.id, last, ...(isGone && { state: 'disabled' as const }) }
+        await store.settle(rows, changed, last.atUs, 'dropped')
         return false
       }
       const waitS = BACKOFF_S[Math.min(first!.attempts, BACKOFF_S.length - 1)]!
-      await store.postpone(rows, nowUs() + waitS * 1e6, last)
+      await store.postpone(rows, nowUs() + Math.max(waitS, Math.min(retryAfterS, MAX_WAIT_S)) * 1e6, last, isRefused)
       return false
     }
   }
@@ -97,7 +96,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function giveUp(channel: Channel, rows: readonly Notification[]): Promise<void> {
     log.warn({ channel: channel.id, notifications: rows.length }, 'notifications dropped: not delivered within 24 h')
     const detail = `Given up after 24 h. ${channel.last?.detail ?? ''}`.trim()
-    await store.settle(rows, { id: channel.id, last: { atUs: nowUs(), ok: false, detail } }, nowUs(), false)
+    await store.settle(rows, { id: channel.id, last: { atUs: nowUs(), ok: false, detail } }, nowUs(), 'dropped')
   }
 
   const mayEmail = (channel: Channel) =>
@@ -105,10 +104,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** Groups the waiting notifications: each list is one message. */
   function toMessages(channel: Channel, rows: readonly Notification[]): Notification[][] {
-    const rate = RATES[channel.kind]
-    const isDigest =
-      channel.kind !== 'webhook' && (rows.length > DIGEST_OVER || tokens.left(channel.id, rate) < rows.length)
-    return isDigest ? [[...rows]] : rows.map((row) => [row])
+    const { rate, grouping } = KINDS[channel.kind]
+    if (grouping === 'watch') return [...Map.groupBy(rows, ({ body }) => body.data.watch.id).values()]
+    const isMany = rows.length > DIGEST_OVER || tokens.left(channel.id, rate) < rows.length
+    return grouping === 'digest' && isMany ? [[...rows]] : rows.map((row) => [row])
   }
 
   async function released(channel: Channel, rows: readonly Notification[]): Promise<Notification[]> {
@@ -131,7 +130,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       ),
     )) {
       if (isStopping || nowUs() > untilUs || options.mayDeliver?.() === false) return
-      if (!tokens.take(id, RATES[channel.kind]) || !mayEmail(channel)) return
+      if (!tokens.take(id, KINDS[channel.kind].rate) || !mayEmail(channel)) return
       if (!(await send(channel, message))) return // the others would probably fail, too: they wait for the next step
     }
   }

@@ -2,6 +2,7 @@
 // * The connection goes to the address that was checked; the name is not resolved a second time, which defeats DNS rebinding. Redirects are not
 //   followed.
 // * The time and the number of bytes read are bounded.
+// * The head decides: an answer counts whatever happens to its body.
 import { lookup as lookUp } from 'node:dns/promises'
 import { BlockList, connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -23,10 +24,13 @@ export interface PostAnswer {
   readonly status: number
   /** The beginning of the body, as text. */
   readonly text: string
+  readonly retryAfterS?: number
 }
 
 const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 4096
+/** A head decides; the body is only shown, and awaited for so long. */
+const BODY_MS = 500
 
 export const resolveHost: Resolve = async (host) => (await lookUp(host, { all: true })).map(({ address }) => address)
 
@@ -89,44 +93,66 @@ function requestText(url: URL, headers: Readonly<Record<string, string>>, body: 
 /** Sends the request once connected, and reads the head of the answer and the beginning of its body. */
 function exchange(socket: Socket, ready: 'connect' | 'secureConnect', request: Buffer): Promise<PostAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>()
-  let received = Buffer.alloc(0)
-  const finish = () => {
-    const answer = parseAnswer(received)
-    if (answer === undefined) reject(new DeliveryError('The connection ended without an HTTP answer.'))
-    else resolve(answer)
+  let received: Buffer = Buffer.alloc(0)
+  let timer: Timer | undefined
+  const finish = (error = new DeliveryError('The connection ended without an HTTP answer.')) => {
+    clearTimeout(timer)
+    const head = parseHead(received)
+    if (head === undefined) reject(error)
+    else resolve(toAnswer(head, received))
   }
   socket.once(ready, () => socket.write(request))
   socket.on('data', (chunk: Buffer) => {
-    received = Buffer.concat([received, chunk]).subarray(0, 4 * MAX_ANSWER_BYTES)
-    if (received.length >= 4 * MAX_ANSWER_BYTES || isComplete(received)) finish()
+    received = withoutInterim(Buffer.concat([received, chunk]).subarray(0, 4 * MAX_ANSWER_BYTES))
+    const head = parseHead(received)
+    if (received.length >= 4 * MAX_ANSWER_BYTES || (head && isComplete(head, received))) finish()
+    else if (head) timer ??= setTimeout(finish, BODY_MS)
   })
-  socket.once('end', finish)
-  socket.once('close', finish)
+  socket.once('end', () => finish())
+  socket.once('close', () => finish())
   socket.once('error', (cause: Error & { code?: string }) =>
-    reject(new DeliveryError(`The connection failed${cause.code ? `: ${cause.code}` : ''}.`, { cause })),
+    finish(new DeliveryError(`The connection failed${cause.code ? `: ${cause.code}` : ''}.`, { cause })),
   )
   return promise
 }
 
-const headEnd = (bytes: Buffer): number => bytes.indexOf('\r\n\r\n')
-
-/** Whether a body of known length is complete; one of unknown length ends with the connection or its last chunk. */
-function isComplete(bytes: Buffer): boolean {
-  const end = headEnd(bytes)
-  if (end < 0) return false
-  const head = bytes.subarray(0, end).toString('latin1')
-  if (/^HTTP\/1\.[01] (1\d\d|204|304)/.test(head)) return true
-  if (/^transfer-encoding:.*chunked/im.test(head)) return bytes.subarray(-5).toString() === '0\r\n\r\n'
-  const length = /^content-length:\s*(\d+)\s*$/im.exec(head)?.[1]
-  return length !== undefined && bytes.length - end - 4 >= Number(length)
+interface Head {
+  readonly status: number
+  readonly text: string
+  readonly length: number
 }
 
-function parseAnswer(bytes: Buffer): PostAnswer | undefined {
-  const end = headEnd(bytes)
-  const status = /^HTTP\/1\.[01] (\d{3})/.exec(bytes.subarray(0, 16).toString('latin1'))?.[1]
-  if (end < 0 || status === undefined) return undefined
-  const text = bytes.subarray(end + 4, end + 4 + MAX_ANSWER_BYTES).toString()
-  return { status: Number(status), text }
+function parseHead(bytes: Buffer): Head | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  const text = bytes.subarray(0, Math.max(0, end)).toString('latin1')
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1]
+  return status === undefined ? undefined : { status: Number(status), text, length: end + 4 }
+}
+
+/** 100 and 103 announce an answer. */
+function withoutInterim(bytes: Buffer): Buffer {
+  const head = parseHead(bytes)
+  return head === undefined || head.status >= 200 ? bytes : withoutInterim(bytes.subarray(head.length))
+}
+
+const isChunked = ({ text }: Head): boolean => /^transfer-encoding:.*chunked/im.test(text)
+
+/** Whether a body of known length is complete; one of unknown length ends with the connection or its last chunk. */
+function isComplete(head: Head, bytes: Buffer): boolean {
+  if (head.status === 204 || head.status === 304) return true
+  if (isChunked(head)) return bytes.subarray(-5).toString() === '0\r\n\r\n'
+  const length = /^content-length:\s*(\d+)\s*$/im.exec(head.text)?.[1]
+  return length !== undefined && bytes.length - head.length >= Number(length)
+}
+
+function toAnswer(head: Head, bytes: Buffer): PostAnswer {
+  const body = bytes.subarray(head.length, head.length + MAX_ANSWER_BYTES).toString()
+  const retryAfterS = /^retry-after:\s*(\d{1,6})\s*$/im.exec(head.text)?.[1]
+  return {
+    status: head.status,
+    text: isChunked(head) ? body.replace(/(^|\r\n)[0-9a-f]+(;[^\r\n]*)?\r\n/gi, '') : body,
+    ...(retryAfterS !== undefined && { retryAfterS: Number(retryAfterS) }),
+  }
 }
 
 // The addresses that a notification may be sent to. Everything that could be this machine, its network or its cloud's services is excluded, so that a

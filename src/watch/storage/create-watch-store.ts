@@ -63,6 +63,10 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
       return rows.map(toChannel).sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id))
     },
     channel: (id) => read(() => selectChannel(id)),
+    channelToConfirm: async (confirm) => {
+      const select = "SELECT * FROM channel WHERE confirm = $1 AND state = 'pending'"
+      return maybe(await read(() => get<ChannelRow>(select, confirm)), toChannel)
+    },
     addChannel: ({ id, account, name, kind, target, secret, state, confirm, last, settings, createdUs }, max) =>
       write(function* () {
         if ((yield* countOf('channel', account)) >= max) return false

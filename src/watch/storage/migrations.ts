@@ -75,9 +75,12 @@ export const migrations: readonly string[] = [
   `
   -- JSON: headers and credentials of its kind, filters and delay.
   ALTER TABLE channel ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
+  -- In the link that unsubscribes.
+  UPDATE channel SET secret = lower(hex(randomblob(32))) WHERE kind = 'email';
 
   -- The outbox without its foreign key to alert: notifications outlive a deleted watch. held: 1 while a notification
   -- waits for the delay of its channel or the end of a maintenance, 2 while somebody has acknowledged its alert.
+  -- refused: 1 after a 4xx; later notifications of its alert do not wait for it.
   CREATE TABLE outbox_2 (
     seq        INTEGER PRIMARY KEY AUTOINCREMENT,
     id         TEXT NOT NULL UNIQUE,
@@ -88,7 +91,8 @@ export const migrations: readonly string[] = [
     created_us INTEGER NOT NULL,
     next_us    INTEGER NOT NULL,
     attempts   INTEGER NOT NULL DEFAULT 0,
-    held       INTEGER NOT NULL DEFAULT 0
+    held       INTEGER NOT NULL DEFAULT 0,
+    refused    INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   INSERT INTO outbox_2 (seq, id, account, channel, alert, body, created_us, next_us, attempts)
     SELECT seq, id, account, channel, alert, body, created_us, next_us, attempts FROM outbox;
@@ -97,6 +101,13 @@ export const migrations: readonly string[] = [
   CREATE INDEX outbox_due ON outbox (next_us);
   CREATE INDEX outbox_by_channel ON outbox (channel);
   CREATE INDEX outbox_by_alert ON outbox (alert);
+
+  -- The alerts of a watch whose firing a channel was sent, if its vendor keeps one incident per watch.
+  CREATE TABLE incident (
+    channel TEXT NOT NULL REFERENCES channel (id) ON DELETE CASCADE,
+    alert   TEXT NOT NULL REFERENCES alert (id) ON DELETE CASCADE,
+    PRIMARY KEY (channel, alert)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE maintenance (
     id         TEXT PRIMARY KEY,

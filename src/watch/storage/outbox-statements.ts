@@ -22,7 +22,7 @@ const SILENCED = 2
 /** `next_us` of a notification that somebody silenced. */
 const NEVER_US = 9e15
 
-type Outbox = 'due' | 'release' | 'settle' | 'postpone' | 'outbox'
+type Outbox = 'due' | 'release' | 'isStillFiring' | 'settle' | 'postpone' | 'outbox'
 
 export function createOutboxStatements({ read, write }: SqlDatabase): Pick<WatchStore, Outbox> {
   return {
@@ -32,7 +32,7 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
           `SELECT * FROM outbox WHERE seq IN (
              SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (
                SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert AND earlier.channel = outbox.channel
-                 AND earlier.seq < outbox.seq AND earlier.next_us > $1)
+                 AND earlier.seq < outbox.seq AND earlier.next_us > $1 AND earlier.refused = 0)
              ORDER BY row_number() OVER (PARTITION BY channel ORDER BY seq) LIMIT $2)
            ORDER BY channel, seq`,
           nowUs,
@@ -55,22 +55,29 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
         }
         return ready
       }),
-    settle: (done, { id, ...changed }, nowUs, delivered) =>
+    isStillFiring: (channel, watch, rows) =>
+      read(function* () {
+        const firing = 'SELECT id FROM alert WHERE watch = $1 AND resolved_us IS NULL'
+        const ids = (yield* all<{ id: string }>(firing, watch)).map(({ id }) => id)
+        const sent = yield* all<{ alert: string }>('SELECT alert FROM incident WHERE channel = $1', channel)
+        const known = new Set([...sent.map(({ alert }) => alert), ...rows.map(({ alert }) => alert)])
+        return ids.some((id) => known.has(id))
+      }),
+    settle: (done, { id, ...changed }, nowUs, outcome) =>
       write(function* () {
-        for (const { seq, alert, body } of done) {
-          yield* run('DELETE FROM outbox WHERE seq = $1', seq)
-          if (delivered && alert !== null && body.type === 'alert.firing')
-            yield* run('UPDATE alert SET notified_us = coalesce(notified_us, $1) WHERE id = $2', nowUs, alert)
+        for (const row of done) {
+          yield* run('DELETE FROM outbox WHERE seq = $1', row.seq)
+          if (outcome !== 'dropped' && row.alert !== null) yield* noteDelivery(row, row.alert, nowUs, outcome)
         }
         const channel = yield* selectChannel(id)
         if (channel === undefined) return
         yield* updateChannel({ ...channel, ...changed })
         if (changed.state === 'disabled') yield* run('DELETE FROM outbox WHERE channel = $1', id)
       }),
-    postpone: (rows, nextUs, last) =>
+    postpone: (rows, nextUs, last, isRefused) =>
       write(function* () {
-        for (const { seq } of rows)
-          yield* run('UPDATE outbox SET attempts = attempts + 1, next_us = $1 WHERE seq = $2', nextUs, seq)
+        const postpone = 'UPDATE outbox SET attempts = attempts + 1, next_us = $1, refused = $2 WHERE seq = $3'
+        for (const { seq } of rows) yield* run(postpone, nextUs, Number(isRefused), seq)
         const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
         if (channel && last) yield* updateChannel({ ...channel, last })
       }),
@@ -84,6 +91,23 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
       return { waiting, ...(oldest !== null && { oldestUs: oldest }) }
     },
   }
+}
+
+function* noteDelivery(
+  { seq, channel, body }: Notification,
+  alert: string,
+  nowUs: number,
+  outcome: 'delivered' | 'in incident',
+): Script<void> {
+  // a refused beginning is obsolete once something later was taken
+  const refused = 'DELETE FROM outbox WHERE alert = $1 AND channel = $2 AND seq < $3 AND refused = 1'
+  yield* run(refused, alert, channel, seq)
+  if (body.type === 'alert.resolved')
+    yield* run('DELETE FROM incident WHERE channel = $1 AND alert = $2', channel, alert)
+  if (body.type !== 'alert.firing') return
+  const known = yield* run('UPDATE alert SET notified_us = coalesce(notified_us, $1) WHERE id = $2', nowUs, alert)
+  if (known > 0 && outcome === 'in incident')
+    yield* run('INSERT INTO incident VALUES ($1, $2) ON CONFLICT DO NOTHING', channel, alert)
 }
 
 /** For each channel what its filters let through; only channels that are usable and belong to the alert's account. Returns these. */

@@ -3,7 +3,7 @@
 // * A notification leaves the outbox in the transaction that records its delivery; its id never changes, so a receiver can detect a repetition.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 import type { Condition, EndedBy, WebhookBody } from '../../wire/alerts.ts'
-import type { ChannelKind } from '../../wire/channels.ts'
+import type { ChannelKind, ChannelMembers } from '../../wire/channels.ts'
 import type { Maintenance } from '../maintenance.ts'
 import type { Blind, Episode } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
@@ -27,7 +27,7 @@ export interface Channel {
 
 export interface ChannelSettings {
   /** Members of the request that belong to its kind, besides the target; credentials among them. */
-  readonly members: Readonly<Record<string, unknown>>
+  readonly members: ChannelMembers
   /** Only alerts of these conditions; null = all. */
   readonly conditions: readonly Condition[] | null
   /** Without the ends of alerts. */
@@ -124,6 +124,9 @@ export interface Alive {
   readonly blind: readonly Blind[]
 }
 
+/** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */
+export type Outcome = 'delivered' | 'in incident' | 'dropped'
+
 export interface WatchStore {
   watches(account?: string): Promise<StoredWatch[]>
   watch(account: string, id: string): Promise<StoredWatch | undefined>
@@ -142,6 +145,8 @@ export interface WatchStore {
   putChannel(channel: Channel): Promise<void>
   /** Removes it from the watches that use it, too. */
   removeChannel(account: string, id: string): Promise<boolean>
+  /** The pending channel with this hash. */
+  channelToConfirm(confirm: string): Promise<Channel | undefined>
   /** Returns the confirmed channel; it is notified of alerts that already fire. */
   confirmChannel(
     confirm: string,
@@ -173,9 +178,17 @@ export interface WatchStore {
     done: readonly Notification[],
     channel: Pick<Channel, 'id'> & Partial<Channel>,
     nowUs: number,
-    delivered: boolean,
+    outcome: Outcome,
   ): Promise<void>
-  postpone(waiting: readonly Notification[], nextUs: number, last: LastAnswer | undefined): Promise<void>
+  /** Later notifications of their alerts do not wait for refused ones. */
+  postpone(
+    waiting: readonly Notification[],
+    nextUs: number,
+    last: LastAnswer | undefined,
+    isRefused: boolean,
+  ): Promise<void>
+  /** Does an alert of the watch fire that the channel was notified of by an incident, or is by these notifications? */
+  isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
   outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
 
   maintenances(account: string): Promise<Maintenance[]>

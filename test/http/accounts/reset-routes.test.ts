@@ -69,10 +69,38 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     expect((await ask(`/api/channels/${channel.id}/test`, {}, cookie)).status).toBe(502)
     await until('the link arrives', () => mails.length > 0)
     const path = /\/api\/channels\/confirm\?token=[\w-]{43}/.exec(mails[0]!.text)![0]
-    expect((await fetch(stint.url + path)).status).toBe(200)
-    expect((await fetch(stint.url + path)).status).toBe(404)
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const opened = await fetch(stint.url + path, { method })
+      expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      if (method === 'GET') expect(await opened.text()).toContain('<form method="post">')
+    }
+    const stateOf = async () => {
+      const answer = await fetch(`${stint.url}/api/channels/${channel.id}`, { headers: { cookie } })
+      return ((await answer.json()) as { channel: { state: string } }).channel.state
+    }
+    expect(await stateOf()).toBe('pending')
+    const press = (link: string) =>
+      fetch(stint.url + link, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(stint.url).origin },
+        body: '',
+      })
+    expect((await press(path)).status).toBe(200)
+    expect((await press(path)).status).toBe(404)
+    expect(await stateOf()).toBe('untested')
     expect((await ask(`/api/channels/${channel.id}/test`, {}, cookie)).status).toBe(200)
     await until('the test arrives', () => mails.length > 1)
     expect(mails[1]!.to).toBe('ops@example.com')
+    expect(await stateOf()).toBe('delivered')
+    const text = mails[1]!.text.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
+    expect(text).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
+    const leave = /^List-Unsubscribe:\s+<[^>]*(\/api\/channels\/unsubscribe\?token=cha_\w+\.[\w-]+)>/m.exec(text)![1]!
+    expect((await fetch(stint.url + leave)).status).toBe(200)
+    expect(await stateOf()).toBe('delivered')
+    expect((await press(leave.slice(0, -1))).status).toBe(404)
+    const byProgram = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) }
+    expect((await fetch(stint.url + leave, byProgram)).status).toBe(200)
+    expect(await stateOf()).toBe('disabled')
+    expect((await ask(`/api/channels/${channel.id}/test`, {}, cookie)).status).toBe(502)
   })
 })

@@ -21,6 +21,7 @@ interface Mail {
   readonly secure: boolean
 }
 
+const publicUrl = () => 'https://stint.example'
 const refusal = (code: number) => Object.assign(new Error('no'), { responseCode: code })
 
 async function startSmtp(options: SMTPServerOptions = {}) {
@@ -56,9 +57,10 @@ function deliverTo(port: number, user = '', host = '127.0.0.1') {
     timeoutMs: 2000,
   })
   stops.push(() => mailer.close())
-  const deliver = createDeliver({ post: { allowPrivate: false }, mailer, nowUs: () => 0 })
+  const deliver = createDeliver({ post: { allowPrivate: false }, mailer, publicUrl, nowUs: () => 0 })
   const { id, body } = notificationOf('msg_1', 'cha_1')
-  return () => deliver(channelOf('cha_1', { kind: 'email', target: 'ada@example.com' }), id, [body])
+  const channel = channelOf('cha_1', { kind: 'email', target: 'ada@example.com', secret: 'leave' })
+  return () => deliver({ channel, id, bodies: [body], isStillFiring: false })
 }
 
 test('sends text and HTML over STARTTLS with AUTH', async () => {
@@ -120,8 +122,7 @@ test('an address that is confirmed is notified once of the alerts that already f
   const store = openStore(inMemoryDir())
   stops.push(mailer.close, () => void store.close())
   const nowUs = () => Date.now() * 1000
-  const deliver = createDeliver({ post: { allowPrivate: true }, nowUs, mailer })
-  const publicUrl = () => 'https://stint.example'
+  const deliver = createDeliver({ post: { allowPrivate: true }, nowUs, publicUrl, mailer })
   const manage = createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash: (text) => `hash of ${text}` })
   const meter = { delivered() {}, failed() {}, seconds() {} }
   const outbox = createOutbox({ store, deliver, nowUs, log: silent, meter })
@@ -144,8 +145,8 @@ test('an address that is confirmed is notified once of the alerts that already f
 
   const text = mails[0]!.text.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
   const token = /confirm\?token=([\w-]{43})/.exec(text)![1]!
-  await manage.confirm(token)
-  await expect(manage.confirm(token)).rejects.toThrow('not valid')
+  await manage.links.confirm(token)
+  await expect(manage.links.confirm(token)).rejects.toThrow('not valid')
   await outbox.step()
   expect(mails.slice(1).map((mail) => [mail.to, /^Subject: (.*)\r$/m.exec(mail.text)?.[1]])).toEqual([
     [['ada@example.com'], '[Stint] Firing: ale_fires is late'],

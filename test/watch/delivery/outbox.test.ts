@@ -1,7 +1,8 @@
 // The outbox against real HTTP receivers and the real store; only the clock is the test's.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
-import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
+import { createDeliver, type Deliver } from '../../../src/watch/delivery/deliver.ts'
+import { DeliveryError } from '../../../src/watch/delivery/delivery-error.ts'
 import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
 import type { Channel, WatchStore } from '../../../src/watch/storage/watch-store.ts'
 import { tempDir } from '../../support/temp-dir.ts'
@@ -35,11 +36,17 @@ beforeEach(() => {
 })
 afterAll(() => server.stop(true))
 
-const outboxOf = (mayDeliver = () => true) =>
+const outboxOf = (mayDeliver = () => true, deliver?: Deliver) =>
   createOutbox({
     store,
     mayDeliver,
-    deliver: createDeliver({ post: { allowPrivate: true, timeoutMs: 500 }, nowUs: () => now }),
+    deliver:
+      deliver ??
+      createDeliver({
+        post: { allowPrivate: true, timeoutMs: 500 },
+        publicUrl: () => 'https://stint.example',
+        nowUs: () => now,
+      }),
     nowUs: () => now,
     log: silent,
     meter: { delivered() {}, failed() {}, seconds() {} },
@@ -291,5 +298,120 @@ test('channels that are pending or disabled get nothing', async () => {
   await fill(channelOf('cha_1', { state: 'pending', target: url('/hook') }), 1)
   await outboxOf().step()
   expect(received).toEqual([])
+  expect(await store.outbox()).toEqual({ waiting: 0 })
+})
+
+describe('a notification that is refused', () => {
+  const typed = (id: string, type: 'alert.firing' | 'alert.resolved', alert = 'ale_0') => {
+    const one = notificationOf(id, 'cha_1', alert)
+    return { ...one, body: { ...one.body, type } }
+  }
+  const end = (id = 'ale_0') =>
+    store.commit(
+      [
+        {
+          kind: 'resolve',
+          id,
+          resolvedUs: now,
+          endedBy: 'event',
+          summary: 'over',
+          notifications: [typed(`end_${id}`, 'alert.resolved', id)],
+        },
+      ],
+      new Map(),
+      now,
+    )
+  const sent = () => received.map(({ headers }) => headers['webhook-id'])
+
+  test('with a 4xx does not hold back the end of its alert, and is obsolete after it', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response('no', { status: 400 })
+    const outbox = outboxOf()
+    await outbox.step()
+    now += 5e6
+    await outbox.step()
+    await end()
+    let asked = 0
+    answer = () => new Response('', { status: asked++ === 0 ? 400 : 200 })
+    await outbox.step()
+    await outbox.step()
+    expect(sent()).toEqual(['msg_0', 'msg_0', 'msg_0', 'end_ale_0'])
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+    expect((await store.channel('cha_1'))?.last?.ok).toBe(true)
+  })
+
+  test('with a 4xx is tried again: its receiver may have been set up wrongly for a while', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response('', { status: 404 })
+    const outbox = outboxOf()
+    await outbox.step()
+    answer = () => new Response('')
+    now += 5e6
+    await outbox.step()
+    expect(sent()).toEqual(['msg_0', 'msg_0'])
+  })
+
+  test('waits as long as its receiver asks', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response('', { status: 429, headers: { 'retry-after': '90' } })
+    const outbox = outboxOf()
+    await outbox.step()
+    now += 89e6
+    await outbox.step()
+    expect(received).toHaveLength(1)
+    now += 1e6
+    await outbox.step()
+    expect(received).toHaveLength(2)
+  })
+
+  test('for good is dropped, and the next one is sent', async () => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 2)
+    const refusals = [new DeliveryError('code 550', { isPermanent: true })]
+    const tried: string[] = []
+    const outbox = outboxOf(undefined, async ({ id }) => {
+      tried.push(id)
+      const refusal = refusals.pop()
+      if (refusal) throw refusal
+      return '250'
+    })
+    await outbox.step()
+    await outbox.step()
+    expect(tried).toEqual(['msg_0', 'msg_1'])
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+    expect((await store.alert('acc_1', 'ale_0'))?.notifiedUs).toBeNull()
+  })
+
+  test('PagerDuty: the incident of a watch is resolved with the last of the alerts that were sent', async () => {
+    const members = { routing_key: 'R0123456789abcdefghijklmnopqrstu' }
+    const settings = { ...channelOf('').settings, members }
+    await fill(channelOf('cha_1', { kind: 'pagerduty', target: url('/v2/enqueue'), settings }), 2)
+    // an alert of the same watch that this channel was not notified of
+    await store.commit([opened(alertOf('ale_other', 'wat_1'), [])], new Map(), now)
+    const outbox = outboxOf()
+    const actions = () => received.map(({ body }) => JSON.parse(body).event_action)
+    await outbox.step()
+    expect(actions()).toEqual(['trigger'])
+    await end('ale_0')
+    await outbox.step()
+    expect(actions()).toEqual(['trigger'])
+    await end('ale_1')
+    await outbox.step()
+    expect(actions()).toEqual(['trigger', 'resolve'])
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+})
+
+test('a held notification is sent when its time has come, and is then tried for another 24 hours', async () => {
+  const settings = { ...channelOf('').settings, delay: '2d' }
+  await fill(channelOf('cha_1', { target: url('/hook'), settings }), 1)
+  const outbox = outboxOf()
+  await outbox.step()
+  now += 48 * 3600e6
+  answer = () => new Response('', { status: 500 })
+  await outbox.step()
+  now += 3600e6
+  answer = () => new Response('')
+  await outbox.step()
+  expect(received).toHaveLength(2)
   expect(await store.outbox()).toEqual({ waiting: 0 })
 })

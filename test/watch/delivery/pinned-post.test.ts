@@ -90,3 +90,46 @@ test('an answer that is not HTTP, or a closed port, is an error that names no lo
   expect(failed.message).toMatch(/^The connection failed: ECONNREFUSED/)
   expect(failed.message).not.toContain('127.0.0.1')
 })
+
+/** A server that sends these chunks, and then nothing more. */
+async function answering(chunks: string[], end: 'stays open' | 'resets' = 'stays open') {
+  const raw = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      for (const chunk of chunks) socket.write(chunk)
+      if (end === 'resets') setImmediate(() => socket.resetAndDestroy())
+    })
+  })
+  await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve))
+  afterAll(() => raw.close())
+  return `http://127.0.0.1:${(raw.address() as { port: number }).port}/`
+}
+
+test.each([
+  ['without content-length', ['HTTP/1.1 200 OK\r\n\r\n'], { status: 200, text: '' }],
+  ['with a body that never ends', ['HTTP/1.1 202 Yes\r\ncontent-length: 99\r\n\r\nbeg'], { status: 202, text: 'beg' }],
+  ['in chunks', ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n'], { status: 200, text: 'ok\r\n' }],
+  [
+    'after announcements',
+    ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n', 'HTTP/1.1 204 No\r\n\r\n'],
+    { status: 204, text: '' },
+  ],
+  [
+    'that asks for patience',
+    ['HTTP/1.1 429 Slow\r\nretry-after: 7\r\n\r\n'],
+    { status: 429, text: '', retryAfterS: 7 },
+  ],
+])('an answer %s counts at its head', async (_, chunks, expected) => {
+  const found = await pinnedPost(await answering(chunks), {}, '', { ...open, timeoutMs: 60_000 })
+  expect(found).toEqual(expected)
+})
+
+test('an answer whose connection breaks after the head counts', async () => {
+  const address = await answering(['HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n'], 'resets')
+  expect((await pinnedPost(address, {}, '', open)).status).toBe(200)
+})
+
+test('announcements without an answer are no answer', async () => {
+  const address = await answering(['HTTP/1.1 100 Continue\r\n\r\n'])
+  await expect(pinnedPost(address, {}, '', { ...open, timeoutMs: 200 })).rejects.toThrow('No answer within')
+})

@@ -213,7 +213,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
       nowUs: () => now,
       log: silent,
       meter: { delivered() {}, failed() {}, seconds() {} },
-      async deliver(_, __, bodies) {
+      async deliver({ bodies }) {
         if (isIn(receiverDown, now)) throw new DeliveryError('away')
         for (const { type, data } of bodies)
           received.push({

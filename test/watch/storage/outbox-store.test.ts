@@ -78,7 +78,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect(await store.watches(ACCOUNT)).toEqual([])
     const [row] = await store.due(NOW, 9)
     expect(row).toMatchObject({ id: 'msg_fires', isHeld: false })
-    await store.settle([row!], { id: 'cha_1' }, NOW, true)
+    await store.settle([row!], { id: 'cha_1' }, NOW, 'delivered')
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
 
@@ -140,7 +140,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('the end of an alert that was notified before a maintenance is notified after it, without the reminders', async () => {
     const to = await channel()
     await fire(NOW - 2 * MINUTE)
-    await store.settle(await store.due(NOW, 9), { id: 'cha_1' }, NOW, true)
+    await store.settle(await store.due(NOW, 9), { id: 'cha_1' }, NOW, 'delivered')
     await store.addMaintenance(maintenanceOf(), 9)
     await remind(NOW)
     await end(NOW + MINUTE)
@@ -174,7 +174,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('the end of an alert does not wait for the retry of its beginning', async () => {
     await channel()
     await fire()
-    await store.postpone(await store.due(NOW, 9), NOW + 60 * MINUTE, undefined)
+    await store.postpone(await store.due(NOW, 9), NOW + 60 * MINUTE, undefined, false)
     await end(NOW + MINUTE)
     expect(await due(NOW + MINUTE)).toEqual(['msg_fires', 'msg_ends'])
   })

@@ -88,12 +88,12 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect(await store.due(NOW - 1, 10)).toEqual([])
     expect(await store.outbox()).toEqual({ waiting: 1, oldestUs: NOW })
     const failure = { atUs: NOW, ok: false, detail: '503' }
-    await store.postpone([row!], NOW + 9, failure)
+    await store.postpone([row!], NOW + 9, failure, false)
     expect(await store.due(NOW, 10)).toEqual([])
     expect((await store.due(NOW + 9, 10))[0]).toMatchObject({ id: 'msg_cha_other', attempts: 1 })
     expect((await store.channel('cha_other'))?.last).toEqual(failure)
     const last = { atUs: NOW + 10, ok: true, detail: '200' }
-    await store.settle([row!], { id: 'cha_other', last }, NOW + 10, true)
+    await store.settle([row!], { id: 'cha_other', last }, NOW + 10, 'delivered')
     expect((await store.channel('cha_other'))?.last).toEqual(last)
     expect((await store.alert(ACCOUNT, 'ale_1'))?.notifiedUs).toBe(NOW + 10)
     expect(await store.outbox()).toEqual({ waiting: 0 })
@@ -133,7 +133,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
 
   test('a disabled channel loses what waits for it, a deleted account everything', async () => {
     const [row] = await store.due(Number.MAX_SAFE_INTEGER, 1)
-    await store.settle([row!], { id: 'cha_other', state: 'disabled' }, NOW, false)
+    await store.settle([row!], { id: 'cha_other', state: 'disabled' }, NOW, 'dropped')
     expect(await waiting()).toEqual([])
     expect((await store.alert(ACCOUNT, 'ale_3'))?.notifiedUs).toBeNull()
     await store.removeAccount(ACCOUNT)

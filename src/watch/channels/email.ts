@@ -1,0 +1,25 @@
+// E-mail by the operator's SMTP server. Each e-mail has a link that unsubscribes (RFC 8058).
+import { DeliveryError } from '../delivery/delivery-error.ts'
+import { toHtml, toSubject, toText } from '../delivery/notification-text.ts'
+import type { Channel } from '../storage/watch-store.ts'
+import type { ChannelKindSender } from './channel-kind.ts'
+
+export const email: ChannelKindSender = {
+  rate: { burst: 10, everyS: 180 },
+  grouping: 'digest',
+  async send({ channel, id, bodies }, { mailer, publicUrl }) {
+    if (mailer === undefined) throw new DeliveryError('E-mail is not set up: the operator must set SMTP_URL.')
+    const unsubscribe = unsubscribeUrl(channel, publicUrl)
+    return mailer.send({
+      to: channel.target,
+      subject: toSubject(bodies),
+      text: `${toText(bodies)}\n\n-- \nStop these e-mails: ${unsubscribe}`,
+      html: `${toHtml(bodies)}<p><small><a href="${unsubscribe}">Stop these e-mails</a></small></p>`,
+      id,
+      unsubscribe,
+    })
+  },
+}
+
+const unsubscribeUrl = ({ id, secret }: Channel, publicUrl: string): string =>
+  `${publicUrl}/api/channels/unsubscribe?token=${id}.${secret}`

@@ -1,0 +1,55 @@
+// Which parts of a channel are secret, and what is returned instead of them.
+import { type ChannelKind, type ChannelMember, type ChannelMembers, channelKind, HIDDEN } from '../../wire/channels.ts'
+import type { Channel } from '../storage/watch-store.ts'
+
+const SECRET_CHARACTERS = 7
+
+/** The member that is stored as the channel's target; empty if it was omitted. */
+export const targetMember = (kind: ChannelKind): 'to' | 'url' => (kind === 'email' ? 'to' : 'url')
+
+export const membersOf = ({ kind, target, settings }: Channel): ChannelMembers => ({
+  ...(target !== '' && { [targetMember(kind)]: target }),
+  ...settings.members,
+})
+
+/** The members as they are returned. */
+export function shownMembers(channel: Channel): ChannelMembers {
+  const { secret = [] } = channelKind(channel.kind)
+  const show = ([name, value]: [string, ChannelMembers[ChannelMember]]) => {
+    const isSecret = secret.includes(name as ChannelMember)
+    if (typeof value === 'object') return [name, isSecret ? hideValues(value) : value]
+    if (name === 'url') return [name, isSecret ? `${new URL(value!).origin}/${HIDDEN}` : hideQuery(value!)]
+    return [name, isSecret ? HIDDEN : value]
+  }
+  return Object.fromEntries(Object.entries(membersOf(channel)).map(show))
+}
+
+const hideValues = (record: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.keys(record).map((name) => [name, HIDDEN]))
+
+/** Receivers often know their callers by a parameter. */
+const hideQuery = (url: string): string => url.replace(/([?&][^=&#]*=)[^&#]+/g, `$1${HIDDEN}`)
+
+/** Stored values where HIDDEN was sent back. */
+export function restoreHidden(sent: ChannelMembers, stored: ChannelMembers, shown: ChannelMembers): ChannelMembers {
+  const restore = ([name, value]: [string, ChannelMembers[ChannelMember]]) => {
+    const known = stored[name as ChannelMember]
+    if (typeof value === 'object' && typeof known === 'object')
+      return [name, Object.fromEntries(Object.entries(value).map(([k, v]) => [k, v === HIDDEN ? (known[k] ?? v) : v]))]
+    return [name, typeof value === 'string' && value === shown[name as ChannelMember] ? known : value]
+  }
+  return Object.fromEntries(Object.entries(sent).map(restore))
+}
+
+/** What must not appear in an answer that is shown: values, and their parts. Short ones would hide ordinary words. */
+export function secretsOf(channel: Channel): string[] {
+  const { secret = [] } = channelKind(channel.kind)
+  const { url, ...members } = membersOf(channel)
+  const values = secret.flatMap((name) => Object.values([name === 'url' ? url : members[name as 'token']].flat()))
+  const flat = values.flatMap((value) => (typeof value === 'object' ? Object.values(value) : (value ?? [])))
+  const { pathname, searchParams } = new URL(URL.canParse(String(url)) ? String(url) : 'http://x/')
+  if (secret.includes('url')) flat.push(pathname)
+  return [...flat, ...flat.flatMap((text) => text.split(/[\s:/]+/)), ...searchParams.values(), channel.secret ?? '']
+    .filter((text) => text.length >= SECRET_CHARACTERS)
+    .sort((a, b) => b.length - a.length)
+}

@@ -1,0 +1,35 @@
+// A bot of Telegram: https://core.telegram.org/bots/api#sendmessage
+import { describe, escapeHtml } from '../delivery/notification-text.ts'
+import { type ChannelKindSender, JSON_TYPE, memberOf, PEOPLE } from './channel-kind.ts'
+
+const SERVER = 'https://api.telegram.org'
+/** Of a message, in characters after its entities are read. */
+const TEXT = 4096
+const LINES = 3000
+const VALUE = 300
+
+export const telegram: ChannelKindSender = {
+  ...PEOPLE,
+  faults: (channel) =>
+    /^\d+:[\w-]+$/.test(memberOf(channel, 'token'))
+      ? []
+      : [{ pointer: '/token', detail: 'must be the token of a bot, such as 123456:AA…' }],
+  send({ channel, bodies }, { post }) {
+    const { title, lines, facts, url } = describe(bodies)
+    const rows = facts.slice(0, 10).map(([label, value]) => `${label}: ${escapeHtml(value.slice(0, VALUE))}`)
+    const text = [
+      `<b>${escapeHtml(title)}</b>`,
+      ...(lines.length > 0 ? [escapeHtml(lines.join('\n').slice(0, LINES))] : []),
+      ...rows,
+      ...(url === '' ? [] : [`<a href="${escapeHtml(url)}">Open in Stint</a>`]),
+    ].join('\n')
+    const body = {
+      chat_id: memberOf(channel, 'chat'),
+      text: text.length > 2 * TEXT ? escapeHtml(title.slice(0, TEXT)) : text,
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    }
+    const server = (channel.target || SERVER).replace(/\/+$/, '')
+    return post(`${server}/bot${memberOf(channel, 'token')}/sendMessage`, JSON_TYPE, JSON.stringify(body))
+  },
+}

@@ -1,0 +1,35 @@
+// A webhook: JSON, signed as Standard Webhooks (standardwebhooks.com) says: an id that stays the same over retries, the
+// time of sending, and an HMAC-SHA-256 over both and the body.
+import { createHmac } from 'node:crypto'
+import type { Channel } from '../storage/watch-store.ts'
+import { type ChannelKindSender, JSON_TYPE } from './channel-kind.ts'
+
+/** Headers that the request itself needs. */
+const OURS = /^(host|content-length|content-type|transfer-encoding|connection|expect|te|upgrade|webhook-.*)$/i
+
+const headersOf = ({ settings: { members } }: Channel): Readonly<Record<string, string>> =>
+  typeof members.headers === 'object' ? members.headers : {}
+
+export const webhook: ChannelKindSender = {
+  rate: { burst: 200, everyS: 0.1 },
+  grouping: 'each',
+  faults: (channel) =>
+    Object.keys(headersOf(channel))
+      .filter((name) => OURS.test(name))
+      .map((name) => ({ pointer: `/headers/${name}`, detail: 'is set by Stint' })),
+  send({ channel, id, bodies }, { post, nowUs }) {
+    const { facts: _, ...body } = bodies[0]!
+    const text = JSON.stringify(body)
+    const lower = Object.entries(headersOf(channel)).map(([name, value]) => [name.toLowerCase(), value])
+    const signed = signWebhook(channel.secret ?? '', id, nowUs, text)
+    return post(channel.target, { ...JSON_TYPE, ...Object.fromEntries(lower), ...signed }, text)
+  },
+}
+
+/** `secret` is `whsec_` and base64. */
+function signWebhook(secret: string, id: string, nowUs: number, body: string): Record<string, string> {
+  const timestamp = String(Math.floor(nowUs / 1e6))
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}

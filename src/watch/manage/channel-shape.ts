@@ -1,0 +1,91 @@
+// A channel between the API and the store: its members are checked, and returned without their secrets.
+import { type Fault, Problem } from '../../problem.ts'
+import {
+  CHANNEL_MEMBERS,
+  type ChangeChannel,
+  type Channel as ChannelAnswer,
+  type ChannelMembers,
+  channelKind,
+  HIDDEN,
+} from '../../wire/channels.ts'
+import { KINDS } from '../channels/kinds.ts'
+import { membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'
+import { spanFaults } from '../conditions/span.ts'
+import type { Channel, ChannelSettings } from '../storage/watch-store.ts'
+
+const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+\.[^\s@<>()[\],;:"\\]+$/
+
+export const NO_SETTINGS: ChannelSettings = { members: {}, conditions: null, only_firing: false, delay: null }
+
+/** Changes name, members, filters and delay. Throws Problem `fields_invalid`. */
+export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled'>): Channel {
+  const { kind, settings } = channel
+  const given = Object.entries(body).filter(([name]) => CHANNEL_MEMBERS.some((member) => member === name))
+  const sent = Object.fromEntries(given.filter(([, value]) => value !== null)) as ChannelMembers
+  const stored = membersOf(channel)
+  const restored = restoreHidden(sent, stored, shownMembers(channel))
+  const members = { ...stored, ...restored }
+  for (const [name, value] of given) if (value === null) delete members[name as keyof ChannelMembers]
+  const { [targetMember(kind)]: target = '', ...others } = members
+  const changed: Channel = {
+    ...channel,
+    name: body.name?.trim() ?? channel.name,
+    target: String(target),
+    settings: {
+      members: others,
+      conditions: body.conditions === undefined ? settings.conditions : body.conditions,
+      only_firing: body.only_firing ?? settings.only_firing,
+      delay: body.delay === undefined ? settings.delay : body.delay,
+    },
+  }
+  const errors = [...memberFaults(kind, members), ...spanFaults('/delay', changed.settings.delay)]
+  if (errors.length === 0) errors.push(...(KINDS[kind].faults?.(changed) ?? []))
+  if (errors.length > 0) throw new Problem('fields_invalid', 'The channel cannot be saved.', { errors })
+  return changed
+}
+
+function memberFaults(kind: Channel['kind'], members: ChannelMembers): Fault[] {
+  const { required, optional = [] } = channelKind(kind)
+  const foreign = CHANNEL_MEMBERS.filter((name) => name in members && ![...required, ...optional].includes(name))
+  const faults = [
+    ...foreign.map((name) => ({ pointer: `/${name}`, detail: `does not belong to a channel of the kind ${kind}` })),
+    ...required.filter((name) => !(name in members)).map((name) => ({ pointer: `/${name}`, detail: 'is required' })),
+  ]
+  if (faults.length > 0) return faults
+  const hidden = Object.entries(members).filter(([, value]) => Object.values([value].flat()).some(isHidden))
+  return [
+    ...hidden.map(([name]) => ({ pointer: `/${name}`, detail: `${HIDDEN} keeps a stored secret, but none is stored` })),
+    ...(members.to !== undefined && !EMAIL.test(String(members.to))
+      ? [{ pointer: '/to', detail: 'must be an e-mail address' }]
+      : []),
+    ...(members.url !== undefined && !isHttpUrl(String(members.url))
+      ? [{ pointer: '/url', detail: 'must be an http or https URL without user and password' }]
+      : []),
+  ]
+}
+
+const isHidden = (value: string | Readonly<Record<string, string>> | undefined): boolean =>
+  typeof value === 'object' ? Object.values(value).includes(HIDDEN) : value === HIDDEN
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text) || text.includes(HIDDEN)) return false
+  const { protocol, username, password } = new URL(text)
+  return (protocol === 'http:' || protocol === 'https:') && username + password === ''
+}
+
+export function answerChannel(channel: Channel): ChannelAnswer {
+  const { id, name, kind, state, last, settings, createdUs } = channel
+  const { conditions, only_firing, delay } = settings
+  return {
+    id,
+    name,
+    kind,
+    ...(shownMembers(channel) as Pick<ChannelAnswer, 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'>),
+    conditions: conditions && [...conditions],
+    only_firing,
+    delay,
+    state: state !== 'ok' ? state : last === null ? 'untested' : last.ok ? 'delivered' : 'failing',
+    last: last && { at: new Date(last.atUs / 1000).toISOString(), ok: last.ok, detail: last.detail },
+    created_at: new Date(createdUs / 1000).toISOString(),
+  }
+}

@@ -1,0 +1,94 @@
+// E-mail channels are used with their recipient's consent: a link confirms the address, another one unsubscribes it.
+// Opening a link changes nothing, because mail scanners open links; the page's button does.
+import { timingSafeEqual } from 'node:crypto'
+import { Problem } from '../../problem.ts'
+import type { DeliveryError } from '../delivery/delivery-error.ts'
+import type { Mailer } from '../delivery/mailer.ts'
+import type { Tokens } from '../delivery/tokens.ts'
+import { toBody } from '../evaluate/describe-alert.ts'
+import { createToken } from '../random-id.ts'
+import type { Alert, Channel, WatchStore } from '../storage/watch-store.ts'
+import type { StoredWatch } from '../watch.ts'
+
+const CONFIRMATIONS = { burst: 3, everyS: 600 }
+
+export interface SubscriptionsOptions {
+  readonly store: WatchStore
+  readonly mailer: Mailer | undefined
+  readonly tokens: Tokens
+  publicUrl(): string
+  nowUs(): number
+  hash(secret: string): string
+}
+
+export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, hash }: SubscriptionsOptions) {
+  /** Rejects with Problem `not_found`. */
+  async function findByLink(token: string): Promise<Channel> {
+    const [, id = '', secret = ''] = /^(cha_\w{1,40})\.([\w-]{20,100})$/.exec(token) ?? []
+    const channel = id === '' ? undefined : await store.channel(id)
+    if (channel?.kind === 'email' && channel.secret !== null && isSame(channel.secret, secret)) return channel
+    throw new Problem('not_found', 'This link is not valid any more: the channel was deleted.')
+  }
+
+  return {
+    /** Sends the link that confirms the address. Rejects with Problem `rate_limited`. */
+    async ask({ account, id, target, name }: Channel, token: string): Promise<void> {
+      if (mailer === undefined) return
+      if (!tokens.take(`confirm ${account}`, CONFIRMATIONS))
+        throw new Problem('rate_limited', 'Too many e-mail addresses were to be confirmed. Try again later.', {
+          retryAfterS: CONFIRMATIONS.everyS,
+        })
+      const url = `${publicUrl()}/api/channels/confirm?token=${token}`
+      const text = [
+        `Someone added this address to Stint at ${publicUrl()} as the channel "${name}".`,
+        `To receive alerts here, open this link and confirm:\n${url}`,
+        'If you did not expect this, ignore it: no more e-mails will follow.',
+      ].join('\n\n')
+      const html = text
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replace(url, `<a href="${url}">${url}</a>`)
+        .replaceAll('\n', '<br>')
+      const mail = { to: target, subject: '[Stint] Confirm this address', text, html, id: `confirm-${id}-${nowUs()}` }
+      await mailer.send(mail).catch(async (error: DeliveryError) => {
+        const channel = await store.channel(id)
+        if (channel) await store.putChannel({ ...channel, last: { atUs: nowUs(), ok: false, detail: error.message } })
+      })
+    },
+
+    /** The channel that the link would confirm. Rejects with Problem `not_found`. */
+    async confirmable(token: string): Promise<Channel> {
+      const channel = isToken(token) ? await store.channelToConfirm(hash(token)) : undefined
+      return channel ?? outdated()
+    },
+    async confirm(token: string): Promise<Channel> {
+      const now = nowUs()
+      const body = (watch: StoredWatch, alert: Alert) =>
+        toBody({ type: 'alert.firing', alert, watch, summary: alert.summary, nowUs: now, publicUrl: publicUrl() })
+      const channel = isToken(token) ? await store.confirmChannel(hash(token), now, body) : undefined
+      return channel ?? outdated()
+    },
+
+    /** The channel that the link would unsubscribe. Rejects with Problem `not_found`. */
+    unsubscribable: findByLink,
+    /** Before it is used again, its address must be confirmed again. */
+    async unsubscribe(token: string): Promise<Channel> {
+      const channel = await findByLink(token)
+      const last = { atUs: nowUs(), ok: false, detail: 'Unsubscribed by its recipient.' }
+      const changed = { ...channel, state: 'disabled' as const, confirm: hash(createToken()), last }
+      await store.settle([], changed, nowUs(), 'dropped')
+      return changed
+    },
+  }
+}
+
+const isToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
+
+function outdated(): never {
+  throw new Problem('not_found', 'This link is not valid any more. Add the channel again to get a new one.')
+}
+
+function isSame(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)]
+  return x.length === y.length && timingSafeEqual(x, y)
+}

@@ -1,0 +1,137 @@
+// Channels of every kind over the API of the real service: secrets, changes, filters.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { CHANNEL_KINDS } from '../../../src/wire/channels.ts'
+import { startApp, type TestApp } from '../../support/app.ts'
+
+const KEY = 'R0123456789abcdefghijklmnopqrstu'
+const TOKEN = '123456:AAsecretsecret'
+const posted: { path: string; headers: Record<string, string> }[] = []
+let status = 200
+const receiver = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch(request) {
+    posted.push({ path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers) })
+    return new Response(`you sent ${request.headers.get('x-key')}`, { status })
+  },
+})
+const local = (path: string) => `http://127.0.0.1:${receiver.port}${path}`
+
+let app: TestApp
+let cookie = ''
+beforeAll(async () => {
+  app = await startApp({ env: { NOTIFY_PRIVATE: 'true' } })
+  const signIn = await app.fetch('/api/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+  })
+  cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+})
+afterAll(async () => {
+  await app.stop()
+  receiver.stop(true)
+})
+
+const ask = (method: string, path: string, body?: unknown) =>
+  app.fetch(path, {
+    method,
+    headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+const create = async (body: object) => (await ask('POST', '/api/channels', { name: 'c', ...body })).json.channel
+const show = async (id: string) => (await ask('GET', `/api/channels/${id}`)).json.channel
+const change = async (id: string, body: object) => (await ask('PATCH', `/api/channels/${id}`, body)).json
+
+const SAMPLES: [body: Record<string, unknown>, shown: object][] = [
+  [{ kind: 'webhook', url: 'https://h.example/x?k=s3cr3tQQ&a=b' }, { url: 'https://h.example/x?k=…&a=…' }],
+  [
+    { kind: 'webhook', url: 'https://h.example/x', headers: { Authorization: 'Bearer s3cr3tQQ' } },
+    { url: 'https://h.example/x', headers: { Authorization: '…' } },
+  ],
+  [{ kind: 'slack', url: 'https://hooks.slack.com/services/s3cr3tQQ' }, { url: 'https://hooks.slack.com/…' }],
+  [{ kind: 'discord', url: 'https://discord.com/api/webhooks/1/s3cr3tQQ' }, { url: 'https://discord.com/…' }],
+  [{ kind: 'teams', url: 'https://x.logic.azure.com/w?sig=s3cr3tQQ' }, { url: 'https://x.logic.azure.com/…' }],
+  [
+    { kind: 'ntfy', url: 'https://ntfy.sh/t', token: 'tk_s3cr3tQQ' },
+    { url: 'https://ntfy.sh/t', token: '…' },
+  ],
+  [
+    { kind: 'telegram', token: '1:s3cr3tQQ', chat: '@ops' },
+    { token: '…', chat: '@ops' },
+  ],
+  [{ kind: 'pagerduty', routing_key: KEY.replace('0123', 'QQQQ') }, { routing_key: '…' }],
+]
+
+describe('secrets', () => {
+  test('samples hold every kind that posts', () => {
+    const kinds = new Set(SAMPLES.map(([{ kind }]) => kind))
+    expect(CHANNEL_KINDS.filter((kind) => !kinds.has(kind))).toEqual(['email'])
+  })
+
+  test.each(SAMPLES)('of %j are not shown again', async (body, shown) => {
+    const { id } = await create(body)
+    const list = await ask('GET', '/api/channels')
+    expect(list.text).not.toMatch(/s3cr3tQQ|RQQQQ/)
+    expect(await show(id)).toMatchObject({ ...shown, state: 'untested' })
+    const { changed, channel } = await change(id, { ...shown, name: 'c' })
+    expect([changed, channel.state]).toEqual([false, 'untested'])
+    expect(app.log.join('\n')).not.toMatch(/s3cr3tQQ|RQQQQ/)
+    await ask('DELETE', `/api/channels/${id}`)
+  })
+
+  test('a header that is sent back hidden keeps its value, a new one is added, one left out is removed', async () => {
+    const headers = { 'X-Key': 's3cr3tQQ', 'X-Old': '1' }
+    const { id } = await create({ kind: 'webhook', url: local('/kept'), headers })
+    const { changed, channel } = await change(id, { headers: { 'X-Key': '…', 'X-New': '2' } })
+    expect([changed, channel.headers]).toEqual([true, { 'X-Key': '…', 'X-New': '…' }])
+    const { json } = await ask('POST', `/api/channels/${id}/test`)
+    expect(json).toEqual({ detail: '200 you sent …' })
+    expect(posted.at(-1)!.headers).toMatchObject({ 'x-key': 's3cr3tQQ', 'x-new': '2' })
+    expect(posted.at(-1)!.headers['x-old']).toBeUndefined()
+    expect((await change(id, { headers: null })).channel.headers).toBeUndefined()
+  })
+})
+
+test.each([
+  [{ kind: 'telegram', token: TOKEN }, '/chat'],
+  [{ kind: 'telegram', token: 'no token', chat: '1' }, '/token'],
+  [{ kind: 'telegram', token: 'notoken', chat: '1' }, '/token'],
+  [{ kind: 'telegram', token: '…', chat: '1' }, '/token'],
+  [{ kind: 'pagerduty', routing_key: 'short' }, '/routing_key'],
+  [{ kind: 'pagerduty', routing_key: KEY, only_firing: true }, '/only_firing'],
+  [{ kind: 'discord', url: 'https://discord.com/x', headers: { a: 'b' } }, '/headers'],
+  [{ kind: 'webhook', url: 'https://x.example', headers: { 'Content-Length': '1' } }, '/headers/Content-Length'],
+  [{ kind: 'webhook', url: 'https://x.example', headers: { 'webhook-id': '1' } }, '/headers/webhook-id'],
+  [{ kind: 'webhook', url: 'https://x.example', headers: { a: 'b\r\nc: d' } }, '/headers/a'],
+  [{ kind: 'webhook', url: 'https://x.example', headers: { 'a b': 'c' } }, '/headers/a b'],
+  [{ kind: 'slack', url: 'https://hooks.slack.com/…' }, '/url'],
+  [{ kind: 'ntfy', url: 'https://x.example', conditions: ['never'] }, '/conditions/0'],
+  [{ kind: 'ntfy', url: 'https://x.example', conditions: [] }, '/conditions'],
+  [{ kind: 'ntfy', url: 'https://x.example', delay: 'soon' }, '/delay'],
+])('%j is refused at %s', async (body, pointer) => {
+  const { status: code, json } = await ask('POST', '/api/channels', { name: 'x', ...body })
+  expect([code, json.code]).toEqual([422, 'fields_invalid'])
+  expect(json.errors.map((fault: { pointer: string }) => fault.pointer)).toEqual([pointer])
+})
+
+test('a channel is changed: its filters at once, its address with the state', async () => {
+  const { id } = await create({ kind: 'webhook', url: local('/a') })
+  status = 500
+  expect((await ask('POST', `/api/channels/${id}/test`)).status).toBe(502)
+  expect(await show(id)).toMatchObject({ state: 'failing', last: { ok: false } })
+  const filters = { conditions: ['late', 'failed'], only_firing: true, delay: '15m' }
+  expect((await change(id, filters)).channel).toMatchObject({ ...filters, state: 'failing' })
+  expect(await show(id)).toMatchObject(filters)
+  expect((await change(id, { url: local('/b') })).channel).toMatchObject({ state: 'untested', last: null, ...filters })
+  status = 200
+  expect((await ask('POST', `/api/channels/${id}/test`)).status).toBe(200)
+  expect(posted.at(-1)!.path).toBe('/b')
+  expect((await show(id)).state).toBe('delivered')
+  expect((await change(id, { conditions: null, delay: null })).channel).toMatchObject({ conditions: null, delay: null })
+  expect((await ask('PATCH', `/api/channels/${id}`, { kind: 'slack' })).status).toBe(422)
+  expect((await ask('PATCH', `/api/channels/${id}`, { url: null })).json.errors[0].pointer).toBe('/url')
+  expect((await change(id, { enabled: false })).channel.state).toBe('disabled')
+  expect((await change(id, { name: 'other' })).channel).toMatchObject({ name: 'other', state: 'disabled' })
+  expect((await change(id, { enabled: true })).channel.state).toBe('delivered')
+})
