@@ -34,6 +34,30 @@ test('the lease is given back behind a renewal that is still under way', async (
   expect(written).toEqual([true, false])
 })
 
+test.each([
+  ['a', true],
+  ['b', false],
+])('of two with a lease each the one with the smaller id keeps it (%s: %p)', async (dataDirId, isKept) => {
+  const written: boolean[] = []
+  const lease = createNodeLease({
+    leases: [
+      {
+        store: 'shared',
+        read: async () => ['a', 'b'].map((id) => ({ dataDirId: id, ageS: 1 })),
+        write: async (_node, _dir, isHeld) => void written.push(isHeld),
+      },
+    ],
+    nodeId: 1,
+    dataDirId,
+    log,
+  })
+  lease.start()
+  await until('it has looked', () => written.length > 0)
+  expect(lease.rival()).toMatchObject({ holder: { dataDirId: isKept ? 'b' : 'a' }, isOurs: isKept })
+  await lease.stop()
+  expect(written).toEqual([isKept, false])
+})
+
 describe.skipIf(missing('postgresql') !== undefined)('nodes with one NODE_ID', () => {
   const closes: (() => Promise<void>)[] = []
   afterAll(() => Promise.all(closes.map((close) => close())))

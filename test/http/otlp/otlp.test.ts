@@ -49,6 +49,17 @@ describe('traces', () => {
     expect(await eventsOf(process)).toHaveLength(10_002)
   })
 
+  test('each event of an export counts against the events per second of its account', async () => {
+    const other = await startApp({ rateLimit: 10 })
+    const statuses: number[] = []
+    for (const spans of [[span('a'), span('b'), span('c'), span('d'), span('e'), span('f')], [span('g')]])
+      statuses.push((await other.post('/otlp/v1/traces', traces('counted', ...spans))).status)
+    other.clock.pass(1_000_000)
+    statuses.push((await other.post('/otlp/v1/traces', traces('counted', span('h')))).status)
+    await other.stop()
+    expect(statuses).toEqual([200, 429, 200])
+  })
+
   test('a root span is a run with its times, id and failure', async () => {
     const raised = {
       timeUnixNano: ns(nowUs() - 9_997_000),

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { timeUs } from '../../../src/event/stamp.ts'
 import { readPing } from '../../../src/http/ping/ping-routes.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import type { Rooms } from '../../../src/service/open-rooms.ts'
+import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
 import { findRunitor, missing } from '../../support/needs.ts'
 
 let app: TestApp
@@ -85,6 +86,43 @@ describe('a ping', () => {
     expect([answer.status, answer.json.errors]).toEqual([422, [{ pointer: '/rid', detail: expect.any(String) }]])
     expect((await ping('bad', { method: 'POST', body: 'x'.repeat(300_000) })).status).toBe(413)
     expect(await summary('bad')).toEqual([])
+  })
+
+  test('of /log leaves its run open', async () => {
+    await ping('logging/start')
+    await ping('logging/log', { method: 'POST', body: 'half done' })
+    await ping('logging')
+    expect(await summary('logging')).toEqual(['start', 'end'])
+  })
+})
+
+describe('a ping is refused', () => {
+  const refused = async (options: AppOptions, ...signals: string[]) => {
+    const other = await startApp(options)
+    try {
+      const { secret } = await other.rooms.accounts.keys.create(other.account, 'cron', ['ping'])
+      const answers = []
+      for (const signal of signals) answers.push(await other.fetch(`/ping/${secret}/job${signal}`))
+      return { statuses: answers.map(({ status }) => status), last: answers.at(-1)!, events: await other.events() }
+    } finally {
+      await other.stop()
+    }
+  }
+
+  test('beyond the events per second of its account', async () => {
+    const { statuses, last } = await refused({ rateLimit: 2 }, '/start', '', '/start')
+    expect(statuses).toEqual([200, 200, 429])
+    expect(last.headers.get('retry-after')).toBe('1')
+  })
+
+  test.each(['points', 'exceptions'] as const)('without a trace while the spool of %s is full', async (full) => {
+    const replace = (rooms: Rooms): Rooms => {
+      rooms.spools[full].refusal = () => 'spool_full'
+      return rooms
+    }
+    const { statuses, events } = await refused({ replace }, '/fail', '')
+    expect(statuses).toEqual([503, 503])
+    expect(events).toEqual([])
   })
 })
 
