@@ -2,6 +2,12 @@
 // accepts again by itself when there is room. However it ended before: a backlog that filled the disk must not keep itself from leaving.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import pino from 'pino'
+import { systemClock } from '../../src/clock.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Rooms } from '../../src/service/open-rooms.ts'
+import { startService } from '../../src/service.ts'
+import { waitingStores } from '../support/app.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
 import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
 import { influxd } from '../support/influxd.ts'
@@ -26,6 +32,27 @@ const isUp = (url: string, path: string) =>
     ({ ok }) => ok,
     () => false, // it does not listen yet
   )
+
+test.skipIf(lacks('tmpfs'))(
+  'a disk that fills during the start does not end it; Stint is ready when there is room',
+  async () => {
+    const disk = mountSmallDisk(160)
+    open.disk = disk
+    const config = { ...readConfig({ PORT: '0', DATA_DIR: join(disk.dir, 'data') }), host: '127.0.0.1' }
+    const log = pino({ level: 'silent' })
+    const start = (replace: (rooms: Rooms) => Rooms = (rooms) => rooms) =>
+      startService(config, systemClock, log, { openStores: async () => waitingStores, replace })
+    await (await start()).stop()
+    const service = await start((rooms) => {
+      disk.fill()
+      return rooms
+    })
+    await until('it is noticed', async () => !(await isUp(service.url, '/readyz')))
+    disk.free()
+    await until('ready again', () => isUp(service.url, '/readyz'))
+    await service.stop()
+  },
+)
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () => {
   test.each(['kill', 'terminate'] as const)(

@@ -1,6 +1,7 @@
 // Records when Stint could accept events: stored every few seconds, so that the next start knows how long it was down. A pause of the process, a frozen
 // machine or a clock that jumps ahead is downtime as well, and is noticed before anything is judged.
 import type { Logger } from '../../log.ts'
+import { Problem } from '../../problem.ts'
 import type { Blind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 
@@ -86,7 +87,10 @@ export function createLiveness(options: LivenessOptions): Liveness {
       past = known.blind
       aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
       wasRefusing = true
-      await step()
+      await step().catch((err: unknown) => {
+        if (!isDiskProblem(err)) throw err
+        log.warn({ err }, 'watches: the disk filled during the start; the downtime is saved when there is room')
+      })
       timer = setInterval(() => {
         step().catch((err: unknown) =>
           log.warn({ err }, 'watches: the time of the last sign of life could not be saved'),
@@ -99,3 +103,6 @@ export function createLiveness(options: LivenessOptions): Liveness {
     },
   }
 }
+
+const isDiskProblem = (err: unknown): boolean =>
+  err instanceof Problem && (err.code === 'disk_low' || err.code === 'disk_failed')
