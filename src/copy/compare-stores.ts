@@ -1,5 +1,6 @@
-// Compares both sides of a copy: first the counts of each kind; where they differ, day by day, and on days that differ event by event. A target that is in use holds
-// more than the source, so what counts is that nothing of the source is missing.
+// Compares both sides of a copy event by event, a day or less at a time. A target that is in use holds more than the
+// source, so what counts is that nothing of the source is missing; equal counts would hide a missing event behind one
+// that only the target has.
 import { type Event, type Family, markName, ownValue } from '../event/event.ts'
 import { formatNs, formatStampNs } from '../event/stamp.ts'
 import { COUNTED, type Counts, NO_COUNTS, type Scan, type ScanSelection, sumCounts } from '../store/scan.ts'
@@ -39,7 +40,7 @@ export async function compareStores(sides: Sides): Promise<Comparison> {
     ]
     sourceCounts = sumCounts(sourceCounts, ours)
     targetCounts = sumCounts(targetCounts, theirs)
-    if (COUNTED.some((name) => ours[name] !== theirs[name])) await compareDays(sides, family, found)
+    await compareDays(sides, family, found)
   }
   return { source: sourceCounts, target: targetCounts, ...found }
 }
@@ -57,7 +58,6 @@ async function compareDays(sides: Sides, family: Family, found: Found): Promise<
     await target.countDays(family, sides.targetSelection),
   ]
   for (const [dayNs, events] of ours) {
-    if (theirs.get(dayNs) === events) continue
     const slices = BigInt(Math.ceil(Math.max(events, theirs.get(dayNs) ?? 0) / SLICE_EVENTS))
     const lengthNs = (DAY_S / slices + 1n) * NS_PER_S
     for (let fromNs = dayNs; fromNs < dayNs + DAY_S * NS_PER_S; fromNs += lengthNs)

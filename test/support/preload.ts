@@ -10,6 +10,7 @@ import { useOwnTempDir } from './temp-dir.ts'
 const LIMITS_MS = { test: 180_000, slow: 600_000 }
 
 installDependencies()
+setDefaultTimeout(LIMITS_MS.slow) // for the hook below
 
 // Bun goes back to 5 s before each file, and bunfig.toml has no setting for it.
 plugin({
