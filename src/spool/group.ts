@@ -3,6 +3,9 @@
 import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame, type Turn } from './frame.ts'
 
 const START_BYTES = 256 * 1024
+/** The first turn ends without a look at the sockets, so there are two; and more while each brings records. */
+const LEAST_TURNS = 2
+const MOST_TURNS = 4
 
 export class Group {
   #bytes = allocBytes(START_BYTES)
@@ -27,6 +30,15 @@ export class Group {
     this.length += bytes
     if (owner !== undefined) this.byOwner.set(owner, (this.byOwner.get(owner) ?? 0) + bytes)
     this.records++
+  }
+
+  /** Waits for the records of the same moment: callers that were just answered send the next ones. */
+  async gather(): Promise<void> {
+    let before = 0
+    for (let turn = 0; turn < LEAST_TURNS || (turn < MOST_TURNS && this.records > before); turn++) {
+      before = this.records
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 
   /** Numbers the records from `firstSeq` on; nothing may be added after it. */

@@ -1,4 +1,6 @@
-// Group commit. Appends that arrive during a write form the next group and share one promise.
+// Group commit. Appends that arrive during a write, and in the few turns of the event loop after it, form the next group and
+// share one promise. Without those turns half of the callers would send while the other half is written, in twice as many
+// commits, and a commit costs as much as the handling of ten requests.
 //
 //   filling ──swap──▶ in hand: seal · durable write ──▶ chain.nextSeq and segment.end rise, in one step ──▶ resolve
 //                                  └─ any fault ──▶ reject this group; abandon the segments it touched
@@ -89,8 +91,7 @@ export class Writer {
     const group = this.#filling
     group.add(record, us, turn, owner)
     raiseFloor(this.#chain.floors, turn, us)
-    // One turn of the event loop for the requests that arrived together with this one.
-    this.#working ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#work())
+    this.#working ??= this.#work()
     return group.settled
   }
 
@@ -108,6 +109,7 @@ export class Writer {
     try {
       while (this.#filling.records > 0) {
         const group = this.#filling
+        await group.gather()
         this.#filling = this.#resting ?? new Group()
         this.#resting = undefined
         try {

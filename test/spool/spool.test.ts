@@ -93,6 +93,29 @@ test('appends during a commit share the next one', async () => {
   expect(await drain(spool)).toEqual(['first', 'second', 'third', 'fourth'])
 })
 
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('appends of a few turns of the event loop share a commit, and endless ones do not put it off', async () => {
+  const commits: number[] = []
+  const spool = await openOn(new FakeDisk(), { segmentBytes: 8192, onCommit: (records) => commits.push(records) })
+  const together = [spool.append('0', 1)]
+  for (let n = 1; n < 3; n++) {
+    await turn()
+    together.push(spool.append(String(n), 1))
+  }
+  await Promise.all(together)
+  expect(commits).toEqual([3])
+
+  let appended = 0
+  const first = spool.append('endless', 1)
+  const isOver = first.then(() => true)
+  while (!(await Promise.race([isOver, turn()]))) {
+    void spool.append('endless', 1)
+    expect(appended++).toBeLessThan(100)
+  }
+  expect(commits[1]).toBeGreaterThan(1)
+})
+
 test('an append resolves only when its record is on the disk', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk, { segmentBytes: 8192 })
