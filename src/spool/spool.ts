@@ -28,7 +28,7 @@ const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
 const MOST_WAITING_BYTES = 24 * 1024 * 1024
-/** Beyond it who brings much waits, so that who brings little is not refused. */
+/** Beyond it an account that sends much waits, so that one that sends little is not refused. */
 const MUCH_WAITING_BYTES = 8 * 1024 * 1024
 
 /** Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, and what the disk throws. */
@@ -73,7 +73,7 @@ class LogSpool implements Spool {
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
-  #lastNoted = 0
+  #noted: { seq: number; segment: number | undefined } = { seq: 0, segment: undefined }
   #isGone = false
   /** The first record of the last batch read ahead: the oldest one when the position gets there. */
   #ahead: { seq: number; us: number | undefined } | undefined
@@ -103,7 +103,7 @@ class LogSpool implements Spool {
       onCommit: ({ records, firstUs, byOwner }, ms) => {
         this.#oldestUs ??= firstUs
         this.#shares.commit(byOwner, this.#chain.nextSeq)
-        this.#noteSegment()
+        if (this.#chain.segments.at(-1)?.index !== this.#noted.segment) this.#noteEnd()
         this.#measure()
         this.#wake()
         options.onCommit?.(records, ms)
@@ -266,12 +266,11 @@ class LogSpool implements Spool {
     this.#heldBytes = bytes
   }
 
-  /** The position file knows of each segment that was begun, so that the loss of the last one is noticed after a kill, too. */
-  #noteSegment(): void {
-    const index = this.#chain.segments.at(-1)!.index
-    if (index === this.#lastNoted) return
-    this.#lastNoted = index
-    this.#inTurn(() => this.#bookmark(this.#position)).catch(() => {}) // the next advance writes it, or reports why not
+  /** The position file knows the end of the log to half a second, so a loss there is counted after a kill, too. */
+  #noteEnd(): void {
+    if (this.#noted.seq === this.#chain.nextSeq) return
+    this.#noted = { seq: this.#chain.nextSeq, segment: this.#chain.segments.at(-1)?.index }
+    this.#inTurn(() => this.#bookmark(this.#position)).catch(() => {}) // the next one writes it, or reports why not
   }
 
   /** `names` are the files in the directory, undefined when the directory is gone. */
@@ -283,6 +282,7 @@ class LogSpool implements Spool {
       this.#reader.noteDeleted(segment, this.#position)
     }
     this.#measure()
+    if (!this.#isGone) this.#noteEnd()
   }
 
   #wake(): void {

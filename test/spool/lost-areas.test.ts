@@ -158,6 +158,33 @@ describe('a file deleted under the running process', () => {
   })
 })
 
+describe('the last segment after a kill', () => {
+  test.each<[string, (disk: FakeDisk, path: string) => void]>([
+    ['deleted', (disk, path) => disk.names.delete(path)],
+    ['cut', (disk, path) => disk.put(path, disk.contents(path).subarray(0, 1000))],
+  ])('%s: all of its records are counted', async (_, damage) => {
+    const disk = new FakeDisk()
+    const spool = await openOn(disk, { segmentBytes: SEGMENT_BYTES })
+    const records = await appendGroups(spool, GROUPS)
+    await until(
+      'the loss is reported exactly',
+      async () => {
+        const killed = disk.clone()
+        damage(killed, segmentsOf(killed).findLast((path) => killed.contents(path).some((byte) => byte !== 0))!)
+        const next = await openOn(killed, { segmentBytes: SEGMENT_BYTES })
+        const delivered = await persist(next)
+        const lost = records.length - delivered.length
+        expect(lost).toBeGreaterThan(50)
+        const { damaged } = next.stats()
+        await next.close()
+        return damaged === lost
+      },
+      5_000,
+    )
+    await spool.close()
+  })
+})
+
 describe('a segment with a wrong name', () => {
   const stopped = async () => {
     const disk = new FakeDisk()
