@@ -1,4 +1,5 @@
-// Files of events, one per line, gzipped when their name ends in .gz. A file is written beside its name and renamed when it is complete and on disk; it is read line by line.
+// Files of events, one per line, gzipped when their name ends in .gz. A file is written beside its name and renamed when
+// it is complete and on disk; it is read line by line.
 import { createReadStream, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Transform } from 'node:stream'
@@ -32,15 +33,19 @@ export function refuseParquet(path: string): void {
     throw new CopyError(`${path}: Parquet is not supported; use a name that ends in .ndjson or .ndjson.gz`)
 }
 
-/** Reads events from a file as from a store. With `account` every event becomes that account's. Throws CopyError when the file cannot be read. */
+/**
+ * Reads events from a file as from a store. With `account` every event becomes that account's. Throws CopyError when the
+ * file cannot be read.
+ */
 export function openFileScan(path: string, account?: string): Scan {
   refuseParquet(path)
   if (!existsSync(path))
     throw new CopyError(`${path}: file not found; --from takes embedded, clickhouse, influxdb or a file`)
 
+  /** Bytes as characters: decoding comes later and is strict, and of all line separators only a line break counts. */
   async function* lines(): AsyncGenerator<string> {
     const file = createReadStream(path)
-    const input = isGzip(path) ? file.pipe(createGunzip()) : file
+    const input = (isGzip(path) ? file.pipe(createGunzip()) : file).setEncoding('latin1')
     file.on('error', (error) => input.destroy(error))
     try {
       for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) yield line
@@ -65,7 +70,7 @@ export function openFileScan(path: string, account?: string): Scan {
 
   function parse(line: string, number: number): Event {
     try {
-      return fromLine(line, account)
+      return fromLine(decode(line), account)
     } catch (cause) {
       throw new CopyError(`${path}, line ${number}: ${(cause as Error).message}`, { cause })
     }
@@ -105,6 +110,17 @@ export function openFileScan(path: string, account?: string): Scan {
       return days
     },
     async close() {},
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Throws an Error when the bytes are not UTF-8: replaced characters would be another event. */
+function decode(bytes: string): string {
+  try {
+    return /[\x80-\xff]/.test(bytes) ? utf8.decode(Buffer.from(bytes, 'latin1')) : bytes
+  } catch (cause) {
+    throw new Error('not valid UTF-8', { cause })
   }
 }
 
@@ -177,7 +193,9 @@ export function toLine(event: Event, withAccount: boolean): string {
 }
 
 const STAMP = /^[1-9]\d{3,18}$/
+const STAMP_MAX = 2n ** 63n - 1n
 const CONTENT = /^\d{1,20}$/
+const CONTENT_MAX = 2n ** 64n - 1n
 /** Fields are checked as those of a request, but for the time: history is old. */
 const NO_TIMES = { maxAgeUs: Number.MAX_SAFE_INTEGER, wallUs: () => 0 }
 
@@ -189,10 +207,13 @@ export function fromLine(line: string, account?: string): Event {
   if (!isEventKind(kind)) throw new Error(`\`kind\` must be one of ${EVENT_KINDS.join(', ')}`)
   const owner = account ?? own
   if (typeof owner !== 'string' || owner === '') throw new Error('`account` is missing')
-  if (typeof stamp !== 'string' || !STAMP.test(stamp))
+  if (typeof stamp !== 'string' || !STAMP.test(stamp) || BigInt(stamp) > STAMP_MAX)
     throw new Error('`stamp` must be nanoseconds since the epoch as text')
-  if (content !== undefined && !(typeof content === 'string' && CONTENT.test(content)))
-    throw new Error('`content` must be a number as text')
+  if (
+    content !== undefined &&
+    !(typeof content === 'string' && CONTENT.test(content) && BigInt(content) <= CONTENT_MAX)
+  )
+    throw new Error('`content` must be a number below 2⁶⁴ as text')
   const faults = new Faults()
   const draft = parseEvent(kind, fields, NO_TIMES, faults)
   if (draft === undefined) {
