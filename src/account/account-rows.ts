@@ -1,50 +1,47 @@
 // The rows of accounts: the statements that several changes share, and the deletion of an account.
 import { type Fault, Problem } from '../problem.ts'
-import { get, run, type Script } from '../state/database.ts'
+import { all, get, run, type Script } from '../state/database.ts'
 import { normalizeEmail } from './credentials.ts'
 
 export interface AccountRow {
   id: string
   email: string
-  password: string
+  name: string
   operator: number
   created_ms: number
 }
 
 export const selectById = (id: string) => get<AccountRow>('SELECT * FROM account WHERE id = $1', id)
-export const selectByEmail = (email: string) => get<AccountRow>('SELECT * FROM account WHERE email = $1', email)
-export const updatePassword = (id: string, hash: string) =>
-  run('UPDATE account SET password = $1 WHERE id = $2', hash, id)
 
 export function* countAccounts(): Script<number> {
   return (yield* get<{ n: number }>('SELECT count(*) n FROM account'))!.n
 }
 
-/** A hash takes a while: what was proved no longer counts when the password was changed or the account deleted meanwhile. */
-export function* stillThere(proved: AccountRow, code: 'credentials_invalid' | 'password_wrong'): Script<AccountRow> {
-  const row = yield* selectById(proved.id)
-  if (row?.password !== proved.password) throw new Problem(code, 'The password was just changed.')
-  return row
-}
-
 // Deletes an account in one transaction: its row (keys, sessions and series go with it), a note that its data elsewhere must go too, and the
 // operator's role, which passes on to the account that is named. While there are accounts, one of them is the operator.
 /** The id of the account that becomes the operator; undefined when the role does not pass on. */
-function* findSuccessor(leaving: AccountRow, email: string | undefined): Script<string | undefined> {
-  if (email === undefined) {
+function* findSuccessor(leaving: AccountRow, named: string | undefined): Script<string | undefined> {
+  if (named === undefined) {
     if (leaving.operator === 0 || (yield* countAccounts()) === 1) return undefined
     throw new Problem(
       'operator_needed',
-      'The operator cannot leave other accounts without one. Name the account that takes over: {"password": …, "operator": "its e-mail address"}.',
+      'The operator cannot leave other accounts without one. Name the account that takes over: {…, "operator": "its id, or the e-mail address that made it"}.',
     )
   }
   if (leaving.operator === 0) throw notHandedOver('only the operator names a successor')
-  const successor = yield* selectByEmail(normalizeEmail(email) ?? '')
-  if (successor === undefined || successor.id === leaving.id) throw notHandedOver('no other account has this address')
+  const found = yield* all<AccountRow>(
+    'SELECT * FROM account WHERE (id = $1 OR email = $2) AND id <> $3',
+    named,
+    normalizeEmail(named) ?? '',
+    leaving.id,
+  )
+  if (found.length > 1) throw notHandedOver('several accounts were made by this address: name the id of one')
+  const [successor] = found
+  if (successor === undefined) throw notHandedOver('no other account has this address or id')
   return successor.id
 }
 
-/** `successor` is an e-mail address. Undefined when there is no such account. Throws Problem `operator_needed` or `fields_invalid`. */
+/** `successor` is an id or an e-mail address. Undefined when there is no such account. Throws Problem `operator_needed` or `fields_invalid`. */
 export function* deleteAccount(
   id: string,
   successor: string | undefined,

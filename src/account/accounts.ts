@@ -1,4 +1,4 @@
-// Accounts, and the one door to this room: keys, sessions and the budget of series on one database. Opened by open-accounts.ts (SQLite, one
+// Accounts, and the one door to this room: people, keys, sessions and the budget of series on one database. Opened by open-accounts.ts (SQLite, one
 // node) or shared/open-shared-accounts.ts (PostgreSQL, any number of nodes). Invariants:
 // * Every change is durable when its call resolves; what lives in memory is changed after the database, never before.
 // * `local` is a file of this node, read within the call. With SQLite it is the database itself; with PostgreSQL it is the copy that
@@ -6,22 +6,27 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { run, type Script, type SqlDatabase } from '../state/database.ts'
+import { all, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
-import {
-  type AccountRow,
-  countAccounts,
-  deleteAccount,
-  selectByEmail,
-  selectById,
-  stillThere,
-  updatePassword,
-} from './account-rows.ts'
+import { type AccountRow, countAccounts, deleteAccount, selectById } from './account-rows.ts'
 import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
-import { checkCredentials, normalizeEmail, passwordFault } from './credentials.ts'
+import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { checkCredentials } from './credentials.ts'
 import type { FoundKey, KeyRing } from './key-ring.ts'
 import { createKeys, type IssuedKey, type Keys } from './keys.ts'
-import { createPasswords, type HashCost } from './passwords.ts'
+import { createPasswords, type HashCost, type Passwords } from './passwords.ts'
+import { createInvitations, type Invitations } from './people/invitations.ts'
+import { createMembers, type Members } from './people/members.ts'
+import { createPeople, type People } from './people/people.ts'
+import {
+  deletePersonAlone,
+  insertMember,
+  insertPerson,
+  type Person,
+  type Seat,
+  selectPersonByEmail,
+} from './people/person-rows.ts'
+import { createTickets, type Tickets } from './people/tickets.ts'
 import { createId, createSetupCode, sameSecret } from './secret.ts'
 import type { SeriesBudget } from './series-budget.ts'
 import { createSessions, type Sessions } from './sessions.ts'
@@ -34,7 +39,9 @@ const SIGN_UPS_MAX = 1000
 
 export interface Account {
   readonly id: string
+  /** The address that made the account. */
   readonly email: string
+  readonly name: string
   /** The first account: it sees the totals of all. */
   readonly operator: boolean
   /** ms since the epoch. */
@@ -89,22 +96,17 @@ export interface Accounts {
   count(): number
   isOperator(id: string): boolean
   get(id: string): Promise<Account | undefined>
-  /** The account and its first key, which may write and read. Throws Problem `signup_closed`, `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`. */
-  create(signUp: SignUp): Promise<{ account: Account; key: IssuedKey }>
-  /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
-  signIn(attempt: { email: string; password: string; address: string }): Promise<Account>
-  /** Ends all other sessions. Throws like `confirmPassword`, and Problem `fields_invalid` with the pointer `/new_password`. */
-  changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
-  /** Without the old password, for the operator of the machine; ends all sessions. Throws Problem `not_found`, `fields_invalid`. */
-  resetPassword(email: string, password: string): Promise<Account>
-  /** Does an account have this address? */
-  hasEmail(email: string): Promise<boolean>
-  /** Resolves when it is the account's password. Throws Problem `password_wrong` or `rate_limited`. */
-  confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
   /**
-   * The account, its keys, sessions and series are gone when it resolves; its data elsewhere is listed by `removals` until `removed` is called.
-   * `operator` is the e-mail address of the account that takes the role over. Throws Problem `operator_needed` when the operator would
-   * leave others behind, and `fields_invalid` when no other account has this address.
+   * The account, its owner, and its first key, which may write and read. Throws Problem `signup_closed`, `setup_code_invalid`, `email_taken`,
+   * `fields_invalid`, `rate_limited`.
+   */
+  create(signUp: SignUp): Promise<{ account: Account; owner: Person; seat: Seat; key: IssuedKey }>
+  /** Throws Problem `not_found`. */
+  rename(id: string, name: string): Promise<Account>
+  /**
+   * The account, its keys, sessions and series are gone when it resolves, and people who are in no other account; its data elsewhere is listed by
+   * `removals` until `removed` is called. `operator` names the account that takes the role over: its id, or the e-mail address that made it.
+   * Throws Problem `operator_needed` when the operator would leave others behind, and `fields_invalid` when there is no such account.
    */
   delete(id: string, operator?: string): Promise<void>
   /** Accounts that are gone and whose data may still be in the spools of this node and in the stores. */
@@ -112,6 +114,12 @@ export interface Accounts {
   removed(id: string): void
   readonly keys: Keys
   readonly sessions: Sessions
+  readonly people: People
+  readonly members: Members
+  readonly invitations: Invitations
+  readonly tickets: Tickets
+  readonly audit: AuditLog
+  readonly passwords: Pick<Passwords, 'hash'>
   readonly series: SeriesBudget
   /** Writes what is noted in memory. */
   close(): Promise<void>
@@ -125,6 +133,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
   const sessions = createSessions(database, clock, log)
   const passwords = createPasswords(options.hashLimit ?? 1, options.hashCost)
   const provePassword = createProvePassword(clock, passwords)
+  const people = createPeople({ database, passwords, sessions, provePassword, nowMs })
   const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
   const countLocal = local.db.query<{ n: number }, []>('SELECT count(*) n FROM account')
@@ -133,7 +142,6 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
   const deleteRemoval = local.db.query<null, [string]>('DELETE FROM removal WHERE account = ?')
   const count = () => countLocal.get()!.n
   const findById = (id: string) => database.read(() => selectById(id))
-  const findByEmail = (email: string) => database.read(() => selectByEmail(email))
 
   let madeUpCode: string | undefined
   function setupCode(): string | undefined {
@@ -149,21 +157,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
   function* refuseSignUp(email: string): Script<void> {
     if (!isOpenAt(yield* countAccounts()))
       throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
-    if ((yield* selectByEmail(email)) !== undefined)
+    if ((yield* selectPersonByEmail(email)) !== undefined)
       throw new Problem('email_taken', 'Sign in instead, or use another address.')
-  }
-
-  async function confirmPassword(id: string, password: string, session: string): Promise<AccountRow> {
-    const row = await findById(id)
-    if (row === undefined) throw new Problem('session_invalid', 'The account is gone.')
-    try {
-      await provePassword({ email: row.email, password, session, hash: () => row.password })
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'credentials_invalid') throw error
-      const detail = password === '' ? 'Send the password of the account.' : 'The current password is wrong.'
-      throw new Problem('password_wrong', detail)
-    }
-    return row
   }
 
   let flushing: Promise<void> | undefined
@@ -200,62 +195,37 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       const made = await database.write(function* () {
         yield* refuseSignUp(normalEmail)
         const operator = (yield* countAccounts()) === 0
-        const account = { id: createId('acc'), email: normalEmail, operator, createdMs: nowMs() }
+        const account = { id: createId('acc'), email: normalEmail, name: normalEmail, operator, createdMs: nowMs() }
         yield* run(
-          'INSERT INTO account (id, email, password, operator, created_ms) VALUES ($1, $2, $3, $4, $5)',
+          'INSERT INTO account (id, email, name, operator, created_ms) VALUES ($1, $2, $3, $4, $5)',
           account.id,
           normalEmail,
-          hash,
+          account.name,
           Number(operator),
           account.createdMs,
         )
-        return { account, key: yield* keys.insert(account.id, 'first key', ['write', 'read']) }
+        const owner = yield* insertPerson(normalEmail, hash, nowMs())
+        const seat = { account: account.id, person: owner.id }
+        yield* insertMember(seat, 'owner', nowMs())
+        return { account, owner, seat, key: yield* keys.insert(account.id, 'first key', ['write', 'read'], owner) }
       })
       keys.admit(made.account.id, made.key)
       log.info({ account: made.account.id, operator: made.account.operator }, 'account created')
       return made
     },
-    async signIn({ email, password, address }) {
-      let row: AccountRow | undefined
-      const hash = async (normal: string) => {
-        row = await findByEmail(normal)
-        return row?.password
-      }
-      await provePassword({ email, password, address, hash })
-      return toAccount(await database.read(() => stillThere(row!, 'credentials_invalid')))
-    },
-    async changePassword(id, { currentPassword, newPassword, session }) {
-      const fault = passwordFault(newPassword, '/new_password')
-      if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
-      const row = await confirmPassword(id, currentPassword, session)
-      const hash = await passwords.hash(newPassword, session)
-      await database.write(function* () {
-        yield* stillThere(row, 'password_wrong')
-        yield* updatePassword(id, hash)
-        yield* sessions.revokeOthers(id, session)
-      })
-      log.info({ account: id }, 'password changed')
-    },
-    hasEmail: async (email) => (await findByEmail(normalizeEmail(email) ?? '')) !== undefined,
-    async resetPassword(email, password) {
-      const fault = passwordFault(password)
-      if (fault) throw new Problem('fields_invalid', 'The new password cannot be used.', { errors: [fault] })
-      const row = await findByEmail(normalizeEmail(email) ?? '')
-      if (row === undefined) throw new Problem('not_found', 'No account has this e-mail address.')
-      const hash = await passwords.hash(password)
-      await database.write(function* () {
-        yield* updatePassword(row.id, hash)
-        yield* sessions.revokeOthers(row.id)
-      })
-      log.info({ account: row.id }, 'password reset')
+    async rename(id, name) {
+      const changed = await database.write(() => run('UPDATE account SET name = $1 WHERE id = $2', name, id))
+      const row = changed === 0 ? undefined : await findById(id)
+      if (row === undefined) throw new Problem('not_found', 'The account is gone.')
       return toAccount(row)
     },
-    async confirmPassword(id, { password, session }) {
-      const row = await confirmPassword(id, password, session)
-      await database.read(() => stillThere(row, 'password_wrong'))
-    },
     async delete(id, successor) {
-      const deleted = await database.write(() => deleteAccount(id, successor, nowMs()))
+      const deleted = await database.write(function* () {
+        const members = yield* all<{ person: string }>('SELECT person FROM membership WHERE account = $1', id)
+        const deleted = yield* deleteAccount(id, successor, nowMs())
+        for (const { person } of members) yield* deletePersonAlone(person)
+        return deleted
+      })
       keys.dropAccount(id)
       series.dropAccount(id)
       if (deleted?.newOperator) log.info({ account: deleted.newOperator }, 'account became the operator')
@@ -270,6 +240,12 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
     removed: (id) => void local.write(() => deleteRemoval.run(id)),
     keys,
     sessions,
+    people,
+    members: createMembers(database, ring, nowMs),
+    invitations: createInvitations(database, nowMs),
+    tickets: createTickets(database, nowMs),
+    audit: createAuditLog(database, nowMs),
+    passwords,
     series,
     async close() {
       clearInterval(flushKeyUse)
@@ -292,6 +268,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
 const toAccount = (row: AccountRow): Account => ({
   id: row.id,
   email: row.email,
+  name: row.name,
   operator: row.operator === 1,
   createdMs: row.created_ms,
 })

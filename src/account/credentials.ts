@@ -21,13 +21,17 @@ export function normalizeEmail(email: string): string | undefined {
 /** The form in which a password is hashed: NFC, so that an é typed on another system is the same é. */
 export const normalizePassword = (password: string): string => password.normalize('NFC')
 
-/** The fault of a new password, or undefined. Lengths are code points. */
-export function passwordFault(password: string, pointer = '/password'): Fault | undefined {
+/** The fault of a new password of the person with this address, or undefined. Lengths are code points. */
+export function passwordFault(password: string, email = '', pointer = '/password'): Fault | undefined {
   if (!password.isWellFormed()) return { pointer, detail: 'must be well-formed Unicode' }
   const length = password.length > PASSWORD_MAX * 2 ? password.length : [...password].length
   if (length < PASSWORD_MIN) return { pointer, detail: `must have at least ${PASSWORD_MIN} characters` }
   if (isCommonPassword(password)) return { pointer, detail: 'is one of the most common passwords; choose another' }
   if (length > PASSWORD_MAX) return { pointer, detail: `must have at most ${PASSWORD_MAX} characters` }
+  if (email !== '' && normalizeEmail(password) === normalizeEmail(email))
+    return { pointer, detail: 'is your e-mail address; choose another' }
+  if (new Set(normalizePassword(password)).size === 1)
+    return { pointer, detail: 'is one character repeated; choose another' }
   return undefined
 }
 
@@ -36,7 +40,7 @@ export function checkCredentials(email: string, password: string): string {
   const normal = normalizeEmail(email)
   const errors: Fault[] = []
   if (normal === undefined) errors.push({ pointer: '/email', detail: 'must be an e-mail address' })
-  const fault = passwordFault(password)
+  const fault = passwordFault(password, email)
   if (fault) errors.push(fault)
   if (normal === undefined || errors.length > 0) {
     throw new Problem('fields_invalid', 'The e-mail address or the password cannot be used.', { errors })

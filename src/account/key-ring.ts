@@ -2,6 +2,7 @@
 // revocation, so a revoked key fails at the next request. When a key was last used is noted here until somebody writes it down.
 import type { Database } from 'bun:sqlite'
 import type { Clock } from '../clock.ts'
+import type { Role } from '../wire/roles.ts'
 import { hashSecret, looksLikeKey } from './secret.ts'
 
 const KEYS_IN_USE_MAX = 10_000
@@ -14,8 +15,10 @@ export interface FoundKey {
   readonly read: boolean
   /** Only pings, by address. */
   readonly ping: boolean
-  /** Watches, channels and keys. */
+  /** Watches, channels and the creator's keys. */
   readonly manage: boolean
+  /** What it may outside /v1, besides its scopes: its creator is a viewer now, or has left. */
+  readonly role: Exclude<Role, 'owner'>
 }
 
 /** The part of a key's row that decides about a request. */
@@ -27,6 +30,8 @@ export interface KeyRow {
   readonly may_read: number
   readonly may_ping: number
   readonly may_manage: number
+  /** Its creator is a viewer now, or has left. */
+  readonly is_capped: number
   /** ms since the epoch. */
   readonly expires_ms: number | null
 }
@@ -40,7 +45,7 @@ export interface KeyUse {
 export interface KeyRing {
   /** The hot path: one Map look-up; a SHA-256 and another one for a key that has not been used for a while. */
   find(secret: string): FoundKey | undefined
-  /** Adds a key, or changes when it ends. */
+  /** Adds a key, or changes when it ends and what it may. */
   set(row: KeyRow): void
   /** The key fails from the next look-up on. */
   delete(hash: string): void
@@ -53,6 +58,7 @@ export interface KeyRing {
 }
 
 interface Entry extends FoundKey {
+  role: Exclude<Role, 'owner'>
   expiresMs: number
   lastUsedMs: number
   unwritten: boolean
@@ -68,9 +74,12 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
 
   function set(row: KeyRow): void {
     const expiresMs = row.expires_ms ?? Number.POSITIVE_INFINITY
+    const role = row.is_capped === 1 ? 'viewer' : 'member'
     const known = byHash.get(row.hash)
-    if (known !== undefined) known.expiresMs = expiresMs
-    else
+    if (known !== undefined) {
+      known.expiresMs = expiresMs
+      known.role = role
+    } else
       byHash.set(row.hash, {
         keyId: row.id,
         account: row.account,
@@ -78,6 +87,7 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
         read: row.may_read === 1,
         ping: row.may_ping === 1,
         manage: row.may_manage === 1,
+        role,
         expiresMs,
         lastUsedMs: 0,
         unwritten: false,
@@ -98,7 +108,7 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
   }
 
   const live = db.query<KeyRow, [number]>(
-    `SELECT id, account, hash, may_write, may_read, may_ping, may_manage, expires_ms FROM api_key
+    `SELECT id, account, hash, may_write, may_read, may_ping, may_manage, is_capped, expires_ms FROM api_key
      WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?)`,
   )
   for (const row of live.iterate(nowMs())) set(row)

@@ -6,8 +6,9 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
-import { SCOPES, type Scope } from '../wire/keys.ts'
+import { SCOPES, type Scope } from '../wire/roles.ts'
 import type { KeyRing, KeyUse } from './key-ring.ts'
+import { type Person, selectRole } from './people/person-rows.ts'
 import { createId, createKeySecret, hashSecret, visiblePrefix } from './secret.ts'
 
 const KEYS_MAX = 10_000
@@ -29,6 +30,13 @@ export interface Key {
   /** Set by a rotation: from then on the key fails. */
   readonly expiresMs: number | null
   readonly revokedMs: number | null
+  /** The person who created it; `id` is null once they have left. Null for keys without one. */
+  readonly creator: KeyCreator | null
+}
+
+export interface KeyCreator {
+  readonly id: string | null
+  readonly email: string
 }
 
 /** The only time the secret is seen. */
@@ -36,20 +44,28 @@ export interface IssuedKey extends Key {
   readonly secret: string
 }
 
-/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
+/**
+ * All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. `of` limits a call to the keys that this person
+ * created.
+ */
 export interface Keys {
   /** Newest first, with those that ended in the last 30 days. */
-  list(account: string): Promise<Key[]>
+  list(account: string, of?: string): Promise<Key[]>
   /** The scopes of one key; empty when the account has no such key. */
   scopesOf(account: string, id: string): Promise<readonly Scope[]>
+  /** Null for a key without one, and for one of no account. */
+  creatorOf(account: string, id: string): Promise<KeyCreator | null>
   /** For use inside a `write`; the key works once `admit` is called with the result. */
-  insert(account: string, name: string, scopes: readonly Scope[]): Script<IssuedKey>
+  insert(account: string, name: string, scopes: readonly Scope[], creator?: Person): Script<IssuedKey>
   admit(account: string, key: IssuedKey): void
-  create(account: string, name: string, scopes: readonly Scope[]): Promise<IssuedKey>
+  /** Throws Problem `role_missing` when the creator is no member any more, or a viewer. */
+  create(account: string, name: string, scopes: readonly Scope[], creator?: Person): Promise<IssuedKey>
   /** A new key with the same name and scopes; the old one lasts `overlapS` more seconds, at most to the end it already had. Throws Problem `not_found`. */
-  rotate(account: string, id: string, overlapS: number): Promise<IssuedKey>
+  rotate(account: string, id: string, overlapS: number, of?: string): Promise<IssuedKey>
   /** From the next look-up on the key fails. A key that has ended stays as it is. Throws Problem `not_found`. */
-  revoke(account: string, id: string): Promise<void>
+  revoke(account: string, id: string, of?: string): Promise<void>
+  /** The key counts as created by `heir`, an owner, from now on. Throws Problem `not_found` or `role_missing`. */
+  take(account: string, id: string, heir: Person): Promise<Key>
   /** Forgets the keys of an account whose rows are gone. */
   dropAccount(account: string): void
   /** Writes down when keys were last used, and now and then removes those that ended too long ago to be listed. */
@@ -66,6 +82,9 @@ interface Row {
   may_read: number
   may_ping: number
   may_manage: number
+  creator: string | null
+  creator_email: string | null
+  is_capped: number
   created_ms: number
   last_used_ms: number | null
   expires_ms: number | null
@@ -79,7 +98,12 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   let forgottenMs = Number.NEGATIVE_INFINITY
 
-  function* insert(account: string, name: string, scopes: readonly Scope[]): Script<IssuedKey> {
+  function* insert(
+    account: string,
+    name: string,
+    scopes: readonly Scope[],
+    creator: KeyCreator | null = null,
+  ): Script<IssuedKey> {
     const counted = yield* get<{ n: number }>('SELECT count(*) n FROM api_key WHERE account = $1', account)
     if (counted!.n >= KEYS_MAX) {
       const detail = `An account has at most ${KEYS_MAX} keys, those that ended in the last 30 days included.`
@@ -95,10 +119,12 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       lastUsedMs: null,
       expiresMs: null,
       revokedMs: null,
+      creator,
       secret,
     }
     yield* run(
-      'INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      `INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms, creator, creator_email)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
       key.id,
       account,
       name,
@@ -109,19 +135,22 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       Number(scopes.includes('ping')),
       Number(scopes.includes('manage')),
       key.createdMs,
+      creator?.id ?? null,
+      creator?.email ?? null,
     )
     return key
   }
 
-  function admit(account: string, { id, scopes, secret }: IssuedKey): void {
+  function admit(account: string, { id, scopes, secret }: IssuedKey, is_capped = 0): void {
     const may = (scope: Scope) => Number(scopes.includes(scope))
     const allowed = { may_write: may('write'), may_read: may('read'), may_ping: may('ping'), may_manage: may('manage') }
-    ring.set({ id, account, hash: hashSecret(secret), ...allowed, expires_ms: null })
+    ring.set({ id, account, hash: hashSecret(secret), ...allowed, is_capped, expires_ms: null })
   }
 
-  function* find(account: string, id: string): Script<Row> {
+  function* find(account: string, id: string, of?: string): Script<Row> {
     const row = yield* get<Row>('SELECT * FROM api_key WHERE account = $1 AND id = $2', account, id)
-    if (row === undefined) throw new Problem('not_found', 'The account has no key with this id.')
+    if (row === undefined || (of !== undefined && row.creator !== of))
+      throw new Problem('not_found', 'The account has no key with this id.')
     return row
   }
 
@@ -135,7 +164,7 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
   }
 
   return {
-    async list(account) {
+    async list(account, of) {
       const used = new Map(ring.uses().map(({ keyId, lastUsedMs }) => [keyId, lastUsedMs]))
       const rows = await database.read(() =>
         all<Row>(
@@ -144,42 +173,68 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
           nowMs() - ENDED_LISTED_MS,
         ),
       )
-      return rows.map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
+      const listed = of === undefined ? rows : rows.filter(({ creator }) => creator === of)
+      return listed.map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
     },
     async scopesOf(account, id) {
       const find = 'SELECT * FROM api_key WHERE account = $1 AND id = $2'
       const row = await database.read(() => get<Row>(find, account, id))
       return row === undefined ? [] : toKey(row).scopes
     },
+    async creatorOf(account, id) {
+      const find = 'SELECT * FROM api_key WHERE account = $1 AND id = $2'
+      const row = await database.read(() => get<Row>(find, account, id))
+      return row === undefined ? null : creatorOf(row)
+    },
     insert,
     admit,
-    async create(account, name, scopes) {
-      const key = await database.write(() => insert(account, name, scopes))
+    async create(account, name, scopes, creator) {
+      const key = await database.write(function* () {
+        if (creator !== undefined) {
+          const role = yield* selectRole({ account, person: creator.id })
+          if (role === undefined || role === 'viewer') throw new Problem('role_missing', 'A viewer creates no keys.')
+        }
+        return yield* insert(account, name, scopes, creator)
+      })
       admit(account, key)
       return key
     },
-    async rotate(account, id, overlapS) {
+    async rotate(account, id, overlapS, of) {
       const now = nowMs()
       const { key, old } = await database.write(function* () {
-        const old = yield* find(account, id)
+        const old = yield* find(account, id, of)
         if (old.revoked_ms !== null || (old.expires_ms ?? now + 1) <= now) {
           throw new Problem('not_found', 'The key has ended already; make a new one instead.')
         }
         old.expires_ms = Math.min(now + overlapS * 1000, old.expires_ms ?? Number.POSITIVE_INFINITY)
         yield* run('UPDATE api_key SET expires_ms = $1 WHERE id = $2', old.expires_ms, id)
-        return { old, key: yield* insert(account, old.name, toKey(old).scopes) }
+        const key = yield* insert(account, old.name, toKey(old).scopes, creatorOf(old))
+        yield* run('UPDATE api_key SET is_capped = $1 WHERE id = $2', old.is_capped, key.id)
+        return { old, key }
       })
-      admit(account, key)
+      admit(account, key, old.is_capped)
       ring.set(old)
       return key
     },
-    async revoke(account, id) {
+    async revoke(account, id, of) {
       const { hash } = await database.write(function* () {
-        const row = yield* find(account, id)
+        const row = yield* find(account, id, of)
         yield* run('UPDATE api_key SET revoked_ms = coalesce(revoked_ms, $1) WHERE id = $2', nowMs(), id)
         return row
       })
       ring.delete(hash)
+    },
+    async take(account, id, heir) {
+      const row = await database.write(function* () {
+        if ((yield* selectRole({ account, person: heir.id })) !== 'owner')
+          throw new Problem('role_missing', 'Only an owner takes keys over.')
+        const row = yield* find(account, id)
+        const take = 'UPDATE api_key SET creator = $1, creator_email = $2, is_capped = 0 WHERE id = $3'
+        yield* run(take, heir.id, heir.email, id)
+        return { ...row, creator: heir.id, creator_email: heir.email, is_capped: 0 }
+      })
+      if (row.revoked_ms === null) ring.set(row)
+      return toKey(row)
     },
     dropAccount: ring.dropAccount,
     async flush() {
@@ -212,4 +267,8 @@ const toKey = (row: Row): Key => ({
   lastUsedMs: row.last_used_ms,
   expiresMs: row.expires_ms,
   revokedMs: row.revoked_ms,
+  creator: creatorOf(row),
 })
+
+const creatorOf = ({ creator, creator_email }: Row): KeyCreator | null =>
+  creator_email === null ? null : { id: creator, email: creator_email }

@@ -52,7 +52,7 @@ export function checksum(body: string): string {
 export const createSessionToken = (): string => randomText(BASE62, 43)
 
 /** `acc_` and 16 characters that need no quoting in any store, URL or shell. */
-export const createId = (kind: 'acc' | 'key' | 'ses'): string => `${kind}_${randomText(BASE36, 16)}`
+export const createId = (kind: 'acc' | 'key' | 'ses' | 'per' | 'inv'): string => `${kind}_${randomText(BASE36, 16)}`
 
 /** 20 characters, 100 bits, in groups that can be read out. */
 export const createSetupCode = (): string => randomText(READABLE, 20).replace(/(?<=.)(?=(.{4})+$)/g, '-')

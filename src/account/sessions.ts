@@ -1,10 +1,12 @@
-// Sessions of people who signed in: a random token in a cookie, its SHA-256 here. They live in the database alone, so they outlast a restart,
-// hold at every node, and a revoked one is gone at once. `seen` is written at most once a minute, so that reading pages does not write; while
+// Sessions of people who signed in: a random token in a cookie, its SHA-256 here. Each shows one account of its person. They live in the
+// database alone, so they outlast a restart, hold at every node, and a revoked one is gone at once; the role is read with each request. `seen` is written at most once a minute, so that reading pages does not write; while
 // the database accepts no write it is not written at all, and reading continues.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
+import type { Role } from '../wire/roles.ts'
+import { type Seat, selectRole } from './people/person-rows.ts'
 import { createId, createSessionToken, hashSecret } from './secret.ts'
 
 const DAY_MS = 86_400_000
@@ -16,9 +18,26 @@ const USER_AGENT_MAX = 300
 /** PostgreSQL has no LIMIT -1, and SQLite no OFFSET without a LIMIT. */
 const MANY = 1_000_000
 
-export interface FoundSession {
+export interface FoundSession extends Seat {
   readonly id: string
-  readonly account: string
+  readonly email: string
+  /** The person's current role in the account. */
+  readonly role: Role
+  readonly proof: SessionProof
+  /** ms since the epoch. */
+  readonly createdMs: number
+}
+
+/** How the person signed in. */
+export type SessionProof = 'password' | 'oidc'
+
+export interface NewSession extends Seat {
+  readonly userAgent: string
+  /** The session ends, so that a sign-in always changes the token. */
+  readonly oldToken?: string | undefined
+  readonly proof?: SessionProof
+  /** ms since the epoch; absent: by age and use alone. */
+  readonly endsMs?: number
 }
 
 /** Times are ms since the epoch. */
@@ -33,25 +52,34 @@ export interface Session {
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
 export interface Sessions {
   find(token: string): Promise<FoundSession | undefined>
-  /** Ends the session of `oldToken`, so that a sign-in always changes the token. The account's oldest beyond 100 end too. */
-  create(account: string, userAgent: string, oldToken?: string): Promise<string>
-  /** Most recently seen first. */
-  list(account: string): Promise<Session[]>
+  /** The token. The person's oldest sessions beyond 100 end. */
+  create(session: NewSession): Promise<string>
+  /** The session shows another account of its person from now on. Throws Problem `not_found`. */
+  enter(id: string, seat: Seat): Promise<void>
+  /** Those of a person, most recently seen first. */
+  list(person: string): Promise<Session[]>
   /** Throws Problem `not_found`. */
-  revoke(account: string, id: string): Promise<void>
-  /** Ends all sessions of an account but one. For use inside a `write`. */
-  revokeOthers(account: string, keepId?: string): Script<void>
+  revoke(person: string, id: string): Promise<void>
+  /** Ends all sessions of a person but one. For use inside a `write`. */
+  revokeOthers(person: string, keepId?: string): Script<void>
 }
 
 interface Row {
   id: string
   account: string
+  person: string
+  email: string
+  role: Role
+  proof: SessionProof
   user_agent: string
   created_ms: number
   seen_ms: number
+  ends_ms: number | null
 }
 
-const LIVE = 'seen_ms > $2 AND created_ms > $3'
+const LIVE = 'session.seen_ms > $2 AND session.created_ms > $3 AND coalesce(session.ends_ms > $4, true)'
+/** Sessions with this mark are unknown to nodes of the version before, which know no roles. */
+const markedHash = (token: string) => `person:${hashSecret(token)}`
 
 export function createSessions(database: SqlDatabase, clock: Clock, log: Logger): Sessions {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
@@ -72,51 +100,73 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       const now = nowMs()
       const row = await database.read(() =>
         get<Row>(
-          `SELECT * FROM session WHERE hash = $1 AND ${LIVE}`,
+          `SELECT session.*, membership.role, person.email FROM session
+           JOIN membership ON membership.account = session.account AND membership.person = session.person
+           JOIN person ON person.id = session.person WHERE hash IN ($1, 'person:' || $1) AND ${LIVE}`,
           hashSecret(token),
           now - SESSION_IDLE_MS,
           now - SESSION_MAX_MS,
+          now,
         ),
       )
       if (row === undefined) return undefined
       if (now - row.seen_ms >= SEEN_EVERY_MS) await tryTouch(row.id, now)
-      return { id: row.id, account: row.account }
+      const { id, account, person, email, role, proof, created_ms } = row
+      return { id, account, person, email, role, proof, createdMs: created_ms }
     },
-    async create(account, userAgent, oldToken) {
+    async create({ account, person, userAgent, oldToken, proof = 'password', endsMs }) {
       const token = createSessionToken()
       const now = nowMs()
       await database.write(function* () {
-        if (oldToken !== undefined) yield* run('DELETE FROM session WHERE hash = $1', hashSecret(oldToken))
+        if (oldToken !== undefined)
+          yield* run('DELETE FROM session WHERE hash IN ($1, $2)', hashSecret(oldToken), markedHash(oldToken))
         yield* run(
-          'DELETE FROM session WHERE seen_ms <= $1 OR created_ms <= $2',
+          'DELETE FROM session WHERE seen_ms <= $1 OR created_ms <= $2 OR ends_ms <= $3',
           now - SESSION_IDLE_MS,
           now - SESSION_MAX_MS,
+          now,
         )
+        // the person may have been removed since the proof
+        if ((yield* selectRole({ account, person })) === undefined)
+          throw new Problem('credentials_invalid', 'You are no longer a member of the account. Sign in again.')
         yield* run(
-          'INSERT INTO session (id, account, hash, user_agent, created_ms, seen_ms) VALUES ($1, $2, $3, $4, $5, $6)',
+          `INSERT INTO session (id, account, person, hash, user_agent, created_ms, seen_ms, ends_ms, proof)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
           createId('ses'),
           account,
-          hashSecret(token),
+          person,
+          markedHash(token),
           userAgent.toWellFormed().replaceAll('\0', '').slice(0, USER_AGENT_MAX),
           now,
           now,
+          endsMs ?? null,
+          proof,
         )
         yield* run(
-          `DELETE FROM session WHERE id IN (SELECT id FROM session WHERE account = $1
+          `DELETE FROM session WHERE id IN (SELECT id FROM session WHERE person = $1
            ORDER BY created_ms DESC, rowid DESC LIMIT ${MANY} OFFSET ${SESSIONS_MAX})`,
-          account,
+          person,
         )
       })
       return token
     },
-    async list(account) {
+    async enter(id, { account, person }) {
+      await database.write(function* () {
+        if ((yield* selectRole({ account, person })) === undefined)
+          throw new Problem('not_found', 'You are a member of no account with this id.')
+        yield* run('UPDATE session SET account = $1 WHERE id = $2 AND person = $3', account, id, person)
+        yield* run('UPDATE person SET last_account = $1 WHERE id = $2', account, person)
+      })
+    },
+    async list(person) {
       const now = nowMs()
       const rows = await database.read(() =>
         all<Row>(
-          `SELECT * FROM session WHERE account = $1 AND ${LIVE} ORDER BY seen_ms DESC, rowid DESC`,
-          account,
+          `SELECT * FROM session WHERE person = $1 AND ${LIVE} ORDER BY seen_ms DESC, rowid DESC`,
+          person,
           now - SESSION_IDLE_MS,
           now - SESSION_MAX_MS,
+          now,
         ),
       )
       return rows.map((row) => ({
@@ -124,15 +174,19 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         userAgent: row.user_agent,
         createdMs: row.created_ms,
         seenMs: row.seen_ms,
-        expiresMs: Math.min(row.seen_ms + SESSION_IDLE_MS, row.created_ms + SESSION_MAX_MS),
+        expiresMs: Math.min(
+          row.seen_ms + SESSION_IDLE_MS,
+          row.created_ms + SESSION_MAX_MS,
+          row.ends_ms ?? Number.POSITIVE_INFINITY,
+        ),
       }))
     },
-    async revoke(account, id) {
-      const changes = await database.write(() => run('DELETE FROM session WHERE account = $1 AND id = $2', account, id))
-      if (changes === 0) throw new Problem('not_found', 'The account has no session with this id.')
+    async revoke(person, id) {
+      const changes = await database.write(() => run('DELETE FROM session WHERE person = $1 AND id = $2', person, id))
+      if (changes === 0) throw new Problem('not_found', 'You have no session with this id.')
     },
-    *revokeOthers(account, keepId = '') {
-      yield* run('DELETE FROM session WHERE account = $1 AND id <> $2', account, keepId)
+    *revokeOthers(person, keepId = '') {
+      yield* run('DELETE FROM session WHERE person = $1 AND id <> $2', person, keepId)
     },
   }
 }

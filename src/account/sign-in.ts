@@ -8,7 +8,6 @@ import { Problem } from '../problem.ts'
 import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
 import { normalizeEmail } from './credentials.ts'
 import type { Passwords } from './passwords.ts'
-import { createSessionToken, hashSecret } from './secret.ts'
 
 const WINDOW_S = 15 * 60
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 10
@@ -20,7 +19,7 @@ const MAX_ENTRIES = 10_000
 export type Attempt = {
   readonly email: string
   readonly password: string
-  /** The hash of the account's password; undefined = no such account. */
+  /** The hash of the person's password; undefined = no such person, or one without a password. */
   hash(normalEmail: string): string | undefined | Promise<string | undefined>
 } & (
   | {
@@ -70,33 +69,5 @@ export function createProvePassword(clock: Clock, passwords: Passwords): ProvePa
       throw new Problem('credentials_invalid', 'No account has this e-mail address and password.')
     }
     forgive()
-  }
-}
-
-// Links that set a new password: each is good once, for 30 minutes. Only hashes are kept, in memory: a restart ends them.
-const VALID_US = 30 * 60e6
-const MAX_TOKENS = 10_000
-
-export interface ResetTokens {
-  issue(email: string): string
-  /** The address it was issued for; undefined when it is unknown, used or too old. */
-  redeem(token: string): string | undefined
-}
-
-export function createResetTokens(clock: Clock): ResetTokens {
-  const issued = new Map<string, { readonly email: string; readonly endsUs: number }>()
-  return {
-    issue(email) {
-      const token = createSessionToken()
-      issued.set(hashSecret(token), { email, endsUs: clock.monotonicUs() + VALID_US })
-      if (issued.size > MAX_TOKENS) issued.delete(issued.keys().next().value!)
-      return token
-    },
-    redeem(token) {
-      const hash = hashSecret(token)
-      const found = issued.get(hash)
-      issued.delete(hash)
-      return found !== undefined && clock.monotonicUs() < found.endsUs ? found.email : undefined
-    },
   }
 }

@@ -1,5 +1,6 @@
 // `stint account …`: create an account, sign in and out. The key of a new account is all that standard output gets, for scripts.
-import type { NewAccount, SignedIn } from '../wire/accounts.ts'
+import type { NewAccount } from '../wire/accounts.ts'
+import type { Session } from '../wire/sessions.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
@@ -57,7 +58,7 @@ export function register(program: Program, io: Io): void {
       const { api, config, keep } = open(io)
       const password = await askPassword(io, options, 'Password', false)
       const { body, sessionToken } = await api.ask('POST', '/api/session', { email: options.email, password })
-      const { email } = (body as SignedIn).account
+      const { email } = (body as Session).account
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)
     })

@@ -50,7 +50,7 @@ async function resetInFile(dataDir: string, path: string, email: string, passwor
   try {
     const log = createLog({ level: 'silent', pretty: false })
     const accounts = openAccounts({ path, clock: systemClock, log, signup: 'closed' })
-    await accounts.resetPassword(email, password).finally(accounts.close)
+    await accounts.people.resetPassword({ email }, password).finally(accounts.close)
   } finally {
     lock.release()
   }
@@ -70,7 +70,7 @@ async function resetShared(env: Io['env'], email: string, password: string): Pro
   try {
     const replicaPath = join(dir, 'known-keys.sqlite')
     const accounts = await openSharedAccounts({ url, replicaPath, clock: systemClock, log, signup: 'closed' })
-    await accounts.resetPassword(email, password).finally(accounts.close)
+    await accounts.people.resetPassword({ email }, password).finally(accounts.close)
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

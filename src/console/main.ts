@@ -1,7 +1,8 @@
 // The console's entry point in the browser: shows sign-in, or the pages for the signed-in account.
 import { systemClock } from '../clock.ts'
-import type { Account, SignedIn, SignUpState } from '../wire/accounts.ts'
+import type { Account, SignUpState } from '../wire/accounts.ts'
 import type { IssuedKey } from '../wire/keys.ts'
+import type { Session } from '../wire/sessions.ts'
 import { openHomePage } from './home/home-page.ts'
 import { createAskWeekBefore } from './home/week-feed.ts'
 import { createApi } from './kit/api.ts'
@@ -62,7 +63,7 @@ async function showDoor(note?: string): Promise<void> {
   try {
     const state = await api.get<SignUpState>('api/sign-up')
     if (state.signed_in) {
-      const { account } = await api.get<SignedIn>('api/session')
+      const { account } = await api.get<Session>('api/session')
       return enter(account)
     }
     const door = openDoor({ api, state, note, enter, setTitle })

@@ -6,8 +6,12 @@ import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { MAX_BODY_BYTES } from '../wire/events.ts'
-import { type AccountRoutesDeps, accountRoutes } from './accounts/account-routes.ts'
+import { accountRoutes } from './accounts/account-routes.ts'
+import { auditRoutes } from './accounts/audit-routes.ts'
+import { keyRoutes } from './accounts/key-routes.ts'
+import { peopleRoutes } from './accounts/people-routes.ts'
 import { type ResetRoutesDeps, resetRoutes } from './accounts/reset-routes.ts'
+import { type AccountRoutesDeps, createNoteDone } from './accounts/session-answers.ts'
 import { problemResponse } from './answers.ts'
 import { swaggerRoutes } from './docs/swagger-routes.ts'
 import { createAllowedMethods, createLogTrouble, errorToProblem } from './error-to-problem.ts'
@@ -22,7 +26,7 @@ import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-rout
 import { type HealthDeps, healthRoute, type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
 import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.ts'
 import { pingRoutes } from './ping/ping-routes.ts'
-import { type AuthorizeDeps, authorize, findRequestKey } from './questions/authorize.ts'
+import { type AuthorizeDeps, createAuthorize } from './questions/authorize.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 import { watchRoutes } from './watches/watch-routes.ts'
@@ -84,13 +88,9 @@ export function createApp(deps: AppDeps) {
     ...others,
     ...(rateLimitHeaders && { readLimit: { limit: readLimit, headers: rateLimitHeaders } }),
   }
-  const accountOf = (request: Request) => authorize(request, asking, 'read')
-  const whoOf = async (request: Request) => {
-    const key = findRequestKey(request, asking)
-    if (key !== undefined) return `key ${key.keyId}`
-    const session = await deps.findSession(request)
-    return (session && (await deps.accounts.accounts.get(session.account))?.email) ?? 'an unknown person'
-  }
+  const authorize = createAuthorize(asking)
+  const people = { ...deps.accounts, authorize }
+  const noteDone = createNoteDone(deps.accounts)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
@@ -144,19 +144,15 @@ export function createApp(deps: AppDeps) {
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
-    .use(accountRoutes({ ...deps.accounts, findKey: (request) => findRequestKey(request, asking) }))
+    .use(accountRoutes(people))
+    .use(keyRoutes(people))
+    .use(peopleRoutes(people))
+    .use(auditRoutes(people))
     .use(resetRoutes({ ...deps.reset, log }))
-    .use(watchRoutes({ watch: deps.watch, accountOf: (request) => authorize(request, asking, 'manage'), whoOf }))
-    .use(questionRoutes({ accountOf, questions: deps.questions }))
-    .use(
-      deadLetterRoutes({
-        authorize: (request, scope) => authorize(request, asking, scope),
-        isOperator: deps.health.accounts.isOperator,
-        nowNs: deps.nowNs,
-        dead: deps.dead,
-      }),
-    )
-    .use(healthRoute({ accountOf, health: deps.health }))
+    .use(watchRoutes({ watch: deps.watch, authorize, noteDone }))
+    .use(questionRoutes({ authorize, questions: deps.questions }))
+    .use(deadLetterRoutes({ authorize, noteDone, nowNs: deps.nowNs, dead: deps.dead }))
+    .use(healthRoute({ authorize, health: deps.health }))
     .use(opsRoutes(deps))
     .use(consoleRoutes(deps))
   if (rateLimitHeaders !== undefined) app.wrap(rateLimitHeaders.wrap as unknown as Wrapper)

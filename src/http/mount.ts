@@ -1,4 +1,5 @@
-// Mounts a route of src/wire: who may ask, its description, and an answer with the status and the type that the route declares.
+// Mounts a route of src/wire: who may ask, its description, an answer with the status and the type that the route declares, and its entry in the
+// audit log.
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Elysia } from 'elysia'
 import type { Route } from '../wire/route.ts'
@@ -11,9 +12,19 @@ type NamesOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never
 
-interface Asked<R extends Route> {
+/** For the audit log: what was done to which thing. */
+export interface Noted {
+  /** An id or an e-mail address; without it the id in the path, or in the answer. */
+  target?: string
+  detail?: string
+}
+
+interface Asked<R extends Route, Asker> {
   readonly request: Request
   readonly params: Readonly<Record<NamesOf<R['path']>, string>>
+  /** Judges once more: a session may have ended, or a role changed, while the body arrived. */
+  again(): Promise<Asker>
+  readonly noted: Noted
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: the handler of a 204 returns nothing
@@ -21,18 +32,41 @@ type BodyOf<Answer> = Answer extends { readonly body: { readonly schema: infer S
 /** The body of the route's answer, nothing for 204, or a whole Response. */
 type AnswerTo<R extends Route> = BodyOf<R['answers'][keyof R['answers']]> | Response
 
-/** Adds routes to `app`, each with its handler. `judge` runs first and throws a Problem when the request may not ask; what it returns is handed on. */
+/** Throws a Problem when the request may not ask; what it returns is handed on. */
+type Judge<Asker> = (request: Request, route: Route, isAgain?: boolean) => Asker | Promise<Asker>
+
+/** Writes down what was done, after it was done. Never throws. */
+export type NoteDone<Asker> = (
+  asker: Asker,
+  done: Noted & { readonly action: NonNullable<Route['audit']>; readonly request: Request },
+) => Promise<void>
+
+/** Adds routes to `app`, each with its handler. */
 export const createMount =
-  <Asker>(app: Elysia, judge: (request: Request) => Asker | Promise<Asker>) =>
+  <Asker>(app: Elysia, judge: Judge<Asker>, noteDone?: NoteDone<Asker>) =>
   <const R extends Route>(
     route: R,
-    handle: (asker: Asker, asked: Asked<R>) => AnswerTo<R> | Promise<AnswerTo<R>>,
+    handle: (asker: Asker, asked: Asked<R, Asker>) => AnswerTo<R> | Promise<AnswerTo<R>>,
   ): void => {
     const status = Number(Object.keys(route.answers)[0])
-    const answer = async ({ request, params }: { request: Request; params: object }) => {
-      const body = await handle(await judge(request), { request, params: params as Asked<R>['params'] })
+    const answer = async ({ request, params = {} }: { request: Request; params?: Record<string, string> }) => {
+      const noted: Noted = {}
+      const again = async () => judge(request, route, true)
+      const asker = await judge(request, route)
+      const body = await handle(asker, { request, params: params as Asked<R, Asker>['params'], again, noted })
+      if (route.audit !== undefined && noteDone !== undefined) {
+        const target = noted.target ?? params.id ?? idIn(body)
+        await noteDone(asker, { ...noted, ...(target !== undefined && { target }), action: route.audit, request })
+      }
       if (body instanceof Response) return body
       return body === undefined ? emptyAnswer() : jsonAnswer(body as object, status)
     }
     app.route(route.method, route.path, answer, describeRoute(route) as never)
   }
+
+/** The id of what a body such as `{key: {id, …}}` holds. */
+function idIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const [first] = Object.values(body) as ({ id?: unknown } | undefined)[]
+  return typeof first?.id === 'string' ? first.id : undefined
+}

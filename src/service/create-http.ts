@@ -1,10 +1,8 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
 import { createAttemptLimiter } from '../account/attempt-limiter.ts'
-import { createResetTokens } from '../account/sign-in.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import type { Destination, Event } from '../event/event.ts'
 import { turnOf } from '../event/stamp-clock.ts'
-import { createFindSession } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
@@ -32,12 +30,20 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
   const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
   const isOwnHost = createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0)
+  const audit = createAudit(rooms)
+  async function auditReset(email: string, request: Request): Promise<void> {
+    const person = await accounts.people.find(email)
+    const account = person && (await accounts.people.landing(person.id)).account
+    await audit('password_reset', { ...(account && { account }), actor: email, address: addressOf(request) })
+  }
   return createApp({
     log,
     keyHeader,
     keyInvalid,
     findKey: accounts.findKey,
-    findSession: createFindSession(accounts.sessions.find, isOwnHost),
+    findSession: accounts.sessions.find,
+    isOperator: accounts.isOperator,
+    isOwnHost,
     ...(config.rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
     readLimit: createRateLimit(clock, READS_PER_SECOND),
     hasTls: config.tls !== undefined,
@@ -55,11 +61,10 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       accounts,
       addressOf,
       isOwnHost,
+      nowMs: () => Math.floor(clock.wallUs() / 1000),
+      ...linksOf(rooms),
       isSecure: (request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy),
-      audit(action, fields) {
-        metrics.accountActions.labels(action).inc()
-        log.info({ action, ...fields }, 'audit')
-      },
+      audit,
       onDeleted: (account) => {
         void rooms.eraseAccounts.step()
         rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
@@ -67,7 +72,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     questions: measureQuestions(rooms),
     watch: rooms.watches,
-    reset: resetOf(rooms, { addressOf, isOwnHost }),
+    reset: resetOf(rooms, { addressOf, isOwnHost, audit: auditReset }),
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
@@ -83,7 +88,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       sinks: rooms.stores.sinks,
       shippers: rooms.shippers,
       deadLetters,
-      accounts,
       watches: rooms.watches.stats,
       version: VERSION,
       node: config.nodeId,
@@ -98,20 +102,62 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   })
 }
 
-const RESETS = { limit: 10, windowS: 3600, maxEntries: 10_000 }
+/** Counted, logged, and written into the audit log of the account; what was done stays done when that fails. */
+function createAudit({ metrics, log, accounts }: Rooms): AppDeps['accounts']['audit'] {
+  return async (action, fields) => {
+    metrics.accountActions.labels(action).inc()
+    log.info({ action, ...fields }, 'audit')
+    const { account, actor = null, key = null, target = null, detail = null, address } = fields
+    if (account === undefined) return
+    await accounts.audit
+      .note({ account, action, actor, key, target, detail, address })
+      .catch((err: unknown) => log.error({ err, action, ...fields }, 'the audit log could not be written'))
+  }
+}
 
-function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isOwnHost'>): AppDeps['reset'] {
+const RESETS = { limit: 10, windowS: 3600, maxEntries: 10_000 }
+const LINKS = { limit: 30, windowS: 3600, maxEntries: 10_000 }
+
+/** Invitations: how they are limited and mailed. */
+function linksOf({ config, clock, log, watches }: Rooms) {
+  const { mailer } = watches
+  const mailInvitation: AppDeps['accounts']['mailInvitation'] = async (to, { by, account, url }) => {
+    const text = `${by} invites you to the account ${oneLine(account)} on Stint.\n\nTo accept within 7 days, open this link:\n${url}\n\nIf you do not know ${by}, ignore this e-mail.`
+    await mailer!.send({
+      to,
+      subject: '[Stint] Invitation',
+      text,
+      html: toHtml(text, url),
+      id: `invitation-${clock.wallUs()}`,
+    })
+  }
+  return {
+    linkLimiter: createAttemptLimiter({ clock, ...LINKS }),
+    publicUrl: () => config.publicUrl ?? localUrl(config),
+    ...(mailer && { mailInvitation }),
+    mailFailed: (err: unknown) => log.warn({ err }, 'an invitation could not be mailed'),
+  }
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+const toHtml = (text: string, url: string): string =>
+  escapeHtml(text)
+    .replace(escapeHtml(url), (link) => `<a href="${link}">${link}</a>`)
+    .replaceAll('\n', '<br>')
+
+function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isOwnHost' | 'audit'>): AppDeps['reset'] {
   const { config, clock, accounts, watches } = rooms
   const { mailer } = watches
   return {
     accounts,
-    tokens: createResetTokens(clock),
     limiter: createAttemptLimiter({ clock, ...RESETS }),
     send:
       mailer &&
       (async (to, url) => {
         const text = `Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this link:\n${url}\n\nOtherwise ignore this e-mail: your password stays as it is.`
-        const html = text.replace(url, `<a href="${url}">${url}</a>`).replaceAll('\n', '<br>')
+        const html = toHtml(text, url)
         await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })
       }),
     publicUrl: () => config.publicUrl ?? localUrl(config),

@@ -1,11 +1,11 @@
 // Reports to the operator: metrics, the lead of the clock, how to create the first account.
 import { statfs } from 'node:fs/promises'
 import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
-import { AUDIT_ACTIONS } from '../http/accounts/account-routes.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
 import { readVersion } from '../version.ts'
+import { AUDIT_ACTIONS } from '../wire/audit-actions.ts'
 import { CHANNEL_KINDS } from '../wire/channels.ts'
 import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 import { EXPORT_TRACES } from '../wire/other-protocols.ts'

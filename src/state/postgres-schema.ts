@@ -2,6 +2,7 @@
 // only added. Columns are those of SQLite (../account/open-accounts.ts, ../watch/storage/migrations.ts), and `changed`:
 // the value of the change counter at the row's last change that other nodes must learn of.
 // Writers hold the counter's row until they commit, so a reader of its value n has seen every change up to n.
+import { PEOPLE_STEP } from './postgres-people.ts'
 
 export const migrations: readonly string[] = [
   `
@@ -212,4 +213,5 @@ export const migrations: readonly string[] = [
   ALTER TABLE watch ADD COLUMN changed TEXT;
   ALTER TABLE watch ADD COLUMN deleted_us BIGINT;
   `,
+  PEOPLE_STEP,
 ]

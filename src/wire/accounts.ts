@@ -1,6 +1,6 @@
-// The account, its password and its sessions.
+// The account and the password. Sessions are in sessions.ts.
 import { type Static, Type } from '@sinclair/typebox'
-import { IssuedKey, NEW_KEY } from './keys.ts'
+import { IssuedKey, NEW_KEY, NOT_PRINTABLE, PRINTABLE } from './keys.ts'
 import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { closed, TimeMs } from './shapes.ts'
@@ -9,24 +9,25 @@ export const PASSWORD_MIN = 8
 export const PASSWORD_MAX = 1024
 const EMAIL_MAX = 254
 /** A bound for texts that are only compared. */
-const GIVEN_MAX = 4096
+export const GIVEN_MAX = 4096
 
 export const Account = Type.Object({
   id: Type.String(),
-  email: Type.String(),
+  email: Type.String({ description: 'The address that made the account.' }),
+  name: Type.String(),
   created_at: TimeMs,
-  operator: Type.Boolean({ description: 'The operator sees the totals of all accounts.' }),
+  operator: Type.Boolean({ description: 'You are an owner of the operator’s account, which sees the totals of all.' }),
 })
 export type Account = Static<typeof Account>
 
-const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, examples: ['ada@example.com'] })
-const NewPassword = Type.String({
+export const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, examples: ['ada@example.com'] })
+export const NewPassword = Type.String({
   format: 'password',
   minLength: PASSWORD_MIN,
   maxLength: PASSWORD_MAX,
   examples: ['correct horse battery staple'],
 })
-const GivenPassword = Type.String({ format: 'password', maxLength: GIVEN_MAX })
+export const GivenPassword = Type.String({ format: 'password', maxLength: GIVEN_MAX })
 
 export const SignUp = closed({
   email: Email,
@@ -41,19 +42,24 @@ export const SignUp = closed({
 })
 export type SignUp = Static<typeof SignUp>
 
-export const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
-
 export const ChangePassword = closed({ current_password: GivenPassword, new_password: NewPassword })
 export type ChangePassword = Static<typeof ChangePassword>
 
-/** Both are optional to the schema, so that a missing password is answered like a wrong one. */
+/** The password is optional to the schema, so that a missing one is answered like a wrong one. */
 export const DeleteAccount = closed({
-  password: Type.Optional(Type.String({ format: 'password', maxLength: GIVEN_MAX, description: 'Required.' })),
+  id: Type.String({ maxLength: GIVEN_MAX, description: 'The id of the account of this session.' }),
+  password: Type.Optional(
+    Type.String({
+      format: 'password',
+      maxLength: GIVEN_MAX,
+      description: 'Required, unless you signed in by the provider at most five minutes ago.',
+    }),
+  ),
   operator: Type.Optional(
     Type.String({
       maxLength: GIVEN_MAX,
       description:
-        'The e-mail address of the account that becomes the operator. Required when the operator deletes its account while there are others.',
+        'The id of the account that becomes the operator, or the e-mail address that made it. Required when the operator deletes its account while there are others.',
     }),
   ),
 })
@@ -68,25 +74,24 @@ export type SignUpState = Static<typeof SignUpState>
 export const NewAccount = Type.Object({ account: Account, key: IssuedKey })
 export type NewAccount = Static<typeof NewAccount>
 
-export const SignedIn = Type.Object({ account: Account })
-export type SignedIn = Static<typeof SignedIn>
-
-export const SessionEntry = Type.Object({
-  id: Type.String(),
-  current: Type.Boolean(),
-  user_agent: Type.String(),
-  created_at: TimeMs,
-  last_seen_at: TimeMs,
-  expires_at: TimeMs,
+export const ChangeAccount = closed({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: PRINTABLE,
+    fault: NOT_PRINTABLE,
+    examples: ['Example Ltd'],
+  }),
 })
-export type SessionEntry = Static<typeof SessionEntry>
 
-export const Sessions = Type.Object({ sessions: Type.Array(SessionEntry) })
-export type Sessions = Static<typeof Sessions>
+export const AccountAnswer = Type.Object({ account: Account })
+export type AccountAnswer = Static<typeof AccountAnswer>
 
-const ACCOUNT: Account = {
+/** An example. */
+export const ACCOUNT: Account = {
   id: 'acc_5k0c2v9d1xw7q3ma',
   email: 'ada@example.com',
+  name: 'Example Ltd',
   created_at: '2026-11-20T21:52:42.171Z',
   operator: true,
 }
@@ -127,9 +132,9 @@ export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
 
 export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
   tag: 'account',
-  access: 'session',
+  access: 'own',
   summary: 'Delete the account with its keys, sessions and data',
-  body: jsonBody(DeleteAccount, { password: 'correct horse battery staple' }),
+  body: jsonBody(DeleteAccount, { id: 'acc_5k0c2v9d1xw7q3ma', password: 'correct horse battery staple' }),
   answers: { 204: { description: 'The account is deleted; its data in the stores follows' } },
   problems: [
     ...SESSION_PROBLEMS,
@@ -141,9 +146,20 @@ export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
   ],
 })
 
+export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
+  tag: 'account',
+  access: 'own',
+  audit: 'account_renamed',
+  summary: 'Rename the account',
+  body: jsonBody(ChangeAccount, { name: 'Example Ltd' }),
+  answers: { 200: json('The account', AccountAnswer, { account: ACCOUNT }) },
+  problems: [...SESSION_PROBLEMS, ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+})
+
 export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
   tag: 'account',
-  access: 'session',
+  access: 'self',
+  audit: 'password_changed',
   summary: 'Change the password; ends all other sessions',
   body: jsonBody(ChangePassword, {
     current_password: 'correct horse battery staple',
@@ -151,68 +167,6 @@ export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
   }),
   answers: { 204: { description: 'The password is changed' } },
   problems: [...SESSION_PROBLEMS, 'password_wrong', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
-})
-
-export const SIGN_IN = defineRoute('POST /api/session', {
-  tag: 'session',
-  access: 'anyone',
-  summary: 'Sign in',
-  body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
-  answers: { 201: json('Signed in; also sets the session cookie', SignedIn, { account: ACCOUNT }) },
-  problems: [
-    'credentials_invalid',
-    'cross_site',
-    'rate_limited',
-    ...BODY_PROBLEMS,
-    ...WRITE_PROBLEMS,
-    'internal',
-    'store_unavailable',
-  ],
-})
-
-export const SHOW_SESSION = defineRoute('GET /api/session', {
-  tag: 'session',
-  access: 'session',
-  summary: 'Show who is signed in',
-  answers: { 200: json('The account of the session', SignedIn, { account: ACCOUNT }) },
-  problems: SESSION_PROBLEMS,
-})
-
-export const SIGN_OUT = defineRoute('DELETE /api/session', {
-  tag: 'session',
-  access: 'session',
-  summary: 'Sign out',
-  answers: { 204: { description: 'The session has ended' } },
-  problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
-})
-
-export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
-  tag: 'session',
-  access: 'session',
-  summary: 'List the sessions of the account',
-  answers: {
-    200: json('Sessions, most recently used first', Sessions, {
-      sessions: [
-        {
-          id: 'ses_1d6k9y3m0uw4r8cx',
-          current: true,
-          user_agent: 'Mozilla/5.0',
-          created_at: '2026-11-20T21:52:42.171Z',
-          last_seen_at: '2026-11-21T06:00:00.004Z',
-          expires_at: '2026-11-28T06:00:00.004Z',
-        },
-      ],
-    }),
-  },
-  problems: SESSION_PROBLEMS,
-})
-
-export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
-  tag: 'session',
-  access: 'session',
-  summary: 'End a session',
-  answers: { 204: { description: 'The session has ended' } },
-  problems: [...SESSION_PROBLEMS, 'not_found', ...WRITE_PROBLEMS],
 })
 
 // A new password by e-mail, where SMTP is set up.

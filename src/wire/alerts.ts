@@ -113,6 +113,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_ALERTS = defineRoute('GET /api/alerts', {
   ...route,
+  access: 'view',
   summary: 'List alerts, newest first',
   parameters: ['limit'],
   ownParameters: {
@@ -134,6 +135,7 @@ const RESOLVED: Alert = {
 
 export const ACKNOWLEDGE_ALERT = defineRoute('POST /api/alerts/:id/ack', {
   ...route,
+  audit: 'alert_acknowledged',
   summary: 'Acknowledge an alert',
   description: 'Silences its reminders and delayed channels. It keeps firing. The first one is kept.',
   answers: { 200: json('The alert', AlertAnswer, { alert: ACKNOWLEDGED }) },
@@ -142,6 +144,7 @@ export const ACKNOWLEDGE_ALERT = defineRoute('POST /api/alerts/:id/ack', {
 
 export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {
   ...route,
+  audit: 'acknowledgement_undone',
   summary: 'Undo the acknowledgement of an alert',
   answers: { 200: json('The alert', AlertAnswer, { alert: ALERT }) },
   problems: CHANGE_PROBLEMS,
@@ -149,6 +152,7 @@ export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {
 
 export const RESOLVE_ALERT = defineRoute('POST /api/alerts/:id/resolve', {
   ...route,
+  audit: 'alert_resolved',
   summary: 'Resolve an alert by hand',
   description: 'It does not fire again for the same due time, run or failure. Its channels are notified.',
   answers: { 200: json('The alert', AlertAnswer, { alert: RESOLVED }) },
@@ -157,6 +161,7 @@ export const RESOLVE_ALERT = defineRoute('POST /api/alerts/:id/resolve', {
 
 export const DISMISS_ALERT = defineRoute('POST /api/alerts/:id/dismiss', {
   ...route,
+  audit: 'alert_resolved',
   summary: 'Resolve an alert by hand (deprecated name)',
   description: 'The same as `POST /api/alerts/:id/resolve`.',
   answers: { 200: json('The alert', AlertAnswer, { alert: RESOLVED }) },

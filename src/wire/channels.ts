@@ -169,6 +169,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_CHANNELS = defineRoute('GET /api/channels', {
   ...route,
+  access: 'view',
   summary: 'List channels',
   answers: { 200: json('The channels, by name', Channels, { channels: [CHANNEL] }) },
   problems: MANAGE_PROBLEMS,
@@ -176,6 +177,7 @@ export const LIST_CHANNELS = defineRoute('GET /api/channels', {
 
 export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
   ...route,
+  audit: 'channel_created',
   summary: 'Create a channel',
   description:
     "`email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; `telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first e-mail is confirmed.",
@@ -190,6 +192,7 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
 
 export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
   ...route,
+  access: 'view',
   summary: 'Show a channel',
   answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
   problems: [...MANAGE_PROBLEMS, 'not_found'],
@@ -197,6 +200,7 @@ export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
 
 export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   ...route,
+  audit: 'channel_changed',
   summary: 'Change a channel',
   description: `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret.`,
   body: jsonBody(ChangeChannel, { delay: '15m', conditions: ['failed', 'late'] }),
@@ -208,6 +212,7 @@ export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
 
 export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
   ...route,
+  audit: 'channel_deleted',
   summary: 'Delete a channel',
   description: 'Watches no longer use it; what was not delivered yet is dropped.',
   answers: { 204: { description: 'It is deleted' } },
@@ -216,6 +221,7 @@ export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
 
 export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
   ...route,
+  audit: 'channel_tested',
   summary: 'Send a test notification',
   answers: { 200: json('It was delivered', TestAnswer, { detail: '204' }) },
   problems: [...CHANGE_PROBLEMS, 'not_found', 'channel_failed'],

@@ -52,6 +52,8 @@ const ACTION_PROBLEMS = [...LOCAL_QUESTION_PROBLEMS, 'operator_only', 'not_found
 
 export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
   ...QUESTION,
+  access: 'repair',
+  audit: 'dead_letter_replayed',
   summary: 'Replay a dead letter',
   description:
     'Puts the event back into its spool. A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
@@ -62,6 +64,8 @@ export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
 
 export const DROP_DEAD_LETTER = defineRoute('DELETE /api/dead/:id', {
   ...QUESTION,
+  access: 'repair',
+  audit: 'dead_letter_deleted',
   summary: 'Delete a dead letter',
   description: 'A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
   parameters: ['all'],
@@ -83,11 +87,13 @@ export type BuriedHeld = Static<typeof BuriedHeld>
 
 export const BURY_HELD = defineRoute('POST /api/dead/held', {
   ...QUESTION,
+  access: 'operate',
+  audit: 'held_events_buried',
   summary: 'Bury what is held back',
   description:
     'Events that a store does not take because of a foreign field type or a broken table are held back and tried again forever. This gives those up that were accepted until now, ' +
-    'of all accounts: they become dead letters with this reason. For the operator; a key needs the scope `write`. It never happens by itself.',
+    'of all accounts: they become dead letters with this reason. For the session of an owner of the operator’s account. It never happens by itself.',
   body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
   answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },
-  problems: [...LOCAL_QUESTION_PROBLEMS, ...BODY_PROBLEMS, 'operator_only'],
+  problems: ['session_invalid', ...LOCAL_QUESTION_PROBLEMS, ...BODY_PROBLEMS],
 })

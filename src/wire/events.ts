@@ -102,7 +102,7 @@ function eventRoute<K extends EventKind>(
 ) {
   return defineRoute(`POST ${pathOf(kind)}`, {
     tag: 'events',
-    access: 'key',
+    access: 'send',
     summary: words.summary,
     description: words.description,
     body: { 'application/json': { schema: EVENT_BODIES[kind], examples: words.examples } },
@@ -191,7 +191,7 @@ const TWO_EVENTS = [
 
 export const SEND_BATCH = defineRoute('POST /v1/batch', {
   tag: 'events',
-  access: 'key',
+  access: 'send',
   summary: 'Send many events at once',
   description:
     `A JSON array of at most ${MAX_BATCH_EVENTS} events, or JSON lines, plain or with content-encoding gzip or zstd; ` +

@@ -1,13 +1,15 @@
 // API keys: what may be done with one, how it is shown, and the routes that create, rotate and revoke it.
 import { type Static, Type } from '@sinclair/typebox'
 import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { SCOPES, type Scope } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 
-export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
-export type Scope = (typeof SCOPES)[number]
-
 const KEY_NAME_MAX = 100
+/** Names that people see: neither empty nor with control characters. */
+export const PRINTABLE =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$'
+export const NOT_PRINTABLE = 'must not be empty, nor contain control characters'
 /** How long an old key may stay valid after a rotation. */
 export const OVERLAP_MAX_S = 30 * 86_400
 
@@ -22,6 +24,12 @@ export const Key = Type.Object({
   last_used_at: orNull(TimeMs),
   expires_at: orNull(TimeMs),
   revoked_at: orNull(TimeMs),
+  creator: orNull(
+    Type.Object({
+      id: orNull(Type.String({ description: 'Null once the person has left the account.' })),
+      email: Type.String(),
+    }),
+  ),
 })
 export type Key = Static<typeof Key>
 
@@ -35,9 +43,8 @@ export const CreateKey = closed({
   name: Type.String({
     minLength: 1,
     maxLength: KEY_NAME_MAX,
-    pattern:
-      '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    fault: 'must not be empty, nor contain control characters',
+    pattern: PRINTABLE,
+    fault: NOT_PRINTABLE,
     description: 'A name to recognise the key by.',
     examples: ['nightly import'],
   }),
@@ -47,7 +54,7 @@ export const CreateKey = closed({
       uniqueItems: true,
       default: ['write'],
       description:
-        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of addresses; `manage` for watches, channels and keys. A key cannot create keys with scopes that it lacks.',
+        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of addresses; `manage` for watches, channels and the keys of its creator. A key cannot create keys with scopes that it lacks, and never may more than its creator.',
     }),
   ),
 })
@@ -77,8 +84,9 @@ const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 
 export const LIST_KEYS = defineRoute('GET /api/keys', {
   tag: 'keys',
-  access: 'manage',
+  access: 'viewKeys',
   summary: 'List the keys, including those that ended in the last 30 days',
+  description: 'Owners see all keys of the account, other members and keys those that they created.',
   answers: {
     200: json('Keys, newest first', Keys, {
       keys: [
@@ -88,6 +96,7 @@ export const LIST_KEYS = defineRoute('GET /api/keys', {
           last_used_at: '2026-11-21T06:00:00.004Z',
           expires_at: null,
           revoked_at: null,
+          creator: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com' },
         },
       ],
     }),
@@ -97,7 +106,8 @@ export const LIST_KEYS = defineRoute('GET /api/keys', {
 
 export const CREATE_KEY = defineRoute('POST /api/keys', {
   tag: 'keys',
-  access: 'manage',
+  access: 'manageKeys',
+  audit: 'key_created',
   summary: 'Create a key',
   body: jsonBody(CreateKey, { name: 'nightly import', scopes: ['write'] }),
   answers: { 201: json('The key; its secret is shown this once', KeyAnswer, { key: NEW_KEY }) },
@@ -106,7 +116,8 @@ export const CREATE_KEY = defineRoute('POST /api/keys', {
 
 export const REVOKE_KEY = defineRoute('DELETE /api/keys/:id', {
   tag: 'keys',
-  access: 'manage',
+  access: 'manageKeys',
+  audit: 'key_revoked',
   summary: 'Revoke a key immediately',
   answers: { 204: { description: 'The key is revoked' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
@@ -114,9 +125,33 @@ export const REVOKE_KEY = defineRoute('DELETE /api/keys/:id', {
 
 export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
   tag: 'keys',
-  access: 'manage',
+  access: 'manageKeys',
+  audit: 'key_rotated',
   summary: 'Replace a key by a new one with the same name and scopes',
   body: jsonBody(RotateKey, { overlap_seconds: 3600 }),
   answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer, { key: NEW_KEY }) },
   problems: [...CHANGE_PROBLEMS, 'not_found', ...BODY_PROBLEMS],
+})
+
+export const OneKey = Type.Object({ key: Key })
+
+export const TAKE_KEY = defineRoute('POST /api/keys/:id/take', {
+  tag: 'keys',
+  access: 'own',
+  audit: 'key_taken',
+  summary: 'Take over the key of another member, or of one who has left',
+  description: 'The key keeps working when its creator leaves.',
+  answers: {
+    200: json('The key', OneKey, {
+      key: {
+        ...SHOWN,
+        created_at: '2026-11-20T21:52:42.171Z',
+        last_used_at: null,
+        expires_at: null,
+        revoked_at: null,
+        creator: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com' },
+      },
+    }),
+  },
+  problems: [...SESSION_PROBLEMS, 'not_found', ...WRITE_PROBLEMS],
 })

@@ -25,7 +25,7 @@ const describe = <const P extends `/${string}`>(
 ) =>
   defineRoute(`POST ${path}` as const, {
     tag: 'events',
-    access: 'key',
+    access: 'send',
     summary,
     description: `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before and after decompression. Of each item the first 1,000 attributes are read. A refusal of protobuf is a google.rpc.Status in protobuf, with the same status code.`,
     body: {

@@ -10,8 +10,10 @@
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
+import type { AuditAction } from './audit-actions.ts'
 import type { ParameterName } from './parameters.ts'
 import { QUESTION_PROBLEMS } from './problem.ts'
+import { ACCESS, type Access, type AccessRule } from './roles.ts'
 
 /** An answer other than a problem. */
 export interface Answer {
@@ -31,8 +33,10 @@ export interface Route {
   /** Parameters of the path as `:name`. */
   readonly path: string
   readonly tag: keyof typeof TAGS
-  /** `manage`: a session, or a key with the scope `manage`. */
-  readonly access: 'anyone' | 'key' | 'session' | 'key or session' | 'manage'
+  /** Who may call it: a row of the table in roles.ts. */
+  readonly access: Access
+  /** What the audit log calls it. */
+  readonly audit?: AuditAction
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly ParameterName[]
@@ -51,6 +55,7 @@ export const TAGS = {
   watches: 'Watches, their alerts, and the channels that are notified',
   account: 'The account; signing up issues the first key',
   session: 'Sign in and out',
+  members: 'Members of the account, their roles, and invitations',
   keys: 'Create, rotate and revoke API keys',
   operations: 'Health and metrics for operators; no key needed',
 } as const
@@ -65,11 +70,21 @@ export function defineRoute<const E extends Endpoint, const R extends Omit<Route
   route: R,
 ): R & { readonly method: MethodOf<E>; readonly path: PathOf<E> } {
   const [method, path] = endpoint.split(' ') as [MethodOf<E>, PathOf<E>]
-  return { ...route, method, path }
+  const all = new Set<ProblemCode | Problem>([...route.problems, ...problemsOf(ACCESS[route.access])])
+  return { ...route, method, path, problems: [...all] }
+}
+
+/** What the check of `access` may refuse with, besides a missing key or session. */
+function problemsOf({ role, operator }: AccessRule): ProblemCode[] {
+  const refusals: ProblemCode[] = []
+  if (role !== null) refusals.push('account_changed')
+  if (role !== null && role !== 'viewer') refusals.push('role_missing')
+  if (operator) refusals.push('operator_only')
+  return refusals
 }
 
 /** A question about the caller's own events. */
-export const QUESTION = { tag: 'questions', access: 'key or session', problems: QUESTION_PROBLEMS } as const
+export const QUESTION = { tag: 'questions', access: 'read', problems: QUESTION_PROBLEMS } as const
 
 /** A JSON body; the example must be of the schema's type. */
 export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>): Readonly<Record<string, RequestBody>> => ({

@@ -159,6 +159,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_WATCHES = defineRoute('GET /api/watches', {
   ...route,
+  access: 'view',
   summary: 'List watches',
   answers: { 200: json('The watches, by name', Watches, { watches: [WATCH] }) },
   problems: MANAGE_PROBLEMS,
@@ -166,6 +167,7 @@ export const LIST_WATCHES = defineRoute('GET /api/watches', {
 
 export const CREATE_WATCH = defineRoute('POST /api/watches', {
   ...route,
+  audit: 'watch_created',
   summary: 'Create a watch',
   body: jsonBody(CreateWatch, {
     name: WATCH.name,
@@ -181,6 +183,7 @@ export const CREATE_WATCH = defineRoute('POST /api/watches', {
 
 export const SHOW_WATCH = defineRoute('GET /api/watches/:id', {
   ...route,
+  access: 'view',
   summary: 'Show a watch',
   answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
   problems: [...MANAGE_PROBLEMS, 'not_found'],
@@ -188,6 +191,7 @@ export const SHOW_WATCH = defineRoute('GET /api/watches/:id', {
 
 export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
   ...route,
+  audit: 'watch_changed',
   summary: 'Change a watch',
   description: 'Only what is named changes; null removes a condition.',
   body: jsonBody(ChangeWatch, { long: '45m', slow: null }),
@@ -197,6 +201,7 @@ export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
 
 export const DELETE_WATCH = defineRoute('DELETE /api/watches/:id', {
   ...route,
+  audit: 'watch_deleted',
   summary: 'Delete a watch and its alerts',
   answers: { 204: { description: 'It is deleted' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],
@@ -204,6 +209,7 @@ export const DELETE_WATCH = defineRoute('DELETE /api/watches/:id', {
 
 export const PUBLISH_BADGE = defineRoute('POST /api/watches/:id/badge', {
   ...route,
+  audit: 'badge_published',
   summary: 'Publish a badge at an address that cannot be guessed',
   description: 'An address that was published before stops working. `.svg` shows the badge, `.json` the state.',
   answers: { 200: json('The watch', WatchAnswer, { watch: { ...WATCH, badge: '/badge/Q7…' } }) },
@@ -212,6 +218,7 @@ export const PUBLISH_BADGE = defineRoute('POST /api/watches/:id/badge', {
 
 export const REVOKE_BADGE = defineRoute('DELETE /api/watches/:id/badge', {
   ...route,
+  audit: 'badge_revoked',
   summary: 'Revoke the badge',
   answers: { 204: { description: 'Its address no longer works' } },
   problems: [...CHANGE_PROBLEMS, 'not_found'],

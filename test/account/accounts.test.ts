@@ -114,17 +114,17 @@ describe.each(databases())('accounts in $database', ({ open }) => {
   describe('sign-in', () => {
     test('accepts the right password with the address in any case', async () => {
       const accounts = await open()
-      const { account } = await accounts.create(ADA)
-      expect(await accounts.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(account)
+      const { seat } = await accounts.create(ADA)
+      expect(await accounts.people.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(seat)
       await accounts.close()
     })
 
     test('answers a wrong password and an unknown address alike', async () => {
       const accounts = await open()
       await accounts.create(ADA)
-      const wrong = await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
-      const unknown = await problemOf(() => accounts.signIn(BOB))
-      const nonsense = await problemOf(() => accounts.signIn({ ...ADA, email: "' OR 1=1 --" }))
+      const wrong = await problemOf(() => accounts.people.signIn({ ...ADA, password: 'wrong' }))
+      const unknown = await problemOf(() => accounts.people.signIn(BOB))
+      const nonsense = await problemOf(() => accounts.people.signIn({ ...ADA, email: "' OR 1=1 --" }))
       expect([wrong, unknown, nonsense].map(({ code, detail }) => [code, detail])).toEqual(
         Array(3).fill(['credentials_invalid', wrong.detail]),
       )
@@ -134,7 +134,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
     test('a password is the same in every Unicode normalization form', async () => {
       const accounts = await open()
       await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
-      await accounts.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
+      await accounts.people.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
       await accounts.close()
     })
 
@@ -142,10 +142,10 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       const accounts = await open()
       const long = 'p'.repeat(1023)
       await accounts.create({ ...ADA, password: `${long}1` })
-      expect((await problemOf(() => accounts.signIn({ ...ADA, password: `${long}2` }))).code).toBe(
+      expect((await problemOf(() => accounts.people.signIn({ ...ADA, password: `${long}2` }))).code).toBe(
         'credentials_invalid',
       )
-      await accounts.signIn({ ...ADA, password: `${long}1` })
+      await accounts.people.signIn({ ...ADA, password: `${long}1` })
       await accounts.close()
     })
 
@@ -154,25 +154,25 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.create(ADA)
       for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
         for (let i = 0; i < 10; i++) {
-          const problem = await problemOf(() => accounts.signIn({ ...ADA, email, password: 'wrong' }))
+          const problem = await problemOf(() => accounts.people.signIn({ ...ADA, email, password: 'wrong' }))
           expect(problem.code).toBe('credentials_invalid')
         }
-        const problem = await problemOf(() => accounts.signIn({ ...ADA, email }))
+        const problem = await problemOf(() => accounts.people.signIn({ ...ADA, email }))
         expect(problem.code).toBe('rate_limited')
         expect(problem.retryAfterS).toBe(90)
       }
-      await accounts.signIn({ ...ADA, address: BOB.address })
+      await accounts.people.signIn({ ...ADA, address: BOB.address })
       accounts.clock.passS(90)
-      await accounts.signIn(ADA)
+      await accounts.people.signIn(ADA)
       await accounts.close()
     })
 
     test('password failures count per session and do not lock out other sessions', async () => {
       const accounts = await open({ hashLimit: 2 })
-      const { account } = await accounts.create(ADA)
-      for (let i = 0; i < 10; i++) await problemOf(() => accounts.signIn({ ...ADA, password: 'wrong' }))
+      const { owner } = await accounts.create(ADA)
+      for (let i = 0; i < 10; i++) await problemOf(() => accounts.people.signIn({ ...ADA, password: 'wrong' }))
       const confirm = (session: string, password = ADA.password) =>
-        accounts.confirmPassword(account.id, { password, session })
+        accounts.people.confirmPassword(owner.id, { password, session })
       await confirm('mine')
       for (let i = 0; i < 10; i++) expect((await problemOf(() => confirm('stolen', 'x'))).code).toBe('password_wrong')
       expect((await problemOf(() => confirm('stolen'))).code).toBe('rate_limited')
@@ -185,18 +185,18 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.create(ADA)
       const signIns = async (count: number) => {
         for (let done = 0; done < count; done += 10)
-          await Promise.all(Array.from({ length: 10 }, () => accounts.signIn(ADA)))
+          await Promise.all(Array.from({ length: 10 }, () => accounts.people.signIn(ADA)))
       }
       await signIns(200)
-      expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
-      await accounts.signIn({ ...ADA, address: BOB.address })
+      expect((await problemOf(() => accounts.people.signIn(ADA))).code).toBe('rate_limited')
+      await accounts.people.signIn({ ...ADA, address: BOB.address })
       await accounts.close()
     })
 
     test('correct passwords do not use up attempts', async () => {
       const accounts = await open()
       await accounts.create(ADA)
-      for (let i = 0; i < 12; i++) await accounts.signIn(ADA)
+      for (let i = 0; i < 12; i++) await accounts.people.signIn(ADA)
       await accounts.close()
     })
 
@@ -206,13 +206,13 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       const tryMany = (from: number) =>
         Array.from({ length: 10 }, (_, i) =>
           problemOf(() =>
-            accounts.signIn({ email: `x${from + i}@example.com`, password: 'wrong', address: ADA.address }),
+            accounts.people.signIn({ email: `x${from + i}@example.com`, password: 'wrong', address: ADA.address }),
           ),
         )
       for (let from = 0; from < 50; from += 10)
         expect((await Promise.all(tryMany(from))).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
-      expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('rate_limited')
-      await accounts.signIn({ ...ADA, address: BOB.address })
+      expect((await problemOf(() => accounts.people.signIn(ADA))).code).toBe('rate_limited')
+      await accounts.people.signIn({ ...ADA, address: BOB.address })
       await accounts.close()
     })
 
@@ -230,32 +230,32 @@ describe.each(databases())('accounts in $database', ({ open }) => {
   describe('passwords', () => {
     test('a change ends the other sessions and needs the old password', async () => {
       const accounts = await open()
-      const { account } = await accounts.create(ADA)
+      const { owner, seat } = await accounts.create(ADA)
       const [kept, other] = [
-        await accounts.sessions.create(account.id, ''),
-        await accounts.sessions.create(account.id, ''),
+        await accounts.sessions.create({ ...seat, userAgent: '' }),
+        await accounts.sessions.create({ ...seat, userAgent: '' }),
       ]
       const session = (await accounts.sessions.find(kept))!.id
       const change = { currentPassword: ADA.password, newPassword: 'something else', session }
       expect(
-        (await problemOf(() => accounts.changePassword(account.id, { ...change, currentPassword: 'x' }))).code,
+        (await problemOf(() => accounts.people.changePassword(owner.id, { ...change, currentPassword: 'x' }))).code,
       ).toBe('password_wrong')
-      const faulty = await problemOf(() => accounts.changePassword(account.id, { ...change, newPassword: 'x' }))
+      const faulty = await problemOf(() => accounts.people.changePassword(owner.id, { ...change, newPassword: 'x' }))
       expect(faulty.errors?.[0]?.pointer).toBe('/new_password')
       expect(await accounts.sessions.find(other)).toBeDefined()
-      await accounts.changePassword(account.id, change)
+      await accounts.people.changePassword(owner.id, change)
       expect(await accounts.sessions.find(other)).toBeUndefined()
       expect(await accounts.sessions.find(kept)).toBeDefined()
-      expect((await problemOf(() => accounts.signIn(ADA))).code).toBe('credentials_invalid')
-      await accounts.signIn({ ...ADA, password: 'something else' })
+      expect((await problemOf(() => accounts.people.signIn(ADA))).code).toBe('credentials_invalid')
+      await accounts.people.signIn({ ...ADA, password: 'something else' })
       await accounts.close()
     })
 
     test('of two simultaneous changes one wins and the other fails with an error', async () => {
       const accounts = await open()
-      const { account } = await accounts.create(ADA)
+      const { owner } = await accounts.create(ADA)
       const change = (newPassword: string) =>
-        accounts.changePassword(account.id, { currentPassword: ADA.password, newPassword, session: 'none' })
+        accounts.people.changePassword(owner.id, { currentPassword: ADA.password, newPassword, session: 'none' })
       const tries = await Promise.allSettled([change('first new one'), change('second new one')])
       expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
       await accounts.close()
@@ -263,12 +263,14 @@ describe.each(databases())('accounts in $database', ({ open }) => {
 
     test('a reset needs no old password and ends all sessions', async () => {
       const accounts = await open()
-      const { account } = await accounts.create(ADA)
-      const token = await accounts.sessions.create(account.id, '')
-      await accounts.resetPassword('Ada@example.com', 'a new beginning')
+      const { seat } = await accounts.create(ADA)
+      const token = await accounts.sessions.create({ ...seat, userAgent: '' })
+      await accounts.people.resetPassword({ email: 'Ada@example.com' }, 'a new beginning')
       expect(await accounts.sessions.find(token)).toBeUndefined()
-      await accounts.signIn({ ...ADA, password: 'a new beginning' })
-      expect((await problemOf(() => accounts.resetPassword(BOB.email, 'a new beginning'))).code).toBe('not_found')
+      await accounts.people.signIn({ ...ADA, password: 'a new beginning' })
+      expect((await problemOf(() => accounts.people.resetPassword({ email: BOB.email }, 'a new beginning'))).code).toBe(
+        'not_found',
+      )
       await accounts.close()
     })
   })
@@ -276,9 +278,9 @@ describe.each(databases())('accounts in $database', ({ open }) => {
   describe('deleting an account', () => {
     test('revokes its keys and sessions immediately and lists the account until its data is erased', async () => {
       const accounts = await open()
-      const { account, key } = await accounts.create(ADA)
+      const { account, key, seat } = await accounts.create(ADA)
       const bob = await accounts.create(BOB)
-      const token = await accounts.sessions.create(account.id, '')
+      const token = await accounts.sessions.create({ ...seat, userAgent: '' })
       await accounts.delete(account.id, BOB.email)
       expect(accounts.findKey(key.secret)).toBeUndefined()
       expect(await accounts.sessions.find(token)).toBeUndefined()
@@ -325,7 +327,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
     test('a concurrent sign-in fails', async () => {
       const accounts = await open({ hashCost: { memoryCost: 19_456, timeCost: 8 } }) // the sign-in outlasts the deletion
       const { account } = await accounts.create(ADA)
-      const signIn = problemOf(() => accounts.signIn(ADA))
+      const signIn = problemOf(() => accounts.people.signIn(ADA))
       await accounts.delete(account.id)
       expect((await signIn).code).toBe('credentials_invalid')
       await accounts.close()
@@ -339,13 +341,13 @@ test('no key, token, password or set-up code is in any file or log line', async 
   const accounts = openFresh({ log, setupCodeRequired: true })
   const setupCode = accounts.setupCode()!
   const secrets = [setupCode, ADA.password, BOB.password, 'the new password']
-  const { account, key } = await accounts.create({ ...ADA, setupCode })
+  const { account, key, owner, seat } = await accounts.create({ ...ADA, setupCode })
   const { account: bob } = await accounts.create(BOB)
   secrets.push(key.secret)
   for (let i = 0; i < 100; i++) secrets.push((await accounts.keys.create(bob.id, `key ${i}`, ['write'])).secret)
   secrets.push((await accounts.keys.rotate(account.id, key.id, 60)).secret)
-  for (let i = 0; i < 20; i++) secrets.push(await accounts.sessions.create(account.id, 'agent'))
-  await accounts.changePassword(account.id, {
+  for (let i = 0; i < 20; i++) secrets.push(await accounts.sessions.create({ ...seat, userAgent: 'agent' }))
+  await accounts.people.changePassword(owner.id, {
     currentPassword: ADA.password,
     newPassword: 'the new password',
     session: 'none',

@@ -59,10 +59,22 @@ test.each<[string, string | undefined]>([
   ['password of a test', undefined],
   ['99 welcome mats', undefined],
   ['\u{1f600}'.repeat(7), 'must have at least 8 characters'],
-  ['\u{1f600}'.repeat(8), undefined],
-  ['x'.repeat(1024), undefined],
-  ['\u{1f600}'.repeat(1024), undefined],
+  ['\u{1f600}'.repeat(8), 'is one character repeated; choose another'],
+  ['aaaaaaaaaaaaaaaa', 'is one character repeated; choose another'],
+  ['e\u0301'.repeat(8), 'is one character repeated; choose another'],
+  [`${'\u{1f600}'.repeat(7)}!`, undefined],
+  [`${'x'.repeat(1023)}y`, undefined],
+  [`${'\u{1f600}'.repeat(1023)}y`, undefined],
   ['x'.repeat(1025), 'must have at most 1024 characters'],
   ['x'.repeat(1_000_000), 'must have at most 1024 characters'],
   ['12345678\ud800', 'must be well-formed Unicode'],
 ])('the password %#: %s', (password, detail) => expect(passwordFault(password)?.detail).toBe(detail!))
+
+test.each([
+  ['ada@example.com', 'is your e-mail address; choose another'],
+  ['ADA@Example.com', 'is your e-mail address; choose another'],
+  ['ada@example.com!', undefined],
+  ['bob@example.com', undefined],
+])('the password %s of ada@example.com', (password, detail) =>
+  expect(passwordFault(password, 'ada@example.com')?.detail).toBe(detail!),
+)

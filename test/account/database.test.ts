@@ -11,7 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { migrations, openAccountsFile } from '../../src/account/open-accounts.ts'
+import { openAccountsFile } from '../../src/account/open-accounts.ts'
+import { migrations } from '../../src/account/schema.ts'
 import { ADA, freshDir, openFresh, openFreshDatabase, silentLog } from './accounts-cast.ts'
 
 const oldMask = process.umask(0o022)

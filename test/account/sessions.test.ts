@@ -8,21 +8,21 @@ const DAY_S = 86_400
 for (const { database, open } of databases()) {
   const accounts = await open()
   const { clock, sessions } = accounts
-  const ada = (await accounts.create(ADA)).account.id
-  const bob = (await accounts.create(BOB)).account.id
+  const ada = (await accounts.create(ADA)).seat
+  const bob = (await accounts.create(BOB)).seat
 
   describe(`sessions in ${database}`, () => {
     afterAll(() => accounts.close())
     test('a token finds its session; other tokens find none', async () => {
-      const token = await sessions.create(ada, 'browser')
+      const token = await sessions.create({ ...ada, userAgent: 'browser' })
       expect(token).toMatch(/^[0-9A-Za-z]{43}$/)
-      expect((await sessions.find(token))?.account).toBe(ada)
+      expect((await sessions.find(token))?.person).toBe(ada.person)
       expect(await sessions.find(`${token}x`)).toBeUndefined()
       expect(await sessions.find('')).toBeUndefined()
     })
 
     test('a session ends after seven days without use', async () => {
-      const token = await sessions.create(ada, 'idle')
+      const token = await sessions.create({ ...ada, userAgent: 'idle' })
       clock.passS(7 * DAY_S - 1)
       expect(await sessions.find(token)).toBeDefined()
       clock.passS(7 * DAY_S - 1)
@@ -32,30 +32,30 @@ for (const { database, open } of databases()) {
     })
 
     test('a session in use ends after thirty days', async () => {
-      const token = await sessions.create(ada, 'busy')
+      const token = await sessions.create({ ...ada, userAgent: 'busy' })
       for (let day = 1; day < 30; day++) {
         clock.passS(DAY_S)
         expect(await sessions.find(token)).toBeDefined()
       }
-      expect((await sessions.list(ada))[0]?.expiresMs).toBe(clock.wallUs() / 1000 + DAY_S * 1000)
+      expect((await sessions.list(ada.person))[0]?.expiresMs).toBe(clock.wallUs() / 1000 + DAY_S * 1000)
       clock.passS(DAY_S)
       expect(await sessions.find(token)).toBeUndefined()
     })
 
     test('signing in again ends the previous session', async () => {
-      const first = await sessions.create(ada, 'browser')
-      const second = await sessions.create(ada, 'browser', first)
+      const first = await sessions.create({ ...ada, userAgent: 'browser' })
+      const second = await sessions.create({ ...ada, userAgent: 'browser', oldToken: first })
       expect(await sessions.find(first)).toBeUndefined()
       expect(await sessions.find(second)).toBeDefined()
     })
 
-    test('lists the sessions of an account, most recently seen first', async () => {
-      const first = await sessions.create(bob, 'phone')
+    test('lists the sessions of a person, most recently seen first', async () => {
+      const first = await sessions.create({ ...bob, userAgent: 'phone' })
       clock.passS(120)
-      await sessions.create(bob, `desk\ud800${'x'.repeat(1000)}`)
+      await sessions.create({ ...bob, userAgent: `desk\ud800${'x'.repeat(1000)}` })
       clock.passS(120)
       await sessions.find(first)
-      const list = await sessions.list(bob)
+      const list = await sessions.list(bob.person)
       expect(list.map(({ userAgent }) => userAgent.slice(0, 5))).toEqual(['phone', 'desk\ufffd'])
       expect(list[0]).toMatchObject({
         seenMs: clock.wallUs() / 1000,
@@ -65,31 +65,31 @@ for (const { database, open } of databases()) {
       expect(list[1]?.userAgent).toHaveLength(300)
     })
 
-    test('revokes only sessions of the same account, immediately', async () => {
-      const token = await sessions.create(ada, 'mine')
+    test('revokes only sessions of the same person, immediately', async () => {
+      const token = await sessions.create({ ...ada, userAgent: 'mine' })
       const { id } = (await sessions.find(token))!
-      expect((await problemOf(() => sessions.revoke(bob, id))).code).toBe('not_found')
-      await sessions.revoke(ada, id)
+      expect((await problemOf(() => sessions.revoke(bob.person, id))).code).toBe('not_found')
+      await sessions.revoke(ada.person, id)
       expect(await sessions.find(token)).toBeUndefined()
-      expect((await problemOf(() => sessions.revoke(ada, id))).code).toBe('not_found')
+      expect((await problemOf(() => sessions.revoke(ada.person, id))).code).toBe('not_found')
     })
 
     test('sessions survive a restart', async () => {
       const first = await open({ clock })
-      const { account } = await first.create(ADA)
-      const token = await first.sessions.create(account.id, 'browser')
+      const { account, seat } = await first.create(ADA)
+      const token = await first.sessions.create({ ...seat, userAgent: 'browser' })
       await first.close()
       const again = await open({ path: first.path, clock })
       expect((await again.sessions.find(token))?.account).toBe(account.id)
       await again.close()
     })
 
-    test('an account has at most a hundred sessions; the oldest are removed', async () => {
+    test('a person has at most a hundred sessions; the oldest are removed', async () => {
       const tokens: string[] = []
-      for (let i = 0; i < 101; i++) tokens.push(await sessions.create(ada, 'many'))
+      for (let i = 0; i < 101; i++) tokens.push(await sessions.create({ ...ada, userAgent: 'many' }))
       expect(await sessions.find(tokens[0]!)).toBeUndefined()
       expect(await sessions.find(tokens[1]!)).toBeDefined()
-      expect(await sessions.list(ada)).toHaveLength(100)
+      expect(await sessions.list(ada.person)).toHaveLength(100)
     })
   })
 }
@@ -98,10 +98,14 @@ test('sessions stay valid while the disk is full; their last use is written afte
   const clock = createManualClock()
   const file = openFreshDatabase()
   const { db, write, close } = file
-  write(() => db.run("INSERT INTO account VALUES ('acc', 'a@example.com', 'x', 1, 0)"))
+  write(() => {
+    db.run("INSERT INTO account VALUES ('acc', 'a', 'a@example.com', 1, 0)")
+    db.run("INSERT INTO person (id, email, created_ms) VALUES ('per', 'a@example.com', 0)")
+    db.run("INSERT INTO membership VALUES ('acc', 'per', 'owner', 0)")
+  })
   const { log, lines } = createLogLines()
   const found = createSessions(createSqliteDatabase(file), clock, log)
-  const token = await found.create('acc', 'browser')
+  const token = await found.create({ account: 'acc', person: 'per', userAgent: 'browser' })
   const createdMs = clock.wallUs() / 1000
   const pages = Object.values(db.query('PRAGMA page_count').get() as object)[0] as number
   db.run(`PRAGMA max_page_count = ${pages}`)
@@ -112,10 +116,10 @@ test('sessions stay valid while the disk is full; their last use is written afte
     clock.passS(120)
     expect((await found.find(token))?.account).toBe('acc')
   }
-  expect((await found.list('acc'))[0]?.seenMs).toBe(createdMs)
+  expect((await found.list('per'))[0]?.seenMs).toBe(createdMs)
   expect(lines).toMatchObject([{ level: 40, err: { code: 'disk_low' } }]) // once, not at each request
   db.run('DROP TRIGGER fills')
   expect((await found.find(token))?.account).toBe('acc')
-  expect((await found.list('acc'))[0]?.seenMs).toBe(clock.wallUs() / 1000)
+  expect((await found.list('per'))[0]?.seenMs).toBe(clock.wallUs() / 1000)
   close()
 })

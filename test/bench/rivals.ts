@@ -88,7 +88,15 @@ function app() {
     keyInvalid: new Problem('key_invalid', 'bench'),
     findKey: (secret: string) =>
       secret === KEY
-        ? { keyId: 'k', account: 'acc_bench', write: true, read: true, ping: false, manage: false }
+        ? {
+            keyId: 'k',
+            account: 'acc_bench',
+            write: true,
+            read: true,
+            ping: false,
+            manage: false,
+            role: 'member' as const,
+          }
         : undefined,
     rateLimit: createRateLimit(systemClock, 0),
     refusal: () => undefined,

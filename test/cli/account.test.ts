@@ -137,8 +137,8 @@ describe('account login and logout', () => {
   test('logout works and says so when the session had already ended', async () => {
     await create()
     const { token } = JSON.parse(readFileSync(person.sessionPath, 'utf8'))[server.url]
-    const { account, id } = (await server.accounts.sessions.find(token))!
-    await server.accounts.sessions.revoke(account, id)
+    const found = (await server.accounts.sessions.find(token))!
+    await server.accounts.sessions.revoke(found.person, found.id)
     const { exitCode, stderr } = await person.run('key list')
     expect(exitCode).toBe(1)
     expect(stderr).toContain('expired: run stint account login again')
@@ -148,7 +148,7 @@ describe('account login and logout', () => {
 
   test('a password with spaces and a line ending of another system arrives as it is', async () => {
     await person.run(`account create --email ${email} --password-stdin`, { stdin: '  spaces at both ends  \r\nmore' })
-    await server.accounts.signIn({ email, password: '  spaces at both ends  ', address: '' })
+    await server.accounts.people.signIn({ email, password: '  spaces at both ends  ', address: '' })
   })
 
   test('reports the path of a damaged session file', async () => {

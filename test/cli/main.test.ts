@@ -47,7 +47,7 @@ test('does not echo a typed password and allows corrections', async () => {
   expect(exitCode).toBe(0)
   expect(screen).toMatch(/stint_[0-9A-Za-z]{42}/)
   expect(screen).not.toContain('battery')
-  await server.accounts.signIn({ ...ADA, password: 'correct hörse battery' })
+  await server.accounts.people.signIn({ ...ADA, password: 'correct hörse battery' })
 })
 
 test('Ctrl-C at a prompt ends the command', async () => {

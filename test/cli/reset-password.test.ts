@@ -17,8 +17,8 @@ async function dirWithAda() {
   const dir = tempDir('reset')
   dirs.push(dir)
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
-  const { account, key } = await accounts.create(ADA)
-  const token = await accounts.sessions.create(account.id, '')
+  const { key, seat } = await accounts.create(ADA)
+  const token = await accounts.sessions.create({ ...seat, userAgent: '' })
   await accounts.close()
   const reset = (email: string, stdin: string, DATA_DIR = dir) =>
     createPerson('http://127.0.0.1:1').run(`reset-password --email ${email} --password-stdin`, {
@@ -34,8 +34,8 @@ test('the new password works; the old one and all sessions are invalid; keys sta
   expect(stderr).toBe('Password of Ada@example.com changed; all its sessions are signed out.\n')
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
-  await accounts.signIn({ ...ADA, password: 'a new beginning' })
-  expect(await accounts.signIn(ADA).catch((error) => error.code)).toBe('credentials_invalid')
+  await accounts.people.signIn({ ...ADA, password: 'a new beginning' })
+  expect(await accounts.people.signIn(ADA).catch((error) => error.code)).toBe('credentials_invalid')
   expect(await accounts.sessions.find(token)).toBeUndefined()
   expect(accounts.findKey(key.secret)).toBeDefined()
   await accounts.close()

@@ -8,6 +8,7 @@ import { problemResponse } from '../../src/http/answers.ts'
 import { errorToProblem } from '../../src/http/error-to-problem.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from '../../src/http/operations/console-routes.ts'
 import { openFresh } from '../account/accounts-cast.ts'
+import { peopleDeps } from '../http/accounts/serve-accounts.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { missing } from '../support/needs.ts'
 import { LIGHT, PASSWORD, visit } from './console-visit.ts'
@@ -138,14 +139,7 @@ test.skipIf(missing('chromium') !== undefined)(
     const accounts = openFresh({ signup: 'first', setupCodeRequired: true, setupCode: 'open sesame' })
     const server = serve(
       { console: createConsole('x-stint-api-key'), consolePolicy: CONSOLE_POLICY, log: pino({ level: 'silent' }) },
-      accountRoutes({
-        accounts,
-        addressOf: () => '192.0.2.1',
-        isSecure: () => false,
-        isOwnHost: () => true,
-        audit() {},
-        onDeleted() {},
-      }),
+      accountRoutes(peopleDeps(accounts)),
     )
     const { page, go, complaints, close } = await visit(server.url, LIGHT)
     await go('')

@@ -8,18 +8,25 @@ import type { SeriesRow } from './replica.ts'
 /** Rows of one transaction. */
 const ROWS_AT_ONCE = 500
 
-/** Accounts first: everything else refers to them. */
+/** Accounts and people first: everything else refers to them. */
 const TABLES = {
-  account: ['id', 'email', 'password', 'operator', 'created_ms'],
+  account: ['id', 'email', 'name', 'operator', 'created_ms'],
+  person: ['id', 'email', 'password', 'verified_ms', 'last_account', 'created_ms'],
+  membership: ['account', 'person', 'role', 'since_ms'],
+  identity: ['issuer', 'subject', 'person', 'created_ms'],
+  invitation: ['id', 'account', 'email', 'role', 'creator', 'hash', 'created_ms', 'ends_ms'],
+  ticket: ['hash', 'kind', 'person', 'ends_ms'],
+  audit: ['seq', 'account', 'at_ms', 'action', 'actor', 'actor_key', 'target', 'detail', 'address'],
   api_key: [
     ...['id', 'account', 'name', 'prefix', 'hash', 'may_write', 'may_read', 'may_ping', 'may_manage'],
-    ...['created_ms', 'last_used_ms', 'expires_ms', 'revoked_ms'],
+    ...['created_ms', 'last_used_ms', 'expires_ms', 'revoked_ms', 'creator', 'creator_email', 'is_capped'],
   ],
-  session: ['id', 'account', 'hash', 'user_agent', 'created_ms', 'seen_ms'],
+  session: ['id', 'account', 'person', 'hash', 'user_agent', 'created_ms', 'seen_ms', 'ends_ms', 'proof'],
   removal: ['account', 'deleted_ms'],
 } as const
 
 type Table = keyof typeof TABLES
+const IN_ORDER: readonly Table[] = ['api_key', 'session', 'invitation']
 
 /** How many rows of the file PostgreSQL has now. */
 export type CopiedAccounts = Readonly<Record<Table | 'series', number>>
@@ -29,24 +36,25 @@ export type CopiedAccounts = Readonly<Record<Table | 'series', number>>
  * The nodes must be stopped: the salt of the series changes.
  */
 export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Promise<CopiedAccounts> {
-  const rowsOf = (table: Table) => db.query<Record<string, Value>, []>(`SELECT * FROM ${table} ORDER BY rowid`).all()
-  const accounts = db.query<Record<string, Value>, []>('SELECT * FROM account').all()
+  /** In the order in which they were written, where that is kept. */
+  const rowsOf = (table: Table) => {
+    const order = IN_ORDER.includes(table) ? ' ORDER BY rowid' : ''
+    return db.query<Record<string, Value>, []>(`SELECT * FROM ${table}${order}`).all()
+  }
   const series = db.query<{ account: string; series: number }, []>('SELECT account, series FROM series').all()
   const { salt } = db.query<{ salt: string }, []>('SELECT salt FROM series_salt').get()!
-  await postgres.write(() => begin(new Set(accounts.map(({ id }) => String(id))), salt))
+  await postgres.write(() => begin(new Set(rowsOf('account').map(({ id }) => String(id))), salt))
 
-  async function copyTable(table: Table, rows: readonly Record<string, Value>[]): Promise<number> {
+  const copied = {} as Record<Table, number>
+  for (const table of Object.keys(TABLES) as Table[]) {
+    const rows = rowsOf(table)
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
       await postgres.write(() => insertRows(table, TABLES[table], rows.slice(from, from + ROWS_AT_ONCE)))
-    return rows.length
+    copied[table] = rows.length
   }
-  const removals = db.query<Record<string, Value>, []>('SELECT * FROM removal').all()
-  const copied = {
-    account: await copyTable('account', accounts),
-    api_key: await copyTable('api_key', rowsOf('api_key')),
-    session: await copyTable('session', rowsOf('session')),
-    removal: await copyTable('removal', removals),
-  }
+  await postgres.write(() =>
+    get("SELECT setval(pg_get_serial_sequence('audit', 'seq'), coalesce(max(seq), 0) + 1, false) FROM audit"),
+  )
   const pairs = series.map((row): SeriesRow => [row.account, row.series])
   for (let from = 0; from < pairs.length; from += SERIES_AT_ONCE)
     await postgres.write(() => insertSeries(pairs.slice(from, from + SERIES_AT_ONCE)))

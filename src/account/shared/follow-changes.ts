@@ -147,7 +147,7 @@ function* readDelta(followed: Followed, recentMs: number): Script<Delta | undefi
     since,
   )
   const keys = yield* all<SharedKeyRow>(
-    `SELECT hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms
+    `SELECT hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms
      FROM api_key WHERE changed > $1`,
     since,
   )

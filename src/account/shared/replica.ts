@@ -50,6 +50,10 @@ const migrations: readonly string[] = [
   `
   ALTER TABLE followed ADD COLUMN mark TEXT NOT NULL DEFAULT '';
   `,
+  // The creator of the key is a viewer now.
+  `
+  ALTER TABLE api_key ADD COLUMN is_capped INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 export interface Followed {
@@ -94,8 +98,8 @@ export function openReplica(path: string, log: Logger): Replica {
   const { db, write } = file
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
   const setKey = query(
-    `INSERT OR REPLACE INTO api_key (hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO api_key (hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
   const setAccount = query(
@@ -112,8 +116,8 @@ export function openReplica(path: string, log: Logger): Replica {
 
   function setKeyRow(row: SharedKeyRow): void {
     if (row.revoked_ms !== null) return void deleteKey.run(row.hash)
-    const { hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms } = row
-    setKey.run(hash, id, account, may_write, may_read, may_ping, may_manage, expires_ms, revoked_ms)
+    const { hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms } = row
+    setKey.run(hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms)
   }
 
   /** Series stay while they are comparable, and are merged again: the database may have lost them. */

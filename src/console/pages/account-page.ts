@@ -1,5 +1,5 @@
 // The Account page: password, sessions, sign-out and deletion.
-import type { SessionEntry, Sessions } from '../../wire/accounts.ts'
+import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
@@ -100,6 +100,7 @@ export function openAccountPage(app: App): Page {
         const successor = operator.input.value.trim()
         try {
           await api.send('DELETE', 'api/account', {
+            id: account.id,
             password: password.input.value,
             ...(successor !== '' && { operator: successor }),
           })

@@ -1,6 +1,7 @@
 // Sign-in and, if it is open, sign-up; each links to the other.
-import type { Account, NewAccount, SignedIn, SignUpState } from '../../wire/accounts.ts'
+import type { Account, NewAccount, SignUpState } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
+import type { Session } from '../../wire/sessions.ts'
 import type { Api } from '../kit/api.ts'
 import { button, type Child, fill, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
@@ -109,7 +110,7 @@ function signInForm({ api, enter }: DoorOptions): HTMLFormElement {
     submitLabel: 'Sign in',
     async submit() {
       const body = { email: email.input.value, password: password.input.value }
-      const { account } = await api.send<SignedIn>('POST', 'api/session', body)
+      const { account } = await api.send<Session>('POST', 'api/session', body)
       enter(account)
     },
   })

@@ -1,5 +1,6 @@
 // API keys: list, create, rotate and revoke, each after a confirmation.
-import type { IssuedKey, Key, KeyAnswer, Keys, Scope } from '../../wire/keys.ts'
+import type { IssuedKey, Key, KeyAnswer, Keys } from '../../wire/keys.ts'
+import type { Scope } from '../../wire/roles.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
@@ -27,7 +28,7 @@ export function openKeysPage(app: App): Page {
     caption: 'API keys',
     keyOf: ({ id }) => id,
     signatureOf: (key) => JSON.stringify(key) + Math.floor(app.nowMs() / 60_000),
-    toExport: ({ scopes, ...key }) => ({ ...key, scopes: scopes.join(' ') }),
+    toExport: ({ scopes, creator, ...key }) => ({ ...key, scopes: scopes.join(' '), creator: creator?.email ?? '' }),
     columns: [
       { label: 'Name', cell: ({ name, prefix }) => [h('strong', name), h('code.sub', `${prefix}…`)] },
       {

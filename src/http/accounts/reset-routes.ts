@@ -3,7 +3,6 @@ import { Elysia } from 'elysia'
 import type { Accounts } from '../../account/accounts.ts'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import type { ResetTokens } from '../../account/sign-in.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
@@ -12,8 +11,7 @@ import { readJson } from '../read-json.ts'
 import { refuseStrangers } from './session-cookie.ts'
 
 export interface ResetRoutesDeps {
-  readonly accounts: Pick<Accounts, 'hasEmail' | 'resetPassword'>
-  readonly tokens: ResetTokens
+  readonly accounts: Pick<Accounts, 'people' | 'tickets'>
   /** Keyed by the client's address and by the e-mail address. */
   readonly limiter: AttemptLimiter
   /** Absent without SMTP. */
@@ -21,15 +19,19 @@ export interface ResetRoutesDeps {
   publicUrl(): string
   addressOf(request: Request): string
   isOwnHost(request: Request): boolean
+  /** Called after someone has set a new password. */
+  audit(email: string, request: Request): Promise<void>
   readonly log: Logger
 }
 
 export function resetRoutes(deps: ResetRoutesDeps) {
-  const { accounts, tokens, limiter, send, publicUrl, addressOf, isOwnHost, log } = deps
+  const { accounts, limiter, send, publicUrl, addressOf, isOwnHost, log } = deps
 
   async function sendLink(email: string): Promise<void> {
-    if (send === undefined || !(await accounts.hasEmail(email))) return
-    await send(email, `${publicUrl()}/#/reset?token=${tokens.issue(email)}`)
+    const person = await accounts.people.find(email)
+    if (send === undefined || person === undefined) return
+    const token = await accounts.tickets.issue('reset', person.id)
+    await send(person.email, `${publicUrl()}/#/reset?token=${token}`)
   }
 
   const app = new Elysia({ normalize: false })
@@ -50,10 +52,11 @@ export function resetRoutes(deps: ResetRoutesDeps) {
     const rules = { new_password: (password: string) => passwordFault(password)?.detail }
     const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
     limiter.attempt(addressOf(request))
-    const email = tokens.redeem(token)
-    if (email === undefined)
+    const person = await accounts.tickets.redeem('reset', token)
+    if (person === undefined)
       throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')
-    await accounts.resetPassword(email, new_password)
+    const { email } = await accounts.people.resetPassword({ id: person }, new_password, true)
+    await deps.audit(email, request)
   })
   return app
 }

@@ -1,4 +1,4 @@
-// The session of a person in the console or the command line: the cookie, whom it belongs to, and the refusal of other sites' requests.
+// The session of a person in the console or the command line: the cookie, and the refusal of other sites' requests.
 // Beside SameSite=Strict, what changes something is refused when the browser says that another site caused it.
 import { Problem } from '../../problem.ts'
 
@@ -7,24 +7,6 @@ export const SESSION_COOKIE = 'stint_session'
 const SECURE_COOKIE = `__Host-${SESSION_COOKIE}`
 /** Longer than a session lives (30 days at most); the server decides when it ends. */
 const MAX_AGE_S = 30 * 86_400
-
-export interface SessionRef {
-  readonly id: string
-  readonly account: string
-}
-
-/** Gives the session that a request's cookie names, while it lasts. Throws Problem `cross_site`: no session acts for another site's request. */
-export type FindSession = (request: Request) => Promise<SessionRef | undefined>
-
-/** `find` looks a token up. */
-export const createFindSession =
-  (find: (token: string) => Promise<SessionRef | undefined>, isOwnHost: (request: Request) => boolean): FindSession =>
-  async (request) => {
-    const token = sessionToken(request)
-    if (token === undefined) return undefined
-    refuseStrangers(request, isOwnHost)
-    return find(token)
-  }
 
 const patternOf = (name: string) => new RegExp(`(?:^|;)\\s*${name}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`)
 const SECURE_PATTERN = patternOf(SECURE_COOKIE)

@@ -5,15 +5,22 @@ import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { Problem, problemTable } from '../../problem.ts'
 import { PARAMETERS } from '../../wire/parameters.ts'
+import { ACCESS, type AccessRule } from '../../wire/roles.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import { problemBody } from '../answers.ts'
 
-const SECURITY: Readonly<Record<Route['access'], Record<string, string[]>[]>> = {
-  anyone: [],
-  key: [{ apiKey: [] }],
-  session: [{ session: [] }],
-  'key or session': [{ apiKey: [] }, { bearer: [] }, { session: [] }],
-  manage: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
+const securityOf = ({ scope, role }: AccessRule): Record<string, string[]>[] => [
+  ...(scope === null ? [] : [{ apiKey: [] }, ...(role === null ? [] : [{ bearer: [] }])]),
+  ...(role === null ? [] : [{ session: [] }]),
+]
+
+/** Who may call the route, in words. */
+function wordAccess({ scope, role, operator }: AccessRule): string | undefined {
+  const key = scope !== null && `a key with the scope \`${scope}\``
+  const people = { viewer: 'any member', member: 'a member or an owner', owner: 'an owner' } as const
+  const session = role !== null && `the session of ${people[role]}${operator ? ' of the operator’s account' : ''}`
+  const who = [key, session].filter(Boolean).join(', or ')
+  return who === '' ? undefined : `For ${who}.`
 }
 
 const PROBLEM_REF = { $ref: '#/components/schemas/Problem' }
@@ -27,6 +34,7 @@ const HEADERS: Readonly<Record<number, object>> = {
 /** Elysia's options for the route. */
 export function describeRoute(route: Route): { detail: DocumentDecoration } {
   const { tag, access, summary, description, parameters = [], ownParameters, body, answers, problems } = route
+  const text = [description, wordAccess(ACCESS[access])].filter(Boolean).join(' ')
   const schemas = [
     ...parameters.map((name) => [name, PARAMETERS[name]] as const),
     ...Object.entries(ownParameters ?? {}),
@@ -34,8 +42,8 @@ export function describeRoute(route: Route): { detail: DocumentDecoration } {
   const detail = {
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
-    security: SECURITY[access],
+    ...(text !== '' && { description: text }),
+    security: securityOf(ACCESS[access]),
     ...(schemas.length > 0 && { parameters: schemas.map(describeParameter) }),
     ...(body !== undefined && { 'x-request': describeBody(body) }),
     responses: { ...mapValues(answers, describeAnswer), ...describeProblems(problems) },

@@ -1,6 +1,5 @@
 // Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
 import { Elysia } from 'elysia'
-import type { Accounts } from '../../account/accounts.ts'
 import type { Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Problem } from '../../problem.ts'
@@ -14,6 +13,7 @@ import { type HealthWarning, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '..
 import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { createMount } from '../mount.ts'
+import type { Authorize } from '../questions/authorize.ts'
 
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
 
@@ -47,7 +47,6 @@ export interface HealthDeps {
   readonly sinks: Both<Pick<Sink, 'store'>>
   readonly shippers: Both<Pick<Shipper, 'status'>>
   readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
-  readonly accounts: Pick<Accounts, 'isOperator'>
   /** The state of one account's watches; `unknown` counts it when its watches could not be judged. */
   watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
   readonly version: Version
@@ -58,16 +57,14 @@ export interface HealthDeps {
 }
 
 export interface HealthRouteDeps {
-  /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  accountOf(request: Request): Promise<string>
+  readonly authorize: Authorize
   readonly health: HealthDeps
 }
 
-export function healthRoute({ accountOf, health }: HealthRouteDeps) {
+export function healthRoute({ authorize, health }: HealthRouteDeps) {
   const app = new Elysia({ normalize: false })
-  createMount(app, accountOf)(SHOW_HEALTH, async (account, { request }) => {
+  createMount(app, authorize)(SHOW_HEALTH, async ({ account, isOperator }, { request }) => {
     assertNoParameters(new URL(request.url).searchParams)
-    const isOperator = health.accounts.isOperator(account)
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
     return {

@@ -1,8 +1,16 @@
-// Finds the account of a request: by an API key with the scope that is needed, or by the session of the console. A key goes before a session.
+// Who asks, and may they: the one check of every route, by the table of src/wire/roles.ts. A key goes before a session.
+// Order of refusals: another site (403) → no valid key or session (401) → the scope of the key (403) → the account that the page shows is not that
+// of the session any more (409) → the role (403) → the rate (429).
 import type { FoundKey } from '../../account/key-ring.ts'
+import type { FoundSession } from '../../account/sessions.ts'
 import { Problem } from '../../problem.ts'
-import type { Scope } from '../../wire/keys.ts'
+import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../../wire/roles.ts'
+import type { Route } from '../../wire/route.ts'
+import { refuseStrangers, sessionToken } from '../accounts/session-cookie.ts'
 import type { LimitBadKeys, RateLimit, RateLimitHeaders } from '../intake/rate-limit.ts'
+
+/** Names the account that a page of the console shows. */
+export const ACCOUNT_HEADER = 'x-stint-account'
 
 export interface AuthorizeDeps {
   readonly keyHeader: string
@@ -12,31 +20,79 @@ export interface AuthorizeDeps {
   /** Requests per account and second. Absent: not limited. */
   readonly readLimit?: { readonly limit: RateLimit; readonly headers: Pick<RateLimitHeaders, 'note'> }
   findKey(secret: string): FoundKey | undefined
-  /** The account of the request's session. Throws Problem `cross_site`. */
-  findSession(request: Request): Promise<{ readonly account: string } | undefined>
+  findSession(token: string): Promise<FoundSession | undefined>
+  /** Is it the operator's account? */
+  isOperator(account: string): boolean
+  /** Is the host name of the request one of Stint's own? */
+  isOwnHost(request: Request): boolean
+}
+
+/** A request that may. Either `key` or `session` is there. */
+export interface Asker {
+  readonly account: string
+  /** A key counts as a member, or as a viewer after its creator became one. */
+  readonly role: Role
+  /** The session of an owner of the operator's account; no key is one. */
+  readonly isOperator: boolean
+  readonly key?: FoundKey
+  readonly session?: FoundSession
 }
 
 /**
- * The account whose events the request may see, or change. Throws Problem `key_invalid`, `rate_limited`, `scope_missing` or `cross_site`;
- * a session also `store_unavailable`.
+ * Throws Problem `key_invalid`, `session_invalid`, `rate_limited`, `scope_missing`, `role_missing`, `operator_only`, `account_changed` or
+ * `cross_site`; for a session also `store_unavailable`. `isAgain`: the same request once more, after its body arrived.
  */
-export async function authorize(request: Request, deps: AuthorizeDeps, scope: Scope): Promise<string> {
-  const key = findRequestKey(request, deps)
-  if (key === undefined) {
-    const session = await deps.findSession(request)
-    if (session === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
-    return withinLimit(request, session.account, deps)
+export type Authorize = (request: Request, route: Pick<Route, 'access'>, isAgain?: boolean) => Promise<Asker>
+
+export function createAuthorize(deps: AuthorizeDeps): Authorize {
+  async function findAsker(request: Request, rule: AccessRule): Promise<Asker> {
+    const { scope, operator, signIn = scope === null } = rule
+    const key = scope === null && !operator ? undefined : findRequestKey(request, deps)
+    if (key !== undefined) {
+      if (scope === null) throw new Problem('operator_only', 'No key has the powers of the operator: sign in.')
+      if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
+      return { account: key.account, role: key.role, isOperator: false, key }
+    }
+    const token = sessionToken(request)
+    if (token !== undefined || signIn) refuseStrangers(request, deps.isOwnHost)
+    const session = token === undefined ? undefined : await deps.findSession(token)
+    if (session === undefined) throw notProved(request, token !== undefined || signIn)
+    const { account, role } = session
+    return { account, role, isOperator: role === 'owner' && deps.isOperator(account), session }
   }
-  if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
-  return withinLimit(request, key.account, deps)
+
+  const notProved = (request: Request, isSession: boolean): Problem =>
+    deps.limitBadKeys?.(request) ??
+    (isSession ? new Problem('session_invalid', 'There is no session, or it has ended.') : deps.keyInvalid)
+
+  return async (request, { access }, isAgain = false) => {
+    const rule: AccessRule = ACCESS[access]
+    const asker = await findAsker(request, rule)
+    refuseOtherAccount(request, asker)
+    if (rule.role !== null && !includesRole(asker.role, rule.role)) throw roleMissing(rule.role)
+    if (rule.operator && !asker.isOperator)
+      throw new Problem('operator_only', 'Only an owner of the operator’s account may do this.')
+    if (!isAgain) keepWithinLimit(request, asker.account, deps)
+    return asker
+  }
 }
 
-function withinLimit(request: Request, account: string, { readLimit }: AuthorizeDeps): string {
-  if (readLimit === undefined) return account
+export const roleMissing = (needed: Role): Problem =>
+  new Problem('role_missing', needed === 'owner' ? 'Only an owner may do this.' : 'A viewer changes nothing.')
+
+/** A second tab may have switched the session to another account: what its page shows must not be changed by mistake. */
+function refuseOtherAccount({ headers }: Request, { account }: Asker): void {
+  const shown = headers.get(ACCOUNT_HEADER)
+  if (shown === null || shown === account) return
+  throw new Problem('account_changed', 'This session now shows another account. Nothing was done; reload the page.')
+}
+
+function keepWithinLimit(request: Request, account: string, { readLimit }: AuthorizeDeps): void {
+  if (readLimit === undefined) return
   const { limit, headers } = readLimit
   const waitS = limit.take(account)
   headers.note(request, account, limit)
-  if (waitS === 0) return account
+  if (waitS === 0) return
   throw new Problem('rate_limited', `An account may make ${limit.limit} requests per second under /api.`, {
     retryAfterS: waitS,
   })
@@ -45,8 +101,10 @@ function withinLimit(request: Request, account: string, { readLimit }: Authorize
 /** `Authorization: Bearer`, which Prometheus and most HTTP tools can send. A Basic one is a proxy's own. */
 const BEARER = /^bearer +(\S+) *$/i
 
+type KeyDeps = Pick<AuthorizeDeps, 'keyHeader' | 'keyInvalid' | 'limitBadKeys' | 'findKey'>
+
 /** The key that the request was sent with; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
-export function findRequestKey(request: Request, deps: Omit<AuthorizeDeps, 'findSession'>): FoundKey | undefined {
+export function findRequestKey(request: Request, deps: KeyDeps): FoundKey | undefined {
   const { headers } = request
   const secret = headers.get(deps.keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]
   if (secret === undefined) return undefined
@@ -55,28 +113,9 @@ export function findRequestKey(request: Request, deps: Omit<AuthorizeDeps, 'find
   return key
 }
 
-// Keys are managed by a session, or by a key with the scope `manage`, which cannot grant scopes that it lacks.
-export interface KeyManager {
-  readonly account: string
-  has(scope: Scope): boolean
-}
-
-/** The function throws Problem `scope_missing`, and what the two given ones throw. */
-export const createRequireManager =
-  (
-    findKey: (request: Request) => FoundKey | undefined,
-    requireSession: (request: Request) => Promise<{ readonly account: string }>,
-  ) =>
-  async (request: Request): Promise<KeyManager> => {
-    const key = findKey(request)
-    if (key === undefined) return { account: (await requireSession(request)).account, has: () => true }
-    if (!key.manage) throw new Problem('scope_missing', 'This key may not manage.')
-    return { account: key.account, has: (scope) => key[scope] }
-  }
-
-/** Throws Problem `scope_missing`. */
-export function refuseWiderScopes(has: KeyManager['has'], scopes: readonly Scope[]): void {
-  const missing = scopes.find((scope) => !has(scope))
+/** A key cannot issue one with scopes that it lacks. Throws Problem `scope_missing`. */
+export function refuseWiderScopes({ key }: Asker, scopes: readonly Scope[]): void {
+  const missing = scopes.find((scope) => key?.[scope] === false)
   if (missing === undefined) return
   throw new Problem('scope_missing', `This key lacks the scope ${missing}, so it cannot issue a key that has it.`)
 }

@@ -17,15 +17,15 @@ import {
   REPLAY_DEAD_LETTER,
 } from '../../wire/dead-letters.ts'
 import { diskProblem } from '../intake/accept-event.ts'
-import { createMount } from '../mount.ts'
+import { createMount, type NoteDone } from '../mount.ts'
 import { readJson } from '../read-json.ts'
+import type { Asker, Authorize } from './authorize.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 
 export interface DeadLetterRoutesDeps {
-  /** The account of a request that may read, or change, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  authorize(request: Request, scope: 'read' | 'write'): Promise<string>
-  isOperator(account: string): boolean
+  readonly authorize: Authorize
+  readonly noteDone: NoteDone<Asker>
   nowNs(): bigint
   readonly dead: Pick<DeadLetters, 'remove'> & {
     /** Gives up what the stores do not take for now; returns the families. */
@@ -39,21 +39,21 @@ export interface DeadLetterRoutesDeps {
 
 const unknownId = () => new Problem('not_found', 'The account has no dead letter with this id.')
 
-export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLetterRoutesDeps) {
+export function deadLetterRoutes({ authorize, noteDone, nowNs, dead }: DeadLetterRoutesDeps) {
   /** Whose letters the request is about: those of its account, or of all (undefined) when the operator asks with `all=true`. */
-  const ownerOf = (account: string, isOfAll: boolean): string | undefined => {
+  const ownerOf = ({ account, isOperator }: Asker, isOfAll: boolean): string | undefined => {
     if (!isOfAll) return account
-    if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may ask for `all=true`.')
+    if (!isOperator) throw new Problem('operator_only', 'Only the session of an operator may ask for `all=true`.')
     return undefined
   }
   const questionOf = <K extends 'dead' | 'deadAction'>(kind: K, request: Request) =>
     parseQuestion(kind, new URL(request.url).searchParams, nowNs())
 
   const app = new Elysia({ normalize: false })
-  createMount(app, (request) => authorize(request, 'read'))(FIND_DEAD_LETTERS, (account, { request }) => {
+  createMount(app, authorize)(FIND_DEAD_LETTERS, (asker, { request }) => {
     const question = questionOf('dead', request)
     const before = question.place?.[0]
-    const found = dead.list(ownerOf(account, question.all), {
+    const found = dead.list(ownerOf(asker, question.all), {
       limit: question.limit + 1,
       ...(before !== undefined && { before }),
     })
@@ -61,21 +61,22 @@ export function deadLetterRoutes({ authorize, isOperator, nowNs, dead }: DeadLet
     return { dead: items.map((letter) => answerBuried(letter, question.all)), next }
   })
 
-  const onWriter = createMount(app, (request) => authorize(request, 'write'))
-  onWriter(BURY_HELD, async (account, { request }) => {
-    if (!isOperator(account)) throw new Problem('operator_only', 'Only the operator may bury what is held back.')
+  const onWriter = createMount(app, authorize, noteDone)
+  onWriter(BURY_HELD, async (_, { request, again, noted }) => {
     const { reason } = await readJson(request, BuryHeld)
+    await again()
+    noted.detail = reason
     return { families: dead.buryHeld(reason) }
   })
-  onWriter(REPLAY_DEAD_LETTER, async (account, { request, params }) => {
-    const owner = ownerOf(account, questionOf('deadAction', request).all)
+  onWriter(REPLAY_DEAD_LETTER, async (asker, { request, params }) => {
+    const owner = ownerOf(asker, questionOf('deadAction', request).all)
     const isReplayed = await dead.replay(owner, params.id).catch((cause: unknown) => {
       throw diskProblem(cause)
     })
     if (!isReplayed) throw unknownId()
   })
-  onWriter(DROP_DEAD_LETTER, (account, { request, params }) => {
-    if (!dead.remove(ownerOf(account, questionOf('deadAction', request).all), params.id)) throw unknownId()
+  onWriter(DROP_DEAD_LETTER, (asker, { request, params }) => {
+    if (!dead.remove(ownerOf(asker, questionOf('deadAction', request).all), params.id)) throw unknownId()
   })
   return app
 }

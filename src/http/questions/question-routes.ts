@@ -5,20 +5,20 @@ import type { Questions } from '../../query/questions.ts'
 import { METRICS_TEXT } from '../answers.ts'
 import { answerBytes, compressedJson } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
+import type { Authorize } from './authorize.ts'
 
 export interface QuestionRoutesDeps {
-  /** The account a request may read, by key or session. Throws Problem `key_invalid` or `scope_missing`. */
-  accountOf(request: Request): Promise<string>
+  readonly authorize: Authorize
   readonly questions: Questions
 }
 
-export function questionRoutes({ accountOf, questions }: QuestionRoutesDeps) {
+export function questionRoutes({ authorize, questions }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
   for (const kind of Object.keys(questions) as (keyof Questions)[]) {
     routes.get(
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {
-        const account = await accountOf(request)
+        const { account } = await authorize(request, QUESTION_ROUTES[kind])
         const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
         try {
           const reader = { left: request.signal, sent }

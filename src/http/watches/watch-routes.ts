@@ -1,5 +1,5 @@
 // Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
-// Order of checks: key or session (401, 403) → size, content type, JSON, fields (413, 422) → the request itself.
+// Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → the request itself.
 import { Elysia } from 'elysia'
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { type Fault, Problem } from '../../problem.ts'
@@ -9,16 +9,15 @@ import * as channelWire from '../../wire/channels.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
-import { createMount } from '../mount.ts'
+import { createMount, type NoteDone } from '../mount.ts'
+import type { Asker, Authorize } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
 
 export interface WatchRoutesDeps {
   readonly watch: Watches
-  /** The account a request may manage. Throws Problem `key_invalid`, `scope_missing`, `rate_limited` or `cross_site`. */
-  accountOf(request: Request): Promise<string>
-  /** The address of a session, or a key by its id. */
-  whoOf(request: Request): Promise<string>
+  readonly authorize: Authorize
+  readonly noteDone: NoteDone<Asker>
 }
 
 const RULES: Rules<wire.CreateWatch> = {
@@ -34,50 +33,57 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
 
-export function watchRoutes({ whoOf, watch: { watches, channels, alerts }, accountOf }: WatchRoutesDeps) {
+/** The address of a session, or a key by its id. */
+const nameOf = ({ session, key }: Asker): string => session?.email ?? `key ${key?.keyId}`
+
+export function watchRoutes({ watch: { watches, channels, alerts }, authorize, noteDone }: WatchRoutesDeps) {
   const app = new Elysia({ normalize: false })
-  const on = createMount(app, accountOf)
-  on(wire.LIST_WATCHES, async (account) => ({ watches: await watches.list(account) }))
-  on(wire.CREATE_WATCH, async (account, { request }) => {
+  const on = createMount(app, authorize, noteDone)
+  on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
+  on(wire.CREATE_WATCH, async ({ account }, { request }) => {
     const body = stripped(await readJson(request, wire.CreateWatch, RULES))
     return { watch: await watches.create(account, body) }
   })
-  on(wire.SHOW_WATCH, async (account, { params }) => ({ watch: await watches.show(account, params.id) }))
-  on(wire.CHANGE_WATCH, async (account, { request, params }) => {
+  on(wire.SHOW_WATCH, async ({ account }, { params }) => ({ watch: await watches.show(account, params.id) }))
+  on(wire.CHANGE_WATCH, async ({ account }, { request, params }) => {
     const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
     return { watch: await watches.change(account, params.id, body) }
   })
-  on(wire.DELETE_WATCH, (account, { params }) => watches.remove(account, params.id))
-  on(wire.PUBLISH_BADGE, async (account, { params }) => ({ watch: await watches.setBadge(account, params.id, true) }))
-  on(wire.REVOKE_BADGE, async (account, { params }) => {
+  on(wire.DELETE_WATCH, ({ account }, { params }) => watches.remove(account, params.id))
+  on(wire.PUBLISH_BADGE, async ({ account }, { params }) => ({
+    watch: await watches.setBadge(account, params.id, true),
+  }))
+  on(wire.REVOKE_BADGE, async ({ account }, { params }) => {
     await watches.setBadge(account, params.id, false)
   })
 
-  on(channelWire.LIST_CHANNELS, async (account) => ({ channels: await channels.list(account) }))
-  on(channelWire.CREATE_CHANNEL, async (account, { request }) => {
+  on(channelWire.LIST_CHANNELS, async ({ account }) => ({ channels: await channels.list(account) }))
+  on(channelWire.CREATE_CHANNEL, async ({ account }, { request }) => {
     const body = await readJson(request, channelWire.CreateChannel)
     return { channel: await channels.create(account, body) }
   })
-  on(channelWire.SHOW_CHANNEL, async (account, { params }) => ({ channel: await channels.show(account, params.id) }))
-  on(channelWire.CHANGE_CHANNEL, async (account, { request, params }) => {
+  on(channelWire.SHOW_CHANNEL, async ({ account }, { params }) => ({
+    channel: await channels.show(account, params.id),
+  }))
+  on(channelWire.CHANGE_CHANNEL, async ({ account }, { request, params }) => {
     const body = await readJson(request, channelWire.ChangeChannel)
     return channels.change(account, params.id, body)
   })
-  on(channelWire.DELETE_CHANNEL, (account, { params }) => channels.remove(account, params.id))
-  on(channelWire.TEST_CHANNEL, async (account, { params }) => ({ detail: await channels.test(account, params.id) }))
+  on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
+  on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
 
-  on(alertWire.LIST_ALERTS, (account, { request }) =>
+  on(alertWire.LIST_ALERTS, ({ account }, { request }) =>
     alerts.list(account, parseAlertsQuestion(new URL(request.url).searchParams)),
   )
-  on(alertWire.ACKNOWLEDGE_ALERT, async (account, { request, params }) => ({
-    alert: await alerts.acknowledge(account, params.id, await whoOf(request)),
+  on(alertWire.ACKNOWLEDGE_ALERT, async (asker, { params }) => ({
+    alert: await alerts.acknowledge(asker.account, params.id, nameOf(asker)),
   }))
-  on(alertWire.UNACKNOWLEDGE_ALERT, async (account, { params }) => ({
+  on(alertWire.UNACKNOWLEDGE_ALERT, async ({ account }, { params }) => ({
     alert: await alerts.undoAcknowledge(account, params.id),
   }))
   for (const route of [alertWire.RESOLVE_ALERT, alertWire.DISMISS_ALERT] as const)
-    on(route, async (account, { request, params }) => ({
-      alert: await alerts.resolve(account, params.id, await whoOf(request)),
+    on(route, async (asker, { params }) => ({
+      alert: await alerts.resolve(asker.account, params.id, nameOf(asker)),
     }))
 
   const onAnyone = createMount(app, () => {})

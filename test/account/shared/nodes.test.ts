@@ -83,8 +83,8 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
 
   test('the local copy of a node is private and holds no password, e-mail address, session or key', async () => {
     const node = await openNode(await freshUrl())
-    const { account, key } = await node.create(ADA)
-    const token = await node.sessions.create(account.id, 'agent')
+    const { account, key, seat } = await node.create(ADA)
+    const token = await node.sessions.create({ ...seat, userAgent: 'agent' })
     const dir = dirname(node.replicaPath)
     const text = readdirSync(dir)
       .map((name) => readFileSync(join(dir, name), 'latin1'))

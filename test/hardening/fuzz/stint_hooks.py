@@ -17,6 +17,7 @@ ENDS_A_SESSION = {
     ("DELETE", "/api/session"),
     ("DELETE", "/api/account"),
     ("DELETE", "/api/sessions/{id}"),
+    ("DELETE", "/api/members/{id}"),
     ("POST", "/api/password"),
     ("POST", "/api/accounts"),
     ("POST", "/api/session"),

@@ -30,6 +30,7 @@ describe('POST /api/accounts', () => {
       account: {
         id: expect.stringMatching(/^acc_[0-9a-z]{16}$/),
         email: 'ada@example.com',
+        name: 'ada@example.com',
         created_at: '2026-11-20T00:00:00.000Z',
         operator: true,
       },
@@ -43,7 +44,12 @@ describe('POST /api/accounts', () => {
     })
     expect(accounts.findKey(key.secret)?.account).toBe(account.id)
     const me = await call('GET', '/api/session', undefined, { cookie: made.cookie })
-    expect<unknown>(me.json).toEqual({ account })
+    expect<unknown>(me.json).toEqual({
+      account,
+      person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email },
+      role: 'owner',
+      accounts: [{ id: account.id, name: ADA.email, role: 'owner' }],
+    })
   })
 
   test.each<[string, unknown, string[]]>([
@@ -67,7 +73,7 @@ describe('POST /api/accounts', () => {
 
   test('accepts a password of 1024 characters beyond the BMP', async () => {
     const { call } = serve()
-    const body = { email: ADA.email, password: '\u{1f600}'.repeat(1024) }
+    const body = { email: ADA.email, password: `${'\u{1f600}'.repeat(1023)}!` }
     expect((await call('POST', '/api/accounts', body)).status).toBe(201)
     expect((await call('POST', '/api/session', body)).status).toBe(201)
   })
@@ -98,7 +104,7 @@ describe('POST /api/accounts', () => {
     const state = async (cookie = '') => (await call('GET', '/api/sign-up', undefined, { cookie })).json
     expect<unknown>(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
     const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
-    const cookie = `stint_session=${await accounts.sessions.create(made.account.id, '')}`
+    const cookie = `stint_session=${await accounts.sessions.create({ ...made.seat, userAgent: '' })}`
     expect<unknown>(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })
     expect<unknown>(await state(cookie)).toEqual({ open: false, setup_code_required: false, signed_in: true })
   })
@@ -157,7 +163,7 @@ describe('sessions', () => {
   test('sign-in sets an HttpOnly, SameSite cookie', async () => {
     const answer = await signIn(`ADA${n}@example.com`, ADA.password)
     expect(answer.status).toBe(201)
-    expect<unknown>(answer.json).toEqual({ account: ada.account })
+    expect<unknown>(answer.json).toMatchObject({ account: ada.account, role: 'owner' })
     expect(answer.headers.get('set-cookie')).toMatch(
       /^stint_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
     )
@@ -195,19 +201,19 @@ describe('sessions', () => {
     const rotated = (await as(me, 'POST', `/api/keys/${key.id}/rotate`)).json.key
     await as(me, 'DELETE', `/api/keys/${rotated.id}`)
     await as(me, 'POST', '/api/password', { current_password: ADA.password, new_password: 'another one of mine' })
-    await as(me, 'DELETE', '/api/account', { password: 'guess two' })
-    await as(me, 'DELETE', '/api/account', { password: 'another one of mine' })
-    const address = '192.0.2.1'
+    await as(me, 'DELETE', '/api/account', { id: account, password: 'guess two' })
+    await as(me, 'DELETE', '/api/account', { id: account, password: 'another one of mine' })
+    const by = { account, actor: ADA.email, address: '192.0.2.1' }
     expect(audits).toEqual([
-      ['account_created', { account, address }],
-      ['sign_in_failed', { address }],
-      ['signed_in', { account, address }],
-      ['key_created', { account, key: key.id, address }],
-      ['key_rotated', { account, key: rotated.id, address }],
-      ['key_revoked', { account, key: rotated.id, address }],
-      ['password_changed', { account, address }],
-      ['sign_in_failed', { account, address }],
-      ['account_deleted', { account, address }],
+      ['account_created', by],
+      ['sign_in_failed', by],
+      ['signed_in', by],
+      ['key_created', { ...by, target: key.id, detail: 'x' }],
+      ['key_rotated', { ...by, target: key.id, detail: rotated.id }],
+      ['key_revoked', { ...by, target: rotated.id }],
+      ['password_changed', by],
+      ['sign_in_failed', by],
+      ['account_deleted', by],
     ])
   })
 
@@ -264,11 +270,15 @@ describe('sessions', () => {
   test('end with their account, as do its keys, and its data is erased', async () => {
     const { deleted, signUp, as, accounts } = serve()
     const me = await signUp(ADA)
-    for (const body of [undefined, {}, { password: '' }, { password: 'wrong' }])
+    const { id } = me.account
+    for (const body of [{ id }, { id, password: '' }, { id, password: 'wrong' }])
       expect(code(await as(me, 'DELETE', '/api/account', body))).toBe('403 password_wrong')
-    expect(code(await as(me, 'DELETE', '/api/account', { password: 5 }))).toBe('422 fields_invalid')
+    for (const body of [{}, { password: ADA.password }, { id, password: 5 }])
+      expect(code(await as(me, 'DELETE', '/api/account', body))).toBe('422 fields_invalid')
+    const other = { id: 'acc_0000000000000000', password: ADA.password }
+    expect(code(await as(me, 'DELETE', '/api/account', other))).toBe('409 account_changed')
     expect(deleted).toEqual([])
-    expect((await as(me, 'DELETE', '/api/account', { password: ADA.password })).status).toBe(204)
+    expect((await as(me, 'DELETE', '/api/account', { id, password: ADA.password })).status).toBe(204)
     expect(deleted).toEqual([me.account.id])
     expect(accounts.findKey(me.key.secret)).toBeUndefined()
     expect(code(await as(me, 'GET', '/api/session'))).toBe('401 session_invalid')
@@ -338,6 +348,7 @@ describe('keys', () => {
       last_used_at: '2026-11-20T00:00:00.000Z',
       expires_at: null,
       revoked_at: null,
+      creator: { id: expect.stringMatching(/^per_/), email: `ada${n}@example.com` },
     })
     expect((await as(ada, 'DELETE', `/api/keys/${key.id}`)).status).toBe(204)
     expect(accounts.findKey(key.secret)).toBeUndefined()
@@ -423,11 +434,13 @@ describe('authorization is checked first', () => {
   })
 
   test.each(SESSION_ROUTES)(
-    '%s %s needs a session; an API key does not count, and a bad body changes nothing',
+    '%s %s needs a session; a key without `manage` does not count, and a bad body changes nothing',
     async (method, path) => {
       const body = method === 'POST' ? '{broken' : undefined
       for (const headers of [{}, { 'x-stint-api-key': me.key.secret }, { cookie: 'stint_session=0' }]) {
-        expect(code(await call(method, path, body, headers as Record<string, string>))).toBe('401 session_invalid')
+        const isKey = 'x-stint-api-key' in headers && path.startsWith('/api/keys')
+        const expected = isKey ? '403 scope_missing' : '401 session_invalid'
+        expect(code(await call(method, path, body, headers as Record<string, string>))).toBe(expected)
       }
     },
   )

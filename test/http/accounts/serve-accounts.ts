@@ -1,8 +1,16 @@
 // The account routes on a real socket, behind the same mapping of errors as in the app.
 import { Elysia } from 'elysia'
+import type { Accounts } from '../../../src/account/accounts.ts'
+import { createAttemptLimiter } from '../../../src/account/attempt-limiter.ts'
+import type { Clock } from '../../../src/clock.ts'
 import { accountRoutes } from '../../../src/http/accounts/account-routes.ts'
+import { auditRoutes } from '../../../src/http/accounts/audit-routes.ts'
+import { keyRoutes } from '../../../src/http/accounts/key-routes.ts'
+import { peopleRoutes } from '../../../src/http/accounts/people-routes.ts'
+import type { PeopleDeps } from '../../../src/http/accounts/session-answers.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
+import { createAuthorize } from '../../../src/http/questions/authorize.ts'
 import { Problem } from '../../../src/problem.ts'
 import { type ADA, openFresh } from '../../account/accounts-cast.ts'
 
@@ -21,7 +29,14 @@ export interface Named {
 export interface Json {
   code: string
   errors: { pointer: string; detail: string }[]
-  account: { id: string; email: string }
+  account: { id: string; email: string; name: string; operator: boolean }
+  person: { id: string; email: string }
+  role: string
+  accounts: { id: string; name: string; role: string }[]
+  members: { id: string; email: string; role: string }[]
+  invitations: { id: string; email: string; role: string }[]
+  invitation: { id: string; email: string; role: string; url: string; mailed: boolean }
+  member: { id: string; role: string }
   key: Named
   keys: Named[]
   sessions: Named[]
@@ -31,6 +46,33 @@ export interface Person {
   cookie: string
 }
 
+/** What the routes of accounts are handed. */
+export function peopleDeps(accounts: Accounts & { clock: Clock }, more: Partial<PeopleDeps> = {}): PeopleDeps {
+  const { clock } = accounts
+  const isOwnHost = () => true
+  return {
+    accounts,
+    addressOf: () => '192.0.2.1',
+    isOwnHost,
+    isSecure: () => false,
+    audit: async () => {},
+    onDeleted() {},
+    nowMs: () => clock.wallUs() / 1000,
+    linkLimiter: createAttemptLimiter({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
+    publicUrl: () => 'https://stint.example.com',
+    mailFailed() {},
+    authorize: createAuthorize({
+      keyHeader: 'x-stint-api-key',
+      keyInvalid: new Problem('key_invalid', 'Send a key.'),
+      findKey: accounts.findKey,
+      findSession: accounts.sessions.find,
+      isOperator: accounts.isOperator,
+      isOwnHost,
+    }),
+    ...more,
+  }
+}
+
 /** Call `stop` in the end. */
 export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secure?: boolean } = {}) {
   const { secure = false, ...accountOptions } = options
@@ -38,22 +80,22 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
   const deleted: string[] = []
   const audits: [string, object][] = []
   let address = '192.0.2.1'
+  const deps = peopleDeps(accounts, {
+    addressOf: () => address,
+    isSecure: () => secure,
+    audit: async (action, fields) => void audits.push([action, fields]),
+    onDeleted: (account) => void deleted.push(account),
+  })
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => {
       const problem = errorToProblem(error)
       if (problem === undefined) console.error(error)
       return problemResponse(problem ?? new Problem('internal', 'a fault'))
     })
-    .use(
-      accountRoutes({
-        accounts,
-        addressOf: () => address,
-        isOwnHost: () => true,
-        isSecure: () => secure,
-        audit: (action, fields) => void audits.push([action, fields]),
-        onDeleted: (account) => void deleted.push(account),
-      }),
-    )
+    .use(accountRoutes(deps))
+    .use(keyRoutes(deps))
+    .use(peopleRoutes(deps))
+    .use(auditRoutes(deps))
     .listen({ port: 0, hostname: '127.0.0.1' })
   const stop = async () => {
     app.server!.stop(true)

@@ -54,7 +54,7 @@ const ROUTE: Route = {
   method: 'POST',
   path: '/x',
   tag: 'keys',
-  access: 'session',
+  access: 'self',
   summary: 's',
   answers: { 204: { description: 'Done' } },
   problems: ['not_found', 'rate_limited', 'internal', 'disk_failed'],
@@ -66,7 +66,7 @@ const described = (route: Partial<Route> = {}): any => describeRoute({ ...ROUTE,
 describe('a route', () => {
   test('has its access, its answers and one answer per status of its problems', () => {
     const { security, responses, ...rest } = described()
-    expect(rest).toEqual({ tags: ['keys'], summary: 's' })
+    expect(rest).toEqual({ tags: ['keys'], summary: 's', description: 'For the session of any member.' })
     expect(security).toEqual([{ session: [] }])
     expect(Object.keys(responses)).toEqual(['204', '404', '429', '500'])
     expect(responses[204]).toEqual({ description: 'Done' })

@@ -33,6 +33,7 @@ test('an account fills its share alone, also over a restart, and its deletion gi
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email: 'mallory@example.com', password: PASSWORD }),
   })
+  const { account } = (await session.json()) as { account: { id: string } }
   const deleted = await fetch(`${stint.url}/api/account`, {
     method: 'DELETE',
     headers: {
@@ -40,7 +41,7 @@ test('an account fills its share alone, also over a restart, and its deletion gi
       cookie: session.headers.get('set-cookie')!.split(';', 1)[0]!,
       origin: stint.url,
     },
-    body: JSON.stringify({ password: PASSWORD }),
+    body: JSON.stringify({ id: account.id, password: PASSWORD }),
   })
   expect(deleted.status).toBe(204)
 

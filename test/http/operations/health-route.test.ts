@@ -9,7 +9,10 @@ const NOW_US = 1_763_673_600_000_000
 /** `x-who` says whose request it is. */
 const app = new Elysia().use(
   healthRoute({
-    accountOf: async (request) => request.headers.get('x-who') ?? '',
+    authorize: async (request) => {
+      const account = request.headers.get('x-who') ?? ''
+      return { account, role: 'owner', isOperator: account === 'ada' }
+    },
     health: {
       spools: {
         points: { stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0 }) },
@@ -24,7 +27,6 @@ const app = new Elysia().use(
         count: (account) => (account === 'ada' ? 2 : 0),
         stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
       },
-      accounts: { isOperator: (id) => id === 'ada' },
       watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
       node: 7,
       warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],

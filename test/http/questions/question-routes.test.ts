@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
+import type { FoundSession } from '../../../src/account/sessions.ts'
 import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import { describeRoute } from '../../../src/http/docs/describe-route.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
-import { type AuthorizeDeps, authorize } from '../../../src/http/questions/authorize.ts'
+import { type AuthorizeDeps, createAuthorize } from '../../../src/http/questions/authorize.ts'
 import { type BuriedEvent, deadLetterRoutes } from '../../../src/http/questions/dead-letter-routes.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { Problem } from '../../../src/problem.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
+import type { Role } from '../../../src/wire/roles.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 
 const S = 1_000_000_000n
@@ -37,6 +39,18 @@ const KEYS: Record<string, { account: string; read: boolean; write: boolean }> =
   operator: { account: 'olga', read: true, write: true },
 }
 
+const sessionOf = (account: string, role: Role): FoundSession => ({
+  ...{ id: 'ses', account, person: 'per', email: 'x@example.com', proof: 'password', createdMs: 0 },
+  role,
+})
+const SESSIONS: Record<string, FoundSession> = {
+  ada: sessionOf('ada', 'owner'),
+  olga: sessionOf('olga', 'owner'),
+  olgasMember: sessionOf('olga', 'member'),
+}
+
+const AS_OPERATOR = { cookie: 'stint_session=olga' }
+
 function open() {
   const letters: (BuriedEvent & { account: string })[] = EVENTS.map((event, i) => ({
     id: String(i),
@@ -56,10 +70,12 @@ function open() {
   const deps: AuthorizeDeps = {
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'Send a key.'),
-    findKey: (secret) => KEYS[secret] && { keyId: secret, ping: false, manage: false, ...KEYS[secret] },
-    findSession: async (request) => (request.headers.get('cookie') === 'session=ada' ? { account: 'ada' } : undefined),
+    findKey: (secret) => KEYS[secret] && { keyId: secret, ping: false, manage: false, role: 'member', ...KEYS[secret] },
+    findSession: async (token) => SESSIONS[token],
+    isOperator: (account) => account === 'olga',
+    isOwnHost: () => true,
   }
-  const accountOf = (request: Request) => authorize(request, deps, 'read')
+  const authorize = createAuthorize(deps)
   const questions = createQuestions({
     ...createMemorySource(EVENTS),
     nowNs: () => NOW,
@@ -90,15 +106,8 @@ function open() {
       if (problem === undefined) throw error
       return problemResponse(problem)
     })
-    .use(questionRoutes({ accountOf, questions }))
-    .use(
-      deadLetterRoutes({
-        authorize: (request, scope) => authorize(request, deps, scope),
-        isOperator: (account) => account === 'olga',
-        nowNs: () => NOW,
-        dead,
-      }),
-    )
+    .use(questionRoutes({ authorize, questions }))
+    .use(deadLetterRoutes({ authorize, noteDone: async () => {}, nowNs: () => NOW, dead }))
   const call = (path: string, { key = 'reads', method = 'GET', headers = {}, body = '' } = {}) =>
     app.handle(
       new Request(`http://localhost${path}`, {
@@ -163,7 +172,7 @@ describe.each(kinds)('%s', (kind) => {
   })
 
   test('is answered for a session', async () => {
-    expect((await call(path, { key: '', headers: { cookie: 'session=ada' } })).status).toBe(200)
+    expect((await call(path, { key: '', headers: { cookie: 'stint_session=ada' } })).status).toBe(200)
   })
 
   test('shows nothing of other accounts', async () => {
@@ -325,40 +334,48 @@ const describeQuestion = (kind: QuestionKind) => describeRoute(QUESTION_ROUTES[k
 describe('the dead letters of all accounts', () => {
   test('are listed for the operator, with their account', async () => {
     const { call } = open()
-    const { dead } = await (await call('/api/dead?all=true', { key: 'operator' })).json()
+    const { dead } = await (await call('/api/dead?all=true', { key: '', headers: AS_OPERATOR })).json()
     expect(dead.map(({ account, id }: { account: string; id: string }) => [account, id])).toEqual(
       EVENTS.map((_, i) => ['ada', String(i)]),
     )
     expect(misfits(describedAnswer('dead').schema, { dead, next: null })).toEqual([])
-    expect((await (await call('/api/dead', { key: 'operator' })).json()).dead).toEqual([])
+    expect((await (await call('/api/dead', { key: '', headers: AS_OPERATOR })).json()).dead).toEqual([])
     const refused = await call('/api/dead?all=true')
     expect([refused.status, (await refused.json()).code]).toEqual([403, 'operator_only'])
   })
 
   test('are replayed and deleted by the operator', async () => {
     const { call, letters, replayed } = open()
-    expect((await call('/api/dead/1/replay?all=true', { key: 'operator', method: 'POST' })).status).toBe(204)
-    expect((await call('/api/dead/2', { key: 'operator', method: 'DELETE' })).status).toBe(404)
+    expect((await call('/api/dead/1/replay?all=true', { key: '', headers: AS_OPERATOR, method: 'POST' })).status).toBe(
+      204,
+    )
+    expect((await call('/api/dead/2', { key: '', headers: AS_OPERATOR, method: 'DELETE' })).status).toBe(404)
     expect((await call('/api/dead/2?all=true', { key: 'writes', method: 'DELETE' })).status).toBe(403)
-    expect((await call('/api/dead/2?all=true', { key: 'operator', method: 'DELETE' })).status).toBe(204)
+    expect((await call('/api/dead/2?all=true', { key: '', headers: AS_OPERATOR, method: 'DELETE' })).status).toBe(204)
     expect([replayed, letters.map(({ id }) => id)]).toEqual([['1'], ['0', '3', '4']])
   })
 })
 
 test('only the operator buries events that are held back, with a reason', async () => {
   const { call, replayed } = open()
-  const bury = (key: string, body: object) =>
+  const bury = (who: { key?: string; cookie?: string }, body: object) =>
     call('/api/dead/held', {
-      key,
+      key: who.key ?? '',
       method: 'POST',
       body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...(who.cookie && { cookie: `stint_session=${who.cookie}` }) },
     })
-  expect((await bury('reads', { reason: 'r' })).status).toBe(403)
-  const refused = await bury('writes', { reason: 'r' })
-  expect([refused.status, (await refused.json()).code]).toEqual([403, 'operator_only'])
-  expect((await bury('operator', { reason: '' })).status).toBe(422)
-  const buried = await bury('operator', { reason: 'another tool owns it' })
+  for (const [who, code] of [
+    [{ key: 'reads' }, 'operator_only'],
+    [{ key: 'operator', cookie: 'olga' }, 'operator_only'],
+    [{ cookie: 'ada' }, 'operator_only'],
+    [{ cookie: 'olgasMember' }, 'role_missing'],
+  ] as const) {
+    const refused = await bury(who, { reason: 'r' })
+    expect([refused.status, (await refused.json()).code]).toEqual([403, code])
+  }
+  expect((await bury({ cookie: 'olga' }, { reason: '' })).status).toBe(422)
+  const buried = await bury({ cookie: 'olga' }, { reason: 'another tool owns it' })
   expect([buried.status, await buried.json()]).toEqual([202, { families: ['metrics'] }])
   expect(replayed).toEqual(['another tool owns it'])
 })
@@ -438,7 +455,7 @@ test('aborts a question whose client disconnected', async () => {
   const failures: unknown[] = []
   const app = new Elysia()
     .onError(({ error }) => void failures.push(error))
-    .use(questionRoutes({ accountOf: async () => 'ada', questions }))
+    .use(questionRoutes({ authorize: async () => ({ account: 'ada', role: 'owner', isOperator: false }), questions }))
     .listen({ hostname: '127.0.0.1', port: 0 })
   const client = new AbortController()
   const answer = fetch(`http://127.0.0.1:${app.server!.port}/api/exceptions`, { signal: client.signal })

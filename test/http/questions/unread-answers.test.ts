@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import type { Event } from '../../../src/event/event.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
+import type { Authorize } from '../../../src/http/questions/authorize.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import type { Problem } from '../../../src/problem.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
@@ -40,10 +41,13 @@ function serve() {
     firing: async () => [],
     limits: { deadlineMs: 60_000, maxAtOnce: 3, maxRunning: 2 },
   })
-  const accountOf = async (request: Request) => request.headers.get('account') ?? 'ada'
+  const authorize: Authorize = async (request) => {
+    const account = request.headers.get('account') ?? 'ada'
+    return { account, role: 'owner', isOperator: false }
+  }
   const app = new Elysia()
     .onError(({ error }) => problemResponse(error as Problem))
-    .use(questionRoutes({ accountOf, questions }))
+    .use(questionRoutes({ authorize, questions }))
     .listen({ hostname: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${app.server!.port}/api/exceptions?limit=1000`
   return {

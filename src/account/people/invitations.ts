@@ -1,0 +1,146 @@
+// Invitations into an account. Invariants:
+// * An invitation is good once, for 7 days. Only the hash of its token is kept, with the accounts, so that every node takes it.
+// * Accepting never signs in a person who exists: the session whose address is the invited one accepts. For an address that is nobody's yet it
+//   creates the person. The owner has seen the link, too, so it verifies no address.
+// * The invitations of an owner end with the role (members.ts).
+import { Problem } from '../../problem.ts'
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { Role } from '../../wire/roles.ts'
+import { createId, createSessionToken, hashSecret } from '../secret.ts'
+import { insertMember, insertPerson, type Person, type Seat, selectPersonByEmail, selectRole } from './person-rows.ts'
+
+const VALID_MS = 7 * 86_400_000
+const PENDING_MAX = 100
+
+export interface Invitation {
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  /** ms since the epoch. */
+  readonly endsMs: number
+}
+
+/** An invitation as its link shows it. */
+export interface Invited {
+  readonly account: { readonly id: string; readonly name: string }
+  readonly email: string
+  readonly role: Role
+  /** Is there a person with this address? */
+  readonly known: boolean
+}
+
+/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
+export interface Invitations {
+  /** Those that can still be accepted, newest first. */
+  list(account: string): Promise<Invitation[]>
+  /** An earlier invitation of the address ends. `email` is normal. Throws Problem `already_member`, `limit_reached` or `role_missing`. */
+  create(by: Seat, email: string, role: Role): Promise<Invitation & { readonly token: string }>
+  /** Throws Problem `not_found`. */
+  revoke(account: string, id: string): Promise<void>
+  /** Throws Problem `not_found`. */
+  look(token: string): Promise<Invited>
+  /** The person of the session joins. Throws Problem `not_found` or `invitation_for_another`. */
+  join(token: string, person: Person): Promise<Seat>
+  /** A new person with this hash of a password joins. Throws Problem `not_found`, or `session_invalid` for an address that is known. */
+  joinAsNew(token: string, password: string): Promise<Seat & Person>
+}
+
+interface Row extends Seat {
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  readonly name: string
+  readonly ends_ms: number
+}
+
+export function createInvitations(database: SqlDatabase, nowMs: () => number): Invitations {
+  function* find(token: string): Script<Row> {
+    const row = yield* get<Row>(
+      `SELECT invitation.id, account, invitation.email, role, name, ends_ms FROM invitation
+       JOIN account ON account.id = invitation.account WHERE hash = $1 AND ends_ms > $2`,
+      hashSecret(token),
+      nowMs(),
+    )
+    if (row === undefined) throw new Problem('not_found', 'The invitation has expired, was withdrawn or was used.')
+    return row
+  }
+
+  function* use({ id, account, role }: Row, person: string): Script<void> {
+    if ((yield* selectRole({ account, person })) === undefined) yield* insertMember({ account, person }, role, nowMs())
+    yield* run('DELETE FROM invitation WHERE id = $1', id)
+    yield* run('UPDATE person SET last_account = $1 WHERE id = $2', account, person)
+  }
+
+  return {
+    async list(account) {
+      const pending =
+        'SELECT * FROM invitation WHERE account = $1 AND ends_ms > $2 ORDER BY created_ms DESC, rowid DESC'
+      const rows = await database.read(() => all<Row>(pending, account, nowMs()))
+      return rows.map(({ id, email, role, ends_ms }) => ({ id, email, role, endsMs: ends_ms }))
+    },
+    async create({ account, person }, email, role) {
+      const token = createSessionToken()
+      const invitation = { id: createId('inv'), email, role, endsMs: nowMs() + VALID_MS }
+      await database.write(function* () {
+        if ((yield* selectRole({ account, person })) !== 'owner')
+          throw new Problem('role_missing', 'Only an owner invites people.')
+        yield* refuseMember(account, email)
+        yield* run(
+          'DELETE FROM invitation WHERE account = $1 AND (email = $2 OR ends_ms <= $3)',
+          account,
+          email,
+          nowMs(),
+        )
+        const counted = yield* get<{ n: number }>('SELECT count(*) n FROM invitation WHERE account = $1', account)
+        if (counted!.n >= PENDING_MAX)
+          throw new Problem('limit_reached', `At most ${PENDING_MAX} invitations can be open at once; withdraw some.`)
+        yield* run(
+          'INSERT INTO invitation (id, account, email, role, creator, hash, created_ms, ends_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
+          invitation.id,
+          account,
+          email,
+          role,
+          person,
+          hashSecret(token),
+          nowMs(),
+          invitation.endsMs,
+        )
+      })
+      return { ...invitation, token }
+    },
+    async revoke(account, id) {
+      const remove = 'DELETE FROM invitation WHERE account = $1 AND id = $2'
+      const removed = await database.write(() => run(remove, account, id))
+      if (removed === 0) throw new Problem('not_found', 'The account has no invitation with this id.')
+    },
+    look: (token) =>
+      database.read(function* () {
+        const { account, name, email, role } = yield* find(token)
+        return { account: { id: account, name }, email, role, known: (yield* selectPersonByEmail(email)) !== undefined }
+      }),
+    join: (token, person) =>
+      database.write(function* () {
+        const row = yield* find(token)
+        if (row.email !== person.email)
+          throw new Problem('invitation_for_another', 'Sign in with the address that was invited.')
+        yield* use(row, person.id)
+        return { account: row.account, person: person.id }
+      }),
+    joinAsNew: (token, password) =>
+      database.write(function* () {
+        const row = yield* find(token)
+        if ((yield* selectPersonByEmail(row.email)) !== undefined)
+          throw new Problem('session_invalid', 'There is a person with this address: sign in, then accept.')
+        const person = yield* insertPerson(row.email, password, nowMs())
+        yield* use(row, person.id)
+        return { ...person, account: row.account, person: person.id }
+      }),
+  }
+}
+
+/** Throws Problem `already_member`. */
+function* refuseMember(account: string, email: string): Script<void> {
+  const person = yield* selectPersonByEmail(email)
+  if (person !== undefined && (yield* selectRole({ account, person: person.id })) !== undefined)
+    throw new Problem('already_member', 'The account has a member with this address; change the role instead.')
+}

@@ -1,0 +1,158 @@
+// The members of an account. Invariants:
+// * An account has an owner at any time: the check and the change are one transaction, and transactions take turns over all nodes.
+// * A key never exceeds the current role of its creator. `is_capped` follows the role in the same transaction: outside /v1 such a key may what a
+//   viewer may. When the creator leaves, keys that read or manage end; keys that only write stay, capped, because jobs depend on them.
+// * The sessions of someone who leaves end with the membership. A session holds no role: each request reads the current one.
+import { Problem } from '../../problem.ts'
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { Role } from '../../wire/roles.ts'
+import type { KeyRing, KeyRow } from '../key-ring.ts'
+import { deletePersonAlone, type Person, type Seat, selectRole } from './person-rows.ts'
+
+export interface Member extends Person {
+  readonly role: Role
+  /** ms since the epoch. */
+  readonly sinceMs: number
+}
+
+/** An account that a person may enter. */
+export interface Entry {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+}
+
+/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
+export interface Members {
+  /** Longest first. */
+  list(account: string): Promise<Member[]>
+  /** The accounts of a person, by name. */
+  accountsOf(person: string): Promise<Entry[]>
+  /** Throws Problem `not_found` or `owner_needed`. */
+  changeRole(seat: Seat, role: Role): Promise<Member>
+  /** The keys of the person go to `heir`, if given, and else end or lose their creator. Throws Problem `not_found` or `owner_needed`. */
+  remove(seat: Seat, heir?: Person): Promise<void>
+  /** For use inside a `write`. Returns keys whose rights in the ring must follow. Throws like `changeRole`. */
+  setRole(seat: Seat, role: Role): Script<readonly KeyRow[]>
+}
+
+const KEY_COLUMNS = 'id, account, hash, may_write, may_read, may_ping, may_manage, is_capped, expires_ms'
+
+export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () => number): Members {
+  function* find({ account, person }: Seat): Script<Member> {
+    const row = yield* get<MemberRow>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
+    if (row === undefined) throw new Problem('not_found', 'The account has no member with this id.')
+    return toMember(row)
+  }
+
+  function* setRole(seat: Seat, role: Role): Script<readonly KeyRow[]> {
+    const member = yield* find(seat)
+    if (member.role === role) return []
+    if (member.role === 'owner') yield* endOwnership(seat)
+    const { account, person } = seat
+    yield* run('UPDATE membership SET role = $1 WHERE account = $2 AND person = $3', role, account, person)
+    return yield* all<KeyRow>(
+      `UPDATE api_key SET is_capped = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL RETURNING ${KEY_COLUMNS}`,
+      Number(role === 'viewer'),
+      account,
+      person,
+    )
+  }
+
+  return {
+    async list(account) {
+      const rows = await database.read(() => all<MemberRow>(`${SELECT_MEMBERS} ORDER BY since_ms, email`, account))
+      return rows.map(toMember)
+    },
+    accountsOf: (person) =>
+      database.read(() =>
+        all<Entry>(
+          `SELECT account.id, account.name, role FROM membership JOIN account ON account.id = membership.account
+           WHERE person = $1 ORDER BY account.name, account.id`,
+          person,
+        ),
+      ),
+    setRole,
+    async changeRole(seat, role) {
+      const { member, keys } = await database.write(function* () {
+        const keys = yield* setRole(seat, role)
+        return { member: yield* find(seat), keys }
+      })
+      for (const key of keys) ring.set(key)
+      return member
+    },
+    async remove(seat, heir) {
+      const { ended, capped } = await database.write(function* () {
+        const { role } = yield* find(seat)
+        if (role === 'owner') yield* endOwnership(seat)
+        const keys = heir === undefined ? yield* leaveKeys(seat, nowMs()) : yield* bequeathKeys(seat, heir)
+        const { account, person } = seat
+        yield* run('DELETE FROM session WHERE account = $1 AND person = $2', account, person)
+        yield* run('DELETE FROM membership WHERE account = $1 AND person = $2', account, person)
+        yield* deletePersonAlone(person)
+        return keys
+      })
+      for (const { hash } of ended) ring.delete(hash)
+      for (const key of capped) ring.set(key)
+    },
+  }
+}
+
+/** The invitations of a former owner end: the links are still theirs. Throws Problem `owner_needed`. */
+function* endOwnership({ account, person }: Seat): Script<void> {
+  const other = yield* get(
+    "SELECT 1 FROM membership WHERE account = $1 AND role = 'owner' AND person <> $2",
+    account,
+    person,
+  )
+  if (other === undefined)
+    throw new Problem('owner_needed', 'Make another member an owner first: an account always has one.')
+  yield* run('DELETE FROM invitation WHERE account = $1 AND creator = $2', account, person)
+}
+
+interface KeptKeys {
+  readonly ended: readonly { readonly hash: string }[]
+  readonly capped: readonly KeyRow[]
+}
+
+/** The address stays with the keys, so that owners know whose they were. */
+function* leaveKeys({ account, person }: Seat, nowMs: number): Script<KeptKeys> {
+  const ended = yield* all<{ hash: string }>(
+    `UPDATE api_key SET revoked_ms = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL
+     AND (may_read = 1 OR may_manage = 1) RETURNING hash`,
+    nowMs,
+    account,
+    person,
+  )
+  const capped = yield* all<KeyRow>(
+    `UPDATE api_key SET is_capped = 1 WHERE account = $1 AND creator = $2 AND revoked_ms IS NULL RETURNING ${KEY_COLUMNS}`,
+    account,
+    person,
+  )
+  yield* run('UPDATE api_key SET creator = NULL WHERE account = $1 AND creator = $2', account, person)
+  return { ended, capped }
+}
+
+function* bequeathKeys({ account, person }: Seat, heir: Person): Script<KeptKeys> {
+  if ((yield* selectRole({ account, person: heir.id })) !== 'owner' || heir.id === person)
+    throw new Problem('role_missing', 'Only another owner can take the keys over.')
+  const capped = yield* all<KeyRow>(
+    `UPDATE api_key SET creator = $1, creator_email = $2, is_capped = 0 WHERE account = $3 AND creator = $4
+     AND revoked_ms IS NULL RETURNING ${KEY_COLUMNS}`,
+    heir.id,
+    heir.email,
+    account,
+    person,
+  )
+  return { ended: [], capped }
+}
+
+interface MemberRow extends Person {
+  readonly role: Role
+  readonly since_ms: number
+}
+
+const SELECT_MEMBERS = `SELECT person.id, person.email, role, since_ms
+  FROM membership JOIN person ON person.id = membership.person WHERE account = $1`
+
+const toMember = ({ since_ms, ...row }: MemberRow): Member => ({ ...row, sinceMs: since_ms })

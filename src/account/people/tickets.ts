@@ -1,0 +1,46 @@
+// Tickets that let a person in once, such as links that set a new password. Kept as hashes with the accounts, so that every node takes each of
+// them and a restart ends none.
+import type { SqlDatabase } from '../../state/database.ts'
+import { get, run } from '../../state/database.ts'
+import { createSessionToken, hashSecret } from '../secret.ts'
+
+/** How long each kind is good. */
+const VALID_MS = { reset: 30 * 60_000, code: 5 * 60_000 } as const
+export type TicketKind = keyof typeof VALID_MS
+
+/** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
+export interface Tickets {
+  /** The token; what was issued before stays good. */
+  issue(kind: TicketKind, person: string): Promise<string>
+  /** The id of the person; undefined when the token is unknown, used or too old. It is used up. */
+  redeem(kind: TicketKind, token: string): Promise<string | undefined>
+}
+
+export function createTickets(database: SqlDatabase, nowMs: () => number): Tickets {
+  return {
+    async issue(kind, person) {
+      const token = createSessionToken()
+      const now = nowMs()
+      await database.write(function* () {
+        yield* run('DELETE FROM ticket WHERE ends_ms <= $1', now)
+        yield* run(
+          'INSERT INTO ticket (hash, kind, person, ends_ms) VALUES ($1, $2, $3, $4)',
+          hashSecret(token),
+          kind,
+          person,
+          now + VALID_MS[kind],
+        )
+      })
+      return token
+    },
+    async redeem(kind, token) {
+      const hash = hashSecret(token)
+      // an unknown token writes nothing
+      const find = 'SELECT person FROM ticket WHERE hash = $1 AND kind = $2 AND ends_ms > $3'
+      const known = await database.read(() => get<{ person: string }>(find, hash, kind, nowMs()))
+      if (known === undefined) return undefined
+      const used = await database.write(() => run('DELETE FROM ticket WHERE hash = $1', hash))
+      return used === 1 ? known.person : undefined
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// What the routes of accounts and people share: what they are handed, the answer that shows a session, and signing in and out.
+import type { Account, Accounts } from '../../account/accounts.ts'
+import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
+import type { Person, Seat } from '../../account/people/person-rows.ts'
+import type { SessionProof } from '../../account/sessions.ts'
+import { Problem } from '../../problem.ts'
+import type * as wire from '../../wire/accounts.ts'
+import type { AuditAction } from '../../wire/audit-actions.ts'
+import type { Session } from '../../wire/sessions.ts'
+import { emptyAnswer } from '../answers.ts'
+import type { NoteDone } from '../mount.ts'
+import type { Asker, Authorize } from '../questions/authorize.ts'
+import { clearedSessionCookie, sessionCookie, sessionToken } from './session-cookie.ts'
+
+export interface AuditFields {
+  /** Absent when nobody known failed to sign in. */
+  readonly account?: string
+  /** The e-mail address of the person who acted. */
+  readonly actor?: string
+  /** The id of the key that acted. */
+  readonly key?: string
+  /** An id or an e-mail address. */
+  readonly target?: string
+  readonly detail?: string
+  /** The client's address. */
+  readonly address: string
+}
+
+export interface AccountRoutesDeps {
+  readonly accounts: Accounts
+  /** The client's address, resolved behind trusted proxies. */
+  addressOf(request: Request): string
+  /** Did the browser reach Stint by TLS, directly or by a trusted proxy? */
+  isSecure(request: Request): boolean
+  /** Is the host name of the request one of Stint's own? */
+  isOwnHost(request: Request): boolean
+  /** Called after each action; the fields hold no secret. Never rejects. */
+  audit(action: AuditAction, fields: AuditFields): Promise<void>
+  /** Called after an account is deleted: its data in spools and stores must go too. What fails here is tried again at the next start. */
+  onDeleted(account: string): void
+  /** Keyed by the client's address and by the account: links that are made and tried. */
+  readonly linkLimiter: AttemptLimiter
+  nowMs(): number
+  /** The address under which people reach the console. */
+  publicUrl(): string
+  /** Logs that an invitation could not be mailed. */
+  mailFailed(error: unknown): void
+  /** Resolves once the e-mail is handed to the server for mail. Absent without SMTP. */
+  readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>
+}
+
+export interface PeopleDeps extends AccountRoutesDeps {
+  readonly authorize: Authorize
+}
+
+const time = (ms: number): string => new Date(ms).toISOString()
+
+export const answerAccount = ({ id, email, name, createdMs }: Account, isOperator: boolean): wire.Account => ({
+  id,
+  email,
+  name,
+  created_at: time(createdMs),
+  operator: isOperator,
+})
+
+/** The session as the console shows it. Throws Problem `session_invalid`. */
+export async function answerSession({ accounts }: Pick<PeopleDeps, 'accounts'>, who: Seat, person: Person) {
+  const [account, entries] = await Promise.all([accounts.get(who.account), accounts.members.accountsOf(who.person)])
+  const entry = entries.find(({ id }) => id === who.account)
+  if (account === undefined || entry === undefined)
+    throw new Problem('session_invalid', 'You are no longer a member of the account.')
+  return {
+    account: answerAccount(account, account.operator && entry.role === 'owner'),
+    person: { id: person.id, email: person.email },
+    role: entry.role,
+    accounts: entries.map(({ id, name, role }) => ({ id, name, role })),
+  } satisfies Session
+}
+
+export function withCookie(response: Response, cookie: string): Response {
+  response.headers.set('set-cookie', cookie)
+  return response
+}
+
+/** Ends the session that the browser had before, and returns the cookie of a new one. Throws Problem `credentials_invalid`. */
+export async function startSession(
+  { accounts, isSecure }: Pick<PeopleDeps, 'accounts' | 'isSecure'>,
+  request: Request,
+  seat: Seat,
+  more: { readonly proof?: SessionProof; readonly endsMs?: number } = {},
+): Promise<string> {
+  const userAgent = request.headers.get('user-agent') ?? ''
+  const { account, person } = seat
+  const token = await accounts.sessions.create({ account, person, userAgent, oldToken: sessionToken(request), ...more })
+  return sessionCookie(token, isSecure(request))
+}
+
+export const signedOut = ({ isSecure }: Pick<PeopleDeps, 'isSecure'>, request: Request): Response =>
+  withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
+
+/** The entry of the audit log for a route that was answered. */
+export const createNoteDone =
+  ({ audit, addressOf }: Pick<PeopleDeps, 'audit' | 'addressOf'>): NoteDone<Asker> =>
+  async ({ account, key, session }, { action, request, target, detail }) => {
+    await audit(action, {
+      account,
+      ...(session && { actor: session.email }),
+      ...(key && { key: key.keyId }),
+      ...(target !== undefined && { target }),
+      ...(detail !== undefined && { detail }),
+      address: addressOf(request),
+    })
+  }

@@ -1,0 +1,169 @@
+// Members of an account and invitations into it.
+import { type Static, Type } from '@sinclair/typebox'
+import { Email, GIVEN_MAX, NewPassword } from './accounts.ts'
+import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { ROLES } from './roles.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
+import { SESSION, Session } from './sessions.ts'
+import { choice, closed, TimeMs } from './shapes.ts'
+
+const RoleOf = choice(ROLES)
+
+export const Member = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOf, since: TimeMs })
+export type Member = Static<typeof Member>
+
+export const Invitation = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  role: RoleOf,
+  expires_at: TimeMs,
+})
+export type Invitation = Static<typeof Invitation>
+
+export const Members = Type.Object({ members: Type.Array(Member), invitations: Type.Array(Invitation) })
+export type Members = Static<typeof Members>
+
+export const MemberAnswer = Type.Object({ member: Member })
+export type MemberAnswer = Static<typeof MemberAnswer>
+
+export const ChangeMember = closed({ role: RoleOf })
+
+export const Invite = closed({ email: Email, role: RoleOf })
+export type Invite = Static<typeof Invite>
+
+export const NewInvitation = Type.Object({
+  invitation: Type.Object({
+    ...Invitation.properties,
+    url: Type.String({ description: 'The link, shown this once. It holds the token in its fragment.' }),
+    mailed: Type.Boolean({ description: 'The link is also on its way by e-mail.' }),
+  }),
+})
+export type NewInvitation = Static<typeof NewInvitation>
+
+const Token = Type.String({ maxLength: GIVEN_MAX, description: 'From the link.' })
+
+export const LookInvitation = closed({ token: Token })
+export const AcceptInvitation = closed({ token: Token, password: Type.Optional(NewPassword) })
+export type AcceptInvitation = Static<typeof AcceptInvitation>
+
+export const Invited = Type.Object({
+  account: Type.Object({ name: Type.String() }),
+  email: Type.String(),
+  role: RoleOf,
+  known: Type.Boolean({ description: 'There is a person with this address: they accept from their own session.' }),
+})
+export type Invited = Static<typeof Invited>
+
+const EXAMPLE = {
+  member: { id: 'per_4w9e0c2k7t1y5b8n', email: 'bob@example.com', role: 'member', since: '2026-11-21T06:00:00.004Z' },
+  invitation: {
+    id: 'inv_7u2h5x0q9z4d1f6g',
+    email: 'cy@example.com',
+    role: 'viewer',
+    expires_at: '2026-11-28T06:00:00.004Z',
+  },
+} as const
+
+export const LIST_MEMBERS = defineRoute('GET /api/members', {
+  tag: 'members',
+  access: 'self',
+  summary: 'List the members of the account and open invitations',
+  description: 'Only owners see the invitations.',
+  answers: {
+    200: json('Members, those of longest standing first', Members, {
+      members: [EXAMPLE.member],
+      invitations: [EXAMPLE.invitation],
+    }),
+  },
+  problems: SESSION_PROBLEMS,
+})
+
+export const CHANGE_MEMBER = defineRoute('PATCH /api/members/:id', {
+  tag: 'members',
+  access: 'own',
+  audit: 'member_changed',
+  summary: 'Change the role of a member',
+  description: 'Works at once, on every node. The last owner cannot step down.',
+  body: jsonBody(ChangeMember, { role: 'member' }),
+  answers: { 200: json('The member', MemberAnswer, { member: EXAMPLE.member }) },
+  problems: [...SESSION_PROBLEMS, 'not_found', 'owner_needed', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+})
+
+export const REMOVE_MEMBER = defineRoute('DELETE /api/members/:id', {
+  tag: 'members',
+  access: 'self',
+  audit: 'member_removed',
+  summary: 'Remove a member, or leave the account',
+  description:
+    'Owners remove others, and everyone may leave. Sessions of the member end. Keys of theirs that read or manage end, and those that only write stay; with `keys=take` an owner takes all of them over.',
+  ownParameters: { keys: choice(['take'], { description: 'The keys of the member become those of the caller.' }) },
+  answers: { 204: { description: 'The member is removed' } },
+  problems: [...SESSION_PROBLEMS, 'role_missing', 'not_found', 'owner_needed', 'question_invalid', ...WRITE_PROBLEMS],
+})
+
+export const INVITE = defineRoute('POST /api/invitations', {
+  tag: 'members',
+  access: 'own',
+  audit: 'member_invited',
+  summary: 'Invite a person by e-mail address',
+  description: 'The link is good once, for 7 days. It is mailed where SMTP_URL is set.',
+  body: jsonBody(Invite, { email: 'cy@example.com', role: 'viewer' }),
+  answers: {
+    201: json('The invitation; its link is shown this once', NewInvitation, {
+      invitation: { ...EXAMPLE.invitation, url: 'https://stint.example.com/#/invitation?token=q0a1…', mailed: true },
+    }),
+  },
+  problems: [
+    ...SESSION_PROBLEMS,
+    'already_member',
+    'limit_reached',
+    'rate_limited',
+    ...BODY_PROBLEMS,
+    ...WRITE_PROBLEMS,
+  ],
+})
+
+export const WITHDRAW_INVITATION = defineRoute('DELETE /api/invitations/:id', {
+  tag: 'members',
+  access: 'own',
+  audit: 'invitation_withdrawn',
+  summary: 'Withdraw an invitation',
+  answers: { 204: { description: 'The link no longer works' } },
+  problems: [...SESSION_PROBLEMS, 'not_found', ...WRITE_PROBLEMS],
+})
+
+const LINK_PROBLEMS = ['cross_site', 'not_found', 'rate_limited', ...BODY_PROBLEMS] as const
+
+export const LOOK_INVITATION = defineRoute('POST /api/invitations/look', {
+  tag: 'members',
+  access: 'anyone',
+  summary: 'Show what an invitation is for',
+  body: jsonBody(LookInvitation, { token: 'q0a1B2c3D4e5F6g7H8i9J0k' }),
+  answers: {
+    200: json('The invitation', Invited, {
+      account: { name: 'Example Ltd' },
+      email: 'cy@example.com',
+      role: 'viewer',
+      known: false,
+    }),
+  },
+  problems: [...LINK_PROBLEMS, 'internal', 'store_unavailable'],
+})
+
+export const ACCEPT_INVITATION = defineRoute('POST /api/invitations/accept', {
+  tag: 'members',
+  access: 'anyone',
+  summary: 'Accept an invitation',
+  description:
+    'With a password for an address that is new here: creates the person and signs in. A person who exists accepts from their own session.',
+  body: jsonBody(AcceptInvitation, { token: 'q0a1B2c3D4e5F6g7H8i9J0k', password: 'seven green lamps at noon' }),
+  answers: { 201: json('The session, in the account of the invitation', Session, SESSION) },
+  problems: [
+    ...LINK_PROBLEMS,
+    'session_invalid',
+    'invitation_for_another',
+    'internal',
+    'store_unavailable',
+    ...WRITE_PROBLEMS,
+  ],
+})

@@ -1,0 +1,118 @@
+// Sessions of people: signing in and out, and the account that a session shows.
+import { type Static, Type } from '@sinclair/typebox'
+import { ACCOUNT, Account, GIVEN_MAX, GivenPassword } from './accounts.ts'
+import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { ROLES } from './roles.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
+import { choice, closed, TimeMs } from './shapes.ts'
+
+export const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
+
+export const Person = Type.Object({ id: Type.String(), email: Type.String() })
+export type Person = Static<typeof Person>
+
+/** The session of a person: the account that it shows, and those that it may show. */
+export const Session = Type.Object({
+  account: Account,
+  person: Person,
+  role: choice(ROLES),
+  accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: choice(ROLES) })),
+})
+export type Session = Static<typeof Session>
+
+export const EnterAccount = closed({ id: Type.String({ maxLength: GIVEN_MAX }) })
+
+export const SessionEntry = Type.Object({
+  id: Type.String(),
+  current: Type.Boolean(),
+  user_agent: Type.String(),
+  created_at: TimeMs,
+  last_seen_at: TimeMs,
+  expires_at: TimeMs,
+})
+export type SessionEntry = Static<typeof SessionEntry>
+
+export const Sessions = Type.Object({ sessions: Type.Array(SessionEntry) })
+export type Sessions = Static<typeof Sessions>
+
+/** An example. */
+export const SESSION: Session = {
+  account: ACCOUNT,
+  person: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com' },
+  role: 'owner',
+  accounts: [{ id: 'acc_5k0c2v9d1xw7q3ma', name: 'Example Ltd', role: 'owner' }],
+}
+
+export const SIGN_IN = defineRoute('POST /api/session', {
+  tag: 'session',
+  access: 'anyone',
+  summary: 'Sign in',
+  body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
+  answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
+  problems: [
+    'credentials_invalid',
+    'cross_site',
+    'rate_limited',
+    ...BODY_PROBLEMS,
+    ...WRITE_PROBLEMS,
+    'internal',
+    'store_unavailable',
+  ],
+})
+
+export const SHOW_SESSION = defineRoute('GET /api/session', {
+  tag: 'session',
+  access: 'self',
+  summary: 'Show who is signed in',
+  answers: { 200: json('The session', Session, SESSION) },
+  problems: SESSION_PROBLEMS,
+})
+
+export const SIGN_OUT = defineRoute('DELETE /api/session', {
+  tag: 'session',
+  access: 'self',
+  audit: 'signed_out',
+  summary: 'Sign out',
+  answers: { 204: { description: 'The session has ended' } },
+  problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
+})
+
+export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
+  tag: 'session',
+  access: 'self',
+  summary: 'List your sessions, in all accounts',
+  answers: {
+    200: json('Sessions, most recently used first', Sessions, {
+      sessions: [
+        {
+          id: 'ses_1d6k9y3m0uw4r8cx',
+          current: true,
+          user_agent: 'Mozilla/5.0',
+          created_at: '2026-11-20T21:52:42.171Z',
+          last_seen_at: '2026-11-21T06:00:00.004Z',
+          expires_at: '2026-11-28T06:00:00.004Z',
+        },
+      ],
+    }),
+  },
+  problems: SESSION_PROBLEMS,
+})
+
+export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
+  tag: 'session',
+  access: 'self',
+  audit: 'session_ended',
+  summary: 'End a session',
+  answers: { 204: { description: 'The session has ended' } },
+  problems: [...SESSION_PROBLEMS, 'not_found', ...WRITE_PROBLEMS],
+})
+
+export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
+  tag: 'session',
+  access: 'self',
+  summary: 'Show another account of yours in this session',
+  description: 'Pages that still show the account before are refused with `account_changed`.',
+  body: jsonBody(EnterAccount, { id: 'acc_5k0c2v9d1xw7q3ma' }),
+  answers: { 200: json('The session', Session, SESSION) },
+  problems: [...SESSION_PROBLEMS, 'not_found', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+})
