@@ -1,4 +1,4 @@
-// `bun run bench [intake|shipping|timings|growth|accounts|statements|neighbours|copy|watches|watch-cost|cores] [flags]`: each is a file and a process of its own; without a name the
+// `bun run bench [NAME] [flags]`, NAME as in the list below: each is a file and a process of its own; without a name the
 // two that are quick. What they print says on which machine, when and under what load.
 import { join } from 'node:path'
 
@@ -14,6 +14,7 @@ const BENCHMARKS = [
   'watches',
   'watch-cost',
   'cores',
+  'fingerprint-cost',
 ]
 const QUICK = ['intake', 'shipping']
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fingerprint, normalizeException, rememberFingerprints } from '../../src/event/fingerprint.ts'
 import { logLines, readCorpus, sortFaults } from './corpus.ts'
+import { CHARS, fill, leastMs, STARTS, UNITS } from './costly-texts.ts'
 import { FAULTS } from './traces.ts'
 
 describe.each(FAULTS)('$language: $fault', ({ occurrences: [one, another], normal }) => {
@@ -231,4 +232,14 @@ test.each([
   ['user42x', '<number>'],
 ])('%s varies', (text, placeholder) => {
   expect(normalizeException(`failed with ${text} there`)).toBe(`failed with ${placeholder} there`)
+})
+
+/** Usual are 0.1 to 2 ms; `bun run bench fingerprint-cost` measures them and looks for slower texts. */
+const LONGEST_MS = 50
+
+test(`no text of ${CHARS} repeated characters takes long`, () => {
+  const slow = UNITS.flatMap((unit) => STARTS.map((start) => fill(unit, start)))
+    .filter((text) => leastMs(text, 1) > LONGEST_MS && leastMs(text, 5) > LONGEST_MS)
+    .map((text) => text.slice(0, 60))
+  expect(slow).toEqual([])
 })

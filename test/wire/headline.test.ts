@@ -104,6 +104,6 @@ test('a text of the largest size takes no noticeable time', () => {
   ]) {
     const before = performance.now()
     headlineOf(text)
-    expect(performance.now() - before).toBeLessThan(100)
+    expect(performance.now() - before).toBeLessThan(2_000) // a quadratic one takes minutes
   }
 })

@@ -1,0 +1,35 @@
+// Texts that could make a fingerprint slow, and what one costs.
+import { fingerprint } from '../../src/event/fingerprint.ts'
+
+export const CHARS = 15_000
+const LISTED =
+  'a|1|"|\'|`|(|[|{|<|:|::|.|,|1,|1.|a.|a@|@/|a@/|//|a-|0x|1a|-1|é|\\|/|C:\\|\n|\r| |\t|at |    at a (b:1:2)\n|at a (|at a(|eval at |' +
+  'File "|  File "a", line 1, in b\n|Traceback (most recent call last)\n|goroutine 1 [|a()\n\t/a.go:1\n|#0 |#0 a(1): b(\n|#0 0x1 in a(|' +
+  "a:1:in 'b|from |thread 'a|panicked at |stack backtrace:\n|   0: a\n|0 a + 1 in b at |caused by |Caused by: |---> |Error: |a::a|A.A|$1|__1|" +
+  'a@b/|a@/:1:1\n|2026-11-20T|12:34:56|Mon, |Nov 20 |10.0.0.|ab:|https://a?|Uncaught |Unhandled exception. |<number>, |,"|":|"a" |\'a\' |' +
+  "x='a' |status 1 |error |(code |=(|Unexpected token |in JSON|/tmp/|SQLSTATE[|<number> as |fatal error: |.php in /a:1| (A"
+/** Whole lines that were slow once. */
+const LINES = [`@${'/'.repeat(998)}\n`, `a@${'a/'.repeat(498)}\n`, `${'('.repeat(998)}\n`]
+export const STARTS = [
+  '',
+  'Error: ',
+  'Error: x\n    at a (b:1:2)\n',
+  'a.sh: exited with code 1\n',
+  '"',
+  'Traceback (most recent call last):\n',
+]
+export const UNITS: readonly string[] = [...LISTED.split('|'), ...LINES]
+
+export const fill = (unit: string, start = ''): string =>
+  (start + unit.repeat(Math.ceil(CHARS / unit.length))).slice(0, CHARS)
+
+/** The least of the times that the fingerprint of a text takes. */
+export function leastMs(text: string, repeats: number): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < repeats; i++) {
+    const began = performance.now()
+    fingerprint(text)
+    least = Math.min(least, performance.now() - began)
+  }
+  return least
+}
