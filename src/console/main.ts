@@ -7,6 +7,7 @@ import { openHomePage } from './home/home-page.ts'
 import { createAskWeekBefore } from './home/week-feed.ts'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
+import { createChanges } from './kit/changes.ts'
 import { button, fill, h, note } from './kit/dom.ts'
 import { createFrame, ENTRIES } from './kit/frame.ts'
 import { type App, type OpenPage, type Page, pageHeader } from './kit/page.ts'
@@ -91,6 +92,8 @@ const notFound = (name: string): HTMLElement =>
 /** `firstKey` is set for a new account. */
 function enter(account: Account, firstKey?: IssuedKey): void {
   const askProcesses = createAskProcesses(api, nowMs)
+  const changes = createChanges(api)
+  changes.now()
   const search = () => {
     if (document.querySelector('dialog[open]') === null) openQuickOpen({ askProcesses, pages: ENTRIES })
   }
@@ -101,6 +104,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
   const app: App = {
     api,
     askProcesses,
+    changes,
     askWeekBefore: createAskWeekBefore(api, nowMs),
     nowMs,
     keyHeader,
@@ -166,6 +170,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
     removeEventListener(ZONE_CHANGED, reopen)
     removeEventListener('keydown', onKey)
     page?.close()
+    changes.close()
   }
   addEventListener('hashchange', follow)
   addEventListener(ZONE_CHANGED, reopen)

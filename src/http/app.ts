@@ -3,6 +3,7 @@ import { Elysia, NotFoundError } from 'elysia'
 import type { EventKind } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
+import type { Changes } from '../query/changes.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { MAX_BODY_BYTES } from '../wire/events.ts'
@@ -27,8 +28,10 @@ import { type HealthDeps, healthRoute, type OpsDeps, opsRoutes } from './operati
 import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.ts'
 import { pingRoutes } from './ping/ping-routes.ts'
 import { type AuthorizeDeps, createAuthorize } from './questions/authorize.ts'
+import { changesRoute } from './questions/changes-route.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
+import { createSharedAnswers } from './questions/shared-answers.ts'
 import { watchRoutes } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
@@ -40,6 +43,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   /** Stint terminates TLS itself: browsers must then never use plain http. */
   readonly hasTls: boolean
   readonly questions: Questions
+  readonly changes: Changes
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
@@ -150,7 +154,8 @@ export function createApp(deps: AppDeps) {
     .use(auditRoutes(people))
     .use(resetRoutes({ ...deps.reset, log }))
     .use(watchRoutes({ watch: deps.watch, authorize, noteDone }))
-    .use(questionRoutes({ authorize, questions: deps.questions }))
+    .use(questionRoutes({ authorize, questions: deps.questions, shared: createSharedAnswers(() => nowUs() / 1000) }))
+    .use(changesRoute({ authorize, changes: deps.changes }))
     .use(deadLetterRoutes({ authorize, noteDone, nowNs: deps.nowNs, dead: deps.dead }))
     .use(healthRoute({ authorize, health: deps.health }))
     .use(opsRoutes(deps))

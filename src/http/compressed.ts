@@ -63,9 +63,24 @@ export function answerBytes(
 
 /** 200 with JSON; `noteSent` as with `answerBytes`. */
 export async function compressedJson(request: Request, body: object, noteSent: () => void): Promise<Response> {
+  return answerJson(request, await encodeFor(request, body), noteSent)
+}
+
+export interface EncodedJson {
+  readonly bytes: Buffer<ArrayBuffer>
+  readonly coding: Coding | undefined
+}
+
+/** JSON in the coding that the client accepts. */
+export async function encodeFor(request: Request, body: object): Promise<EncodedJson> {
   const json = await encodeJson(body)
   const coding = json.length < LEAST_BYTES ? undefined : acceptedCoding(request)
   const bytes = coding === undefined ? json : await squeeze[coding](json)
+  return { bytes, coding }
+}
+
+/** 200 with encoded JSON; `noteSent` as with `answerBytes`. */
+export function answerJson(request: Request, { bytes, coding }: EncodedJson, noteSent = () => {}): Response {
   const headers = coding === undefined ? PLAIN : CODED[coding]
   return answerBytes(request, bytes, { headers }, noteSent)
 }

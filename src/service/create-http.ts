@@ -71,6 +71,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       },
     },
     questions: measureQuestions(rooms),
+    changes: rooms.changes,
     watch: rooms.watches,
     reset: resetOf(rooms, { addressOf, isOwnHost, audit: auditReset }),
     dead: {

@@ -13,6 +13,7 @@ import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import { createTakenStamps } from '../event/taken-stamps.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
+import { type Changes, createChanges, noteStored } from '../query/changes.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
 import { openFormerStores } from '../ship/former-stores.ts'
@@ -50,6 +51,7 @@ export interface Rooms {
   readonly ownStamps: OwnStamps
   readonly stampClock: StampClock
   readonly stores: Stores
+  readonly changes: Changes
   readonly nodeLease: NodeLease
   readonly sharedNodes: SharedNodes
   readonly shippers: Both<Shipper>
@@ -80,11 +82,12 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     embeddedPath: join(config.dataDir, 'clickhouse'),
     log,
   })
+  const changes = createChanges(clock.wallUs, config.databaseUrl !== undefined)
   const taken = createTakenStamps()
   const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
   const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, log)
-  const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores }
+  const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores, changes }
   const watches = openWatchRoom(opened)
   return {
     ...opened,
@@ -170,20 +173,20 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
   return { accounts, deadLetters, spools, movedStamps }
 }
 
-type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics'>
+type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes'>
 
 /** An insert costs ClickHouse some 12 ms of processor time, and a row in one of 20,000 costs 0.6 of a row in one of 5,000. */
 const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000, lingerMs: 500 }
 
 function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
-  const { spools, stores, metrics, ...same } = parts
+  const { spools, stores, metrics, changes, ...same } = parts
   const sink = stores.sinks[destination]
   return createShipper({
     ...same,
     ...(sink.store === 'clickhouse' && CLICKHOUSE_WRITES),
     destination,
     spool: spools[destination],
-    sink,
+    sink: noteStored(sink, changes),
     meter: {
       delivered: (n) => metrics.delivered.labels(destination).inc(n),
       expired: (n) => metrics.expired.labels(destination).inc(n),

@@ -18,6 +18,7 @@ import { createWatchedFeed } from './watched-feed.ts'
 import { WEEK_EVERY_MS } from './week-feed.ts'
 
 const LATEST_EVERY_MS = 5_000
+const WATCHED_EVERY_MS = 10_000
 const DAY_EVERY_MS = 60_000
 const DAY = '-24h'
 /** A single page: Home needs only counts, but groups contain texts. */
@@ -33,8 +34,8 @@ export function openHomePage(app: App): Page {
   let before: readonly SummaryRow[] = []
 
   const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
-  const feed = createLatestFeed(api, nowMs)
-  const firing = createWatchedFeed(api, LATEST_EVERY_MS, () => show())
+  const feed = createLatestFeed(api, nowMs, () => app.changes.late())
+  const firing = createWatchedFeed(api, WATCHED_EVERY_MS, () => show())
   const region = createRegion()
   const sentence = h('p.answer', { role: 'status' }, '\u00a0')
   const dayLine = h('p.day-line', '\u00a0')
@@ -43,6 +44,7 @@ export function openHomePage(app: App): Page {
   const card = h('div.card.card-table', filters.element, table.element)
 
   const latestPoll = createPoll<Latest>({
+    version: () => app.changes.version(),
     everyMs: () => LATEST_EVERY_MS,
     async ask(signal) {
       const [found, processes] = await Promise.all([feed.refresh(signal), app.askProcesses(signal)])
@@ -56,6 +58,7 @@ export function openHomePage(app: App): Page {
     fail: (error) => region.fail(error, () => latestPoll.now()),
   })
   const dayPoll = createPoll<DayFigures>({
+    version: () => app.changes.version(),
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
       const [{ rows }, { groups, next }] = await Promise.all([

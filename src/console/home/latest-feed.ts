@@ -7,10 +7,13 @@ import { byNewest, type Run, toRun } from '../timeline/run.ts'
 /** Runs per process. */
 export const STRIP = 30
 const WHOLE_EVERY_MS = 60_000
+/** … while nothing older is known to have been stored. */
+const WHOLE_IDLE_MS = 600_000
+const NEWS_STEP_S = 10
 /** The full answer may take at most this share of a slow store's time, so it is requested less often there. */
 const WHOLE_SHARE = 1 / 20
 /** Recent changes are requested with this overlap: an event is stored within 2 s. */
-const OVERLAP_MS = 15_000
+const OVERLAP_MS = 5_000
 const NEWS_MAX = 1_000
 /** Tried in turn until the store does not refuse the question as too large. */
 const RANGES = ['-30d', '-7d', '-24h', '-6h']
@@ -24,7 +27,8 @@ export interface Latest {
 
 const isShown = ({ state }: Run, place: number): boolean => place < STRIP || state === 'running'
 
-export function createLatestFeed(api: Api, nowMs: () => number) {
+export function createLatestFeed(api: Api, nowMs: () => number, late: () => string | undefined) {
+  let wholeLate: string | undefined
   let byProcess = new Map<string, readonly Run[]>()
   let from = RANGES[0]!
   let wholeAtMs = Number.NEGATIVE_INFINITY
@@ -46,7 +50,7 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
 
   /** undefined if the changes exceed one page. */
   async function readNews(signal: AbortSignal): Promise<readonly Timing[] | undefined> {
-    const ago = `-${Math.ceil((nowMs() - newsAtMs + OVERLAP_MS) / 1000)}s`
+    const ago = `-${Math.ceil((nowMs() - newsAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
     const query = { from: ago, limit: NEWS_MAX }
     const page = await api.get<TimingPage>('api/timings', query, signal)
     return page.next === null ? page.timings : undefined
@@ -65,13 +69,16 @@ export function createLatestFeed(api: Api, nowMs: () => number) {
     async refresh(signal: AbortSignal): Promise<Latest> {
       const startedMs = nowMs()
       if (newsAtMs === 0) newsAtMs = startedMs
-      const isDue = startedMs - wholeAtMs >= Math.max(WHOLE_EVERY_MS, wholeTookMs / WHOLE_SHARE)
+      const lateNow = late()
+      const everyMs = lateNow !== undefined && lateNow === wholeLate ? WHOLE_IDLE_MS : WHOLE_EVERY_MS
+      const isDue = startedMs - wholeAtMs >= Math.max(everyMs, wholeTookMs / WHOLE_SHARE)
       // The changes include every running run, even one older than the newest 30.
       const [news, whole] = await Promise.all([readNews(signal), isDue ? readWhole(signal) : undefined])
       const missing = whole ?? (news === undefined ? await readWhole(signal) : undefined)
       if (missing !== undefined) {
         byProcess = new Map(Map.groupBy(missing.map(toRun), ({ process }) => process))
         wholeAtMs = startedMs
+        wholeLate = lateNow ?? late()
         wholeTookMs = nowMs() - startedMs
       }
       merge((news ?? []).map(toRun))

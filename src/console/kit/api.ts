@@ -60,6 +60,8 @@ export async function getPages<T>(
 }
 
 const AGREE_MS = 2_000
+/** Open pages that ask the same within this time share one answer. */
+const SHARED_S = 1
 
 /** Calls `onSignedOut` if the session has ended, and throws the ApiError as well. `wallMs` is this browser's clock. */
 export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
@@ -79,7 +81,8 @@ export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
     get(path, query = {}, signal) {
       const search = new URLSearchParams()
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-      return call(search.size === 0 ? path : `${path}?${search}`, signal === undefined ? {} : { signal })
+      const headers = { 'cache-control': `max-age=${SHARED_S}` }
+      return call(search.size === 0 ? path : `${path}?${search}`, { headers, ...(signal !== undefined && { signal }) })
     },
     sendEvents: (keyHeader, secret, events) =>
       call('v1/batch', {

@@ -4,6 +4,7 @@ import type { IssuedKey } from '../../wire/keys.ts'
 import type { AskWeekBefore } from '../home/week-feed.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
+import type { Changes } from './changes.ts'
 import { type Child, h } from './dom.ts'
 import type { Params } from './route.ts'
 
@@ -18,6 +19,7 @@ export interface Page {
 export interface App {
   readonly api: Api
   readonly askProcesses: AskProcesses
+  readonly changes: Changes
   readonly askWeekBefore: AskWeekBefore
   nowMs(): number
   /** The header that carries an API key. */

@@ -1,4 +1,5 @@
-// Repeats a request while the page is visible, less often while it fails. Only one request is open: a new one cancels the previous one.
+// Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request is open: a new one cancels
+// the previous one.
 import { isAbort } from './api.ts'
 
 export interface PollOptions<T> {
@@ -7,6 +8,8 @@ export interface PollOptions<T> {
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void
   fail(error: unknown): void
+  /** The version of the account's data: while it stays the same, the question is repeated only every `IDLE_MS`. undefined: unknown. */
+  version?(): string | undefined
 }
 
 export interface Poll {
@@ -20,8 +23,11 @@ export interface Poll {
 
 const SLOWEST_MS = 30_000
 const RETRY_MS = 2_000
+const IDLE_MS = 30_000
+const LOOK_MS = 250
 
-export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Poll {
+export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions<T>): Poll {
+  let asked: string | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let inFlight: AbortController | undefined
   let failures = 0
@@ -30,6 +36,7 @@ export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Pol
 
   async function step(): Promise<void> {
     const asking = new AbortController()
+    asked = version?.()
     inFlight = asking
     let pauseMs: number
     try {
@@ -43,13 +50,16 @@ export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Pol
       fail(error)
       pauseMs = Math.min(SLOWEST_MS, RETRY_MS * 2 ** failures++)
     }
-    if (pauseMs > 0) wait(pauseMs)
+    if (pauseMs > 0) wait(pauseMs, failures === 0 ? Math.max(0, IDLE_MS - pauseMs) : 0)
   }
 
-  function wait(ms: number): void {
+  /** Asks after `ms`; if nothing has changed by then, once it has, but at most `idleMs` later. */
+  function wait(ms: number, idleMs: number): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
+      const isSame = asked !== undefined && version?.() === asked
       if (document.hidden) isDue = true
+      else if (isSame && idleMs > 0) wait(LOOK_MS, idleMs - LOOK_MS)
       else void step()
     }, ms)
   }

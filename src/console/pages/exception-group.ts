@@ -42,6 +42,7 @@ export function createGroupView(app: App) {
   const textCard = h('div.card', h('h2', 'Newest texts'), texts)
 
   const poll = createPoll<Found>({
+    version: () => app.changes.version(),
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     async ask(signal) {
       const range = rangeOf()

@@ -84,6 +84,7 @@ export function openExceptionsPage(app: App): Page {
   }
 
   const poll = createPoll<Found>({
+    version: () => app.changes.version(),
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     async ask(signal) {
       const range = rangeOf()

@@ -64,6 +64,7 @@ export function openMetricsPage(app: App): Page {
   const region = createRegion()
 
   const poll = createPoll<Found>({
+    version: () => app.changes.version(),
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     ask,
     show(answer) {

@@ -26,8 +26,8 @@ import { createRunPanel } from './run-panel.ts'
 import { createRunTable } from './run-table.ts'
 
 const RUNS_EVERY_MS = 2_000
-const FIGURES_EVERY_MS = 10_000
-const USUAL_EVERY_MS = 60_000
+const FIGURES_EVERY_MS = 30_000
+const USUAL_EVERY_MS = 600_000
 const POINTS_MAX = 60
 /** Limits the ticks on the timeline: each comes with its text. */
 const EXCEPTIONS_MAX = 200
@@ -83,15 +83,17 @@ export function openRunsPage(app: App): Page {
   const hint = h('p.sub', 'Drag to zoom in. Click a run to open it, or a name to see only that process.')
   const unloaded = h('p.sub', { hidden: true })
   const lower = h('div.stack', { hidden: true }, table.element, chart.element)
-  const feed = createRunFeed(api, nowMs)
+  const feed = createRunFeed(api, nowMs, () => app.changes.late())
 
   const runsPoll = createPoll<RunsFound>({
+    version: () => app.changes.version(),
     everyMs: () => (isLive() ? RUNS_EVERY_MS : 0),
     ask: (signal) => feed.refresh(rangeOf(), readRunQuery(params), signal, showRuns),
     show: showRuns,
     fail: (error) => region.fail(error, () => runsPoll.now()),
   })
   const figuresPoll = createPoll<Figures>({
+    version: () => app.changes.version(),
     everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
     async ask(signal) {
       const range = rangeOf()
@@ -112,6 +114,7 @@ export function openRunsPage(app: App): Page {
     fail() {}, // the poll of the runs reports the failure; the figures stay as they are
   })
   const exceptionPoll = createPoll<readonly Raised[]>({
+    version: () => app.changes.version(),
     everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
     async ask(signal) {
       if (found?.runs.every((run) => run.exceptions === 0)) return []
@@ -145,7 +148,7 @@ export function openRunsPage(app: App): Page {
     fail() {}, // without it no run is marked as overdue
   })
   const processPoll = createPoll({
-    everyMs: () => 60_000,
+    everyMs: () => 300_000,
     ask: (signal) => app.askProcesses(signal),
     show(answer) {
       processes = answer

@@ -1,4 +1,5 @@
-// Keeps up to 10,000 runs of a view up to date. All runs are loaded first and then every minute; between these only recent changes are. A
+// Keeps up to 10,000 runs of a view up to date. All runs are loaded first, when something older was stored, and then every ten minutes (every
+// minute where that is unknown); between these only recent changes are. A
 // running run that is missing from the recent changes has been abandoned.
 import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, getPages, PAGE_ROWS, type Query, ROWS_MAX } from '../kit/api.ts'
@@ -6,8 +7,11 @@ import type { TimeRange } from '../kit/time-range.ts'
 import { byNewest, type Run, type StateFilter, toRun } from './run.ts'
 
 const ALL_EVERY_MS = 60_000
+const ALL_IDLE_MS = 600_000
+/** Pages that ask for the same time share one answer. */
+const NEWS_STEP_S = 10
 /** Recent changes are requested with this overlap: an event is stored within 2 s. */
-const OVERLAP_MS = 15_000
+const OVERLAP_MS = 5_000
 
 export interface RunQuery {
   readonly process: string | undefined
@@ -27,7 +31,8 @@ export interface RunsFound {
   readonly isPartial: boolean
 }
 
-export function createRunFeed(api: Api, nowMs: () => number) {
+export function createRunFeed(api: Api, nowMs: () => number, late: () => string | undefined) {
+  let allLate: string | undefined
   let asked = ''
   let held = new Map<string, Run>()
   let isCut = false
@@ -39,7 +44,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
   let lastAtMs = Number.NEGATIVE_INFINITY
 
   async function readNews(query: Query, state: StateFilter | undefined, signal: AbortSignal): Promise<boolean> {
-    const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000)}s` // ago, by the server's clock
+    const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s` // ago, by the server's clock
     const page = await api.get<TimingPage>('api/timings', { ...query, from, limit: PAGE_ROWS }, signal)
     if (page.next !== null) return false
     const news = page.timings.map(toRun)
@@ -71,7 +76,9 @@ export function createRunFeed(api: Api, nowMs: () => number) {
       const query = { ...range.query, process, meta, uid, state }
       const key = JSON.stringify(query)
       const startedMs = nowMs()
-      const mayAddTo = key === asked && range.isLive && startedMs - allAtMs < ALL_EVERY_MS
+      const lateNow = late()
+      const isKnown = lateNow !== undefined && lateNow === allLate
+      const mayAddTo = key === asked && range.isLive && startedMs - allAtMs < (isKnown ? ALL_IDLE_MS : ALL_EVERY_MS)
       if (!mayAddTo || !(await readNews({ process, meta, uid, state }, state, signal))) {
         const all: Run[] = []
         const answer = await getPages<Timing>(api, 'api/timings', 'timings', query, signal, (page, hasMore) => {
@@ -84,6 +91,7 @@ export function createRunFeed(api: Api, nowMs: () => number) {
         hasChanged = true
         asked = key
         allAtMs = startedMs
+        allLate = lateNow ?? late()
       }
       lastAtMs = startedMs
       for (const run of held.values())

@@ -3,26 +3,34 @@ import { Elysia } from 'elysia'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import { METRICS_TEXT } from '../answers.ts'
-import { answerBytes, compressedJson } from '../compressed.ts'
+import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import type { Authorize } from './authorize.ts'
+import { acceptsShared, type SharedAnswers } from './shared-answers.ts'
 
 export interface QuestionRoutesDeps {
   readonly authorize: Authorize
   readonly questions: Questions
+  readonly shared?: SharedAnswers
 }
 
-export function questionRoutes({ authorize, questions }: QuestionRoutesDeps) {
+export function questionRoutes({ authorize, questions, shared }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
   for (const kind of Object.keys(questions) as (keyof Questions)[]) {
     routes.get(
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {
         const { account } = await authorize(request, QUESTION_ROUTES[kind])
+        const search = new URL(request.url).searchParams
+        if (shared !== undefined && kind !== 'prometheus' && acceptsShared(request)) {
+          // Others may wait for the same answer, so it does not end when this reader leaves.
+          const make = async () => encodeFor(request, await questions[kind](account, search))
+          return answerJson(request, await shared(request, account, make))
+        }
         const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
         try {
           const reader = { left: request.signal, sent }
-          const answer = await questions[kind](account, new URL(request.url).searchParams, reader)
+          const answer = await questions[kind](account, search, reader)
           if ('text' in answer) return answerBytes(request, Buffer.from(answer.text), METRICS_TEXT, noteSent)
           return await compressedJson(request, answer, noteSent)
         } catch (error) {

@@ -1,0 +1,67 @@
+// Whether something of an account was stored since an earlier question, without asking a store: a count per account, in memory. It is a hint:
+// counts start again with the process, and events that other nodes store are not seen.
+import type { Event } from '../event/event.ts'
+import { timeUs } from '../event/stamp.ts'
+import type { Sink } from '../store/sink.ts'
+
+export interface AccountChanges {
+  /** Differs once an event of the account was stored. */
+  readonly version: string
+  /** Differs once an event was stored that is older than a minute: it may belong to a run anywhere in the past. */
+  readonly late: string
+  /** Every event counts; false where other nodes store events as well. */
+  readonly whole: boolean
+}
+
+export interface Changes {
+  note(events: readonly Event[]): void
+  of(account: string): AccountChanges
+}
+
+interface Counts {
+  stored: number
+  late: number
+}
+
+/** Beyond it all accounts count from the start again, in a new epoch: every open page asks once more. */
+const ACCOUNTS_MAX = 10_000
+const LATE_US = 60_000_000
+
+export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Changes {
+  const counts = new Map<string, Counts>()
+  let epoch = nowUs()
+
+  return {
+    note(events) {
+      const lateUs = nowUs() - LATE_US
+      for (const { account, stamp } of events) {
+        let held = counts.get(account)
+        if (held === undefined) {
+          if (counts.size >= ACCOUNTS_MAX) {
+            counts.clear()
+            epoch++
+          }
+          held = { stored: 0, late: 0 }
+          counts.set(account, held)
+        }
+        held.stored++
+        if (timeUs(stamp) < lateUs) held.late++
+      }
+    },
+    of(account) {
+      const { stored, late } = counts.get(account) ?? { stored: 0, late: 0 }
+      const since = epoch.toString(36)
+      return { version: `${since}.${stored}`, late: `${since}.${late}`, whole: !hasOtherNodes }
+    },
+  }
+}
+
+/** The sink, with every stored batch noted. */
+export const noteStored = (sink: Sink, changes: Changes): Sink => ({
+  ...sink,
+  async write(events) {
+    const result = await sink.write(events)
+    if (result.kind === 'stored') changes.note(events)
+    return result
+  },
+})

@@ -1,0 +1,63 @@
+// What an account learns about its own changes, and which requests share an answer.
+import { expect, test } from 'bun:test'
+import type { Event } from '../../src/event/event.ts'
+import { createSharedAnswers } from '../../src/http/questions/shared-answers.ts'
+import { createChanges, noteStored } from '../../src/query/changes.ts'
+import type { Sink, WriteResult } from '../../src/store/sink.ts'
+
+const NOW_US = 1_800_000_000_000_000
+const event = (account: string, agoS = 0): Event =>
+  ({ account, kind: 'start', process: 'p', meta: '', uid: '', stamp: { us: NOW_US - agoS * 1e6, sub: 0 } }) as Event
+
+test('a stored event changes the version of its account alone, and an old one also `late`', () => {
+  const changes = createChanges(() => NOW_US, false)
+  const [ada, bob] = [changes.of('ada'), changes.of('bob')]
+  changes.note([event('ada'), event('ada')])
+  expect(changes.of('ada').version).not.toBe(ada.version)
+  expect(changes.of('ada').late).toBe(ada.late)
+  expect(changes.of('bob')).toEqual(bob)
+  changes.note([event('ada', 61)])
+  expect(changes.of('ada').late).not.toBe(ada.late)
+  expect(createChanges(() => NOW_US, true).of('ada').whole).toBe(false)
+})
+
+test('the accounts that are counted are bounded, and none misses a change when the counts start again', () => {
+  const changes = createChanges(() => NOW_US, false)
+  changes.note([event('ada')])
+  const before = changes.of('ada').version
+  for (let i = 0; i < 10_000; i++) changes.note([event(`account ${i}`)])
+  expect(changes.of('ada').version).not.toBe(before)
+})
+
+test.each<[WriteResult, boolean]>([
+  [{ kind: 'stored', expired: 0 }, true],
+  [{ kind: 'retry', reason: 'busy' }, false],
+])('a batch that was %j is a change: %p', async (result, isChange) => {
+  const changes = createChanges(() => NOW_US, false)
+  const before = changes.of('ada').version
+  const sink = noteStored({ write: async () => result } as unknown as Sink, changes)
+  expect(await sink.write([event('ada')])).toBe(result)
+  expect(changes.of('ada').version !== before).toBe(isChange)
+})
+
+test('requests of one account that accept a shared answer cost one question within a second', async () => {
+  let nowMs = 0
+  let asked = 0
+  const shared = createSharedAnswers(() => nowMs)
+  const ask = (account: string, path = '/api/timings?from=-10s') => {
+    const headers = { 'cache-control': 'max-age=1' }
+    return shared(new Request(`http://stint${path}`, { headers }), account, async () => ++asked)
+  }
+  await Promise.all(Array.from({ length: 50 }, () => ask('ada')))
+  expect(asked).toBe(1)
+  expect(await ask('bob')).toBe(2)
+  expect(await ask('ada', '/api/timings?from=-20s')).toBe(3)
+  nowMs = 1_000
+  expect(await ask('ada')).toBe(4)
+  const failed = shared(new Request('http://stint/x', { headers: { 'cache-control': 'max-age=1' } }), 'ada', () =>
+    Promise.reject(new Error('away')),
+  )
+  expect(failed).rejects.toThrow('away')
+  await failed.catch(() => {})
+  expect(await ask('ada', '/x')).toBe(5)
+})
