@@ -109,6 +109,17 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
       )
     })
 
+    test.skipIf(Bun.which(shell[0]!) === null)('times runs within runs, in the shell that calls it', async () => {
+      const nested = `${FUNCTION}
+inner() { value=kept; return 3; }
+outer() { stint_run "inner ${name}" inner || code=$?; }
+stint_run "outer ${name}" outer
+echo "$? $code $value"`
+      expect(await run(shell, nested, settings())).toEqual({ exitCode: 0, stdout: '0 3 kept\n', stderr: '' })
+      await until('the inner one has failed', async () => (await runsOf(`inner ${name}`))[0]?.state === 'failed')
+      await until('the outer one has not', async () => (await runsOf(`outer ${name}`))[0]?.state === 'completed')
+    })
+
     test.skipIf(Bun.which(shell[0]!) === null)('tells parallel runs apart', async () => {
       const parallel = `${FUNCTION}\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do stint_run "$PROCESS" true & done; wait`
       await run(shell, parallel, { ...settings(), PROCESS: `parallel ${name}` })

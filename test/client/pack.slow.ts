@@ -6,7 +6,7 @@ import { arch } from 'node:os'
 import { join } from 'node:path'
 import { bundleClient } from '../../src/deploy/pack/npm-packages.ts'
 import { startApp, type TestApp } from '../support/app.ts'
-import { findNode, findPython, missing } from '../support/needs.ts'
+import { findMypy, findNode, findPython, missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -134,6 +134,34 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
     expect(await kindsOf('packed')).toEqual(['start', 'metrics', 'end'])
   })
 
+  test('a CommonJS project has its types, and shares one client with modules', async () => {
+    const cwd = newDir('npm-cjs')
+    await Bun.write(join(cwd, 'package.json'), '{"private":true}')
+    await run(['npm', 'install', '--offline', '--no-audit', '--no-fund', find(/^stint-client.*tgz$/)], cwd)
+    await Bun.write(
+      join(cwd, 'job.ts'),
+      `import { createStint, type Run, run } from '@stint/client'
+       const text: string = run('packed', (r: Run) => r.uid)
+       // @ts-expect-error
+       createStint({ url: 7070 })
+       export = text`,
+    )
+    const flags = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext']
+    const types = ['--types', 'bun-types', '--typeRoots', join(ROOT, 'node_modules')]
+    await run([join(ROOT, 'node_modules/.bin/tsc'), ...flags, ...types, '--esModuleInterop', 'job.ts'], cwd)
+    await Bun.write(
+      join(cwd, 'job.js'),
+      `const { metrics, run } = require('@stint/client')
+       import('@stint/client').then((module) => {
+         console.log(module.run === run)
+         run('required', () => metrics({ a: 1 }))
+         process.exit()
+       })`,
+    )
+    expect(await run([findNode()!, 'job.js'], cwd, settings())).toBe('true\n')
+    expect(await kindsOf('required')).toEqual(['start', 'metrics', 'end'])
+  })
+
   test('the server starts under node, and its command line asks it', async () => {
     const cwd = newDir('npm-server')
     await Bun.write(join(cwd, 'package.json'), '{"private":true}')
@@ -184,6 +212,41 @@ describe.skipIf(missing('python') !== undefined)('from PyPI', () => {
     expect(await kindsOf(name)).toEqual(['start', 'metrics', 'end'])
     expect(await run([python, '-m', 'pip', 'show', 'stint-client'], cwd)).toContain('Version: 1.0.0')
   })
+})
+
+test.skipIf(missing('mypy') !== undefined)('the wheel has types that pass mypy --strict', async () => {
+  const cwd = newDir('mypy')
+  await run([findPython()!, '-m', 'venv', 'venv'], cwd)
+  const python = join(cwd, 'venv/bin/python')
+  await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-index', find(/\.whl$/)], cwd)
+  const code = `
+import stint
+
+@stint.timed
+async def fetch(page: int) -> str:
+    return str(page)
+
+@stint.timed("hourly report", meta="pdf")
+def report(pages: int) -> list[int]:
+    return [pages]
+
+def drop(event: dict[str, object], reason: str) -> None:
+    print(event, reason)
+
+async def main() -> str:
+    with stint.run("job") as run:
+        run.metrics({"rows": 1, "seconds": 1.5})
+        return await fetch(1)
+
+client = stint.Stint(on_drop=drop)
+settled: bool = client.flush(timeout=2)
+pages: list[int] = report(1)
+`
+  const mypy = [findMypy()!, '--strict', '--python-executable', python]
+  await Bun.write(join(cwd, 'job.py'), code)
+  expect(await run([...mypy, 'job.py', join(ROOT, 'src/client/python/stint.py')], cwd)).toContain('Success')
+  await Bun.write(join(cwd, 'wrong.py'), `${code}\nreport("one")\nstint.metrics(1)\n`)
+  await expect(run([...mypy, 'wrong.py'], cwd)).rejects.toThrow('Found 2 errors')
 })
 
 test('the binary of this platform runs without Bun and sends a job', async () => {

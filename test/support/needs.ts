@@ -30,6 +30,8 @@ export const findPython = (): string | undefined => Bun.which('python3') ?? unde
 export const findPythonPackages = (): string | undefined =>
   existing(join(CACHE, 'python/ready')) && existing(join(CACHE, 'python/bin/python'))
 
+export const findMypy = (): string | undefined => existing(join(CACHE, 'python/bin/mypy'))
+
 /** https://github.com/bdd/runitor: pings around a command. */
 export const findRunitor = (): string | undefined => Bun.which('runitor') ?? existing(join(CACHE, 'runitor'))
 
@@ -76,6 +78,7 @@ const PROBES = {
   python: () => (findPython() ? undefined : 'no python3 in PATH'),
   'python-packages': () =>
     findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
+  mypy: () => (findMypy() ? undefined : 'no mypy in ~/.cache/stint; test/support/install-runtimes gets it'),
   runitor: () => (findRunitor() ? undefined : 'no runitor in PATH or ~/.cache/stint'),
   postgresql: () => (findPostgres() ? undefined : 'no PostgreSQL in /usr/lib/postgresql'),
   prometheus: () =>

@@ -36,7 +36,7 @@ import urllib.error
 import urllib.request
 import uuid
 import weakref
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, TypeVar, overload
 
 __version__ = "1.0.0"
 __all__ = ["Run", "Stint", "begin", "end", "exception", "flush", "metrics", "run", "start", "timed"]
@@ -52,6 +52,7 @@ WARN_EVERY_S = 60.0
 MAX_ANSWER_BYTES = 8 * 2**20
 MAX_PROCESS, MAX_META, MAX_EXCEPTION = 250, 500, 15_000
 TOO_LATE = "the interpreter shuts down"
+F = TypeVar("F", bound=Callable[..., Any])
 
 _current: contextvars.ContextVar[Run | None] = contextvars.ContextVar("stint_run", default=None)
 _clients: weakref.WeakSet[Stint] = weakref.WeakSet()
@@ -197,8 +198,15 @@ class Stint:
         """Starts a run at once, which ends by `end()` or `fail()`."""
         return Run(self, process, meta, uid)._begin()
 
+    @overload
+    def timed(self, process: F) -> F: ...
+    @overload
+    def timed(self, process: str | None = None, meta: str | None = None) -> Callable[[F], F]: ...
     def timed(self, process: Any = None, meta: str | None = None) -> Any:
-        """Decorator: each call of a function, coroutine or (asynchronous) generator is a run. The process is its qualified name by default."""
+        """Decorator: each call of a function, coroutine or (asynchronous) generator is a run.
+
+        The process is its qualified name by default.
+        """
         if callable(process):
             return _decorate(process, lambda: self, None, None)
         return lambda function: _decorate(function, lambda: self, process, meta)
@@ -376,7 +384,7 @@ class Stint:
                 self._is_hurried = False
 
     def _pause_s(self, retry_after_s: float) -> float:
-        back_off = min(MAX_WAIT_S, FIRST_WAIT_S * 2**self._tries) * (0.5 + random.random() / 2)
+        back_off = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0**self._tries) * (0.5 + random.random() / 2)
         self._tries += 1
         wait_s = max(back_off, min(retry_after_s, MAX_RETRY_AFTER_S))
         spare_s = self._hurry_until - time.monotonic() - LAST_TRY_S
@@ -466,7 +474,7 @@ class Stint:
 
 
 class _Report:
-    """Says what went wrong on stderr, at most once a minute. The numbers of its lines add up to the events that were dropped."""
+    """Says what went wrong on stderr, at most once a minute. The numbers of its lines add up to the dropped events."""
 
     def __init__(self, on_drop: Callable[[dict[str, Any], str], None] | None) -> None:
         self._on_drop = on_drop
@@ -526,7 +534,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class _Times:
-    """Unique, increasing times of events in µs. Durations follow the monotonic clock; only a wall clock that jumps far moves the anchor."""
+    """Unique, increasing times of events in µs.
+
+    Durations follow the monotonic clock; only a wall clock that jumps far moves the anchor.
+    """
 
     def __init__(self) -> None:
         self._offset_us = (time.time_ns() - time.monotonic_ns()) // 1000
@@ -555,9 +566,10 @@ class _Backlog:
     """Events in files until the server has them, in the format of `stint exec`. Invariants:
 
     1. an event is in a file when `keep` returns: a kill of the process does not lose it (a power cut may);
-    2. a segment belongs to one process. Its name promises SEGMENT_BYTES, so that others take it for unfinished while it is touched; who finds
-       it abandoned takes it over by renaming it, which only one can do;
-    3. a segment goes when all its events are settled. An event sent twice is stored once, so any doubt is resolved by sending.
+    2. a segment belongs to one process. Its name promises SEGMENT_BYTES, so that others take it for unfinished while it
+       is touched; a process that finds it abandoned takes it over by renaming it, which only one can do;
+    3. a segment goes when all its events are settled. An event sent twice is stored once, so any doubt is resolved by
+       sending.
     """
 
     SEGMENT_BYTES = 2**20
@@ -569,9 +581,8 @@ class _Backlog:
     def __init__(self, directory: str, url: str, warn: Callable[[str], None]) -> None:
         self._dir, self._url, self._warn = directory, url, warn
         self._url_mark, self._host = _xx_hash32(url), _xx_hash32(socket.gethostname())
-        self._name = re.compile(
-            rf"^pending-(?:metrics-)?(\d{{17}})-{self._url_mark}-(\d+)-(?:([0-9a-f]{{8}})-(\d+)-[0-9a-f]{{8}}|[0-9a-f-]+)\.jsonl$"
-        )
+        owner = r"(?:([0-9a-f]{8})-(\d+)-[0-9a-f]{8}|[0-9a-f-]+)"
+        self._name = re.compile(rf"^pending-(?:metrics-)?(\d{{17}})-{self._url_mark}-(\d+)-{owner}\.jsonl$")
         self._own: dict[str, _Segment] = {}
         self._current: _Segment | None = None
         self._overflow: _Segment | None = None
@@ -650,8 +661,9 @@ class _Backlog:
         return self._hold(path, os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600), 0)
 
     def _new_path(self) -> str:
-        name = f"{_now_us():017d}-{self._url_mark}-{self.SEGMENT_BYTES}-{self._host}-{os.getpid()}-{os.urandom(4).hex()}"
-        return os.path.join(self._dir, f"pending-metrics-{name}.jsonl")
+        owner = f"{self._host}-{os.getpid()}-{os.urandom(4).hex()}"
+        name = f"pending-metrics-{_now_us():017d}-{self._url_mark}-{self.SEGMENT_BYTES}-{owner}.jsonl"
+        return os.path.join(self._dir, name)
 
     def _hold(self, path: str, fd: int | None, size: int) -> _Segment:
         self._own[path] = segment = _Segment(path, fd, size)
@@ -1079,6 +1091,10 @@ def begin(process: str, meta: str | None = None, uid: str | None = None) -> Run:
     return _client().begin(process, meta, uid)
 
 
+@overload
+def timed(process: F) -> F: ...
+@overload
+def timed(process: str | None = None, meta: str | None = None) -> Callable[[F], F]: ...
 def timed(process: Any = None, meta: str | None = None) -> Any:
     if callable(process):
         return _decorate(process, _client, None, None)

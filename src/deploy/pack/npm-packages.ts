@@ -33,14 +33,20 @@ export async function packClient({ version, license }: PackageJson): Promise<Uin
     description: 'Times runs of your code and sends marks, metrics and exceptions to Stint',
     license,
     type: 'module',
-    exports: { '.': { types: './stint.d.ts', default: './stint.js' } },
+    exports: {
+      '.': {
+        import: { types: './stint.d.ts', default: './stint.js' },
+        require: { types: './stint.d.cts', default: './stint.cjs' },
+      },
+    },
     types: './stint.d.ts',
     engines: { node: '>=20', bun: '>=1.2', deno: '>=2' },
     sideEffects: false,
   }
   return inPackage({
     'package.json': toJson(manifest),
-    'stint.js': await bundleClient(),
+    'stint.cjs': await bundleClient('cjs'),
+    'stint.js': await reexportClient(),
     ...declareClient(),
     'README.md': read('src/client/README.md'),
     LICENSE: read('LICENSE'),
@@ -78,15 +84,21 @@ export function packServer(root: PackageJson): Uint8Array {
   })
 }
 
-// The client as one ECMAScript module that imports only node's own, and its types.
+// The client as one module that imports only node's own, and its types.
 const ENTRY = join(ROOT, 'src/client/stint.ts')
 /** The declarations that callers see: what `stint.ts` exports, and the options it takes. */
 const DECLARATIONS = ['stint.d.ts', 'settings.d.ts']
 
 /** Throws with the bundler's messages. */
-export async function bundleClient(): Promise<string> {
-  const built = await Bun.build({ entrypoints: [ENTRY], target: 'node', format: 'esm', minify: true })
+export async function bundleClient(format: 'esm' | 'cjs' = 'esm'): Promise<string> {
+  const built = await Bun.build({ entrypoints: [ENTRY], target: 'node', format, minify: true })
   return built.outputs[0]!.text()
+}
+
+/** An ECMAScript module of the other file, so that a process that imports and requires the client has one. */
+async function reexportClient(): Promise<string> {
+  const names = Object.keys(await import(ENTRY)).sort()
+  return `import client from './stint.cjs'\nexport const { ${names.join(', ')} } = client\n`
 }
 
 /** Keyed by file name. Throws with the compiler's messages. */
@@ -120,9 +132,14 @@ function declareClient(): Record<string, string> {
     )
     if (exitCode !== 0) throw new Error(`the types of the client cannot be made:\n${stdout}`)
     const made = readdirSync(outDir).filter((name) => DECLARATIONS.includes(name))
-    const text = (name: string) =>
-      readFileSync(join(outDir, name), 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'")
-    return Object.fromEntries(made.sort().map((name) => [name, text(name)]))
+    const text = (name: string, extension: string) =>
+      readFileSync(join(outDir, name), 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, `$1.${extension}'`)
+    return Object.fromEntries(
+      made.sort().flatMap((name) => [
+        [name.replace(/ts$/, 'cts'), text(name, 'cjs')],
+        [name, text(name, 'js')],
+      ]),
+    )
   } finally {
     rmSync(outDir, { recursive: true })
   }

@@ -31,15 +31,17 @@ license = { text = "${license}" }
 readme = "README.md"
 
 [tool.setuptools]
-py-modules = ["stint"]
+packages = ["stint"]
+package-data = { stint = ["py.typed"] }
 `
 
-const module = () => read('src/client/python/stint.py')
+/** A package, since only in one do type checkers look for `py.typed`. */
+const modules = () => ({ 'stint/__init__.py': read('src/client/python/stint.py'), 'stint/py.typed': '' })
 
 export function packWheel(root: PackageJson): Uint8Array {
   const info = `stint_client-${root.version}.dist-info`
   const files: Record<string, string> = {
-    'stint.py': module(),
+    ...modules(),
     [`${info}/METADATA`]: metadata(root),
     [`${info}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: stint\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
     [`${info}/LICENSE`]: read('LICENSE'),
@@ -58,6 +60,6 @@ export function packSdist(root: PackageJson): Uint8Array {
     [`${top}/pyproject.toml`]: PYPROJECT(root),
     [`${top}/README.md`]: read('src/client/README.md'),
     [`${top}/LICENSE`]: read('LICENSE'),
-    [`${top}/stint.py`]: module(),
+    ...Object.fromEntries(Object.entries(modules()).map(([path, text]) => [`${top}/${path}`, text])),
   })
 }
