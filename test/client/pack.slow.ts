@@ -188,7 +188,9 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
           () => false,
         )
       })
-      expect(await run([...bin('stint'), '--version'], cwd, { STINT_URL: url })).toMatch(/^\d+\.\d+\.\d+\n$/)
+      expect(await run([...bin('stint'), '--version'], cwd, { STINT_URL: url })).toMatch(
+        /^\d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/,
+      )
       expect((await fetch(`${url}/`)).status).toBe(200)
     } finally {
       server.kill('SIGTERM')

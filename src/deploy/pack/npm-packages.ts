@@ -46,7 +46,7 @@ export async function packClient({ version, license }: PackageJson): Promise<Uin
   return inPackage({
     'package.json': toJson(manifest),
     'stint.cjs': await bundleClient('cjs'),
-    'stint.js': await reexportClient(),
+    'stint.js': reexportClient(),
     ...declareClient(),
     'README.md': read('src/client/README.md'),
     LICENSE: read('LICENSE'),
@@ -96,8 +96,8 @@ export async function bundleClient(format: 'esm' | 'cjs' = 'esm'): Promise<strin
 }
 
 /** An ECMAScript module of the other file, so that a process that imports and requires the client has one. */
-async function reexportClient(): Promise<string> {
-  const names = Object.keys(await import(ENTRY)).sort()
+function reexportClient(): string {
+  const names = new Bun.Transpiler({ loader: 'ts' }).scan(readFileSync(ENTRY, 'utf8')).exports.sort()
   return `import client from './stint.cjs'\nexport const { ${names.join(', ')} } = client\n`
 }
 
