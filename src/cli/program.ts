@@ -43,3 +43,6 @@ export function upToUnknown(program: Program, args: readonly string[]): readonly
   }
   return args
 }
+
+/** For options that may be repeated. */
+export const collect = (value: string, before: string[]): string[] => [...before, value]

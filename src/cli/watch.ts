@@ -1,16 +1,15 @@
 // `stint watch …` and `stint alerts`: watches from the command line, and as a file that can be applied again and again.
-import { systemClock } from '../clock.ts'
 import { type Alert, type AlertPage, CONDITIONS, type Condition } from '../wire/alerts.ts'
-import { CHANNEL_KINDS, type ChannelKind, type Channels, type NewChannel } from '../wire/channels.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
+import { defineAddChannel, defineTestChannel, findChannels } from './channel.ts'
 import { readCliConfig } from './config.ts'
-import { parseSpanS } from './exec/parse-exec-call.ts'
 import { formatTable } from './format-rows.ts'
-import { formatLocalTime, parseLocalTime } from './format-time.ts'
+import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
-import { invalidArgument, type Program } from './program.ts'
+import { parseMoment } from './parse-moment.ts'
+import { collect, invalidArgument, type Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
 
 interface Json {
@@ -105,47 +104,15 @@ export function register(program: Program, io: Io): void {
     .command('pause')
     .description('pause a watch until a time, or resume it')
     .argument('<watch>', 'name or id')
-    .argument('[until]', 'local time, RFC 3339 or a span such as 2h; without it the watch is resumed', parseUntil)
+    .argument('[until]', 'local time, RFC 3339 or a span such as 2h; without it the watch is resumed', parseMoment)
     .action(async (which: string, until: string | undefined) => {
       const { id, name } = await find(api(), which)
       await api().askWithKey('PATCH', `/api/watches/${id}`, { paused_until: until ?? null })
       io.stderr.write(`Watch ${oneLine(name)} ${until === undefined ? 'resumed' : `paused until ${oneLine(until)}`}.\n`)
     })
 
-  watch
-    .command('channel')
-    .description('create a channel, which watches notify')
-    .argument('<name>', 'name of the channel')
-    .argument('<address>', 'an e-mail address, or the URL of a webhook')
-    .option(
-      '--kind <kind>',
-      'email, webhook, slack or ntfy; default: email for an address with @, webhook for a URL',
-      parseKind,
-    )
-    .option(...JSON_OPTION)
-    .action(async (name: string, address: string, options: Json & { kind?: ChannelKind }) => {
-      const { kind = /^https?:/i.test(address) ? 'webhook' : 'email' } = options
-      const body = { name, kind, ...(kind === 'email' ? { to: address } : { url: address }) }
-      const { channel } = (await api().askWithKey('POST', '/api/channels', body)).body as NewChannel
-      if (options.json) return printJson({ channel })
-      io.stdout.write(`${channel.id}\n`)
-      if (channel.secret !== undefined)
-        io.stderr.write(`Signing secret, shown only this once: ${oneLine(channel.secret)}\n`)
-      if (channel.state === 'pending')
-        io.stderr.write('Open the link in the e-mail that was sent to confirm the address.\n')
-    })
-
-  watch
-    .command('test')
-    .description('send a test notification')
-    .argument('<channel>', 'name or id of a channel')
-    .action(async (which: string) => {
-      const [channel] = await findChannels(api(), [which])
-      const { detail } = (await api().askWithKey('POST', `/api/channels/${channel!.id}/test`)).body as {
-        detail: string
-      }
-      io.stderr.write(`Delivered: ${oneLine(detail)}\n`)
-    })
+  defineAddChannel(watch.command('channel'), io)
+  defineTestChannel(watch.command('test'), io)
 
   watch
     .command('apply')
@@ -189,17 +156,6 @@ async function find(api: Api, which: string): Promise<Watch> {
       ? `no watch is called ${oneLine(which)}`
       : `several watches are called ${oneLine(which)}; use the id`,
   )
-}
-
-async function findChannels(api: Api, names: readonly string[]): Promise<Channels['channels']> {
-  if (names.length === 0) return []
-  const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
-  return names.map((which) => {
-    const found = channels.find(({ id, name }) => id === which || name === which)
-    if (found === undefined)
-      throw new CliError(`no channel is called ${oneLine(which)}; create it with stint watch channel`)
-    return found
-  })
 }
 
 function toBody(process: string, options: AddOptions, channels: string[]) {
@@ -247,17 +203,9 @@ const alertRow = ({ since, state, condition, summary }: Alert): string[] => [
   summary,
 ]
 
-const collect = (value: string, before: string[]): string[] => [...before, value]
-
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   throw invalidArgument('Expected a whole number from 1.')
-}
-
-function parseKind(text: string): ChannelKind {
-  const kind = CHANNEL_KINDS.find((known) => known === text)
-  if (kind !== undefined) return kind
-  throw invalidArgument(`Expected ${CHANNEL_KINDS.join(', ')}.`)
 }
 
 function parseNumber(text: string): number {
@@ -276,13 +224,4 @@ async function readFile(path: string): Promise<string> {
   } catch (cause) {
     throw new CliError(`cannot read ${oneLine(path)}: ${(cause as Error).message}`, EXIT_USAGE, { cause })
   }
-}
-
-/** RFC 3339; a span counts from now. */
-function parseUntil(text: string): string {
-  const seconds = /^[1-9]\d*[smhd]$/.test(text) ? parseSpanS(text) : undefined
-  const time = seconds === undefined ? parseLocalTime(text) : new Date(systemClock.wallUs() / 1000 + seconds * 1000)
-  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString()
-  if (typeof time === 'string' && !time.startsWith('-')) return time
-  throw invalidArgument('Expected an existing local time ("2026-11-20 21:00"), RFC 3339 or a span such as 2h.')
 }

@@ -15,6 +15,7 @@ import { createHeartbeat } from './heartbeat.ts'
 import { findUnjudged } from './manage/find-unjudged.ts'
 import { createManageAlerts, type ManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels, type ManageChannels } from './manage/manage-channels.ts'
+import { createManageMaintenance, type ManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches, type ManageWatches } from './manage/manage-watches.ts'
 import { LeaseLost } from './nodes/node-table.ts'
 import { createDuty, createOnlyNode, createSharedNode, type DutyOptions, type WatchNode } from './nodes/watch-node.ts'
@@ -57,6 +58,7 @@ export interface Watches {
   readonly watches: ManageWatches
   readonly channels: ManageChannels
   readonly alerts: ManageAlerts
+  readonly maintenance: ManageMaintenance
   /** Absent without SMTP. */
   readonly mailer: Mailer | undefined
   /** Of an account, or of all. */
@@ -133,6 +135,7 @@ export function openWatches(options: WatchesOptions): Watches {
       unjudged: (account) => findUnjudged({ account, store, node, isUnknown, nowUs }),
       onChanged: node.hurry,
     }),
+    maintenance: createManageMaintenance({ store, nowUs }),
     mailer,
     async stats(account) {
       const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown(account))

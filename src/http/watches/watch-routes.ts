@@ -13,6 +13,7 @@ import { createMount, type NoteDone } from '../mount.ts'
 import type { Asker, Authorize } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
+import { mountMaintenance } from './maintenance-routes.ts'
 
 export interface WatchRoutesDeps {
   readonly watch: Watches
@@ -36,7 +37,8 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
 /** The address of a session, or a key by its id. */
 const nameOf = ({ session, key }: Asker): string => session?.email ?? `key ${key?.keyId}`
 
-export function watchRoutes({ watch: { watches, channels, alerts }, authorize, noteDone }: WatchRoutesDeps) {
+export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
+  const { watches, channels, alerts } = watch
   const app = new Elysia({ normalize: false })
   const on = createMount(app, authorize, noteDone)
   on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
@@ -71,6 +73,8 @@ export function watchRoutes({ watch: { watches, channels, alerts }, authorize, n
   })
   on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
   on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
+
+  mountMaintenance(on, watch)
 
   on(alertWire.LIST_ALERTS, ({ account }, { request }) =>
     alerts.list(account, parseAlertsQuestion(new URL(request.url).searchParams)),

@@ -1,10 +1,10 @@
 // `late`: a start did not come by its due time plus the grace.
-import type { Fault } from '../../problem.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { Series } from '../evaluate/memory.ts'
 import { createSchedule } from '../rules/cron.ts'
 import { endOfLate, findExcused, judgeLate, type LateRule } from '../rules/late.ts'
 import { type Instance, judgementOf, keyOf, type MarkCondition } from './condition.ts'
+import { cronFaults } from './cron-faults.ts'
 import { spanFaults, spanUs } from './span.ts'
 import { formatSpan, minute, subjectName } from './wording.ts'
 
@@ -21,7 +21,7 @@ export const late: MarkCondition<Given, LateRule> = {
     const faults = [...spanFaults('/late/grace', grace), ...spanFaults('/late/every', every)]
     if ((every === undefined) === (cron === undefined))
       faults.push({ pointer: '/late', detail: 'must have either every or cron' })
-    if (cron !== undefined) faults.push(...cronFaults(cron, tz ?? 'UTC'))
+    if (cron !== undefined) faults.push(...cronFaults('/late', cron, tz ?? 'UTC'))
     else if (tz !== undefined) faults.push({ pointer: '/late/tz', detail: 'belongs to cron' })
     return faults
   },
@@ -90,18 +90,4 @@ function startsOf(list: readonly Series[]): number[] {
   const newestUs = Math.max(...list.map((it) => it.newestStartUs))
   const complete = starts.filter((us) => us >= completeFromUs)
   return [...new Set([newestUs, ...complete].filter(Number.isFinite))].sort((a, b) => a - b)
-}
-
-function cronFaults(cron: string, tz: string): Fault[] {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: tz })
-  } catch {
-    return [{ pointer: '/late/tz', detail: 'must be a time zone such as UTC or Europe/Berlin' }]
-  }
-  try {
-    if (createSchedule(cron, tz).nextUs(0) !== undefined) return []
-    return [{ pointer: '/late/cron', detail: 'is never due' }]
-  } catch {
-    return [{ pointer: '/late/cron', detail: 'must be a cron expression of five fields, or six with seconds first' }]
-  }
 }

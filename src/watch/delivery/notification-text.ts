@@ -59,8 +59,15 @@ export function toMrkdwn(bodies: readonly NotificationBody[]): string {
     const text = `*${LABELS[type]}*: ${escapeMrkdwn(data.summary)}`
     return data.url === '' ? text : `${text} <${data.url}|Open>`
   })
-  return [...lines, more(bodies)].join('\n').trimEnd()
+  const [first] = bodies
+  const facts = bodies.length > 1 ? [] : first!.facts.filter(([label]) => IN_SHORT.includes(label))
+  return [...lines, ...facts.map(([label, value]) => `${label}: ${escapeMrkdwn(value)}`), more(bodies)]
+    .join('\n')
+    .trimEnd()
 }
+
+/** The facts that short messages hold, too. */
+const IN_SHORT = ['Exception', 'Usual duration']
 
 const linked = ({ data }: NotificationBody, html: string): string =>
   data.url === '' ? html : `<a href="${escapeHtml(data.url)}">${html}</a>`

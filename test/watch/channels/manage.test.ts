@@ -1,6 +1,7 @@
 // Channels of every kind over the API of the real service: secrets, changes, filters.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { CHANNEL_KINDS } from '../../../src/wire/channels.ts'
+import { createPerson } from '../../cli/cli-cast.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 
 const KEY = 'R0123456789abcdefghijklmnopqrstu'
@@ -134,4 +135,28 @@ test('a channel is changed: its filters at once, its address with the state', as
   expect((await change(id, { enabled: false })).channel.state).toBe('disabled')
   expect((await change(id, { name: 'other' })).channel).toMatchObject({ name: 'other', state: 'disabled' })
   expect((await change(id, { enabled: true })).channel.state).toBe('delivered')
+})
+
+test('stint channel adds, changes, lists, tests and deletes, and reads secrets from the environment', async () => {
+  const { run } = createPerson(app.url)
+  const made = await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })
+  const env = { STINT_API_KEY: made.json.key.secret }
+  const secret = { ...env, STINT_CHANNEL_SECRET: TOKEN }
+  const bot = await run('channel add bot --kind telegram --chat -100123 --condition failed --delay 15m', {
+    env: secret,
+  })
+  expect(bot).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await show(bot.stdout.trim())).toMatchObject({ chat: '-100123', conditions: ['failed'], delay: '15m' })
+  const args = ['channel', 'add', 'own', local('/cli'), '--header', 'X-Key: a b', '--only-firing']
+  const own = (await run(args, { env })).stdout.trim()
+  expect((await run('channel test own', { env })).stderr).toContain('Delivered: 200')
+  expect(posted.at(-1)).toMatchObject({ path: '/cli', headers: { 'x-key': 'a b' } })
+  expect(await run('channel change own --name mine', { env })).toMatchObject({ stderr: 'Channel own changed.\n' })
+  expect(await run('channel change mine --name mine', { env })).toMatchObject({ stderr: 'Nothing to change.\n' })
+  expect((await run('channel change mine', { env })).exitCode).toBe(2)
+  const listed = (await run('channel list', { env })).stdout
+  expect(listed).toMatch(/delivered +webhook +mine/)
+  expect(listed).toMatch(/untested +telegram +bot +-100123/)
+  expect((await run('channel rm mine', { env })).exitCode).toBe(0)
+  expect((await ask('GET', `/api/channels/${own}`)).status).toBe(404)
 })

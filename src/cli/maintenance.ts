@@ -1,0 +1,78 @@
+// `stint maintenance …`: stretches of time in which notifications are held back.
+import type { Maintenance, MaintenanceAnswer, Maintenances } from '../wire/maintenance.ts'
+import { createApi } from './api.ts'
+import { readCliConfig } from './config.ts'
+import { formatTable } from './format-rows.ts'
+import { formatLocalTime } from './format-time.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import { parseMoment } from './parse-moment.ts'
+import type { Program } from './program.ts'
+import { safeJson } from './safe-text.ts'
+
+interface Options {
+  readonly from?: string
+  readonly to?: string
+  readonly cron?: string
+  readonly tz?: string
+  readonly length?: string
+  readonly json?: boolean
+}
+
+const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
+
+export function register(program: Program, io: Io): void {
+  const api = () => createApi(readCliConfig(io.env), io)
+  const maintenance = program
+    .command('maintenance')
+    .description('maintenances: stretches of time in which notifications are held back (scope manage)')
+
+  maintenance
+    .command('list')
+    .description('list maintenances')
+    .option(...JSON_OPTION)
+    .action(async ({ json }: Options) => {
+      const { maintenance: all } = (await api().askWithKey('GET', '/api/maintenance')).body as Maintenances
+      if (json) io.stdout.write(`${safeJson({ maintenance: all }, 2)}\n`)
+      else if (all.length === 0) io.stderr.write('No maintenances.\n')
+      else io.stdout.write(formatTable(['ID', 'STATE', 'PROCESS', 'WHEN'], all.map(toRow)))
+    })
+
+  maintenance
+    .command('add')
+    .description('plan a maintenance; what still fires at its end is notified then')
+    .argument('<process>', 'exact name, or with * for any text')
+    .option('--from <time>', 'local time, RFC 3339 or a span from now; default: now', parseMoment)
+    .option('--to <time>', 'its end, such as 2h', parseMoment)
+    .option('--cron <expression>', 'it begins at each of these moments, such as "0 2 * * 0", and lasts --length')
+    .option('--tz <zone>', 'time zone of --cron; default UTC')
+    .option('--length <span>', 'how long each one lasts')
+    .option(...JSON_OPTION)
+    .action(async (process: string, { from, to, cron, tz, length, json }: Options) => {
+      if ((cron === undefined) !== (length === undefined))
+        throw new CliError('--cron and --length belong together', EXIT_USAGE)
+      if (cron === undefined && to === undefined)
+        throw new CliError('a maintenance needs --to, or --cron and --length', EXIT_USAGE)
+      const repeat = cron === undefined ? undefined : { cron, tz, length }
+      const { body } = await api().askWithKey('POST', '/api/maintenance', { process, from, to, repeat })
+      const { maintenance: made } = body as MaintenanceAnswer
+      io.stdout.write(json ? `${safeJson({ maintenance: made }, 2)}\n` : `${made.id}\n`)
+    })
+
+  maintenance
+    .command('rm')
+    .description('delete a maintenance; what it held back is sent')
+    .argument('<id>')
+    .action(async (id: string) => {
+      await api().askWithKey('DELETE', `/api/maintenance/${encodeURIComponent(id)}`)
+      io.stderr.write('Maintenance deleted.\n')
+    })
+}
+
+function toRow({ id, active, process, from, to, repeat }: Maintenance): string[] {
+  const parts = [
+    repeat && `${repeat.cron} (${repeat.tz ?? 'UTC'}) for ${repeat.length}`,
+    from && `from ${formatLocalTime(from)}`,
+    to && `to ${formatLocalTime(to)}`,
+  ]
+  return [id, active ? 'active' : 'planned', process, parts.filter(Boolean).join(', ')]
+}

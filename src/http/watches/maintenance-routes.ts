@@ -1,0 +1,29 @@
+// Maintenances over HTTP, for a session or a key with the scope `manage`.
+import { checkProcess, stripText } from '../../event/fields.ts'
+import type { Watches } from '../../watch/watches.ts'
+import * as wire from '../../wire/maintenance.ts'
+import type { createMount } from '../mount.ts'
+import type { Asker } from '../questions/authorize.ts'
+import { type Rules, readJson } from '../read-json.ts'
+
+const RULES: Rules<wire.CreateMaintenance> = { process: (process) => checkProcess(process)[0]?.detail }
+
+/** Events are stored without certain characters. */
+const stripped = <T extends { readonly process?: string }>(body: T): T =>
+  body.process === undefined ? body : { ...body, process: stripText(body.process) }
+
+export function mountMaintenance(on: ReturnType<typeof createMount<Asker>>, { maintenance }: Watches): void {
+  on(wire.LIST_MAINTENANCE, async ({ account }) => ({ maintenance: await maintenance.list(account) }))
+  on(wire.CREATE_MAINTENANCE, async ({ account }, { request }) => {
+    const body = stripped(await readJson(request, wire.CreateMaintenance, RULES))
+    return { maintenance: await maintenance.create(account, body) }
+  })
+  on(wire.SHOW_MAINTENANCE, async ({ account }, { params }) => ({
+    maintenance: await maintenance.show(account, params.id),
+  }))
+  on(wire.CHANGE_MAINTENANCE, async ({ account }, { request, params }) => {
+    const body = stripped(await readJson(request, wire.ChangeMaintenance, RULES))
+    return { maintenance: await maintenance.change(account, params.id, body) }
+  })
+  on(wire.DELETE_MAINTENANCE, ({ account }, { params }) => maintenance.remove(account, params.id))
+}

@@ -1,0 +1,18 @@
+// The faults of a cron expression and its time zone, which stand side by side in an object at `pointer`.
+import type { Fault } from '../../problem.ts'
+import { createSchedule } from '../rules/cron.ts'
+
+export function cronFaults(pointer: string, cron: string, tz: string): Fault[] {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: tz })
+  } catch {
+    return [{ pointer: `${pointer}/tz`, detail: 'must be a time zone such as UTC or Europe/Berlin' }]
+  }
+  const at = `${pointer}/cron`
+  try {
+    if (createSchedule(cron, tz).nextUs(0) !== undefined) return []
+    return [{ pointer: at, detail: 'is never due' }]
+  } catch {
+    return [{ pointer: at, detail: 'must be a cron expression of five fields, or six with seconds first' }]
+  }
+}

@@ -1,0 +1,83 @@
+// Manages an account's maintenances: plan, change, show, delete.
+import { type Fault, Problem } from '../../problem.ts'
+import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from '../../wire/maintenance.ts'
+import { cronFaults } from '../conditions/cron-faults.ts'
+import { spanFaults } from '../conditions/span.ts'
+import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../maintenance.ts'
+import { createId } from '../random-id.ts'
+import type { WatchStore } from '../storage/watch-store.ts'
+
+const MAINTENANCES_MAX = 100
+
+export type ManageMaintenance = ReturnType<typeof createManageMaintenance>
+
+/** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
+export function createManageMaintenance({ store, nowUs }: { readonly store: WatchStore; nowUs(): number }) {
+  async function find(account: string, id: string): Promise<Maintenance> {
+    const found = (await store.maintenances(account)).find((it) => it.id === id)
+    return found ?? missing()
+  }
+
+  const answer = ({ id, spec, createdUs }: Maintenance): Answer => {
+    const untilUs = maintenanceUntilUs(spec, nowUs())
+    return {
+      id,
+      process: spec.process,
+      from: spec.from,
+      to: spec.to,
+      repeat: spec.repeat,
+      active: untilUs !== undefined,
+      until: untilUs === undefined || !Number.isFinite(untilUs) ? null : time(untilUs),
+      created_at: time(createdUs),
+    }
+  }
+
+  return {
+    list: async (account: string): Promise<Answer[]> => (await store.maintenances(account)).map(answer),
+    show: async (account: string, id: string) => answer(await find(account, id)),
+    async create(account: string, body: CreateMaintenance): Promise<Answer> {
+      const begins = body.repeat == null ? { from: body.from ?? time(nowUs()) } : {}
+      const spec = toSpec({ ...body, ...begins })
+      const maintenance = { id: createId('mnt'), account, spec, createdUs: nowUs() }
+      if (!(await store.addMaintenance(maintenance, MAINTENANCES_MAX)))
+        throw new Problem('limit_reached', `An account has at most ${MAINTENANCES_MAX} maintenances. Delete one first.`)
+      return answer(maintenance)
+    },
+    async change(account: string, id: string, body: ChangeMaintenance): Promise<Answer> {
+      const known = await find(account, id)
+      const changed = { ...known, spec: toSpec({ ...known.spec, ...body }) }
+      return (await store.putMaintenance(changed, nowUs())) ? answer(changed) : missing()
+    },
+    async remove(account: string, id: string): Promise<void> {
+      if (!(await store.removeMaintenance(account, id, nowUs()))) missing()
+    },
+  }
+}
+
+const time = (us: number): string => new Date(us / 1000).toISOString()
+
+function missing(): never {
+  throw new Problem('not_found', 'The account has no maintenance with this id.')
+}
+
+/** Throws Problem `fields_invalid`. */
+function toSpec({ process, from = null, to = null, repeat = null }: CreateMaintenance | MaintenanceSpec) {
+  const errors: Fault[] = []
+  const instant = (pointer: string, text: string | null) => {
+    const date = new Date(text ?? 0)
+    if (Number.isNaN(date.getTime())) errors.push({ pointer, detail: 'must be an RFC 3339 time' })
+    return text === null || Number.isNaN(date.getTime()) ? null : date.toISOString()
+  }
+  const spec = { process, from: instant('/from', from), to: instant('/to', to), repeat }
+  if (repeat !== null) {
+    errors.push(...cronFaults('/repeat', repeat.cron, repeat.tz ?? 'UTC'))
+    errors.push(...spanFaults('/repeat/length', repeat.length))
+  } else {
+    if (from === null) errors.push({ pointer: '/from', detail: 'is required unless it repeats' })
+    if (to === null) errors.push({ pointer: '/to', detail: 'is required unless it repeats' })
+  }
+  if (errors.length === 0 && spec.from !== null && spec.to !== null && spec.to <= spec.from)
+    errors.push({ pointer: '/to', detail: 'must be after from' })
+  if (errors.length > 0) throw new Problem('fields_invalid', 'The maintenance cannot be saved.', { errors })
+  return spec
+}

@@ -1,0 +1,109 @@
+// Maintenance: stretches of time in which notifications about some processes are held back.
+import { type Static, Type } from '@sinclair/typebox'
+import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
+import { closed, orNull, TimeMs } from './shapes.ts'
+import { MANAGE_PROBLEMS, Span } from './watches.ts'
+
+const Moment = (description: string) => Type.String({ format: 'date-time', description: `RFC 3339. ${description}` })
+
+const Repeat = closed({
+  cron: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'It begins at each moment.',
+    examples: ['0 2 * * 0'],
+  }),
+  tz: Type.Optional(Type.String({ maxLength: 100, description: 'Time zone of `cron`; UTC when absent.' })),
+  length: Span('It lasts this long.', '2h'),
+})
+
+export const CreateMaintenance = closed({
+  process: Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' }),
+  from: Type.Optional(orNull(Moment('Now when absent; a repeating one may be without a beginning.'))),
+  to: Type.Optional(orNull(Moment('Required unless it repeats.'))),
+  repeat: Type.Optional(orNull(Repeat)),
+})
+export type CreateMaintenance = Static<typeof CreateMaintenance>
+
+export const ChangeMaintenance = Type.Partial(CreateMaintenance, { additionalProperties: false, minProperties: 1 })
+export type ChangeMaintenance = Static<typeof ChangeMaintenance>
+
+export const Maintenance = Type.Object({
+  id: Type.String(),
+  process: Type.String(),
+  from: orNull(TimeMs),
+  to: orNull(TimeMs),
+  repeat: orNull(Repeat),
+  active: Type.Boolean({ description: 'Notifications are held back now.' }),
+  until: orNull(TimeMs),
+  created_at: TimeMs,
+})
+export type Maintenance = Static<typeof Maintenance>
+
+const MaintenanceAnswer = Type.Object({ maintenance: Maintenance })
+export type MaintenanceAnswer = Static<typeof MaintenanceAnswer>
+const Maintenances = Type.Object({ maintenance: Type.Array(Maintenance) })
+export type Maintenances = Static<typeof Maintenances>
+
+const MAINTENANCE: Maintenance = {
+  id: 'mnt_8f2k5w0c4r7t1y3m',
+  process: 'nightly *',
+  from: '2026-11-22T01:00:00.000Z',
+  to: '2026-11-22T03:00:00.000Z',
+  repeat: null,
+  active: true,
+  until: '2026-11-22T03:00:00.000Z',
+  created_at: '2026-11-20T21:52:42.171Z',
+}
+const ONE = { maintenance: MAINTENANCE }
+const { process, from, to } = MAINTENANCE
+
+const route = { tag: 'watches', access: 'manage' } as const
+const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
+
+export const LIST_MAINTENANCE = defineRoute('GET /api/maintenance', {
+  ...route,
+  access: 'view',
+  summary: 'List maintenances',
+  answers: { 200: json('The maintenances, oldest first', Maintenances, { maintenance: [MAINTENANCE] }) },
+  problems: MANAGE_PROBLEMS,
+})
+
+export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
+  ...route,
+  audit: 'maintenance_created',
+  summary: 'Plan a maintenance',
+  description:
+    'Watches are judged as ever; notifications are held back. What still fires at the end is notified then, what fired and ended meanwhile is not.',
+  body: jsonBody(CreateMaintenance, { process, from, to }),
+  answers: { 201: json('The maintenance', MaintenanceAnswer, ONE) },
+  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
+})
+
+export const SHOW_MAINTENANCE = defineRoute('GET /api/maintenance/:id', {
+  ...route,
+  access: 'view',
+  summary: 'Show a maintenance',
+  answers: { 200: json('The maintenance', MaintenanceAnswer, ONE) },
+  problems: [...MANAGE_PROBLEMS, 'not_found'],
+})
+
+export const CHANGE_MAINTENANCE = defineRoute('PATCH /api/maintenance/:id', {
+  ...route,
+  audit: 'maintenance_changed',
+  summary: 'Change a maintenance',
+  description: 'Only what is named changes. An end in the past ends it: what it held back is sent.',
+  body: jsonBody(ChangeMaintenance, { to }),
+  answers: { 200: json('The maintenance', MaintenanceAnswer, ONE) },
+  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
+})
+
+export const DELETE_MAINTENANCE = defineRoute('DELETE /api/maintenance/:id', {
+  ...route,
+  audit: 'maintenance_deleted',
+  summary: 'Delete a maintenance',
+  description: 'What it held back is sent.',
+  answers: { 204: { description: 'It is deleted' } },
+  problems: [...CHANGE_PROBLEMS, 'not_found'],
+})
