@@ -1,9 +1,11 @@
-// Events in files until the server has them, so that they survive a crash of this process; the files of `stint exec` (pending-events.ts), which
-// `stint flush` sends, too. Invariants:
-//   1. an event is in a file when `keep` returns: the kernel has it, so a kill of the process does not lose it (a power cut may);
-//   2. a segment belongs to one process. Its name promises SEGMENT_BYTES, so that others take it for unfinished while it is touched; who finds
-//      it abandoned takes it over by renaming it, which only one can do;
-//   3. a segment goes when all events in it are settled. An event sent twice is stored once, so any doubt is resolved by sending.
+// Events in files until the server has them, so that they survive a crash of this process; the files of `stint exec`
+// (pending-events.ts), which `stint flush` sends, too. Invariants:
+//   1. an event is in a file when `keep` returns: the kernel has it, so a kill of the process does not lose it (a power
+//      cut may);
+//   2. a segment belongs to one process. Its name promises SEGMENT_BYTES, so that others take it for unfinished while
+//      it is touched; who finds it abandoned takes it over by renaming it, which only one can do;
+//   3. a segment goes when all events in it are settled. An event sent twice is stored once, so any doubt is resolved
+//      by sending.
 import {
   closeSync,
   ftruncateSync,
@@ -65,11 +67,11 @@ export function openBacklog(dir: string, url: string, warn: (text: string) => vo
   let searchedUs = 0
   let toucher: ReturnType<typeof setInterval> | undefined
 
-  const newPath = () =>
-    join(
-      dir,
-      `pending-metrics-${String(nowUs()).padStart(17, '0')}-${urlMark}-${SEGMENT_BYTES}-${host}-${process.pid}-${crypto.randomUUID().slice(0, 8)}.jsonl`,
-    )
+  function newPath(): string {
+    const owner = `${host}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`
+    const time = String(nowUs()).padStart(17, '0')
+    return join(dir, `pending-metrics-${time}-${urlMark}-${SEGMENT_BYTES}-${owner}.jsonl`)
+  }
 
   function hold(path: string, fd: number | undefined, bytes: number): Segment {
     const segment = { path, fd, open: 0, bytes }
@@ -235,7 +237,8 @@ export function openBacklog(dir: string, url: string, warn: (text: string) => vo
   }
 }
 
-// XXH32 with seed 0, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md: names of backlog files hold that of the address.
+// XXH32 with seed 0, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md: names of backlog files hold that
+// of the address.
 const [P1, P2, P3, P4, P5] = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1]
 const rotate = (x: number, bits: number) => (x << bits) | (x >>> (32 - bits))
 

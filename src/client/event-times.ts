@@ -1,5 +1,6 @@
-// Times for events, in µs since the epoch. Each is later than the one before, so that time and content identify an event and a retry of it is
-// stored once. Durations follow the monotonic clock; only a wall clock that jumps far (sleep, NTP) moves the anchor.
+// Times for events, in µs since the epoch. Each is later than the one before, so that time and content identify an
+// event and a retry of it is stored once. Durations follow the monotonic clock; only a wall clock that jumps far
+// (sleep, NTP) moves the anchor.
 
 const AHEAD_US = 100_000
 const BEHIND_US = 60_000_000

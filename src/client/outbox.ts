@@ -269,5 +269,6 @@ function describe(status: number, problem: Problem | undefined, index?: number):
   const faults = problem?.errors
     ?.filter(({ pointer }) => index === undefined || `${pointer}/`.startsWith(`/${index}/`))
     .map(({ pointer, detail }) => `${pointer.replace(/^\/\d+\/?/, '')} ${detail}`)
-  return `the server answered ${status}: ${[problem?.detail ?? problem?.title, ...(faults ?? [])].filter(Boolean).join('; ')}`
+  const words = [problem?.detail ?? problem?.title, ...(faults ?? [])].filter(Boolean)
+  return `the server answered ${status}: ${words.join('; ')}`
 }

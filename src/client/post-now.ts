@@ -23,7 +23,8 @@ port.on('message', ({ url, headers, body, timeoutMs }) => {
   const fail = (error) => settle({ fault: error.code || error.message })
   try {
     const { request } = require(url.startsWith('https:') ? 'node:https' : 'node:http')
-    const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } }, (response) => {
+    const options = { method: 'POST', headers: { ...headers, 'content-length': body.length } }
+    const sent = request(url, options, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk) => { text += chunk }).on('error', fail).on('end', () => {
         const retryAfterMs = Number(response.headers['retry-after']) * 1000 || 0

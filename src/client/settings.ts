@@ -1,4 +1,5 @@
-// Options of the caller, completed by the environment: STINT_URL, STINT_API_KEY or STINT_API_KEY_FILE, STINT_SERVICE, STINT_BACKLOG.
+// Options of the caller, completed by the environment: STINT_URL, STINT_API_KEY or STINT_API_KEY_FILE, STINT_SERVICE,
+// STINT_BACKLOG.
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -15,13 +16,16 @@ export interface Dropped {
 export interface Options {
   /** Address of the server; STINT_URL, else `http://127.0.0.1:7070`. */
   readonly url?: string
-  /** API key with the scope `write`; STINT_API_KEY, else the content of STINT_API_KEY_FILE. Without one nothing is sent. */
+  /**
+   * API key with the scope `write`; STINT_API_KEY, else the content of STINT_API_KEY_FILE. Without one nothing is sent.
+   */
   readonly key?: string
   /** SERVICE_NAME of the server, which names the header of the key; STINT_SERVICE, else `stint`. */
   readonly service?: string
   /**
-   * Directory that keeps events until the server has them, so that they survive a crash of this process; `true` is the directory that
-   * `stint flush` reads. STINT_BACKLOG (`1` or a path), else off. Each call then writes to a file (about 10 µs).
+   * Directory that keeps events until the server has them, so that they survive a crash of this process; `true` is the
+   * directory that `stint flush` reads. STINT_BACKLOG (`1` or a path), else off. Each call then writes to a file (about
+   * 10 µs).
    */
   readonly backlog?: boolean | string
   /** Called once for each event that was given up. Default: at most one line per minute on stderr. */

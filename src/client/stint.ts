@@ -1,6 +1,6 @@
 // `@stint/client`: times runs of the caller's code and sends marks, metrics and exceptions to Stint in the background.
-// Nothing here throws into the caller or makes it wait; what cannot be sent is retried, kept within bounds, and reported
-// through `onDrop` when it is given up.
+// Nothing here throws into the caller or makes it wait; what cannot be sent is retried, kept within bounds, and
+// reported through `onDrop` when it is given up.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Backlog, openBacklog } from './backlog.ts'
 import { createEventTimes } from './event-times.ts'
@@ -44,8 +44,8 @@ export interface Run extends Disposable {
 
 export interface Stint {
   /**
-   * Runs `work` between a start and an end with a uid of their own. What it throws or rejects with is reported, marks the run as failed, and is
-   * passed on, as its result is.
+   * Runs `work` between a start and an end with a uid of their own. What it throws or rejects with is reported, marks
+   * the run as failed, and is passed on, as its result is.
    */
   run<T>(process: string, work: (run: Run) => T): T
   run<T>(process: string, options: MarkOptions, work: (run: Run) => T): T

@@ -1,5 +1,5 @@
-// Events that survive: kills of the caller, full memory, other processes with the same directory. Identity is (content, time), so the receiver
-// counts an event once however often it was sent.
+// Events that survive: kills of the caller, full memory, other processes with the same directory. Identity is (content,
+// time), so the receiver counts an event once however often it was sent.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Who takes part in the tests of the clients: the packed client in a directory of its own, scripts that run in any runtime, and a receiver that
-// answers as a test says, for answers that the real server gives only in trouble.
+// Who takes part in the tests of the clients: the packed client in a directory of its own, scripts that run in any
+// runtime, and a receiver that answers as a test says, for answers that the real server gives only in trouble.
 import { join } from 'node:path'
 import { bundleClient } from '../../src/deploy/pack/npm-packages.ts'
 import { startReceiver as startServer } from '../support/receiver.ts'

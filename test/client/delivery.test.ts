@@ -1,4 +1,5 @@
-// How the TypeScript client treats each answer of a server: what it sends again, what it gives up and says so, and what it never does.
+// How the TypeScript client treats each answer of a server: what it sends again, what it gives up and says so, and what
+// it never does.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createStint, type StintOptions } from '../../src/client/stint.ts'
 import { until } from '../support/until.ts'

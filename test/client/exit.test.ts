@@ -1,4 +1,5 @@
-// The last events of a process, in each runtime that is here: at the end of its work, at a signal, and with a server that does not answer.
+// The last events of a process, in each runtime that is here: at the end of its work, at a signal, and with a server
+// that does not answer.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Random kills of callers and of the server: no event is lost whose call had returned while the backlog was on, and none is stored twice.
-// STINT_TEST_KILLS sets how many callers are killed; each server lives through a few of them.
+// Random kills of callers and of the server: no event is lost whose call had returned while the backlog was on, and
+// none is stored twice. STINT_TEST_KILLS sets how many callers are killed; each server lives through a few of them.
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

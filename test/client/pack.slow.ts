@@ -1,4 +1,5 @@
-// What `bun run pack` writes: the same bytes each time, and each package works when it is installed from its file into an empty directory.
+// What `bun run pack` writes: the same bytes each time, and each package works when it is installed from its file into
+// an empty directory.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Delivers the events of one job: each is sent when it happens, and any that Stint has not acknowledged in time is kept in a file.
-// A job never waits for Stint: after its end at most WAIT_MS pass, including the writing of a file.
+// Delivers the events of one job: each is sent when it happens, and any that Stint has not acknowledged in time is kept
+// in a file. A job never waits for Stint: after its end at most WAIT_MS pass, including the writing of a file.
 import type { Clock } from '../../clock.ts'
 import type { PendingEvents } from './pending-events.ts'
 import { type Fetch, type Outcome, type OutgoingEvent, sendEvent, type Target } from './send-event.ts'

@@ -1,8 +1,10 @@
-// Sends the backlog: events that Stint has not acknowledged yet. One process at a time does this: `stint flush` itself, or the copy of it
-// that a job starts and does not wait for. Two at once would be safe (an event sent twice is stored once) but wasteful.
-//   1. a job first writes its file and then looks for the lock; the holder releases the lock and then lists the files again.
-//      So a file is never left without a process that has seen it;
-//   2. the lock belongs to a process that is alive and has sent something within the last minute; any other lock is taken over.
+// Sends the backlog: events that Stint has not acknowledged yet. One process at a time does this: `stint flush` itself,
+// or the copy of it that a job starts and does not wait for. Two at once would be safe (an event sent twice is stored
+// once) but wasteful.
+//   1. a job first writes its file and then looks for the lock; the holder releases the lock and then lists the files
+//      again. So a file is never left without a process that has seen it;
+//   2. the lock belongs to a process that is alive and has sent something within the last minute; any other lock is
+//      taken over.
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../../clock.ts'

@@ -1,4 +1,5 @@
-// The events of one job under `stint exec`: two marks with one uid and the job's own clock, and an exception if the job failed.
+// The events of one job under `stint exec`: two marks with one uid and the job's own clock, and an exception if the job
+// failed.
 import { basename } from 'node:path'
 import type { Ending } from './run-job.ts'
 import type { OutgoingEvent } from './send-event.ts'
@@ -9,7 +10,10 @@ export interface JobIdentity {
   readonly uid: string
 }
 
-/** Wall-clock µs. The end is computed from a clock that does not step, so that a job of ten seconds measures ten seconds. */
+/**
+ * Wall-clock µs. The end is computed from a clock that does not step, so that a job of ten seconds measures ten
+ * seconds.
+ */
 export interface JobSpan {
   readonly startedUs: number
   readonly endedUs: number

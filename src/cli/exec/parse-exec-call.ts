@@ -1,5 +1,5 @@
-// Reads a plain `stint exec` call: loading the full parser of arguments takes longer than many jobs. Anything else (a request for help,
-// a mistake) returns undefined and is left to that parser; a test compares both.
+// Reads a plain `stint exec` call: loading the full parser of arguments takes longer than many jobs. Anything else (a
+// request for help, a mistake) returns undefined and is left to that parser; a test compares both.
 
 export interface ExecCall {
   readonly command: readonly [name: string, ...args: string[]]

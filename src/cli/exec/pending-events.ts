@@ -1,11 +1,15 @@
 // Events that Stint has not acknowledged yet, in the user's state directory.
-//   1. A file is written once, with its length in its name, and synced before anybody relies on it: a shorter file is still being written,
-//      or was torn by a crash. Nothing is ever appended, so any number of processes may add, send and remove files without a lock.
-//   2. A file is removed only by a process that has an answer for each of its events; an event sent twice is stored once.
-//   3. A file's events are for one Stint, whose hash is in the name; no key is written, and the address without user and password.
+//   1. A file is written once, with its length in its name, and synced before anybody relies on it: a shorter file is
+//      still being written, or was torn by a crash. Nothing is ever appended, so any number of processes may add, send
+//      and remove files without a lock.
+//   2. A file is removed only by a process that has an answer for each of its events; an event sent twice is stored
+//      once.
+//   3. A file's events are for one Stint, whose hash is in the name; no key is written, and the address without user
+//      and password.
 //   4. The oldest files go first: to Stint, and when there is no room for more.
-//   5. Older and newer versions share the directory. Version 1.0 reads `pending-TIME-…` files, the kinds start, end and exception, and
-//      bodies of strings: so `failed` stands beside the body, and metrics are in files that it does not see.
+//   5. Older and newer versions share the directory. Version 1.0 reads `pending-TIME-…` files, the kinds start, end and
+//      exception, and bodies of strings: so `failed` stands beside the body, and metrics are in files that it does not
+//      see.
 import {
   closeSync,
   fsyncSync,
@@ -33,7 +37,10 @@ export interface PendingFile {
 }
 
 export interface PendingEvents {
-  /** `us`: wall clock. Returns the new file's name, and how many of the oldest files were removed to make room. Throws if it cannot be written. */
+  /**
+   * `us`: wall clock. Returns the new file's name, and how many of the oldest files were removed to make room. Throws
+   * if it cannot be written.
+   */
   add(events: readonly OutgoingEvent[], url: string, us: number): { readonly file: string; readonly dropped: number }
   /** Names of the files for one Stint, or of all; the oldest first. */
   list(url?: string): string[]
@@ -133,7 +140,10 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
   }
 }
 
-/** A client library's file bears its host and process (src/client/backlog.ts); nobody writes to it when that process has ended. */
+/**
+ * A client library's file bears its host and process (src/client/backlog.ts); nobody writes to it when that process has
+ * ended.
+ */
 function hasLostItsProcess(file: string): boolean {
   const [, host, pid] = /-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.jsonl$/.exec(file) ?? []
   if (host !== markOf(hostname())) return false

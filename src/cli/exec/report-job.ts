@@ -1,4 +1,5 @@
-// Reports one command to Stint: its start at once, its end and failure when they come. A backlog of earlier events is sent by another process.
+// Reports one command to Stint: its start at once, its end and failure when they come. A backlog of earlier events is
+// sent by another process.
 import { basename } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { type CliConfig, readCliConfig } from '../config.ts'

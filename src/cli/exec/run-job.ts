@@ -1,4 +1,5 @@
-// Runs one command from start to end and passes through all that comes and goes: input, output, open files, signals, the way it ends.
+// Runs one command from start to end and passes through all that comes and goes: input, output, open files, signals,
+// the way it ends.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Clock } from '../../clock.ts'
@@ -6,7 +7,10 @@ import { StartFailure, startCommand } from './start-command.ts'
 import { createTee, createTextTail } from './tee-stderr.ts'
 
 export interface Ending {
-  /** As a shell reports it: 128 + the number of the signal that ended the command; 126 or 127 if it could not be started. */
+  /**
+   * As a shell reports it: 128 + the number of the signal that ended the command; 126 or 127 if it could not be
+   * started.
+   */
   readonly exitCode: number
   /** Name of the signal that ended it, such as SIGTERM. */
   readonly signal?: string
@@ -84,7 +88,10 @@ export function runJob({ command, env, clock, stderrIsTerminal, timeoutS }: JobO
 const nameOf = (signal: NodeJS.Signals | number | null): string | undefined =>
   signal === null ? undefined : typeof signal === 'number' ? `signal ${signal}` : signal
 
-/** Sends SIGTERM to the command and its descendants when the time is up, SIGKILL later. `stop` returns whether it was up. */
+/**
+ * Sends SIGTERM to the command and its descendants when the time is up, SIGKILL later. `stop` returns whether it was
+ * up.
+ */
 function limitTime(pid: number, ms: number): { stop(): boolean } {
   let family: number[] = []
   const send = (signal: NodeJS.Signals) => {
@@ -129,9 +136,9 @@ function findFamily(pid: number): number[] {
 const OWN = /^(?:anon_inode:|\/memfd:|\/proc\/)/
 
 /**
- * Descriptors beyond the three standard ones that we were started with: `<(…)` of a shell, the jobs of make, the sockets of systemd. Any
- * other program that runs a command passes them on; Bun closes them unless they are named. In order; call it before opening anything.
- * Empty where there is no /proc.
+ * Descriptors beyond the three standard ones that we were started with: `<(…)` of a shell, the jobs of make, the
+ * sockets of systemd. Any other program that runs a command passes them on; Bun closes them unless they are named. In
+ * order; call it before opening anything. Empty where there is no /proc.
  */
 function listInheritedFds(): number[] {
   try {
@@ -152,11 +159,15 @@ function isInherited(fd: number): boolean {
   }
 }
 
-// Passes signals that are sent to us on to the command. Handlers are in place before it starts, so that no signal ends us and leaves it alone.
-// The terminal sends Ctrl-C (SIGINT) and Ctrl-\ (SIGQUIT) to each process of its foreground group: the command has the signal already, and
-// a second one makes many programs quit without cleaning up. A handler is not told who sent the signal, so these two are not passed on
-// while the command is in our group and that group is in the foreground. Any other signal is.
-/** The signals that end a process, except those that cannot be caught, that a fault of our own raises, or that Bun needs itself. */
+// Passes signals that are sent to us on to the command. Handlers are in place before it starts, so that no signal ends
+// us and leaves it alone. The terminal sends Ctrl-C (SIGINT) and Ctrl-\ (SIGQUIT) to each process of its foreground
+// group: the command has the signal already, and a second one makes many programs quit without cleaning up. A handler
+// is not told who sent the signal, so these two are not passed on while the command is in our group and that group is
+// in the foreground. Any other signal is.
+/**
+ * The signals that end a process, except those that cannot be caught, that a fault of our own raises, or that Bun needs
+ * itself.
+ */
 export const RELAYED = [
   'SIGINT',
   'SIGTERM',
@@ -205,14 +216,20 @@ function isIgnored(signal: NodeJS.Signals): boolean {
   return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n
 }
 
-/** A command that made a group of its own (`setsid`, a shell with job control) does not get what the terminal sends to ours. */
+/**
+ * A command that made a group of its own (`setsid`, a shell with job control) does not get what the terminal sends to
+ * ours.
+ */
 function isFromTerminal(signal: NodeJS.Signals, pid: number): boolean {
   if (signal !== 'SIGINT' && signal !== 'SIGQUIT') return false
   const [ours, theirs] = [groupsOf('self'), groupsOf(pid)]
   return ours !== undefined && ours.own === ours.foreground && ours.own === theirs?.own
 }
 
-/** Reads `pid (name) state ppid pgrp session tty tpgid …`; the name may hold any character. Undefined where there is no /proc. */
+/**
+ * Reads `pid (name) state ppid pgrp session tty tpgid …`; the name may hold any character. Undefined where there is no
+ * /proc.
+ */
 function groupsOf(pid: number | 'self'): { own: string; foreground: string } | undefined {
   const [, own, foreground] = /^.*\) \S+ \S+ (\d+) \S+ \S+ (-?\d+)/s.exec(readProc(`${pid}/stat`)) ?? []
   return own === undefined || foreground === undefined ? undefined : { own, foreground }

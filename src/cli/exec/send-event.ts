@@ -82,8 +82,8 @@ function parseProblem(text: string): Problem | undefined {
 }
 
 /**
- * Early servers do not know `failed`, and a uid except on marks. Without them they store the event, so the run ends there too.
- * Undefined unless the server says that it does not know one of them: an invalid uid is refused.
+ * Early servers do not know `failed`, and a uid except on marks. Without them they store the event, so the run ends
+ * there too. Undefined unless the server says that it does not know one of them: an invalid uid is refused.
  */
 function withoutRefused({ kind, body }: OutgoingEvent, problem: Problem | undefined): OutgoingEvent | undefined {
   const names = kind === 'start' || kind === 'end' ? ['failed'] : ['uid']

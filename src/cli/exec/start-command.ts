@@ -1,4 +1,5 @@
-// Starts a command as a shell does: found along PATH, a script without `#!` run by sh, 127 if it is not found and 126 if it cannot run.
+// Starts a command as a shell does: found along PATH, a script without `#!` run by sh, 127 if it is not found and 126
+// if it cannot run.
 import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -82,8 +83,9 @@ function environmentOf(env: Env): Record<string, string> | undefined {
 }
 
 /**
- * Arguments are bytes, and old file names are often not UTF-8: Bun would pass U+FFFD on for what it cannot decode. Returns a script of sh
- * that sets `"$@"` to these words, the last of our own command line, byte for byte; undefined if all of them are UTF-8.
+ * Arguments are bytes, and old file names are often not UTF-8: Bun would pass U+FFFD on for what it cannot decode.
+ * Returns a script of sh that sets `"$@"` to these words, the last of our own command line, byte for byte; undefined if
+ * all of them are UTF-8.
  */
 function restoreArguments(words: readonly string[]): string | undefined {
   if (!words.some((word) => word.includes('\ufffd'))) return undefined

@@ -1,6 +1,7 @@
 // Passes the command's stderr on byte by byte and keeps the end of it.
 //   1. The command gets a real pipe where the system has them (openPipe below).
-//   2. All that it wrote before its exit is passed on before `finish` resolves, in order, however slow our own stderr is.
+//   2. All that it wrote before its exit is passed on before `finish` resolves, in order, however slow our own stderr
+//      is.
 //   3. Processes that it leaves running keep a stderr that works: `cat` copies the pipe after we exit.
 //   4. When our own stderr breaks, so does the command's, as it would without us.
 import { dlopen, ptr } from 'bun:ffi'
@@ -96,7 +97,9 @@ const writeSome = (fd: number, bytes: Uint8Array): Promise<number> =>
 interface Pipe {
   readonly readFd: number
   readonly writeFd: number
-  /** Reads the same pipe without waiting: O_NONBLOCK belongs to the open file description, so it needs one of its own. */
+  /**
+   * Reads the same pipe without waiting: O_NONBLOCK belongs to the open file description, so it needs one of its own.
+   */
   readonly nonBlockingFd: number
 }
 
@@ -104,8 +107,8 @@ const O_CLOEXEC = 0o2000000
 const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
 
 /**
- * Opens a kernel pipe, close-on-exec. Bun and Node give a child a socket instead, which no process can open by name: `echo … >/dev/stderr`,
- * common in scripts, would fail with ENXIO under `stint exec` alone. Undefined outside Linux.
+ * Opens a kernel pipe, close-on-exec. Bun and Node give a child a socket instead, which no process can open by name:
+ * `echo … >/dev/stderr`, common in scripts, would fail with ENXIO under `stint exec` alone. Undefined outside Linux.
  */
 function openPipe(): Pipe | undefined {
   if (process.platform !== 'linux') return undefined
