@@ -2,6 +2,8 @@
 import { statSync } from 'node:fs'
 import {
   DAY_US,
+  GIVEN_ROLES,
+  isIssuer,
   isPlainHttpUrl,
   isPostgresUrl,
   isSmtpUrl,
@@ -9,8 +11,10 @@ import {
   parseBytes,
   parseHost,
   parseHosts,
+  parseRoleRules,
   parseSpanUs,
   parseTrustProxy,
+  type RoleRule,
   readText,
   readTls,
   type TlsPaths,
@@ -29,6 +33,17 @@ export interface ClickHouseConfig {
   readonly password: string
   readonly database: string
   readonly cluster?: string
+}
+
+export interface OidcConfig {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** On the button. */
+  readonly name: string
+  /** The role in the operator's account of someone whom nobody invited; undefined: nobody joins uninvited. */
+  readonly join: 'viewer' | 'member' | undefined
+  readonly roles: readonly RoleRule[]
 }
 
 export interface Config {
@@ -60,6 +75,10 @@ export interface Config {
   readonly publicUrl: string | undefined
   /** Absent: no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | undefined
+  /** Absent: passwords alone. */
+  readonly oidc: OidcConfig | undefined
+  /** May people sign in by a password? */
+  readonly passwordSignIn: boolean
   /** Notifications may go to private addresses. */
   readonly notifyPrivate: boolean
   /** Requested every minute while watches are evaluated. */
@@ -210,6 +229,31 @@ export function readConfig(env: Env = process.env): Config {
     tls,
     publicUrl: url('PUBLIC_URL', 'the account'),
     smtp: smtpUrl === undefined ? undefined : { url: smtpUrl, from: mailFrom ?? '' },
+    oidc:
+      raw('OIDC_ISSUER') === undefined
+        ? undefined
+        : {
+            issuer: read(
+              'OIDC_ISSUER',
+              '',
+              (text) => (isIssuer(text) ? text : undefined),
+              'an https URL (http only on a loopback address) without user, query and fragment',
+            ),
+            clientId: raw('OIDC_CLIENT_ID') ?? missing('OIDC_CLIENT_ID', 'OIDC_ISSUER'),
+            clientSecret: secret('OIDC_CLIENT_SECRET') ?? missing('OIDC_CLIENT_SECRET', 'OIDC_ISSUER'),
+            name: raw('OIDC_NAME') ?? 'single sign-on',
+            join:
+              raw('OIDC_JOIN') === undefined
+                ? undefined
+                : oneOf<'viewer' | 'member'>('OIDC_JOIN', 'viewer', ['viewer', 'member']),
+            roles: read(
+              'OIDC_ROLES',
+              [],
+              parseRoleRules,
+              `parts such as groups:admins=owner, with ${GIVEN_ROLES.join(', ')}`,
+            ),
+          },
+    passwordSignIn: oneOf('PASSWORD_SIGN_IN', 'true', ['true', 'false']) === 'true',
     notifyPrivate: oneOf('NOTIFY_PRIVATE', 'false', ['true', 'false']) === 'true',
     heartbeatUrl,
     logLevel: oneOf('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
@@ -235,8 +279,8 @@ export function readConfig(env: Env = process.env): Config {
           },
   }
 
-  function missing(name: string): string {
-    problems.push(`${name}: required together with INFLUX_URL`)
+  function missing(name: string, url = 'INFLUX_URL'): string {
+    problems.push(`${name}: required together with ${url}`)
     return ''
   }
   function databaseName(fallback: string): string {
@@ -260,6 +304,8 @@ export function readConfig(env: Env = process.env): Config {
   for (const [url, names] of Object.entries(NEEDS_URL))
     if (raw(url) === undefined)
       for (const name of names) if (raw(name) !== undefined) problems.push(`${name}: is set, but ${url} is not`)
+  if (!config.passwordSignIn && config.oidc === undefined)
+    problems.push('PASSWORD_SIGN_IN=false: needs OIDC_ISSUER, or nobody could sign in')
   const minRetention = (2 * config.maxRunUs) / DAY_US
   if (config.retentionDays !== 0 && config.retentionDays < minRetention)
     problems.push(`RETENTION_DAYS=${config.retentionDays}: must be at least twice MAX_RUN (${minRetention} days), or 0`)
@@ -278,6 +324,14 @@ const ESCAPE = 'write a % of the password as %25, and @ : / ? # likewise'
 
 /** Settings that have no effect without their URL; setting one means that the URL was forgotten. */
 const NEEDS_URL = {
+  OIDC_ISSUER: [
+    'OIDC_CLIENT_ID',
+    'OIDC_CLIENT_SECRET',
+    'OIDC_CLIENT_SECRET_FILE',
+    'OIDC_NAME',
+    'OIDC_JOIN',
+    'OIDC_ROLES',
+  ],
   INFLUX_URL: ['INFLUX_TOKEN', 'INFLUX_TOKEN_FILE', 'INFLUX_ORG', 'INFLUX_BUCKET'],
   CLICKHOUSE_URL: [
     'CLICKHOUSE_USER',

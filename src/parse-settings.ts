@@ -149,3 +149,32 @@ export function readText(path: string): string {
   if (length > MAX_BYTES) throw new Error('the file is larger than 64 KiB')
   return new TextDecoder().decode(bytes.subarray(0, length))
 }
+
+/** One part of OIDC_ROLES: who has the value in the claim gets the role in the operator's account. */
+export interface RoleRule {
+  /** A name, or a path such as `realm_access.roles`. */
+  readonly claim: string
+  readonly value: string
+  readonly role: (typeof GIVEN_ROLES)[number]
+}
+
+export const GIVEN_ROLES = ['viewer', 'member', 'owner'] as const
+
+/** `groups:stint-admins=owner,groups:staff=viewer`; undefined when a part is malformed. */
+export function parseRoleRules(text: string): RoleRule[] | undefined {
+  const rules = text.split(',').map((part) => {
+    const [, claim, value, role] = /^([^:]+):(.+)=(\w+)$/.exec(part.trim()) ?? []
+    const given = GIVEN_ROLES.find((name) => name === role)
+    return claim === undefined || value === undefined || given === undefined ? undefined : { claim, value, role: given }
+  })
+  return rules.every((rule) => rule !== undefined) ? rules : undefined
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** An issuer (OpenID Connect Discovery 1.0, 3): https, or http on a loopback address, without credentials, query and fragment. */
+export function isIssuer(text: string): boolean {
+  if (!isPlainHttpUrl(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || LOOPBACK.test(hostname)
+}

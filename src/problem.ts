@@ -1,15 +1,20 @@
 // The closed table of errors. Every refusal Stint answers with is one of these; the README lists the same table and a test compares both.
 
 const PROBLEMS = {
+  sign_in_expired: { status: 400, title: 'The sign-in has expired, or began elsewhere' },
   otlp_malformed: { status: 400, title: 'The body is not an OTLP request' },
   key_invalid: { status: 401, title: 'The API key is missing or not valid' },
   session_invalid: { status: 401, title: 'Sign in first' },
   credentials_invalid: { status: 401, title: 'The e-mail address or the password is wrong' },
+  sign_in_refused: { status: 401, title: 'The provider did not confirm the sign-in' },
   scope_missing: { status: 403, title: 'The key lacks the scope for this' },
   signup_closed: { status: 403, title: 'Sign-up is closed' },
   setup_code_invalid: { status: 403, title: 'The set-up code is missing or wrong' },
   role_missing: { status: 403, title: 'Your role in the account does not allow this' },
   invitation_for_another: { status: 403, title: 'The invitation is for another address' },
+  not_invited: { status: 403, title: 'You are a member of no account' },
+  email_unverified: { status: 403, title: 'The provider has not verified the e-mail address' },
+  password_sign_in_off: { status: 403, title: 'Signing in by password is off' },
   operator_only: { status: 403, title: 'Only the operator may do this' },
   password_wrong: { status: 403, title: 'The password is missing or wrong' },
   cross_site: { status: 403, title: 'The request came from another site' },
@@ -38,6 +43,7 @@ const PROBLEMS = {
   node_id_in_use: { status: 503, title: 'Another Stint uses this NODE_ID' },
   spool_missing: { status: 503, title: 'The spool directory is missing' },
   store_unavailable: { status: 503, title: 'The store does not answer' },
+  provider_unavailable: { status: 503, title: 'The provider of identities does not answer' },
   stopping: { status: 503, title: 'Stint is stopping' },
 } as const
 

@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   root: [],
   event: ['root'],
   account: ['root', 'state', 'wire'],
+  oidc: ['root', 'wire'],
   console: ['root', 'wire'],
   spool: ['root'],
   state: ['root'],
@@ -24,11 +25,25 @@ const MAY_IMPORT: Record<string, string[]> = {
   query: ['root', 'event', 'store', 'wire'],
   copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
   watch: ['root', 'wire', 'query', 'state'],
-  http: ['root', 'event', 'account', 'spool', 'state', 'query', 'watch', 'wire'],
+  http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire'], // the server itself only over HTTP
   demo: ['root', 'cli'],
   deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
-  wiring: ['root', 'event', 'account', 'console', 'spool', 'state', 'store', 'ship', 'query', 'watch', 'wire', 'http'],
+  wiring: [
+    'root',
+    'event',
+    'account',
+    'oidc',
+    'console',
+    'spool',
+    'state',
+    'store',
+    'ship',
+    'query',
+    'watch',
+    'wire',
+    'http',
+  ],
 }
 
 /** Only their types: HTTP is handed these rooms by service.ts and never reaches a store or the disk by itself. */
@@ -48,6 +63,7 @@ const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^pino(\/|$)|^pino-pretty$/, ['log.ts']],
   [/^prom-client$/, ['metrics.ts']],
   [/^commander$/, ['cli']],
+  [/^openid-client$/, ['oidc']],
   [/^uplot(\/|$)/, ['console', 'http']],
   [/^bun:sqlite$/, ['account', 'state']],
   [/^@influxdata\//, ['store/influx']],
@@ -60,6 +76,7 @@ const ONE_IMPORTER = [
   '@clickhouse/client',
   'chdb',
   'commander',
+  'openid-client',
   'pino',
   '@elysiajs/swagger',
 ]

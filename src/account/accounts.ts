@@ -15,6 +15,7 @@ import { checkCredentials } from './credentials.ts'
 import type { FoundKey, KeyRing } from './key-ring.ts'
 import { createKeys, type IssuedKey, type Keys } from './keys.ts'
 import { createPasswords, type HashCost, type Passwords } from './passwords.ts'
+import { createIdentities, type Identities } from './people/identities.ts'
 import { createInvitations, type Invitations } from './people/invitations.ts'
 import { createMembers, type Members } from './people/members.ts'
 import { createPeople, type People } from './people/people.ts'
@@ -117,6 +118,7 @@ export interface Accounts {
   readonly people: People
   readonly members: Members
   readonly invitations: Invitations
+  readonly identities: Identities
   readonly tickets: Tickets
   readonly audit: AuditLog
   readonly passwords: Pick<Passwords, 'hash'>
@@ -134,6 +136,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
   const passwords = createPasswords(options.hashLimit ?? 1, options.hashCost)
   const provePassword = createProvePassword(clock, passwords)
   const people = createPeople({ database, passwords, sessions, provePassword, nowMs })
+  const members = createMembers(database, ring, nowMs)
   const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
   const countLocal = local.db.query<{ n: number }, []>('SELECT count(*) n FROM account')
@@ -241,7 +244,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
     keys,
     sessions,
     people,
-    members: createMembers(database, ring, nowMs),
+    members,
+    identities: createIdentities({ database, ring, members, sessions, nowMs }),
     invitations: createInvitations(database, nowMs),
     tickets: createTickets(database, nowMs),
     audit: createAuditLog(database, nowMs),

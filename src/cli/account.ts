@@ -52,13 +52,18 @@ export function register(program: Program, io: Io): void {
   account
     .command('login')
     .description('sign in, for the key commands')
-    .requiredOption('--email <address>', 'your e-mail address')
+    .option('--email <address>', 'your e-mail address')
     .option(...PASSWORD_STDIN)
-    .action(async (options: Options) => {
+    .option('--code', 'sign in by a one-time code from the console, which is asked for')
+    .action(async (options: Partial<Options> & { readonly code?: true }) => {
       const { api, config, keep } = open(io)
-      const password = await askPassword(io, options, 'Password', false)
-      const { body, sessionToken } = await api.ask('POST', '/api/session', { email: options.email, password })
-      const { email } = (body as Session).account
+      if ((options.email === undefined) !== (options.code === true))
+        throw new CliError('name an address with --email, or give --code', EXIT_USAGE)
+      const secret = await askPassword(io, options, options.code ? 'Code' : 'Password', false)
+      const { body, sessionToken } = await (options.code
+        ? api.ask('POST', '/api/session/by-code', { code: secret.trim() })
+        : api.ask('POST', '/api/session', { email: options.email, password: secret }))
+      const { email } = (body as Session).person
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)
     })

@@ -10,6 +10,7 @@ import { MAX_BODY_BYTES } from '../wire/events.ts'
 import { accountRoutes } from './accounts/account-routes.ts'
 import { auditRoutes } from './accounts/audit-routes.ts'
 import { keyRoutes } from './accounts/key-routes.ts'
+import { type OidcDeps, oidcRoutes } from './accounts/oidc-routes.ts'
 import { peopleRoutes } from './accounts/people-routes.ts'
 import { type ResetRoutesDeps, resetRoutes } from './accounts/reset-routes.ts'
 import { type AccountRoutesDeps, createNoteDone } from './accounts/session-answers.ts'
@@ -48,6 +49,8 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   readonly health: HealthDeps
   readonly watch: Watches
   readonly reset: Omit<ResetRoutesDeps, 'log'>
+  /** Absent without a provider of identities. */
+  readonly oidc?: OidcDeps
   nowNs(): bigint
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string, times?: number): void
@@ -152,6 +155,7 @@ export function createApp(deps: AppDeps) {
     .use(keyRoutes(people))
     .use(peopleRoutes(people))
     .use(auditRoutes(people))
+    .use(oidcRoutes({ ...people, ...(deps.oidc && { oidc: deps.oidc }) }))
     .use(resetRoutes({ ...deps.reset, log }))
     .use(watchRoutes({ watch: deps.watch, authorize, noteDone }))
     .use(questionRoutes({ authorize, questions: deps.questions, shared: createSharedAnswers(() => nowUs() / 1000) }))

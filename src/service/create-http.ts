@@ -1,12 +1,19 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
 import { createAttemptLimiter } from '../account/attempt-limiter.ts'
+import type { Clock } from '../clock.ts'
+import type { OidcConfig } from '../config.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import type { Destination, Event } from '../event/event.ts'
 import { turnOf } from '../event/stamp-clock.ts'
+import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
 import { clientAddress, createIsOwnHost, isForwardedSecure } from '../http/request-origin.ts'
+import type { Logger } from '../log.ts'
+import { createFlowCookie } from '../oidc/flow-cookie.ts'
+import { createProvider } from '../oidc/provider.ts'
+import { roleOf } from '../oidc/roles.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
@@ -63,6 +70,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       isOwnHost,
       nowMs: () => Math.floor(clock.wallUs() / 1000),
       ...linksOf(rooms),
+      passwordSignIn: config.passwordSignIn,
+      ...(config.oidc && { providerName: config.oidc.name }),
       isSecure: (request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy),
       audit,
       onDeleted: (account) => {
@@ -70,6 +79,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
         rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
       },
     },
+    ...(config.oidc && { oidc: oidcOf(config.oidc, clock, log) }),
     questions: measureQuestions(rooms),
     changes: rooms.changes,
     watch: rooms.watches,
@@ -140,6 +150,20 @@ function linksOf({ config, clock, log, watches }: Rooms) {
   }
 }
 
+/** Steps of signing in at the provider, two of each person. */
+const PROVIDER_STEPS = { limit: 300, windowS: 900, maxEntries: 10_000 }
+
+function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
+  return {
+    settings,
+    provider: createProvider(settings),
+    cookie: createFlowCookie(settings.clientSecret),
+    limiter: createAttemptLimiter({ clock, ...PROVIDER_STEPS }),
+    roleOf: (claims) => roleOf(claims, settings.roles),
+    log,
+  }
+}
+
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
@@ -154,6 +178,7 @@ function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isO
   return {
     accounts,
     limiter: createAttemptLimiter({ clock, ...RESETS }),
+    passwordSignIn: config.passwordSignIn,
     send:
       mailer &&
       (async (to, url) => {

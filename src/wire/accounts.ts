@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { IssuedKey, NEW_KEY, NOT_PRINTABLE, PRINTABLE } from './keys.ts'
 import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { closed, TimeMs } from './shapes.ts'
+import { closed, orNull, TimeMs } from './shapes.ts'
 
 export const PASSWORD_MIN = 8
 export const PASSWORD_MAX = 1024
@@ -67,6 +67,10 @@ export const DeleteAccount = closed({
 export const SignUpState = Type.Object({
   open: Type.Boolean(),
   setup_code_required: Type.Boolean(),
+  passwords: Type.Boolean({ description: 'People may sign in by a password.' }),
+  provider: orNull(
+    Type.Object({ name: Type.String() }, { description: 'Sign in there by `/auth/oidc`; null without a provider.' }),
+  ),
   signed_in: Type.Boolean(),
 })
 export type SignUpState = Static<typeof SignUpState>
@@ -101,7 +105,13 @@ export const SHOW_SIGN_UP = defineRoute('GET /api/sign-up', {
   access: 'anyone',
   summary: 'Show whether an account can be created and whether you are signed in',
   answers: {
-    200: json('The state of sign-up', SignUpState, { open: true, setup_code_required: false, signed_in: false }),
+    200: json('The state of sign-up', SignUpState, {
+      open: true,
+      setup_code_required: false,
+      passwords: true,
+      provider: { name: 'Example Ltd' },
+      signed_in: false,
+    }),
   },
   problems: ['cross_site', 'internal', 'store_unavailable'],
 })

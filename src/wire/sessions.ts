@@ -51,6 +51,7 @@ export const SIGN_IN = defineRoute('POST /api/session', {
   answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
   problems: [
     'credentials_invalid',
+    'password_sign_in_off',
     'cross_site',
     'rate_limited',
     ...BODY_PROBLEMS,

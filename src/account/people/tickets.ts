@@ -10,8 +10,8 @@ export type TicketKind = keyof typeof VALID_MS
 
 /** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
 export interface Tickets {
-  /** The token; what was issued before stays good. */
-  issue(kind: TicketKind, person: string): Promise<string>
+  /** What was issued before stays good. `endsMs`: since the epoch. */
+  issue(kind: TicketKind, person: string): Promise<{ readonly token: string; readonly endsMs: number }>
   /** The id of the person; undefined when the token is unknown, used or too old. It is used up. */
   redeem(kind: TicketKind, token: string): Promise<string | undefined>
 }
@@ -21,6 +21,7 @@ export function createTickets(database: SqlDatabase, nowMs: () => number): Ticke
     async issue(kind, person) {
       const token = createSessionToken()
       const now = nowMs()
+      const endsMs = now + VALID_MS[kind]
       await database.write(function* () {
         yield* run('DELETE FROM ticket WHERE ends_ms <= $1', now)
         yield* run(
@@ -28,10 +29,10 @@ export function createTickets(database: SqlDatabase, nowMs: () => number): Ticke
           hashSecret(token),
           kind,
           person,
-          now + VALID_MS[kind],
+          endsMs,
         )
       })
-      return token
+      return { token, endsMs }
     },
     async redeem(kind, token) {
       const hash = hashSecret(token)

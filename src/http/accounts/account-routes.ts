@@ -15,6 +15,7 @@ import {
   answerSession,
   createNoteDone,
   type PeopleDeps,
+  requirePasswords,
   signedOut,
   startSession,
   withCookie,
@@ -61,6 +62,8 @@ export function accountRoutes(deps: PeopleDeps) {
     return {
       open: accounts.signUpOpen(),
       setup_code_required: accounts.setupCode() !== undefined,
+      passwords: deps.passwordSignIn,
+      provider: deps.providerName === undefined ? null : { name: deps.providerName },
       signed_in: token !== undefined && (await sessions.find(token)) !== undefined,
     }
   })
@@ -75,6 +78,7 @@ export function accountRoutes(deps: PeopleDeps) {
   })
   onAnyone(sessionWire.SIGN_IN, async (_, { request }) => {
     const { email, password } = await readJson(request, sessionWire.SignIn)
+    requirePasswords(deps)
     const attempt = { email, password, address: addressOf(request) }
     const seat = await audited(request, email, undefined, people.signIn(attempt))
     const cookie = await startSession(deps, request, seat)

@@ -8,7 +8,14 @@ import { jsonAnswer } from '../answers.ts'
 import { createMount } from '../mount.ts'
 import { roleMissing } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
-import { answerSession, createNoteDone, type PeopleDeps, startSession, withCookie } from './session-answers.ts'
+import {
+  answerSession,
+  createNoteDone,
+  type PeopleDeps,
+  requirePasswords,
+  startSession,
+  withCookie,
+} from './session-answers.ts'
 import { refuseStrangers, sessionToken } from './session-cookie.ts'
 
 const time = (ms: number): string => new Date(ms).toISOString()
@@ -92,6 +99,7 @@ export function peopleRoutes(deps: PeopleDeps) {
       await audit('member_joined', { account: seat.account, actor: person.email, detail: role, address })
       return jsonAnswer(await answerSession(deps, seat, person), 201)
     }
+    requirePasswords(deps)
     const fault = passwordFault(password, email)
     if (fault !== undefined) throw new Problem('fields_invalid', 'The password cannot be used.', { errors: [fault] })
     const hash = await accounts.passwords.hash(password, address)

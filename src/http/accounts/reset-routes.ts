@@ -8,12 +8,15 @@ import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
+import { requirePasswords } from './session-answers.ts'
 import { refuseStrangers } from './session-cookie.ts'
 
 export interface ResetRoutesDeps {
   readonly accounts: Pick<Accounts, 'people' | 'tickets'>
   /** Keyed by the client's address and by the e-mail address. */
   readonly limiter: AttemptLimiter
+  /** May people sign in by a password? */
+  readonly passwordSignIn: boolean
   /** Absent without SMTP. */
   readonly send: ((to: string, url: string) => Promise<void>) | undefined
   publicUrl(): string
@@ -30,7 +33,7 @@ export function resetRoutes(deps: ResetRoutesDeps) {
   async function sendLink(email: string): Promise<void> {
     const person = await accounts.people.find(email)
     if (send === undefined || person === undefined) return
-    const token = await accounts.tickets.issue('reset', person.id)
+    const { token } = await accounts.tickets.issue('reset', person.id)
     await send(person.email, `${publicUrl()}/#/reset?token=${token}`)
   }
 
@@ -38,6 +41,7 @@ export function resetRoutes(deps: ResetRoutesDeps) {
   const on = createMount(app, (request) => refuseStrangers(request, isOwnHost))
   on(wire.REQUEST_RESET, async (_, { request }) => {
     const { email } = await readJson(request, wire.RequestReset)
+    requirePasswords(deps)
     if (send === undefined)
       throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
     limiter.attempt(addressOf(request))
@@ -51,6 +55,7 @@ export function resetRoutes(deps: ResetRoutesDeps) {
   on(wire.RESET_PASSWORD, async (_, { request }) => {
     const rules = { new_password: (password: string) => passwordFault(password)?.detail }
     const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
+    requirePasswords(deps)
     limiter.attempt(addressOf(request))
     const person = await accounts.tickets.redeem('reset', token)
     if (person === undefined)

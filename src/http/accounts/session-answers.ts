@@ -40,6 +40,10 @@ export interface AccountRoutesDeps {
   onDeleted(account: string): void
   /** Keyed by the client's address and by the account: links that are made and tried. */
   readonly linkLimiter: AttemptLimiter
+  /** May people sign in by a password? */
+  readonly passwordSignIn: boolean
+  /** The provider's name on the button; absent without one. */
+  readonly providerName?: string
   nowMs(): number
   /** The address under which people reach the console. */
   publicUrl(): string
@@ -93,6 +97,11 @@ export async function startSession(
   const { account, person } = seat
   const token = await accounts.sessions.create({ account, person, userAgent, oldToken: sessionToken(request), ...more })
   return sessionCookie(token, isSecure(request))
+}
+
+/** Throws Problem `password_sign_in_off`. */
+export function requirePasswords({ passwordSignIn }: Pick<AccountRoutesDeps, 'passwordSignIn'>): void {
+  if (!passwordSignIn) throw new Problem('password_sign_in_off', 'Sign in with the provider (PASSWORD_SIGN_IN=false).')
 }
 
 export const signedOut = ({ isSecure }: Pick<PeopleDeps, 'isSecure'>, request: Request): Response =>

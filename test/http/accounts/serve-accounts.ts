@@ -57,6 +57,7 @@ export function peopleDeps(accounts: Accounts & { clock: Clock }, more: Partial<
     isSecure: () => false,
     audit: async () => {},
     onDeleted() {},
+    passwordSignIn: true,
     nowMs: () => clock.wallUs() / 1000,
     linkLimiter: createAttemptLimiter({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
     publicUrl: () => 'https://stint.example.com',

@@ -1,0 +1,151 @@
+// Who a person is to the provider: (issuer, subject). Rules for someone who comes from there:
+// 1. A known identity is its person, whatever the address is now.
+// 2. Otherwise the address decides, and only one that the provider has verified. If nobody had proved to receive e-mail at the
+//    address of that person before, somebody else may have signed up with it: the password, sessions and keys end.
+// 3. Someone new joins the accounts that invited the address, and the operator's where a claim or OIDC_JOIN gives a role.
+// A role from claims is applied in the operator's account at each sign-in; it never takes away the last owner.
+import { Problem } from '../../problem.ts'
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { Role } from '../../wire/roles.ts'
+import { normalizeEmail } from '../credentials.ts'
+import type { KeyRing, KeyRow } from '../key-ring.ts'
+import type { Sessions } from '../sessions.ts'
+import type { Members } from './members.ts'
+import {
+  insertMember,
+  insertPerson,
+  type Person,
+  type Seat,
+  selectLanding,
+  selectPerson,
+  selectPersonByEmail,
+  selectRole,
+} from './person-rows.ts'
+
+export interface ProvedIdentity {
+  readonly issuer: string
+  readonly subject: string
+  readonly email?: string
+  readonly isEmailVerified: boolean
+  /** From the claims, in the operator's account. */
+  readonly role?: Role
+}
+
+export interface Identities {
+  /**
+   * Where the session begins. `join`: the role in the operator's account of someone whom nobody invited; absent: none.
+   * Throws Problem `email_unverified` or `not_invited`.
+   */
+  admit(identity: ProvedIdentity, join?: Role): Promise<Seat & { readonly email: string; readonly isNew: boolean }>
+}
+
+interface Parts {
+  readonly database: SqlDatabase
+  readonly ring: KeyRing
+  readonly members: Members
+  readonly sessions: Sessions
+  nowMs(): number
+}
+
+interface Found extends Person {
+  readonly isNew: boolean
+}
+
+export function createIdentities({ database, ring, members, sessions, nowMs }: Parts): Identities {
+  function* endForeignProofs(person: string): Script<readonly { readonly hash: string }[]> {
+    yield* run('UPDATE person SET password = NULL WHERE id = $1', person)
+    yield* run('DELETE FROM ticket WHERE person = $1', person)
+    yield* run('DELETE FROM invitation WHERE creator = $1', person)
+    yield* sessions.revokeOthers(person)
+    return yield* all<{ hash: string }>(
+      'UPDATE api_key SET revoked_ms = $1 WHERE creator = $2 AND revoked_ms IS NULL RETURNING hash',
+      nowMs(),
+      person,
+    )
+  }
+
+  function* findOrLink(
+    { issuer, subject, email, isEmailVerified }: ProvedIdentity,
+    ended: { hash: string }[],
+  ): Script<Found> {
+    const known = yield* get<{ person: string }>(
+      'SELECT person FROM identity WHERE issuer = $1 AND subject = $2',
+      issuer,
+      subject,
+    )
+    const row = known && (yield* selectPerson(known.person))
+    if (row !== undefined) return { id: row.id, email: row.email, isNew: false }
+    const address = normalizeEmail(email ?? '')
+    if (address === undefined || !isEmailVerified)
+      throw new Problem(
+        'email_unverified',
+        'The provider has not verified your e-mail address. Verify it there, then try again.',
+      )
+    const same = yield* selectPersonByEmail(address)
+    const isKnown = same !== undefined && (yield* selectLanding(same.id)) !== undefined
+    if (isKnown && same.verified_ms === null) ended.push(...(yield* endForeignProofs(same.id)))
+    const person = isKnown ? same : yield* insertPerson(address, null, nowMs())
+    yield* run('UPDATE person SET verified_ms = coalesce(verified_ms, $1) WHERE id = $2', nowMs(), person.id)
+    yield* run(
+      'INSERT INTO identity (issuer, subject, person, created_ms) VALUES ($1, $2, $3, $4)',
+      issuer,
+      subject,
+      person.id,
+      nowMs(),
+    )
+    return { id: person.id, email: person.email, isNew: !isKnown }
+  }
+
+  /** Accepts the invitations of a verified address. */
+  function* acceptInvitations(person: Person): Script<void> {
+    const open = yield* all<{ id: string; account: string; role: Role }>(
+      'SELECT id, account, role FROM invitation WHERE email = $1 AND ends_ms > $2',
+      person.email,
+      nowMs(),
+    )
+    for (const { id, account, role } of open) {
+      const seat = { account, person: person.id }
+      if ((yield* selectRole(seat)) === undefined) yield* insertMember(seat, role, nowMs())
+      yield* run('DELETE FROM invitation WHERE id = $1', id)
+    }
+  }
+
+  /** The role of the claims, or for someone without any account that of OIDC_JOIN. */
+  function* joinOperator(person: Person, role: Role | undefined, join: Role | undefined): Script<readonly KeyRow[]> {
+    const operator = yield* get<{ id: string }>('SELECT id FROM account WHERE operator = 1')
+    if (operator === undefined) return []
+    const seat = { account: operator.id, person: person.id }
+    const current = yield* selectRole(seat)
+    if (current === undefined) {
+      const given = role ?? ((yield* selectLanding(person.id)) === undefined ? join : undefined)
+      if (given !== undefined) yield* insertMember(seat, given, nowMs())
+      return []
+    }
+    if (role === undefined || role === current) return []
+    try {
+      return yield* members.setRole(seat, role)
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'owner_needed') return []
+      throw error
+    }
+  }
+
+  return {
+    async admit(identity, join) {
+      const ended: { hash: string }[] = []
+      const { seat, keys } = await database.write(function* () {
+        ended.length = 0
+        const person = yield* findOrLink(identity, ended)
+        if (person.isNew) yield* acceptInvitations(person)
+        const keys = yield* joinOperator(person, identity.role, join)
+        const landing = yield* selectLanding(person.id)
+        if (landing === undefined)
+          throw new Problem('not_invited', 'You are a member of no account here. Ask an owner to invite your address.')
+        return { seat: { account: landing.account, person: person.id, email: person.email, isNew: person.isNew }, keys }
+      })
+      for (const { hash } of ended) ring.delete(hash)
+      for (const key of keys) ring.set(key)
+      return seat
+    },
+  }
+}

@@ -1,0 +1,165 @@
+// /auth/oidc: signing in at the company's provider. The browser leaves with a cookie that holds what must come back, and returns by a
+// plain GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
+import { Elysia } from 'elysia'
+import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
+import type { OidcConfig } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
+import type { Provider } from '../../oidc/provider.ts'
+import { Problem } from '../../problem.ts'
+import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE, SignInByCode } from '../../wire/oidc.ts'
+import type { Role } from '../../wire/roles.ts'
+import { jsonAnswer, pageHeaders, problemResponse } from '../answers.ts'
+import { describeRoute } from '../docs/describe-route.ts'
+import { createMount } from '../mount.ts'
+import { readJson } from '../read-json.ts'
+import { answerSession, createNoteDone, type PeopleDeps, startSession, withCookie } from './session-answers.ts'
+import { refuseStrangers } from './session-cookie.ts'
+
+/** Absent without OIDC_ISSUER. */
+export interface OidcDeps {
+  readonly settings: Pick<OidcConfig, 'issuer' | 'name' | 'join'>
+  readonly provider: Provider
+  readonly cookie: FlowCookie
+  /** Keyed by the client's address: each step asks the provider. */
+  readonly limiter: AttemptLimiter
+  /** The role that the claims give in the operator's account. */
+  roleOf(claims: Readonly<Record<string, unknown>>): Role | undefined
+  readonly log: Logger
+}
+
+const COOKIE = 'stint_sign_in'
+const COOKIE_PATTERN = new RegExp(`(?:^|;)\\s*${COOKIE}=([\\w.-]{1,4000})`)
+/** Rights may have ended at the provider meanwhile. */
+const SESSION_MS = 12 * 3_600_000
+const PATH = FINISH_OIDC.path
+const PAGE_HEADERS = pageHeaders("default-src 'none'; style-src 'unsafe-inline'", {
+  'content-type': 'text/html;charset=utf-8',
+  'cache-control': 'no-store',
+})
+
+export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
+  const { accounts, addressOf, audit, isSecure, nowMs, oidc, publicUrl } = deps
+
+  const cookieOf = (request: Request, value: string, maxAgeS: number) =>
+    `${COOKIE}=${value}; Path=/auth/oidc; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}${isSecure(request) ? '; Secure' : ''}`
+
+  const redirect = (location: string, ...cookies: readonly string[]) => {
+    const headers = new Headers({ location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    for (const cookie of cookies) headers.append('set-cookie', cookie)
+    return new Response(null, { status: 302, headers })
+  }
+
+  async function begin(request: Request, { provider, cookie, limiter }: OidcDeps): Promise<Response> {
+    const { host, search, searchParams } = new URL(request.url)
+    // The provider sends the browser back to the public address: the cookie has to be set there.
+    const isPublic = (request.headers.get('host') ?? host) === new URL(publicUrl()).host
+    if (!isPublic && !searchParams.has('moved'))
+      return redirect(`${publicUrl()}${BEGIN_OIDC.path}${search || '?'}&moved`)
+    limiter.attempt(addressOf(request))
+    const { url, attempt } = await provider.begin(`${publicUrl()}${PATH}`)
+    const flow = { ...attempt, returnTo: localPath(searchParams.get('return_to')), begunMs: nowMs() }
+    return redirect(url, cookieOf(request, cookie.write(flow), FLOW_MAX_S))
+  }
+
+  async function finish(
+    request: Request,
+    { provider, cookie, settings, limiter, roleOf }: OidcDeps,
+  ): Promise<Response> {
+    const { search, searchParams } = new URL(request.url)
+    const value = COOKIE_PATTERN.exec(request.headers.get('cookie') ?? '')?.[1]
+    const flow = value === undefined ? undefined : cookie.read(value, nowMs())
+    if (flow === undefined || searchParams.get('state') !== flow.state)
+      throw new Problem('sign_in_expired', 'Begin again, in this browser, with the button on the sign-in page.')
+    limiter.attempt(addressOf(request))
+    const proof = await provider.finish(`${publicUrl()}${PATH}`, search, flow)
+    const role = roleOf(proof.claims)
+    const seat = await accounts.identities.admit({ ...proof, ...(role && { role }) }, settings.join)
+    const session = await startSession(deps, request, seat, { proof: 'oidc', endsMs: nowMs() + SESSION_MS })
+    const { account, email: actor } = seat
+    const address = addressOf(request)
+    if (seat.isNew) await audit('member_joined', { account, actor, detail: 'by the provider', address })
+    await audit('signed_in', { account, actor, detail: settings.issuer, address })
+    return redirect(flow.returnTo, session, cookieOf(request, '', 0))
+  }
+
+  const answered = (step: typeof begin) => async (request: Request) => {
+    if (oidc === undefined) throw new Problem('not_found', 'This Stint has no provider of identities (OIDC_ISSUER).')
+    try {
+      return await step(request, oidc)
+    } catch (error) {
+      const problem = toProblem(error, oidc)
+      if (problem === undefined) throw error
+      const response = request.headers.get('accept')?.includes('text/html') ? page(problem) : problemResponse(problem)
+      if (step === finish) response.headers.append('set-cookie', cookieOf(request, '', 0)) // what was begun is over
+      return response
+    }
+  }
+
+  const app = new Elysia({ normalize: false })
+  app
+    .get(BEGIN_OIDC.path, ({ request }) => answered(begin)(request), describeRoute(BEGIN_OIDC))
+    .get(FINISH_OIDC.path, ({ request }) => answered(finish)(request), describeRoute(FINISH_OIDC))
+  createMount(
+    app,
+    deps.authorize,
+    createNoteDone(deps),
+  )(CREATE_SIGN_IN_CODE, async ({ session }) => {
+    const { token, endsMs } = await accounts.tickets.issue('code', session!.person)
+    return { code: token, expires_at: new Date(endsMs).toISOString() }
+  })
+  const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
+  onAnyone(SIGN_IN_BY_CODE, async (_, { request }) => {
+    const { code } = await readJson(request, SignInByCode)
+    const address = addressOf(request)
+    deps.linkLimiter.attempt(address)
+    const id = await accounts.tickets.redeem('code', code)
+    if (id === undefined)
+      throw new Problem('credentials_invalid', 'The code has expired or was used. Create another in the console.')
+    const seat = await accounts.people.landing(id)
+    const cookie = await startSession(deps, request, seat)
+    const { email } = (await accounts.members.list(seat.account)).find((member) => member.id === id)!
+    await audit('signed_in', { account: seat.account, actor: email, detail: 'by a code', address })
+    return withCookie(jsonAnswer(await answerSession(deps, seat, { id, email }), 201), cookie)
+  })
+  return app
+}
+
+/** A path of this Stint; whatever else was asked for, the console. */
+const localPath = (text: string | null): string =>
+  text !== null && /^\/(?![/\\])[\w\-./#?=&%]*$/.test(text) ? text : '/'
+
+/** Undefined for a fault that is not about the sign-in. */
+function toProblem(error: unknown, { settings, log }: OidcDeps): Problem | undefined {
+  if (error instanceof Problem) return error
+  if (!(error instanceof Error) || error.name !== 'ProviderError') return undefined
+  const { kind } = error as Error & { kind?: string }
+  const { cause } = error
+  log.warn({ reason: reasonOf(cause), issuer: settings.issuer }, error.message)
+  return kind === 'unavailable'
+    ? new Problem(
+        'provider_unavailable',
+        `${settings.name} cannot be reached. Passwords still work; try again later.`,
+        {
+          retryAfterS: 10,
+        },
+      )
+    : new Problem('sign_in_refused', `${settings.name} did not confirm who you are. Begin again on the sign-in page.`)
+}
+
+/** Codes and messages alone: the cause of a fault may hold tokens. */
+function reasonOf(cause: unknown): string {
+  const { code, error, message } = cause as { code?: string; error?: string; message?: string }
+  return [error, code, message].filter((part) => typeof part === 'string').join(': ')
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character]!)
+
+function page({ status, title, message }: Problem): Response {
+  const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)} · Stint</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}</style>
+<h1>${escapeHtml(title)}</h1><p>${escapeHtml(message)}</p><p><a href="/">Back to the sign-in page</a></p></html>`
+  return new Response(body, { status, headers: PAGE_HEADERS })
+}

@@ -1,0 +1,138 @@
+// The only file that knows openid-client: the authorization code flow with PKCE, state and nonce (OpenID Connect Core 3.1). The
+// ID token's signature is checked although it comes by TLS, with keys that are read for each sign-in: a rotation needs no restart.
+import * as client from 'openid-client'
+
+export interface ProviderOptions {
+  /** An `http:` one is on a loopback address. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** What a sign-in has to bring back. */
+export interface Attempt {
+  readonly state: string
+  readonly nonce: string
+  /** PKCE (RFC 7636). */
+  readonly verifier: string
+}
+
+/** Who the provider says has signed in. */
+export interface Proof {
+  readonly issuer: string
+  readonly subject: string
+  readonly email?: string
+  readonly isEmailVerified: boolean
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+/** `unavailable`: the provider cannot be reached or is set up wrongly; `refused`: it did not confirm the sign-in, or not as it must. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError'
+  constructor(
+    readonly kind: 'unavailable' | 'refused',
+    options: ErrorOptions,
+  ) {
+    super(
+      kind === 'unavailable' ? 'the provider of identities is not available' : 'the provider did not confirm',
+      options,
+    )
+  }
+}
+
+/** Both reject with ProviderError. `callback` is the redirect URI. */
+export interface Provider {
+  /** The address to send the browser to. */
+  begin(callback: string): Promise<{ readonly url: string; readonly attempt: Attempt }>
+  /** `search`: the query of the callback, with its question mark. */
+  finish(callback: string, search: string, attempt: Attempt): Promise<Proof>
+}
+
+const TIMEOUT_S = 10
+/** Clocks of two machines differ. */
+const CLOCK_TOLERANCE_S = 60
+const SCOPE = 'openid email profile'
+
+export function createProvider({ issuer, clientId, clientSecret }: ProviderOptions): Provider {
+  const discover = () =>
+    client.discovery(
+      new URL(issuer),
+      clientId,
+      { [client.clockTolerance]: CLOCK_TOLERANCE_S },
+      secretBy(clientSecret),
+      {
+        timeout: TIMEOUT_S,
+        execute: [
+          client.enableNonRepudiationChecks,
+          ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
+        ],
+      },
+    )
+
+  /** Found anew for each step: it is one request, keeps no outdated keys, and needs no second try after an outage. */
+  async function configuration(): Promise<client.Configuration> {
+    try {
+      return await discover()
+    } catch (cause) {
+      throw new ProviderError('unavailable', { cause })
+    }
+  }
+
+  return {
+    async begin(callback) {
+      const config = await configuration()
+      const attempt = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+      }
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: callback,
+        scope: SCOPE,
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url: url.href, attempt }
+    },
+
+    async finish(callback, search, { state, nonce, verifier }) {
+      const config = await configuration()
+      try {
+        const tokens = await client.authorizationCodeGrant(config, new URL(`${callback}${search}`), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        const token = tokens.claims()!
+        const more =
+          config.serverMetadata().userinfo_endpoint === undefined
+            ? {}
+            : await client.fetchUserInfo(config, tokens.access_token, token.sub)
+        const claims: Record<string, unknown> = { ...more, ...token }
+        const { email, email_verified } = claims
+        return {
+          issuer: token.iss,
+          subject: token.sub,
+          ...(typeof email === 'string' && { email }),
+          isEmailVerified: email_verified === true,
+          claims,
+        }
+      } catch (cause) {
+        throw new ProviderError(isAway(cause) ? 'unavailable' : 'refused', { cause })
+      }
+    },
+  }
+}
+
+/** RFC 6749 2.3.1 asks for Basic; providers that take only the body are rare. */
+const secretBy = (secret: string) => client.ClientSecretBasic(secret)
+
+/** A network error or timeout, or an answer of 5xx. */
+function isAway(error: unknown): boolean {
+  const { cause } = error as Error
+  if (cause instanceof Response) return cause.status >= 500
+  return error instanceof TypeError || (error instanceof client.ClientError && cause instanceof DOMException)
+}

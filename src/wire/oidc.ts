@@ -1,0 +1,79 @@
+// Signing in at the company's provider (OpenID Connect), and by a one-time code.
+import { type Static, Type } from '@sinclair/typebox'
+import { GIVEN_MAX } from './accounts.ts'
+import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { defineRoute, json, jsonBody } from './route.ts'
+import { SESSION, Session } from './sessions.ts'
+import { closed, TimeMs } from './shapes.ts'
+
+const PAGE = 'A browser gets an HTML page instead of the problem.'
+
+export const BEGIN_OIDC = defineRoute('GET /auth/oidc', {
+  tag: 'session',
+  access: 'anyone',
+  summary: 'Sign in at the provider',
+  description: `Sends the browser to the provider. ${PAGE}`,
+  ownParameters: {
+    return_to: Type.String({ description: 'A path of this Stint to show afterwards.', pattern: '^/', examples: ['/'] }),
+  },
+  answers: { 302: { description: 'To the provider; also sets a cookie for ten minutes' } },
+  problems: ['not_found', 'provider_unavailable', 'rate_limited', 'internal'],
+})
+
+export const FINISH_OIDC = defineRoute('GET /auth/oidc/callback', {
+  tag: 'session',
+  access: 'anyone',
+  summary: 'Come back from the provider',
+  description: `Takes the answer of a sign-in that began in the same browser, once. ${PAGE}`,
+  answers: { 302: { description: 'To the console; also sets the session cookie' } },
+  problems: [
+    'not_found',
+    'sign_in_expired',
+    'sign_in_refused',
+    'email_unverified',
+    'not_invited',
+    'provider_unavailable',
+    'rate_limited',
+    'internal',
+    'store_unavailable',
+  ],
+})
+
+export const SignInCode = Type.Object({
+  code: Type.String({ description: 'Good once; shown this once.' }),
+  expires_at: TimeMs,
+})
+export type SignInCode = Static<typeof SignInCode>
+
+export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
+  tag: 'session',
+  access: 'self',
+  audit: 'sign_in_code_made',
+  summary: 'Create a one-time code for `stint account login --code`',
+  description: 'It signs you in elsewhere, once, within five minutes.',
+  answers: {
+    201: json('The code', SignInCode, { code: '4w9e0c2k7t1y5b8n4w9e0c2k', expires_at: '2026-11-21T06:05:00.004Z' }),
+  },
+  problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
+})
+
+export const SignInByCode = closed({
+  code: Type.String({ maxLength: GIVEN_MAX, description: 'From `/api/session/code`.' }),
+})
+
+export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
+  tag: 'session',
+  access: 'anyone',
+  summary: 'Sign in by a one-time code',
+  body: jsonBody(SignInByCode, { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
+  answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
+  problems: [
+    'credentials_invalid',
+    'cross_site',
+    'rate_limited',
+    ...BODY_PROBLEMS,
+    ...WRITE_PROBLEMS,
+    'internal',
+    'store_unavailable',
+  ],
+})

@@ -1,0 +1,312 @@
+// Signing in at a real provider: who gets in where, and what is refused.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startApp, type TestApp } from '../support/app.ts'
+import { CLIENT, createBrowser, type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { freePort } from '../support/process.ts'
+
+let provider: IdentityProvider
+let app: TestApp
+let url: string
+const open = async (port: number, env: Record<string, string> = {}) =>
+  startApp({
+    signup: 'open',
+    env: {
+      PORT: String(port),
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: CLIENT.id,
+      OIDC_CLIENT_SECRET: CLIENT.secret,
+      OIDC_NAME: 'Example Ltd',
+      ...env,
+    },
+  })
+
+beforeAll(async () => {
+  const port = freePort()
+  url = `http://127.0.0.1:${port}`
+  provider = await startIdentityProvider(freePort(), `${url}/auth/oidc/callback`)
+  app = await open(port, { OIDC_ROLES: 'groups:admins=owner, groups:staff=viewer' })
+})
+afterAll(async () => {
+  await app.stop()
+  await provider.stop()
+})
+
+type Browser = ReturnType<typeof createBrowser>
+
+/** To the callback and through it. */
+async function signIn(browser: Browser, returnTo = '/'): Promise<Response> {
+  const begin = `${url}/auth/oidc?return_to=${encodeURIComponent(returnTo)}`
+  return browser.visit(await browser.follow(begin, new URL(url).host, '/auth/oidc/callback'))
+}
+const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
+async function session(browser: Browser) {
+  const answer = await browser.visit(`${url}/api/session`)
+  return answer.status === 200
+    ? ((await answer.json()) as { person: { email: string }; role: string; account: { id: string; email: string } })
+    : undefined
+}
+const password = 'a long enough password of a test'
+const signUp = (email: string) =>
+  app.fetch('/api/accounts', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+
+async function invite(email: string, role: string): Promise<void> {
+  const { token } = await app.rooms.accounts.invitations.create(await ownerSeat(), email, role as 'viewer')
+  expect(token).not.toBe('')
+}
+async function ownerSeat() {
+  const [owner] = await app.rooms.accounts.members.list(app.account)
+  return { account: app.account, person: owner!.id }
+}
+
+describe('someone new', () => {
+  test('whom nobody invited is refused', async () => {
+    provider.user = { sub: 'new-1', email: 'new@example.com', email_verified: true }
+    const browser = createBrowser()
+    expect(await codeOf(await signIn(browser))).toEqual([403, 'not_invited'])
+    expect(await session(browser)).toBeUndefined()
+    expect(await app.rooms.accounts.people.find('new@example.com')).toBeUndefined()
+  })
+
+  test('with an unverified address is refused, invited or not', async () => {
+    await invite('unverified@example.com', 'member')
+    for (const email_verified of [false, undefined]) {
+      provider.user = {
+        sub: 'unv',
+        email: 'unverified@example.com',
+        ...(email_verified !== undefined && { email_verified }),
+      }
+      expect(await codeOf(await signIn(createBrowser()))).toEqual([403, 'email_unverified'])
+    }
+  })
+
+  test('who was invited joins with the role of the invitation, and lands where the sign-in began', async () => {
+    await invite('bob@example.com', 'member')
+    provider.user = { sub: 'bob', email: 'Bob@Example.com', email_verified: true }
+    const browser = createBrowser()
+    const response = await signIn(browser, '/#/runs?process=a')
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/#/runs?process=a'])
+    expect(await session(browser)).toMatchObject({
+      person: { email: 'bob@example.com' },
+      role: 'member',
+      account: { id: app.account },
+    })
+    expect(await app.rooms.accounts.invitations.list(app.account)).not.toContainEqual(
+      expect.objectContaining({ email: 'bob@example.com' }),
+    )
+  })
+
+  test('whose claims give a role joins the account of the operator', async () => {
+    provider.user = { sub: 'carol', email: 'carol@example.com', email_verified: true, groups: ['x', 'staff'] }
+    const browser = createBrowser()
+    expect((await signIn(browser)).status).toBe(302)
+    expect(await session(browser)).toMatchObject({ role: 'viewer' })
+  })
+})
+
+describe('someone known', () => {
+  test('is recognised by issuer and subject, whatever the address is now', async () => {
+    provider.user = { sub: 'bob', email: 'robert@example.com', email_verified: true }
+    const browser = createBrowser()
+    expect((await signIn(browser)).status).toBe(302)
+    expect(await session(browser)).toMatchObject({ person: { email: 'bob@example.com' } })
+  })
+
+  test('gets the role of the claims at each sign-in', async () => {
+    provider.user = { sub: 'carol', email: 'carol@example.com', email_verified: true, groups: ['staff', 'admins'] }
+    const browser = createBrowser()
+    await signIn(browser)
+    expect(await session(browser)).toMatchObject({ role: 'owner' })
+    provider.user = { sub: 'carol', email: 'carol@example.com', email_verified: true, groups: ['staff'] }
+    await signIn(browser)
+    expect(await session(browser)).toMatchObject({ role: 'viewer' })
+  })
+
+  test('stays an owner as the last one, whatever the claims say', async () => {
+    const seat = await ownerSeat()
+    const { email } = (await app.rooms.accounts.members.list(app.account)).find(({ id }) => id === seat.person)!
+    provider.user = { sub: 'first', email, email_verified: true, groups: ['staff'] }
+    const browser = createBrowser()
+    await signIn(browser)
+    expect(await session(browser)).toMatchObject({ role: 'owner', person: { email } })
+  })
+
+  test('whose address nobody had verified loses password, sessions and keys when the provider vouches for it', async () => {
+    const made = await signUp('dora@example.com')
+    const stolen = made.headers.get('set-cookie')!.split(';')[0]!
+    const key = made.json.key.secret
+    provider.user = { sub: 'dora', email: 'dora@example.com', email_verified: true }
+    const browser = createBrowser()
+    expect((await signIn(browser)).status).toBe(302)
+    expect(await session(browser)).toMatchObject({
+      person: { email: 'dora@example.com' },
+      account: { id: made.json.account.id },
+    })
+    expect((await app.fetch('/api/session', { headers: { cookie: stolen } })).status).toBe(401)
+    expect((await app.fetch('/api/timings', { key })).status).toBe(401)
+    const again = await app.fetch('/api/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'dora@example.com', password }),
+    })
+    expect(again.status).toBe(401)
+    await signIn(createBrowser()) // linked now: nothing ends any more
+    expect(await session(browser)).toBeDefined()
+  })
+
+  test('is not linked by an address that the provider has not verified', async () => {
+    await signUp('eve-target@example.com')
+    provider.user = { sub: 'eve', email: 'eve-target@example.com', email_verified: false }
+    expect(await codeOf(await signIn(createBrowser()))).toEqual([403, 'email_unverified'])
+  })
+})
+
+describe('a callback', () => {
+  const callbackOf = (browser: Browser) => browser.follow(`${url}/auth/oidc`, new URL(url).host, '/auth/oidc/callback')
+  beforeAll(() => {
+    provider.user = { sub: 'bob', email: 'bob@example.com', email_verified: true }
+  })
+
+  test('is good once', async () => {
+    const browser = createBrowser()
+    const callback = await callbackOf(browser)
+    const cookies = new Map(browser.cookies(url))
+    expect((await browser.visit(callback)).status).toBe(302)
+    expect(await codeOf(await browser.visit(callback))).toEqual([400, 'sign_in_expired'])
+    for (const [name, value] of cookies) browser.cookies(url).set(name, value)
+    expect(await codeOf(await browser.visit(callback))).toEqual([401, 'sign_in_refused'])
+  })
+
+  test('is refused in another browser, without state, and with the state of another sign-in', async () => {
+    const [one, other] = [createBrowser(), createBrowser()]
+    const [mine, theirs] = [await callbackOf(one), await callbackOf(other)]
+    expect(await codeOf(await createBrowser().visit(mine))).toEqual([400, 'sign_in_expired'])
+    expect(await codeOf(await one.visit(theirs))).toEqual([400, 'sign_in_expired'])
+    const third = createBrowser()
+    const bare = new URL(await callbackOf(third))
+    bare.searchParams.delete('state')
+    expect(await codeOf(await third.visit(bare))).toEqual([400, 'sign_in_expired'])
+  })
+
+  test('is refused after ten minutes, and with a changed cookie', async () => {
+    const [late, forged] = [createBrowser(), createBrowser()]
+    const callback = await callbackOf(forged)
+    const jar = forged.cookies(url)
+    const value = jar.get('stint_sign_in')!
+    jar.set('stint_sign_in', `${Buffer.from('{}').toString('base64url')}.${value.split('.')[1]}`)
+    expect(await codeOf(await forged.visit(callback))).toEqual([400, 'sign_in_expired'])
+    const slow = await callbackOf(late)
+    app.clock.step(601_000_000)
+    expect(await codeOf(await late.visit(slow))).toEqual([400, 'sign_in_expired'])
+    app.clock.step(-601_000_000)
+  })
+
+  test('by POST is no callback', async () => {
+    const callback = await callbackOf(createBrowser())
+    const { status } = await fetch(callback, { method: 'POST', body: new URLSearchParams(new URL(callback).search) })
+    expect(status).toBe(405)
+  })
+
+  test('says that the user refused at the provider, and shows a browser a page', async () => {
+    provider.user = undefined
+    const browser = createBrowser()
+    const callback = await callbackOf(browser)
+    const page = await browser.visit(callback, 'text/html,*/*')
+    expect([page.status, page.headers.get('content-type')]).toEqual([401, 'text/html;charset=utf-8'])
+    const text = await page.text()
+    expect(text).toContain('Example Ltd did not confirm who you are')
+    expect(text).not.toContain('access_denied')
+    provider.user = { sub: 'bob', email: 'bob@example.com', email_verified: true }
+  })
+
+  test.each(['//evil.example', '/\\evil.example', 'https://evil.example', '/a\r\nb: c', ''])(
+    'never leads to another site: %j',
+    async (returnTo) => {
+      expect((await signIn(createBrowser(), returnTo)).headers.get('location')).toBe('/')
+    },
+  )
+})
+
+test('a session from the provider ends after twelve hours', async () => {
+  provider.user = { sub: 'bob', email: 'bob@example.com', email_verified: true }
+  const browser = createBrowser()
+  await signIn(browser)
+  app.clock.step(11 * 3_600_000_000)
+  expect(await session(browser)).toBeDefined()
+  app.clock.step(2 * 3_600_000_000)
+  expect(await session(browser)).toBeUndefined()
+  app.clock.step(-13 * 3_600_000_000)
+})
+
+test('new keys of the provider need no restart', async () => {
+  await provider.rotateKeys()
+  const browser = createBrowser()
+  expect((await signIn(browser)).status).toBe(302)
+  expect(await session(browser)).toBeDefined()
+})
+
+test('a browser that came by another name is sent to the public address first', async () => {
+  const { headers } = await fetch(`${url.replace('127.0.0.1', 'localhost')}/auth/oidc?return_to=%2F`, {
+    redirect: 'manual',
+  })
+  expect(headers.get('location')).toBe(`${url}/auth/oidc?return_to=%2F&moved`)
+})
+
+test('the sign-in page is told the name of the provider', async () => {
+  const { json } = await app.fetch('/api/sign-up')
+  expect(json).toMatchObject({ passwords: true, provider: { name: 'Example Ltd' } })
+})
+
+test('no token and no secret reach the log', () => {
+  const log = app.log.join('')
+  expect(log).not.toContain(CLIENT.secret)
+  expect(log).not.toMatch(/code=|eyJ|stint_sign_in/)
+})
+
+describe('with PASSWORD_SIGN_IN=false', () => {
+  let strict: TestApp
+  beforeAll(async () => {
+    strict = await open(freePort(), { PASSWORD_SIGN_IN: 'false', OIDC_JOIN: 'member' })
+  })
+  afterAll(() => strict.stop())
+
+  const post = (path: string, body: object, headers = {}) =>
+    strict.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+
+  test('passwords are refused, and a one-time code of a session is good once', async () => {
+    expect((await post('/api/session', { email: 'a@example.com', password })).json.code).toBe('password_sign_in_off')
+    const [owner] = await strict.rooms.accounts.members.list(strict.account)
+    const cookie = `stint_session=${await strict.rooms.accounts.sessions.create({ account: strict.account, person: owner!.id, userAgent: '' })}`
+    const made = await post('/api/session/code', {}, { cookie })
+    expect(made.status).toBe(201)
+    const used = await post('/api/session/by-code', { code: made.json.code })
+    expect([used.status, used.json.person.email]).toEqual([201, owner!.email])
+    expect((await post('/api/session/by-code', { code: made.json.code })).json.code).toBe('credentials_invalid')
+    const late = await post('/api/session/code', {}, { cookie })
+    strict.clock.step(301_000_000)
+    expect((await post('/api/session/by-code', { code: late.json.code })).status).toBe(401)
+  })
+})
+
+test('a provider that is away gets a clear answer, and passwords still work', async () => {
+  const port = freePort()
+  const away = await open(port, { OIDC_ISSUER: `http://127.0.0.1:${freePort()}`, OIDC_JOIN: 'viewer' })
+  const page = await fetch(`${away.url}/auth/oidc`, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  expect(page.status).toBe(503)
+  expect(await page.text()).toContain('Example Ltd cannot be reached. Passwords still work')
+  await away.stop()
+})
+
+test('without a provider there is nothing to sign in at', async () => {
+  const plain = await startApp()
+  expect((await plain.fetch('/auth/oidc')).status).toBe(404)
+  expect((await plain.fetch('/api/sign-up')).json.provider).toBeNull()
+  await plain.stop()
+})
