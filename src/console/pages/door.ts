@@ -35,7 +35,8 @@ export function openDoor(options: DoorOptions) {
           focus()
         })
       : h('p.door-turn.muted', 'Sign-up is closed. The operator of this server can open it with SIGNUP=open.')
-    show('Sign in', banner, signInForm(options), forgotten(options), other)
+    const ways = state.passwords ? [signInForm(options), forgotten(options)] : []
+    show('Sign in', banner, atProvider(state), ...ways, other)
   }
   function showSignUp(): void {
     const lead = note('You get an API key, and see your first run a minute later.')
@@ -59,6 +60,13 @@ export function openDoor(options: DoorOptions) {
   const brand = h('div.brand', logo(), h('span', 'Stint'))
   const motto = h('p.motto', 'Times any part of anyone’s code.')
   return { element: h('main.door', { id: 'main' }, brand, motto, h('div.card', place)), focus }
+}
+
+/** Leads to the provider, and back to the page that was asked for. */
+function atProvider({ provider }: SignUpState): HTMLElement | false {
+  if (provider === null) return false
+  const back = encodeURIComponent(`/${location.hash}`)
+  return h('p', h('a.button', { href: `/auth/oidc?return_to=${back}` }, `Sign in with ${provider.name}`))
 }
 
 /** Sends a link by e-mail; the server reports if e-mail is not set up. */
