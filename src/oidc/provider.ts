@@ -69,7 +69,7 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
       },
     )
 
-  /** Found anew for each step: it is one request, keeps no outdated keys, and needs no second try after an outage. */
+  /** Read again for each step: it is one request, keeps no outdated keys, and needs no retry after an outage. */
   async function configuration(): Promise<client.Configuration> {
     try {
       return await discover()

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startApp, type TestApp } from '../support/app.ts'
 import { CLIENT, createBrowser, type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
-import { freePort } from '../support/process.ts'
+import { takePort } from '../support/ports.ts'
 
 let provider: IdentityProvider
 let app: TestApp
@@ -21,9 +21,9 @@ const open = async (port: number, env: Record<string, string> = {}) =>
   })
 
 beforeAll(async () => {
-  const port = freePort()
+  const port = takePort()
   url = `http://127.0.0.1:${port}`
-  provider = await startIdentityProvider(freePort(), `${url}/auth/oidc/callback`)
+  provider = await startIdentityProvider(takePort(), `${url}/auth/oidc/callback`)
   app = await open(port, { OIDC_ROLES: 'groups:admins=owner, groups:staff=viewer' })
 })
 afterAll(async () => {
@@ -255,7 +255,7 @@ test('a browser that came by another name is sent to the public address first', 
   expect(headers.get('location')).toBe(`${url}/auth/oidc?return_to=%2F&moved`)
 })
 
-test('the sign-in page is told the name of the provider', async () => {
+test('the sign-in page shows the name of the provider', async () => {
   const { json } = await app.fetch('/api/sign-up')
   expect(json).toMatchObject({ passwords: true, provider: { name: 'Example Ltd' } })
 })
@@ -269,7 +269,7 @@ test('no token and no secret reach the log', () => {
 describe('with PASSWORD_SIGN_IN=false', () => {
   let strict: TestApp
   beforeAll(async () => {
-    strict = await open(freePort(), { PASSWORD_SIGN_IN: 'false', OIDC_JOIN: 'member' })
+    strict = await open(takePort(), { PASSWORD_SIGN_IN: 'false', OIDC_JOIN: 'member' })
   })
   afterAll(() => strict.stop())
 
@@ -296,8 +296,8 @@ describe('with PASSWORD_SIGN_IN=false', () => {
 })
 
 test('a provider that is away gets a clear answer, and passwords still work', async () => {
-  const port = freePort()
-  const away = await open(port, { OIDC_ISSUER: `http://127.0.0.1:${freePort()}`, OIDC_JOIN: 'viewer' })
+  const port = takePort()
+  const away = await open(port, { OIDC_ISSUER: `http://127.0.0.1:${takePort()}`, OIDC_JOIN: 'viewer' })
   const page = await fetch(`${away.url}/auth/oidc`, { headers: { accept: 'text/html' }, redirect: 'manual' })
   expect(page.status).toBe(503)
   expect(await page.text()).toContain('Example Ltd cannot be reached. Passwords still work')

@@ -30,8 +30,6 @@ export interface AppOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Limit of each spool. */
   readonly spoolMaxBytes?: number
-  /** Settings by their names. */
-  readonly env?: Readonly<Record<string, string>>
   readonly disk?: Partial<Record<Destination, Disk>>
   /** Returns the rooms to run with, given the real ones. */
   readonly replace?: (rooms: Rooms) => Rooms

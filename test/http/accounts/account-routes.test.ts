@@ -101,7 +101,11 @@ describe('POST /api/accounts', () => {
 
   test('GET /api/sign-up reports whether sign-up is open', async () => {
     const { call, accounts } = serve({ signup: 'first', setupCodeRequired: true, setupCode: 'sesame' })
-    const state = async (cookie = '') => (await call('GET', '/api/sign-up', undefined, { cookie })).json
+    const state = async (cookie = '') => {
+      const { passwords, provider, ...rest } = (await call('GET', '/api/sign-up', undefined, { cookie })).json
+      expect([passwords, provider]).toEqual([true, null])
+      return rest
+    }
     expect<unknown>(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
     const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
     const cookie = `stint_session=${await accounts.sessions.create({ ...made.seat, userAgent: '' })}`
