@@ -19,8 +19,6 @@ import {
 } from './parse-settings.ts'
 import type { Config } from './settings.ts'
 
-export type { ClickHouseConfig, Config, InfluxConfig, OidcConfig } from './settings.ts'
-
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: readonly string[]) {

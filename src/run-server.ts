@@ -1,8 +1,9 @@
 // The server's process: arguments (it takes none) → config → service → signals. The only place that ends it.
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { type Service, startService } from './service.ts'
+import type { Config } from './settings.ts'
 
 /** Stopping takes at most this long, whatever the stores and clients do; everything acknowledged is on disk long before. */
 const STOP_WITHIN_MS = 9_500

@@ -4,12 +4,12 @@
 //          complete service → watches, which count the time without a socket as down. A store that is away delays the start by at most 1.5 s.
 //   stop:  socket (requests in flight finish, no new ones) → watches → shippers (the write in hand finishes) → stores → files → lock.
 import type { Clock } from './clock.ts'
-import type { Config } from './config.ts'
 import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
 import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
 import { logHowToBegin, startCounters, watchLead } from './service/report.ts'
+import type { Config } from './settings.ts'
 
 const STORES_READY_WITHIN_MS = 1_500
 /** Slow requests must not use up the time that closing the files needs. */

@@ -1,8 +1,9 @@
 // The source and target of a copy, from the arguments and the environment. The target has the server's own settings; a source of the same kind has them
 // too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
 import { join, resolve } from 'node:path'
-import { type ClickHouseConfig, type Config, ConfigError, type InfluxConfig, readConfig } from '../config.ts'
+import { ConfigError, readConfig } from '../config.ts'
 import { FAMILIES, type Family, familiesIn } from '../event/event.ts'
+import type { ClickHouseConfig, Config, InfluxConfig } from '../settings.ts'
 
 /** Why a copy cannot begin or continue, as text for the operator. */
 export class CopyError extends Error {

@@ -2,8 +2,9 @@
 // that docker-compose.yml's services use: Stint's for this bucket alone, Grafana's to read it. A token that still works stays.
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type InfluxConfig, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
+import type { InfluxConfig } from '../settings.ts'
 import { createInfluxClient, type InfluxClient, InfluxFault } from '../store/influx/client.ts'
 import { createInfluxSink } from '../store/influx/sink.ts'
 

@@ -1,10 +1,10 @@
 // Opens the room of the watches on the stores, the spools and the settings.
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import type { Config } from '../config.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool-interface.ts'
 import type { Stores } from '../store/open-stores.ts'
 import type { ExceptionSource, PointSource } from '../store/source.ts'

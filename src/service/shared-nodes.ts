@@ -1,6 +1,7 @@
 // The other nodes of this PostgreSQL, and faults in how several nodes are set up, for /readyz, /api/health and the log.
-import type { Config } from '../config.ts'
+
 import type { Logger } from '../log.ts'
+import type { Config } from '../settings.ts'
 import { openPostgresLeases, type PostgresLeases } from '../state/postgres-leases.ts'
 import { FRESH_S, type Leases, type NodeLease } from '../store/node-lease.ts'
 import type { HealthWarning } from '../wire/operations.ts'

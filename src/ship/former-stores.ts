@@ -3,9 +3,9 @@
 // log names what remains.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
+import type { Config } from '../settings.ts'
 import { noteUsedStores, type UsedStore } from '../state/used-stores.ts'
 import { openClickHouse } from '../store/clickhouse/open.ts'
 import { type Sink, STORED } from '../store/sink.ts'

@@ -1,8 +1,9 @@
 // Opens the stores: ClickHouse for exceptions, and for points InfluxDB if configured, otherwise ClickHouse. Without a ClickHouse address the engine
 // runs inside this process.
-import type { ClickHouseConfig, InfluxConfig } from '../config.ts'
+
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
+import type { ClickHouseConfig, InfluxConfig } from '../settings.ts'
 import { CLICKHOUSE_FACTS, openClickHouse } from './clickhouse/open.ts'
 import { INFLUX_FACTS, openInflux } from './influx/open.ts'
 import type { Leases } from './node-lease.ts'

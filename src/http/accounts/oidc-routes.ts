@@ -2,11 +2,11 @@
 // plain GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
 import { Elysia } from 'elysia'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
-import type { OidcConfig } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
 import type { Provider } from '../../oidc/provider.ts'
 import { Problem } from '../../problem.ts'
+import type { OidcConfig } from '../../settings.ts'
 import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE, SignInByCode } from '../../wire/oidc.ts'
 import type { Role } from '../../wire/roles.ts'
 import { jsonAnswer, pageHeaders, problemResponse } from '../answers.ts'

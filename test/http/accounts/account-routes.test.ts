@@ -102,7 +102,8 @@ describe('POST /api/accounts', () => {
   test('GET /api/sign-up reports whether sign-up is open', async () => {
     const { call, accounts } = serve({ signup: 'first', setupCodeRequired: true, setupCode: 'sesame' })
     const state = async (cookie = '') => {
-      const { passwords, provider, ...rest } = (await call('GET', '/api/sign-up', undefined, { cookie })).json
+      const { passwords, provider, ...rest } = (await call('GET', '/api/sign-up', undefined, { cookie }))
+        .json as unknown as Record<string, unknown>
       expect([passwords, provider]).toEqual([true, null])
       return rest
     }
