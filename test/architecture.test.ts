@@ -53,6 +53,7 @@ const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'co
 const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/server-accounts.ts': ['account', 'state', 'watch'],
   'cli/copy.ts': ['account', 'copy', 'state', 'watch'],
+  'cli/node.ts': ['state', 'watch'],
 }
 
 /** The importers of each package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */

@@ -19,12 +19,14 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./questions.ts'), 'timings', 'running', 'summary', 'metrics', 'exceptions', 'processes'],
   [() => import('./dead.ts'), 'dead'],
   [() => import('./status.ts'), 'health', 'series'],
-  [() => import('./watch.ts'), 'watch', 'alerts'],
+  [() => import('./watch.ts'), 'watch'],
+  [() => import('./alerts.ts'), 'alerts'],
   [() => import('./channel.ts'), 'channel'],
   [() => import('./maintenance.ts'), 'maintenance'],
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
   [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
+  [() => import('./node.ts'), 'node'],
   [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],
 ]
 

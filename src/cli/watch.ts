@@ -1,12 +1,11 @@
-// `stint watch …` and `stint alerts`: watches from the command line, and as a file that can be applied again and again.
-import { type Alert, type AlertPage, CONDITIONS, type Condition } from '../wire/alerts.ts'
+// `stint watch …`: watches from the command line, and as a file that can be applied again and again.
+import { CONDITIONS, type Condition } from '../wire/alerts.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
 import { defineAddChannel, defineTestChannel, findChannels } from './channel.ts'
 import { readCliConfig } from './config.ts'
 import { formatTable } from './format-rows.ts'
-import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { parseMoment } from './parse-moment.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
@@ -92,7 +91,7 @@ export function register(program: Program, io: Io): void {
 
   watch
     .command('rm')
-    .description('delete a watch and its alerts')
+    .description('delete a watch; its alerts end and stay in the list')
     .argument('<watch>', 'name or id')
     .action(async (which: string) => {
       const { id, name } = await find(api(), which)
@@ -129,20 +128,6 @@ export function register(program: Program, io: Io): void {
         if (secret !== undefined) io.stderr.write(`  signing secret, shown only this once: ${oneLine(secret)}\n`)
       }
       if (done.length === 0) io.stderr.write('Nothing to change.\n')
-    })
-
-  program
-    .command('alerts')
-    .description('list alerts, newest first (scope manage)')
-    .option('--state <state>', 'firing or resolved')
-    .option('--limit <n>', 'at most so many', parseCount, 20)
-    .option(...JSON_OPTION)
-    .action(async ({ state, limit, json }: Json & { state?: string; limit: number }) => {
-      const search = new URLSearchParams({ limit: String(limit), ...(state !== undefined && { state }) })
-      const page = (await api().askWithKey('GET', `/api/alerts?${search}`)).body as AlertPage
-      if (json) printJson(page)
-      else if (page.alerts.length === 0) io.stderr.write('No alerts.\n')
-      else io.stdout.write(formatTable(['SINCE', 'STATE', 'CONDITION', 'SUMMARY'], page.alerts.map(alertRow)))
     })
 }
 
@@ -195,13 +180,6 @@ function toRow(watch: Watch): string[] {
   const conditions = CONDITIONS.map((name) => CONDITION_CELLS[name](watch)).filter(Boolean)
   return [watch.id, watch.state, watch.name, watch.process, conditions.join(', ')]
 }
-
-const alertRow = ({ since, state, condition, summary }: Alert): string[] => [
-  formatLocalTime(since),
-  state,
-  condition,
-  summary,
-]
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)

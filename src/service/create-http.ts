@@ -19,7 +19,7 @@ import type { OidcConfig } from '../settings.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { localUrl } from './open-watch-room.ts'
 import { renderMetrics, VERSION } from './report.ts'
-import { nodeWarnings, rivalText } from './shared-nodes.ts'
+import { nodeWarnings, rivalText, silenceWarnings } from './shared-nodes.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
 const READS_PER_SECOND = 50
@@ -102,7 +102,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       watches: rooms.watches.stats,
       version: VERSION,
       node: config.nodeId,
-      warnings: () => nodeWarnings(rooms.nodeLease, rooms.sharedNodes),
+      warnings: () => [...nodeWarnings(rooms.nodeLease, rooms.sharedNodes), ...silenceWarnings(rooms.watches.silent())],
       nowUs: stampClock.nowUs,
     },
     console: createConsole(keyHeader),

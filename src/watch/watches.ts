@@ -18,6 +18,7 @@ import { createManageChannels, type ManageChannels } from './manage/manage-chann
 import { createManageMaintenance, type ManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches, type ManageWatches } from './manage/manage-watches.ts'
 import { LeaseLost } from './nodes/node-table.ts'
+import type { SilentNode } from './nodes/presence.ts'
 import { createDuty, createOnlyNode, createSharedNode, type DutyOptions, type WatchNode } from './nodes/watch-node.ts'
 import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
@@ -65,6 +66,8 @@ export interface Watches {
   stats(account?: string): Promise<WatchStats>
   /** Notes an event of the past that is being accepted. */
   expectLate(event: LateEvent): void
+  /** Other nodes without a recent heartbeat. */
+  silent(): readonly SilentNode[]
   /** Notes an event that is being accepted. */
   hint(hint: EventHint): void
   removeAccount(account: string): Promise<void>
@@ -151,6 +154,7 @@ export function openWatches(options: WatchesOptions): Watches {
     },
     expectLate: node.expectLate,
     hint: node.hint,
+    silent: node.silent,
     removeAccount: store.removeAccount,
     async start() {
       await node.start()

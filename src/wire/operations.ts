@@ -28,7 +28,7 @@ export const WatchHealth = Type.Object({
 })
 export type WatchHealth = Static<typeof WatchHealth>
 
-export const HEALTH_WARNINGS = ['node_id_in_use', 'events_split'] as const
+export const HEALTH_WARNINGS = ['node_id_in_use', 'events_split', 'node_silent'] as const
 
 export const HealthWarning = Type.Object({ code: choice(HEALTH_WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>

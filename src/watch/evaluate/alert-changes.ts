@@ -61,7 +61,8 @@ export function findChanges(
     return (
       opens.has(instance.condition) &&
       isReported(one, instance.condition, episode, moment) &&
-      !own.some((alert) => alert.identity === identity || isFiring(alert) || overlaps(alert, episode))
+      !own.some((alert) => alert.identity === identity || isFiring(alert) || overlaps(alert, episode)) &&
+      !isCovered(instance, episode, known)
     )
   })
   return [
@@ -76,6 +77,22 @@ const identityOf = ({ key, condition }: Instance, episode: Episode): string =>
 /** Late events that move the start of an episode change nothing. */
 const overlaps = ({ sinceUs, resolvedUs }: Alert, episode: Episode): boolean =>
   episode.sinceUs < (resolvedUs ?? Number.POSITIVE_INFINITY) && (episode.untilUs ?? Number.POSITIVE_INFINITY) > sinceUs
+
+/** Each run alerts once, alone or together with others whose end may have been lost: which of both may change with what is known of a downtime. */
+function isCovered({ condition, process, meta }: Instance, episode: Episode, alerts: readonly Alert[]): boolean {
+  if (condition !== 'long') return false
+  const same = alerts.filter(
+    (alert) => alert.condition === condition && alert.process === process && alert.meta === meta,
+  )
+  const covered = new Set(
+    same
+      .filter(({ endedBy }) => endedBy !== 'changed')
+      .flatMap(({ uid, startedUs, episode }) => episode?.runs ?? [{ uid: uid ?? '', startedUs: startedUs ?? 0 }])
+      .map(({ uid, startedUs }) => `${uid} ${startedUs}`),
+  )
+  const runs = episode.runs ?? [{ uid: episode.uid ?? '', startedUs: episode.startedUs ?? 0 }]
+  return runs.every(({ uid, startedUs }) => covered.has(`${uid} ${startedUs}`))
+}
 
 function isReported(one: ReadyWatch, name: Condition, { sinceUs, untilUs }: Episode, moment: Moment): boolean {
   const condition = CONDITIONS[name]

@@ -86,19 +86,23 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
         token,
       )
     : undefined
-  const rows = yield* all<{ node: number; seen: number; age: number; report: string }>(
-    `SELECT node, seen_us seen, ${NOW_US} - seen_us age, report FROM node ORDER BY node`,
-  )
   return {
-    nodes: rows.map(({ node, seen, age, report: text }) => ({
-      node,
-      signedUs: seen,
-      ageUs: age,
-      report: JSON.parse(text),
-    })),
+    nodes: yield* listNodes(),
     forgotten: forgotten.map((row) => row.node),
     token: held?.token,
   }
+}
+
+export function* listNodes(): Script<NodeRow[]> {
+  const rows = yield* all<{ node: number; seen: number; age: number; report: string }>(
+    `SELECT node, seen_us seen, ${NOW_US} - seen_us age, report FROM node ORDER BY node`,
+  )
+  return rows.map(({ node, seen, age, report: text }) => ({
+    node,
+    signedUs: seen,
+    ageUs: age,
+    report: JSON.parse(text),
+  }))
 }
 
 /** Gives the lease up, so that another node can take it at once. */

@@ -1,0 +1,66 @@
+// `stint alerts …`: lists alerts, acknowledges them and resolves them by hand.
+import type { Alert, AlertAnswer, AlertPage, Unjudged } from '../wire/alerts.ts'
+import { createApi } from './api.ts'
+import { readCliConfig } from './config.ts'
+import { formatTable } from './format-rows.ts'
+import { formatLocalTime } from './format-time.ts'
+import type { Io } from './io.ts'
+import { invalidArgument, type Program } from './program.ts'
+import { oneLine, safeJson } from './safe-text.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
+
+export function register(program: Program, io: Io): void {
+  const api = () => createApi(readCliConfig(io.env), io)
+  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
+  const alerts = program
+    .command('alerts')
+    .description('list alerts, newest first, and checks that could not be judged (scope manage)')
+    .option('--state <state>', 'firing or resolved')
+    .option('--limit <n>', 'at most so many', parseLimit, 20)
+    .option(...JSON_OPTION)
+    .action(async ({ state, limit, json }: Json & { state?: string; limit: number }) => {
+      const search = new URLSearchParams({ limit: String(limit), ...(state !== undefined && { state }) })
+      const page = (await api().askWithKey('GET', `/api/alerts?${search}`)).body as AlertPage
+      if (json) return printJson(page)
+      if (page.alerts.length === 0) io.stderr.write('No alerts.\n')
+      else io.stdout.write(formatTable(['ID', 'SINCE', 'STATE', 'CONDITION', 'SUMMARY'], page.alerts.map(toRow)))
+      for (const check of page.unjudged) io.stderr.write(`Could not be judged: ${oneLine(describe(check))}\n`)
+    })
+
+  const change = (name: string, description: string, method: 'POST' | 'DELETE', path: string, done: string) =>
+    alerts
+      .command(name)
+      .description(description)
+      .argument('<alert>', 'id of the alert')
+      .option(...JSON_OPTION)
+      .action(async (id: string, _: unknown, command: { optsWithGlobals(): Json }) => {
+        const url = `/api/alerts/${encodeURIComponent(id)}/${path}`
+        const { alert } = (await api().askWithKey(method, url)).body as AlertAnswer
+        if (command.optsWithGlobals().json) printJson({ alert })
+        else io.stderr.write(`Alert ${oneLine(alert.id)} ${done}.\n`)
+      })
+  change('ack', 'acknowledge an alert: its reminders and delayed channels are silent', 'POST', 'ack', 'acknowledged')
+  change('unack', 'undo an acknowledgement', 'DELETE', 'ack', 'is not acknowledged any more')
+  change('resolve', 'resolve an alert by hand; it does not fire again for the same run', 'POST', 'resolve', 'resolved')
+}
+
+const toRow = ({ id, since, state, condition, summary, acknowledged }: Alert): string[] => [
+  id,
+  formatLocalTime(since),
+  acknowledged !== null && state === 'firing' ? `firing, acknowledged by ${acknowledged.by}` : state,
+  condition,
+  summary,
+]
+
+const describe = ({ watch, condition, process, reason }: Unjudged): string =>
+  `${watch.name}${condition === null ? '' : ` (${condition})`}${process === null ? '' : `, ${process}`}: ${reason}`
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw invalidArgument('Expected a whole number from 1.')
+}

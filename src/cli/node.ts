@@ -1,0 +1,68 @@
+// `stint node …`, for operators of several nodes on one PostgreSQL: which nodes are there, and to stop waiting for one that is gone.
+import { withServerParts } from './copy.ts'
+import { formatTable } from './format-rows.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import { invalidArgument, type Program } from './program.ts'
+
+const HELP = `
+Settings are those of the server: DATABASE_URL or DATABASE_URL_FILE. A node that was killed may hold accepted events in its DATA_DIR: as long as it is
+awaited, \`late\` is not judged. Start it again, or deliver them with stint drain. Forget it only if its disk is lost.`
+
+export function register(program: Program, io: Io): void {
+  const node = program.command('node').description('nodes on one PostgreSQL, on the machine of a server')
+
+  node
+    .command('list')
+    .description('list nodes with the time since their last heartbeat')
+    .addHelpText('after', HELP)
+    .action(async () => {
+      const nodes = await withNodes(io, ({ list }) => list())
+      if (nodes.length === 0) io.stderr.write('No nodes.\n')
+      else
+        io.stdout.write(
+          formatTable(
+            ['NODE', 'STATE', 'LAST HEARTBEAT'],
+            nodes.map(({ node, ageUs, isSilent }) => [
+              `${node}`,
+              isSilent ? 'silent' : 'alive',
+              `${Math.round(ageUs / 1e6)} s ago`,
+            ]),
+          ),
+        )
+    })
+
+  node
+    .command('forget')
+    .description('do not wait for the events of a node that is gone')
+    .argument('<node>', 'its NODE_ID', parseNode)
+    .addHelpText('after', HELP)
+    .action(async (id: number) => {
+      const done = await withNodes(io, ({ forget }) => forget(id))
+      if (done === 'unknown') throw new CliError(`no node ${id} is known: list them with stint node list`)
+      if (done === 'alive') throw new CliError(`node ${id} is alive: stop it first`)
+      io.stderr.write(`Node ${id} is forgotten.\n`)
+    })
+}
+
+type Nodes = ReturnType<typeof import('../watch/nodes/manage-nodes.ts')['createManageNodes']>
+
+async function withNodes<T>(io: Io, work: (nodes: Nodes) => Promise<T>): Promise<T> {
+  let done: T | undefined
+  await withServerParts(io, async () => {
+    const [{ readConfig }, { openPostgres }, { createManageNodes }] = await Promise.all([
+      import('../config.ts'),
+      import('../state/postgres.ts'),
+      import('../watch/nodes/manage-nodes.ts'),
+    ])
+    const { databaseUrl } = readConfig(io.env)
+    if (databaseUrl === undefined) throw new CliError('no list of nodes: set DATABASE_URL to postgres://…', EXIT_USAGE)
+    const database = openPostgres(databaseUrl)
+    done = await work(createManageNodes(database)).finally(database.close)
+  })
+  return done!
+}
+
+function parseNode(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text)
+  throw invalidArgument('Expected a NODE_ID, a whole number from 0.')
+}

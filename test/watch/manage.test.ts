@@ -1,0 +1,130 @@
+// Alerts that a person acknowledges or resolves, and that end because their watch is changed or deleted: each with its notification and its reason.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createManageAlerts } from '../../src/watch/manage/manage-alerts.ts'
+import { createManageWatches } from '../../src/watch/manage/manage-watches.ts'
+import type { WatchStore } from '../../src/watch/storage/watch-store.ts'
+import { inMemoryDir } from '../support/temp-dir.ts'
+import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, watchOf } from './watch-cast.ts'
+
+const S = 1e6
+const HOUR = 3600 * S
+const NOW = Date.UTC(2026, 10, 21) * 1000
+let store: WatchStore
+let changed: string[]
+
+const nowUs = () => NOW
+const publicUrl = () => 'https://stint.example'
+const onChanged = (account: string) => void changed.push(account)
+const alerts = () => createManageAlerts({ store, nowUs, publicUrl, unjudged: async () => [], onChanged })
+const watches = () =>
+  createManageWatches({ store, nowUs, publicUrl, maxRunUs: 24 * HOUR, isUnknown: () => false, onChanged })
+
+beforeEach(async () => {
+  store = openStore(inMemoryDir())
+  changed = []
+  await store.addChannel(channelOf('cha_1'), 9)
+  const spec = { late: { every: '1h', grace: '5m' }, long: '30m', failed: { after: 1, exceptions: true } } as const
+  await store.addWatch(watchOf('wat_1', { ...spec, channels: ['cha_1'] }), 9)
+  const since = NOW - HOUR
+  const fire = (id: string, over: object) =>
+    store.commit(
+      [
+        opened(alertOf(id, 'wat_1', { instance: id, sinceUs: since, ...over }), [
+          notificationOf(`m_${id}`, 'cha_1', id),
+        ]),
+      ],
+      new Map(),
+      NOW,
+    )
+  await fire('ale_late', { episode: { sinceUs: since, dueUs: since - 300 * S, silentUs: since - 300 * S - HOUR } })
+  const run = { uid: 'r1', startedUs: NOW - 2 * HOUR }
+  await fire('ale_long', { condition: 'long', ...run, episode: { sinceUs: since, ...run, limit: HOUR / 2 } })
+  await fire('ale_failed', { condition: 'failed', episode: { sinceUs: since, figure: 1, cause: 'exception' } })
+  const waiting = await store.due(NOW, 99)
+  await store.settle(waiting, { id: 'cha_1' }, NOW, true)
+})
+afterEach(() => store.close())
+
+const firing = async () =>
+  (await alerts().list(ACCOUNT, { state: 'firing', limit: 9 })).alerts.map(({ id }) => id).sort()
+const sent = async () =>
+  (await store.due(NOW, 99)).map(({ body: { type, data } }) => [type, data.id, data.ended_by, data.summary])
+
+test('an acknowledgement names who made it, keeps the first one, silences reminders, and can be undone', async () => {
+  const { acknowledged } = await alerts().acknowledge(ACCOUNT, 'ale_late', 'ada@example.com')
+  expect(acknowledged).toEqual({ by: 'ada@example.com', at: '2026-11-21T00:00:00.000Z' })
+  expect((await alerts().acknowledge(ACCOUNT, 'ale_late', 'eve@example.com')).acknowledged?.by).toBe('ada@example.com')
+  const remind = {
+    kind: 'remind',
+    id: 'ale_late',
+    remindUs: NOW + 1,
+    notifications: [notificationOf('m', 'cha_1')],
+  } as const
+  await store.commit([remind], new Map(), NOW)
+  expect(await sent()).toEqual([])
+  expect(await firing()).toEqual(['ale_failed', 'ale_late', 'ale_long'])
+  expect((await alerts().undoAcknowledge(ACCOUNT, 'ale_late')).acknowledged).toBeNull()
+  await store.commit([remind], new Map(), NOW)
+  expect(await sent()).toHaveLength(1)
+  await expect(alerts().acknowledge('acc_2', 'ale_late', 'eve')).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('an alert that is resolved by hand says by whom, notifies its channels once, and is remembered', async () => {
+  const { state, ended_by, summary, path } = await alerts().resolve(ACCOUNT, 'ale_long', 'ada@example.com')
+  expect({ state, ended_by }).toEqual({ state: 'resolved', ended_by: 'person' })
+  expect(summary).toEndWith('; resolved by ada@example.com')
+  expect(new URLSearchParams(path.slice(path.indexOf('?'))).get('run')).toBe(
+    ['2026-11-20T22:00:00.000000000Z', 'nightly', '', 'r1'].map(encodeURIComponent).join('/'),
+  )
+  await alerts().resolve(ACCOUNT, 'ale_long', 'eve@example.com')
+  expect(await sent()).toMatchObject([['alert.resolved', 'ale_long', 'person', expect.any(String)]])
+  expect((await store.recentAlerts(ACCOUNT, NOW + HOUR)).map(({ id }) => id)).toContain('ale_long')
+  expect(changed).toEqual([ACCOUNT])
+})
+
+test('changing one condition ends only its alerts, and only those that do not hold any more', async () => {
+  await watches().change(ACCOUNT, 'wat_1', { late: { every: '1d' } })
+  expect(await firing()).toEqual(['ale_failed', 'ale_long'])
+  expect(await sent()).toMatchObject([['alert.resolved', 'ale_late', 'changed', expect.any(String)]])
+  await watches().change(ACCOUNT, 'wat_1', { long: '1h' }) // the run is two hours old
+  await watches().change(ACCOUNT, 'wat_1', { name: 'other', paused_until: '2030-01-01T00:00:00Z' })
+  expect(await firing()).toEqual(['ale_failed', 'ale_long'])
+  await watches().change(ACCOUNT, 'wat_1', { failed: { after: 1, exceptions: false } })
+  await watches().change(ACCOUNT, 'wat_1', { long: null })
+  expect(await firing()).toEqual([])
+  expect((await sent()).map(([, id, why]) => `${id} ${why}`)).toEqual([
+    'ale_late changed',
+    'ale_failed changed',
+    'ale_long changed',
+  ])
+})
+
+test('a run that ended by a changed limit may fire again', async () => {
+  await watches().change(ACCOUNT, 'wat_1', { long: '3h' })
+  const alert = alertOf('ale_again', 'wat_1', { instance: 'ale_long', condition: 'long', identity: 'ale_long' })
+  const { changed: version } = (await store.watch(ACCOUNT, 'wat_1'))!
+  await store.commit([{ ...opened(alert, []), watchChanged: version } as never], new Map(), NOW)
+  expect(await firing()).toContain('ale_again')
+})
+
+test('a watch that looks at another process, or is deleted, ends its alerts; they stay in the list', async () => {
+  await watches().change(ACCOUNT, 'wat_1', { process: 'night*' })
+  expect(await firing()).toHaveLength(3)
+  await watches().change(ACCOUNT, 'wat_1', { process: 'other' })
+  expect(await firing()).toEqual([])
+  await store.commit(
+    [opened(alertOf('ale_new', 'wat_1', { sinceUs: NOW }), [])].map((it) => ({ ...it, watchSinceUs: NOW }) as never),
+    new Map(),
+    NOW,
+  )
+  await watches().remove(ACCOUNT, 'wat_1')
+  const { alerts: listed } = await alerts().list(ACCOUNT, { limit: 9 })
+  expect(listed.map(({ ended_by, watch }) => `${watch.name} ${ended_by}`).sort()).toEqual([
+    'nightly changed',
+    'nightly changed',
+    'nightly changed',
+    'nightly deleted',
+  ])
+  expect(await watches().list(ACCOUNT)).toEqual([])
+  await expect(watches().remove(ACCOUNT, 'wat_1')).rejects.toMatchObject({ code: 'not_found' })
+})

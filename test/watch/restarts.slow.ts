@@ -1,0 +1,155 @@
+// The real process is killed, stopped and paused around due moments of ten jobs, beside healthy ones: nothing false fires, no alert ends without its
+// event, and every missed start and hung run is reported one limit after the downtime at the latest. By default time passes eight times as fast;
+// STINT_REAL_TIME=1 takes the wall clock's time (about 6 minutes for each way).
+import { expect, test } from 'bun:test'
+import { createCaller, signUpAt } from '../support/caller.ts'
+import { missing } from '../support/needs.ts'
+import { createStintProcess } from '../support/process.ts'
+import { createQuickProcess } from '../support/quick-clock.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+
+const isReal = process.env.STINT_REAL_TIME === '1'
+const create = () => {
+  const env = { NOTIFY_PRIVATE: 'true', LOG_LEVEL: 'warn' }
+  return isReal ? { ...createStintProcess(env), nowMs: () => Date.now() } : createQuickProcess(env)
+}
+const SPEED = isReal ? 1 : 8
+
+const EVERY = { late: { every: '60s', grace: '20s' } }
+/** How long before the downtime something is due, in seconds. */
+const OFFSETS = [-28, -22, -15, -8, -3, 1, 5, 10, 15, 25]
+const HEALTHY = 12
+const EVERY_MS = 60_000
+
+interface Event {
+  readonly atMs: number
+  readonly kind: 'start' | 'end' | 'exception'
+  readonly body: object
+}
+interface Body {
+  readonly type: string
+  readonly data: { process: string; condition: string; ended_by: string | null; since: string; summary: string }
+}
+
+const WAYS = {
+  'kill -9': async (stint: ReturnType<typeof create>) => {
+    await stint.kill()
+    await stint.start()
+  },
+  SIGTERM: async (stint: ReturnType<typeof create>) => {
+    await stint.terminate()
+    await stint.start()
+  },
+  'SIGSTOP for 45 s': async (stint: ReturnType<typeof create>) => {
+    const pid = stint.pid()
+    process.kill(pid, 'SIGSTOP')
+    await Bun.sleep(45_000 / SPEED)
+    process.kill(pid, 'SIGCONT')
+  },
+}
+
+for (const [name, interrupt] of Object.entries(WAYS))
+  test.skipIf(missing('chdb') !== undefined)(
+    `${name} around due moments hides nothing, ends nothing and invents nothing`,
+    async () => {
+      const stint = create()
+      const receiver = startReceiver()
+      try {
+        await stint.start()
+        const { bySession, secret } = await signUpAt(stint.url)
+        const caller = createCaller(stint.url, { key: secret })
+        const hook = await bySession.post('/api/channels', { name: 'hook', kind: 'webhook', url: receiver.url })
+        const watch = async (process: string, conditions: object) => {
+          const made = await bySession.post('/api/watches', {
+            ...{ name: process, process, channels: [hook.json.channel.id] },
+            ...conditions,
+          })
+          expect(made.status).toBe(201)
+        }
+        const ids = OFFSETS.map((_, i) => i)
+        for (const i of ids) {
+          await watch(`dead ${i}`, EVERY)
+          await watch(`hangs ${i}`, { long: '60s' })
+        }
+        await watch('dead cron', { late: { cron: '*/3 * * * *', tz: 'UTC', grace: '20s' } })
+        for (let i = 0; i < HEALTHY; i++) await watch(`healthy ${i}`, { ...EVERY, long: '60s', failed: {}, slow: 3 })
+        await watch('silent', EVERY)
+        await watch('broken', { failed: { after: 1 } })
+        await watch('threw', { failed: { exceptions: true } })
+        await watch('stuck', { long: '60s' })
+
+        const bornMs = stint.nowMs()
+        // the downtime begins 5 s after a due time of the cron expression, and late enough for what fires before it
+        const downMs = Math.ceil((bornMs + 170_000) / 180_000) * 180_000 + 5_000
+        const endMs = downMs + 300_000
+        const events: Event[] = []
+        const add = (kind: Event['kind'], process: string, atMs: number, more: object = {}) =>
+          events.push({ atMs, kind, body: { process, ...more, at: new Date(atMs).toISOString() } })
+        for (const i of ids) {
+          const dueMs = downMs - OFFSETS[i]! * 1000
+          for (let at = dueMs - EVERY_MS; at > bornMs; at -= EVERY_MS) add('start', `dead ${i}`, at)
+          add('start', `hangs ${i}`, dueMs - EVERY_MS, { uid: `run-${i}` })
+        }
+        for (let i = 0; i < HEALTHY; i++)
+          for (let at = bornMs + 2000 + i * 5000, n = 0; at < endMs; at += EVERY_MS, n++) {
+            add('start', `healthy ${i}`, at, { uid: `${n}` })
+            add('end', `healthy ${i}`, at + 6000 + (n % 3) * 500, { uid: `${n}` })
+          }
+        add('start', 'broken', bornMs + 3000, { uid: 'b' })
+        add('end', 'broken', bornMs + 4000, { uid: 'b', failed: true })
+        add('start', 'threw', bornMs + 3000, { uid: 't' })
+        add('exception', 'threw', bornMs + 3500, { uid: 't', exception: 'ValueError: no rows' })
+        add('start', 'stuck', bornMs + 3000, { uid: 's' })
+        events.sort((a, b) => a.atMs - b.atMs)
+
+        // a caller sends what it could not send again, with the time at which it happened
+        const queue = [...events]
+        let isSending = true
+        const sending = (async () => {
+          while (isSending) {
+            const next = queue[0]
+            if (next === undefined || next.atMs > stint.nowMs()) await Bun.sleep(50)
+            else {
+              const sent = await caller.post(`/v1/${next.kind}`, next.body).catch(() => undefined)
+              if (sent?.status === 201) queue.shift()
+              else {
+                if (sent) console.log(sent.status, sent.text.slice(0, 300), JSON.stringify(next))
+                await Bun.sleep(100)
+              }
+            }
+          }
+        })()
+
+        const bodies = () => receiver.requests.map(({ text }) => JSON.parse(text) as Body)
+        const fired = (process: string) =>
+          bodies().filter(({ type, data }) => type === 'alert.firing' && data.process === process)
+        const early = ['silent', 'broken', 'threw', 'stuck']
+        const longest = 600_000 / SPEED
+        await until('what is broken from the start fires', () => early.every((it) => fired(it).length === 1), longest)
+        await until('the downtime begins', () => stint.nowMs() >= downMs, longest)
+        await interrupt(stint)
+        const upMs = stint.nowMs()
+        await until('the time is over', () => stint.nowMs() >= Math.max(endMs, upMs + 215_000), longest)
+        isSending = false
+        await sending
+
+        const all = bodies().map(({ type, data }) => `${type} ${data.process} ${data.condition}`)
+        const expected = [
+          ...ids.flatMap((i) => [`alert.firing dead ${i} late`, `alert.firing hangs ${i} long`]),
+          ...['dead cron late', 'silent late', 'broken failed', 'threw failed', 'stuck long'].map(
+            (it) => `alert.firing ${it}`,
+          ),
+        ]
+        expect(all.sort()).toEqual(expected.sort())
+        const limitMs = upMs + 80_000 + 45_000
+        for (const { data } of bodies()) expect(Date.parse(data.since)).toBeLessThan(limitMs + 180_000)
+        for (const i of ids) expect(Date.parse(fired(`dead ${i}`)[0]!.data.since)).toBeLessThan(limitMs)
+        const firing = (await bySession.get('/api/alerts?state=firing&limit=100')).json.alerts
+        expect(firing).toHaveLength(expected.length)
+      } finally {
+        await stint.close()
+        await receiver.close()
+      }
+    },
+  )
