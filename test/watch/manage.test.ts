@@ -41,7 +41,7 @@ beforeEach(async () => {
   await fire('ale_long', { condition: 'long', ...run, episode: { sinceUs: since, ...run, limit: HOUR / 2 } })
   await fire('ale_failed', { condition: 'failed', episode: { sinceUs: since, figure: 1, cause: 'exception' } })
   const waiting = await store.due(NOW, 99)
-  await store.settle(waiting, { id: 'cha_1' }, NOW, true)
+  await store.settle(waiting, { id: 'cha_1' }, NOW, 'delivered')
 })
 afterEach(() => store.close())
 
