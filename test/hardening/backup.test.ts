@@ -112,3 +112,17 @@ test.skipIf(engineMissing !== undefined || process.platform !== 'linux')(
     }
   },
 )
+
+test.skipIf(engineMissing !== undefined)('a copy without its symbolic links is refused with the reason', async () => {
+  const copy = tempDir('backup')
+  const stint = createStintProcess()
+  const restored = createStintProcess({}, { dataDir: copy })
+  try {
+    await stint.start()
+    await stint.terminate()
+    cpSync(stint.dataDir, copy, { recursive: true, dereference: true })
+    await expect(restored.start()).rejects.toThrow(/symbolic links are directories.*cp -a, rsync -a, tar/)
+  } finally {
+    await Promise.all([stint.close(), restored.close()])
+  }
+})

@@ -1,6 +1,8 @@
 // The only file that uses @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process with a directory.
 // Never use `clickhouse_settings`: on chDB they persist for later statements of the connection and allow injection; write settings inline.
 import { dlopen } from 'bun:ffi'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Asker } from '../source.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
@@ -109,10 +111,22 @@ async function connectEngine(path: string): Promise<Connection> {
   } catch (cause) {
     const reason = (cause as Error).message.split('\n', 1)[0]
     throw new EngineUnavailableError(
-      `The embedded ClickHouse cannot open ${path}: ${reason} To use a ClickHouse server instead, set CLICKHOUSE_URL.`,
+      `The embedded ClickHouse cannot open ${path}: ${reason} ${hasLostLinks(path) ? LINKS_LOST : SERVER_INSTEAD}`,
       { cause },
     )
   }
+}
+
+const SERVER_INSTEAD = 'To use a ClickHouse server instead, set CLICKHOUSE_URL.'
+const LINKS_LOST =
+  'Its symbolic links are directories: DATA_DIR was copied by a tool that follows links (cp -L, scp -r). ' +
+  'Copy it again with links kept (cp -a, rsync -a, tar).'
+
+/** In the engine's own directory each database is a link into store/. */
+function hasLostLinks(path: string): boolean {
+  const metadata = join(path, 'metadata')
+  const databases = existsSync(metadata) ? readdirSync(metadata, { withFileTypes: true }) : []
+  return databases.some((entry) => entry.isDirectory())
 }
 
 /**
