@@ -259,6 +259,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     const { bin } = (await Bun.file(join(ROOT, 'package.json')).json()) as { bin: { stint: string } }
     expect(join(ROOT, bin.stint)).toBe(MAIN)
     const child = Bun.spawn([MAIN, '--version'], { env: user.env, stdout: 'pipe' })
-    expect(await new Response(child.stdout).text()).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(await new Response(child.stdout).text()).toMatch(/^\d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n$/)
   })
 })
