@@ -90,10 +90,19 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/channels': manage(200),
   'POST /api/channels': manage(422),
   'GET /api/channels/confirm': everybody(404),
+  'POST /api/channels/confirm': everybody(404),
+  'GET /api/channels/unsubscribe': everybody(404),
+  'POST /api/channels/unsubscribe': everybody(404),
   'GET /api/channels/:id': manage(404),
   'PATCH /api/channels/:id': manage(422),
   'DELETE /api/channels/:id': manage(404),
   'POST /api/channels/:id/test': manage(404),
+  'GET /api/maintenance': manage(200),
+  'POST /api/maintenance': manage(422),
+  'GET /api/maintenance/:id': manage(404),
+  'PATCH /api/maintenance/:id': manage(422),
+  'DELETE /api/maintenance/:id': manage(404),
+  'GET /api/changes': read(200),
   'GET /api/alerts': manage(200),
   'POST /api/alerts/:id/dismiss': manage(404),
   'POST /api/alerts/:id/resolve': manage(404),
@@ -267,7 +276,7 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
     const isServed = (method: string) => app.routes.some((it) => it.method === method && it.path === pattern)
     for (const method of ['PUT', 'PATCH', 'OPTIONS', 'PROPFIND']) {
       // A path with a name in it may be another route's too: /api/channels/confirm is no channel.
-      if (isServed(method) || (method === 'PATCH' && pattern === '/api/channels/confirm')) continue
+      if (isServed(method) || (method === 'PATCH' && /^\/api\/channels\/(confirm|unsubscribe)$/.test(pattern))) continue
       const answer = await app.fetch(path, { method, headers: credentials.owner })
       expect([route, method, answer.status]).toEqual([route, method, 405])
       expect(answer.headers.get('allow')).toBeTruthy()

@@ -87,7 +87,8 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       const opens = alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, channel.id, alert.id)]))
       await store.commit(opens, new Map([[account, 7]]), 5)
       await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
-      const all = { watches: [watch], channels: [channel], alerts: alerts.toReversed(), due: await store.due(9, 10) }
+      const stored = await store.alerts(account, { limit: 10 }) // with the channels that their firing was sent to
+      const all = { watches: [watch], channels: [channel], alerts: stored, due: await store.due(9, 10) }
       await store.close()
       return all
     }
