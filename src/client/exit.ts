@@ -47,9 +47,13 @@ function listen(): void {
   }
 
   function leave(): void {
-    const spentMs = since === undefined ? 0 : monotonicMs() - since
+    const began = since ?? monotonicMs()
     const postNow = createPostNow()
-    for (const { close, withinMs } of all) close(isGivenUp ? 0 : withinMs - spentMs, postNow)
+    let left = all.size
+    for (const { close, withinMs } of all) {
+      const shareMs = (withinMs - (monotonicMs() - began)) / left--
+      close(isGivenUp ? 0 : shareMs, postNow)
+    }
     postNow.close()
   }
 
