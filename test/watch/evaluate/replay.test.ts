@@ -1,0 +1,204 @@
+// Random histories with kills, suspensions, outages of the store, late and repeated events and steps of the clock, through the real evaluator and store,
+// against a naive reference that knows every event: no end without its event, no miss longer than a limit after the downtime, nothing twice.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
+import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
+import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import { inMemoryDir } from '../../support/temp-dir.ts'
+import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'
+
+const S = 1e6
+const EVERY = 60
+const GRACE = 20
+const LIMIT = 60
+const LAST = 1500
+/** A tick of the evaluation, in seconds. */
+const TICK = 2
+const SEEN_WITHIN = 40
+
+interface World {
+  /** From when on no start comes; the runs before are regular. */
+  readonly diesAt: number
+  /** The nth run hangs. */
+  readonly hangs: number
+  /** The nth run fails. */
+  readonly fails: number
+  readonly returnsAt: number | undefined
+  readonly downs: readonly { at: number; for: number; how: 'kill' | 'pause' | 'store' }[]
+  /** Every nth event arrives this much later. */
+  readonly lateBy: number
+  readonly repeats: boolean
+  /** The wall clock is set back by this much at some time. */
+  readonly back: { at: number; by: number } | undefined
+}
+
+const worlds: fc.Arbitrary<World> = fc.record({
+  diesAt: fc.integer({ min: 200, max: 1600 }),
+  hangs: fc.integer({ min: 2, max: 12 }),
+  fails: fc.integer({ min: 2, max: 12 }),
+  returnsAt: fc.option(fc.integer({ min: 700, max: 1300 }), { nil: undefined }),
+  downs: fc.array(
+    fc.record({
+      at: fc.integer({ min: 60, max: 1200 }),
+      for: fc.integer({ min: 3, max: 45 }),
+      how: fc.constantFrom('kill', 'pause', 'store'),
+    }),
+    { maxLength: 3 },
+  ),
+  lateBy: fc.constantFrom(0, 0, 15),
+  repeats: fc.boolean(),
+  back: fc.option(fc.record({ at: fc.integer({ min: 300, max: 1200 }), by: fc.integer({ min: 1, max: 40 }) }), {
+    nil: undefined,
+    freq: 3,
+  }),
+})
+
+const BORN = Date.UTC(2026, 10, 21) * 1000
+
+async function replay(world: World) {
+  const { diesAt, hangs, fails, returnsAt, downs, lateBy, repeats, back } = world
+  const events: { at: number; arrives: number; mark: KnownMark }[] = []
+  const isDown = (t: number, how?: 'store') =>
+    downs.find((it) => t >= it.at && t < it.at + it.for && (how === undefined ? it.how !== 'store' : it.how === how))
+  const add = (process: string, mark: KnownMark['mark'], uid: string, at: number) => {
+    // a caller sends again what could not be sent
+    const down = isDown(at)
+    const late = down === undefined ? at + (events.length % 7 === 0 ? lateBy : 0) : down.at + down.for + 1
+    const one = { process, meta: '', mark, uid, atUs: BORN + at * S }
+    events.push({ at, arrives: isDown(late)?.at === undefined ? late : late + 60, mark: one })
+    if (repeats && events.length % 5 === 0) events.push({ at, arrives: late + 300, mark: one })
+  }
+  for (let n = 0, at = 30; at < LAST; n++, at += EVERY) {
+    add('healthy', 'start', `h${n}`, at)
+    add('healthy', 'end', `h${n}`, at + 7)
+    if (at < diesAt || (returnsAt !== undefined && at >= returnsAt)) add('dies', 'start', `d${n}`, at + 11)
+    add('hangs', 'start', `g${n}`, at + 23)
+    if (n !== hangs) add('hangs', 'end', `g${n}`, at + 30)
+    add('fails', 'start', `f${n}`, at + 37)
+    add('fails', n === fails ? 'failed' : 'end', `f${n}`, at + 41)
+  }
+  events.sort((a, b) => a.arrives - b.arrives)
+
+  let t = 0
+  const wall = () => BORN + t * S - (back !== undefined && t >= back.at ? back.by * S : 0)
+  const stored: KnownMark[] = []
+  const source: WatchSource = {
+    async findMarks({ fromUs, toUs, processes }) {
+      if (isDown(t, 'store')) throw new Error('away')
+      const isAsked = ({ atUs, process }: KnownMark) =>
+        atUs >= fromUs && atUs < toUs && processes?.includes(process) !== false
+      return stored.filter(isAsked).sort((a, b) => b.atUs - a.atUs)
+    },
+    findNewestStarts: async () => [],
+    findExceptions: async () => [],
+    aggregateMetrics: async () => [],
+  }
+  const store = openStore(inMemoryDir())
+  const late = { every: `${EVERY}s`, grace: `${GRACE}s` }
+  for (const process of ['healthy', 'dies'])
+    await store.addWatch(watchOf(`wat_${process}`, { process, late }, { sinceUs: BORN, createdUs: BORN }), 9)
+  for (const process of ['healthy', 'hangs'])
+    await store.addWatch(watchOf(`wat_long_${process}`, { process, long: `${LIMIT}s` }, { sinceUs: BORN }), 9)
+  for (const process of ['healthy', 'fails'])
+    await store.addWatch(
+      watchOf(`wat_failed_${process}`, { process, failed: { after: 1, exceptions: false } }, { sinceUs: BORN }),
+      9,
+    )
+  const create = () => {
+    const liveness = createLiveness({
+      ...{ store, nowUs: wall, monotonicUs: () => t * S, accepts: () => true, log: silent },
+      gapUs: 2.5 * TICK * S,
+    })
+    const evaluator = createEvaluator({
+      ...{ store, source, liveness, nowUs: wall, monotonicUs: () => t * S, log: silent, maxRunUs: 86_400 * S },
+      oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
+      publicUrl: () => '',
+    })
+    return { liveness, evaluator }
+  }
+  let running: ReturnType<typeof create> | undefined
+  let next = 0
+  const seen = new Map<string, number>()
+  for (; t < LAST; t += TICK) {
+    const down = isDown(t)
+    if (down?.how === 'kill') running = undefined
+    if (down !== undefined) continue
+    if (running === undefined) {
+      running = create()
+      await running.liveness.start()
+    }
+    for (; next < events.length && events[next]!.arrives <= t; next++) {
+      const { mark, at } = events[next]!
+      if (!stored.some((it) => it.uid === mark.uid && it.mark === mark.mark && it.process === mark.process))
+        stored.push(mark)
+      running.evaluator.hint({ account: ACCOUNT, process: mark.process, kind: 'mark' })
+      if (t - at > 60) running.evaluator.expectLate({ account: ACCOUNT, process: mark.process, atUs: mark.atUs })
+    }
+    running.liveness.notice()
+    if (t % 10 === 0) await running.liveness.step()
+    await running.evaluator.step()
+    for (const { id } of await store.alerts(ACCOUNT, { limit: 50 })) if (!seen.has(id)) seen.set(id, t)
+  }
+  await running?.liveness.stop()
+  const alerts = await store.alerts(ACCOUNT, { limit: 50 })
+  await store.close()
+  return { alerts, seen, events }
+}
+
+test('alerts are what happened, whatever happens to Stint, its store, its clock and the events on their way', async () => {
+  await fc.assert(
+    fc.asyncProperty(worlds, async (world) => {
+      const { alerts, seen, events } = await replay(world)
+      const { diesAt, hangs, fails, downs, lateBy, back } = world
+      const of = (process: string) => alerts.filter((alert) => alert.process === process)
+      expect(of('healthy')).toEqual([])
+
+      // the gap between the last start before it died and the first one after
+      const starts = events.filter(({ mark }) => mark.process === 'dies').map(({ at }) => at)
+      const before = starts.filter((at) => at - 11 < diesAt)
+      const lastAt = before.length === 0 ? 0 : Math.max(...before)
+      const backAt = starts.filter((at) => at > lastAt).sort((a, b) => a - b)[0]
+      const trouble = Math.max(0, ...downs.map((it) => it.at + it.for))
+      const delay = lateBy + (back?.by ?? 0) + SEEN_WITHIN + 30
+      const dueBy = Math.max(lastAt, trouble) + EVERY + GRACE + delay
+      const gap = (backAt ?? LAST) - lastAt
+      const late = of('dies')
+      expect(late.length).toBeLessThanOrEqual(1)
+      if (gap <= EVERY + GRACE) expect(late).toEqual([])
+      else if (dueBy < Math.min(backAt ?? LAST, LAST)) {
+        expect(late).toHaveLength(1)
+        expect(seen.get(late[0]!.id)!).toBeLessThanOrEqual(dueBy)
+      }
+      for (const { resolvedUs, sinceUs, endedBy } of late) {
+        if (resolvedUs === null) expect(backAt === undefined || backAt + delay > LAST - 60).toBe(true)
+        else {
+          expect(endedBy).toBe('event')
+          // the first start that was known: one that was sent again may be older
+          const known = starts.filter((at) => at > lastAt).map((at) => Math.max(sinceUs, BORN + at * S))
+          expect(known).toContain(resolvedUs)
+        }
+      }
+
+      const long = of('hangs')
+      const hungAt = 30 + hangs * EVERY + 23
+      const hungBy = Math.max(hungAt, trouble > hungAt ? trouble : 0) + LIMIT + delay
+      expect(long.length).toBeLessThanOrEqual(1)
+      if (hungBy < LAST) expect(long.map(({ uid, resolvedUs }) => [uid, resolvedUs])).toEqual([[`g${hangs}`, null]])
+
+      const failed = of('fails')
+      const failedAt = 30 + fails * EVERY + 41
+      expect(failed.length).toBeLessThanOrEqual(1)
+      if (Math.max(failedAt, trouble) + EVERY + 2 * delay + 60 < LAST) {
+        expect(failed.map(({ uid, sinceUs, endedBy }) => [uid, sinceUs, endedBy])).toEqual([
+          [`f${fails}`, BORN + failedAt * S, 'event'],
+        ])
+        const ends = events.filter(({ mark }) => mark.process === 'fails' && mark.mark === 'end')
+        expect(ends.map(({ at }) => BORN + at * S).filter((us) => us > failed[0]!.sinceUs)).toContain(
+          failed[0]!.resolvedUs!,
+        )
+      }
+    }),
+    { numRuns: Number(process.env.REPLAY_RUNS ?? 25) },
+  )
+})
