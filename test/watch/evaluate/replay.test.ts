@@ -54,6 +54,19 @@ const worlds: fc.Arbitrary<World> = fc.record({
   }),
 })
 
+const CALM: World = {
+  ...{
+    diesAt: 1600,
+    hangs: 12,
+    fails: 12,
+    returnsAt: undefined,
+    downs: [],
+    lateBy: 0,
+    repeats: false,
+    back: undefined,
+  },
+}
+
 const BORN = Date.UTC(2026, 10, 21) * 1000
 
 async function replay(world: World) {
@@ -199,6 +212,12 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
         )
       }
     }),
-    { numRuns: Number(process.env.REPLAY_RUNS ?? 25) },
+    {
+      numRuns: Number(process.env.REPLAY_RUNS ?? 25),
+      examples: [
+        // the limit of a run passes, and fires, between the last heartbeat and a kill
+        [{ ...CALM, hangs: 2, downs: [{ at: 238, for: 3, how: 'kill' }] }],
+      ],
+    },
   )
 })
