@@ -10,6 +10,7 @@ import { oneLine } from './safe-text.ts'
 const TIMEOUT_MS = 30_000
 const COOKIE = 'stint_session'
 const LOG_IN = ': run stint account login'
+const OPERATOR_ONLY = /^\/api\/dead\/held$|[?&]all=true/
 
 export interface Answer {
   readonly status: number
@@ -24,7 +25,7 @@ export interface Api {
   ask(method: string, path: string, body?: unknown): Promise<Answer>
   /** With the session stored for this server. Throws CliError without a session, or if it has expired. */
   askSignedIn(method: string, path: string, body?: unknown): Promise<Answer>
-  /** With the API key, or else with the session: for questions. */
+  /** With the API key, or else with the session: for questions. What only the operator may takes the session: no key may. */
   askWithKey(method: string, path: string, body?: unknown): Promise<Answer>
   /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
   checkReady(): Promise<void>
@@ -116,7 +117,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     ask: (method, path, body) => ask(method, path, body),
     askSignedIn: (method, path, body) => askSignedIn(method, path, body),
     askWithKey: (method, path, body) =>
-      config.apiKey === undefined
+      config.apiKey === undefined || OPERATOR_ONLY.test(path)
         ? askSignedIn(method, path, body, `${LOG_IN}, or set STINT_API_KEY`)
         : ask(method, path, body, { [config.keyHeader]: config.apiKey }),
     async checkReady() {

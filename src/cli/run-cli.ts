@@ -25,6 +25,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./maintenance.ts'), 'maintenance'],
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
+  [() => import('./member.ts'), 'member', 'audit'],
   [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
   [() => import('./node.ts'), 'node'],
   [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],

@@ -1,7 +1,8 @@
 // The console's entry point in the browser: shows sign-in, or the pages for the signed-in account.
 import { systemClock } from '../clock.ts'
-import type { Account, SignUpState } from '../wire/accounts.ts'
+import type { SignUpState } from '../wire/accounts.ts'
 import type { IssuedKey } from '../wire/keys.ts'
+import { includesRole } from '../wire/roles.ts'
 import type { Session } from '../wire/sessions.ts'
 import { openHomePage } from './home/home-page.ts'
 import { createAskWeekBefore } from './home/week-feed.ts'
@@ -16,10 +17,13 @@ import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
 import { formatRoute, parseRoute } from './kit/route.ts'
 import { openAccountPage } from './pages/account-page.ts'
+import { openAuditPage } from './pages/audit-page.ts'
 import { openDoor } from './pages/door.ts'
 import { openExceptionsPage } from './pages/exceptions-page.ts'
 import { openHealthPage } from './pages/health-page.ts'
+import { openInvitation } from './pages/invitation.ts'
 import { openKeysPage } from './pages/keys-page.ts'
+import { openMembersPage } from './pages/members-page.ts'
 import { openMetricsPage } from './pages/metrics-page.ts'
 import { openWatchesPage } from './pages/watches-page.ts'
 import { openWelcomePage } from './pages/welcome-page.ts'
@@ -34,6 +38,8 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly open: Op
   keys: { title: 'Keys', open: openKeysPage },
   health: { title: 'Health', open: openHealthPage },
   account: { title: 'Account', open: openAccountPage },
+  members: { title: 'Members', open: openMembersPage },
+  audit: { title: 'Audit log', open: openAuditPage },
   welcome: { title: 'Welcome', open: openWelcomePage },
 }
 const HOME = 'home'
@@ -50,9 +56,15 @@ const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
 const nowMs = () => wallMs() + api.aheadMs()
 
 let leave: (() => void) | undefined
-const api = createApi(wallMs, () => {
-  if (leave !== undefined) void showDoor('Your session has ended. Sign in to continue.')
-})
+const api = createApi(
+  wallMs,
+  () => {
+    if (leave !== undefined) void showDoor('Your session has ended. Sign in to continue.')
+  },
+  () => {
+    if (leave !== undefined) showOtherAccount()
+  },
+)
 
 function setTitle(title: string): void {
   document.title = `${title} · Stint`
@@ -61,13 +73,13 @@ function setTitle(title: string): void {
 async function showDoor(note?: string): Promise<void> {
   leave?.()
   leave = undefined
+  api.showAccount(undefined)
   try {
     const state = await api.get<SignUpState>('api/sign-up')
-    if (state.signed_in) {
-      const { account } = await api.get<Session>('api/session')
-      return enter(account)
-    }
-    const door = openDoor({ api, state, note, enter, setTitle })
+    const invitation = openInvitation({ api, state, setTitle, showDoor, enter: () => enter() })
+    if (invitation !== undefined) return fill(root, invitation)
+    if (state.signed_in) return await enter()
+    const door = openDoor({ api, state, note, enter: (_, firstKey) => void enter(firstKey), setTitle })
     fill(root, door.element)
     door.focus()
   } catch (error) {
@@ -89,15 +101,39 @@ const notFound = (name: string): HTMLElement =>
     h('a.button', { href: formatRoute(HOME) }, 'Go to Home'),
   )
 
+/** Another tab has switched the session. Nothing goes on here unseen. */
+function showOtherAccount(): void {
+  leave?.()
+  leave = undefined
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  setTitle('Account changed')
+  const next = button('Show that account', () => void showDoor(), { class: 'button button-main' })
+  const text = 'Another tab of this browser now shows another account. Nothing was changed here.'
+  fill(root, h('main.door', h('h1', 'Account changed'), note(text), next))
+}
+
 /** `firstKey` is set for a new account. */
-function enter(account: Account, firstKey?: IssuedKey): void {
+async function enter(firstKey?: IssuedKey): Promise<void> {
+  api.showAccount(undefined)
+  const session = await api.get<Session>('api/session')
+  const { account } = session
+  api.showAccount(account.id)
   const askProcesses = createAskProcesses(api, nowMs)
   const changes = createChanges(api)
   changes.now()
   const search = () => {
     if (document.querySelector('dialog[open]') === null) openQuickOpen({ askProcesses, pages: ENTRIES })
   }
-  const frame = createFrame(account, search)
+  async function switchTo(id: string): Promise<void> {
+    await api.send('POST', 'api/session/account', { id })
+    await reload()
+  }
+  async function reload(): Promise<void> {
+    leave?.()
+    leave = undefined
+    await enter()
+  }
+  const frame = createFrame(session, search, (id) => void switchTo(id).catch(showFailure))
   let page: Page | undefined
   let shown = ''
 
@@ -110,6 +146,9 @@ function enter(account: Account, firstKey?: IssuedKey): void {
     keyHeader,
     baseUrl,
     account,
+    session,
+    may: (role) => includesRole(session.role, role),
+    reload,
     firstKey,
     go(name, params, how) {
       const hash = formatRoute(name, params)
@@ -127,6 +166,7 @@ function enter(account: Account, firstKey?: IssuedKey): void {
 
   function follow(): void {
     const { page: name, params } = parseRoute(location.hash)
+    if (name === 'invitation') return void showDoor()
     const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
     if (known === undefined) {
       if (name === '') {

@@ -28,6 +28,8 @@ export interface Api {
   send<T = undefined>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
   /** Sends events to /v1 with an API key. Throws ApiError. */
   sendEvents(keyHeader: string, secret: string, events: readonly object[]): Promise<void>
+  /** Requests under /api name this account from now on; undefined: none. The server refuses them when the session shows another one. */
+  showAccount(id: string | undefined): void
   /** How far the server's clock is ahead of this browser's, in ms; 0 if they differ by less than two seconds. */
   aheadMs(): number
 }
@@ -63,20 +65,35 @@ const AGREE_MS = 2_000
 /** Open pages that ask the same within this time share one answer. */
 const SHARED_S = 1
 
-/** Calls `onSignedOut` if the session has ended, and throws the ApiError as well. `wallMs` is this browser's clock. */
-export function createApi(wallMs: () => number, onSignedOut: () => void): Api {
+/**
+ * Calls `onSignedOut` if the session has ended, and `onAccountChanged` if it shows another account than this page; throws the ApiError as well.
+ * `wallMs` is this browser's clock.
+ */
+export function createApi(wallMs: () => number, onSignedOut: () => void, onAccountChanged: () => void = () => {}): Api {
   let aheadMs = 0
+  let account: string | undefined
+
+  function named(path: string, init: RequestInit): RequestInit {
+    if (account === undefined || !path.startsWith('api/')) return init
+    const headers = new Headers(init.headers)
+    headers.set('x-stint-account', account)
+    return { ...init, headers }
+  }
 
   async function call<T>(path: string, init: RequestInit): Promise<T> {
-    const response = await reach(path, init)
+    const response = await reach(path, named(path, init))
     const ahead = Date.parse(response.headers.get('date') ?? '') - wallMs()
     if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) < AGREE_MS ? 0 : ahead
     if (response.ok) return (response.status === 204 ? undefined : await readJson(response)) as T
     const problem = await toApiError(response)
     if (problem.code === 'session_invalid' || problem.code === 'key_invalid') onSignedOut()
+    if (problem.code === 'account_changed') onAccountChanged()
     throw problem
   }
   return {
+    showAccount(id) {
+      account = id
+    },
     aheadMs: () => aheadMs,
     get(path, query = {}, signal) {
       const search = new URLSearchParams()

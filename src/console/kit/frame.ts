@@ -1,5 +1,5 @@
 // The frame around every page after sign-in: the navigation and the page itself.
-import type { Account } from '../../wire/accounts.ts'
+import type { Session } from '../../wire/sessions.ts'
 import { fill, h } from './dom.ts'
 import { type IconName, icon, logo } from './icons.ts'
 import { formatRoute } from './route.ts'
@@ -18,10 +18,18 @@ export const ENTRIES: readonly (readonly [page: IconName, label: string])[] = [
 const OVER_TIME = ['runs', 'metrics', 'exceptions']
 const KEPT = ['process', 'from', 'to']
 
-/** `search` opens the search for processes and pages. */
-export function createFrame(account: Account, search: () => void) {
+/** `search` opens the search for processes and pages; `switchTo` shows another account. */
+export function createFrame(session: Session, search: () => void, switchTo: (account: string) => void) {
+  const { account, accounts, person, role } = session
   const link = (page: string, label: string, name: IconName) =>
     h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', label))
+  const plainLink = (page: string, label: string) =>
+    h('a', { href: formatRoute(page), 'data-page': page }, h('span', label))
+  function createSwitcher(): HTMLElement {
+    const options = accounts.map(({ id, name }) => h('option', { value: id, selected: id === account.id }, name))
+    const select = h('select', { 'aria-label': 'Account', onchange: () => switchTo(select.value) }, ...options)
+    return select
+  }
   const main = h('main', { id: 'main', tabindex: -1 })
   const menu = h(
     'nav.nav',
@@ -30,8 +38,11 @@ export function createFrame(account: Account, search: () => void) {
     h('ul', ...ENTRIES.map(([page, label]) => h('li', link(page, label, page)))),
     h(
       'ul.nav-end',
+      h('li.nav-account', accounts.length > 1 ? createSwitcher() : h('span', { title: 'Account' }, account.name)),
+      h('li', plainLink('members', 'Members')),
+      role === 'owner' && h('li', plainLink('audit', 'Audit log')),
       h('li', h('a', { href: 'swagger', target: '_blank', rel: 'noopener' }, h('span', 'API reference'))),
-      h('li', link('account', account.email, 'account')),
+      h('li', link('account', person.email, 'account')),
     ),
   )
   const toggle = h(

@@ -1,6 +1,8 @@
 // The interface between a page and the frame around it.
 import type { Account } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
+import type { Role } from '../../wire/roles.ts'
+import type { Session } from '../../wire/sessions.ts'
 import type { AskWeekBefore } from '../home/week-feed.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
@@ -27,6 +29,9 @@ export interface App {
   /** The server's address for callers: `https://stint.example.com`, without a trailing slash. */
   readonly baseUrl: string
   readonly account: Account
+  readonly session: Session
+  /** Does the person's role in the account include this one? Buttons that would be refused are not shown. */
+  may(role: Role): boolean
   /** The key issued at sign-up, until the tab is closed or reloaded: it is shown only once. */
   readonly firstKey: IssuedKey | undefined
   /** Changes the URL; `replace` adds no history entry. */
@@ -37,6 +42,8 @@ export interface App {
   announce(text: string): void
   /** Call it after the session has ended. */
   signedOut(): void
+  /** Call it after the session has changed: another account, name or role. */
+  reload(): Promise<void>
 }
 
 export type OpenPage = (app: App) => Page

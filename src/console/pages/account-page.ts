@@ -132,13 +132,14 @@ export function openAccountPage(app: App): Page {
           h('h2', { id: 'password-title' }, 'Password'),
           passwordForm(app),
         ),
-        h(
-          'section.card',
-          { 'aria-labelledby': 'end-title' },
-          h('h2', { id: 'end-title' }, 'Delete account'),
-          note('Deletes the account, its keys and its data.'),
-          button('Delete account', askForDeletion, { class: 'button button-danger' }),
-        ),
+        app.may('owner') &&
+          h(
+            'section.card',
+            { 'aria-labelledby': 'end-title' },
+            h('h2', { id: 'end-title' }, 'Delete account'),
+            note('Deletes the account, its keys and its data.'),
+            button('Delete account', askForDeletion, { class: 'button button-danger' }),
+          ),
       ),
       h('div.card.card-table', h('h2', 'Sessions'), region.element),
     ),

@@ -42,10 +42,17 @@ export function openKeysPage(app: App): Page {
         isExtra: true,
         cell: ({ created_at }) => timeElement(created_at, formatFullDay(parseTime(created_at))),
       },
+      { label: 'Created by', isExtra: true, cell: ({ creator }) => creatorOf(creator) },
       { label: 'State', cell: (key) => stateOf(key, app.nowMs()).badge },
-      { label: 'Actions', isSilent: true, cell: (key) => (stateOf(key, app.nowMs()).isOver ? null : actions(key)) },
+      {
+        label: 'Actions',
+        isSilent: true,
+        cell: (key) => (stateOf(key, app.nowMs()).isOver || !app.may('member') ? null : actions(key)),
+      },
     ],
   })
+  const creatorOf = (creator: Key['creator']): Child =>
+    creator === null ? '–' : h('span', creator.email, ' ', creator.id === null && h('span.badge.badge-warn', 'left'))
   const card = h('div.card.card-table', table.element)
   const poll = createPoll({
     everyMs: () => EVERY_MS,
@@ -53,7 +60,7 @@ export function openKeysPage(app: App): Page {
     show({ keys }) {
       table.show(keys)
       if (keys.length > 0) return region.ready(app.nowMs(), card)
-      region.empty(app.nowMs(), 'No keys', note('Your code needs one to send events.'), create())
+      region.empty(app.nowMs(), 'No keys', note('Your code needs one to send events.'), app.may('member') && create())
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
@@ -148,7 +155,7 @@ export function openKeysPage(app: App): Page {
   return {
     element: h(
       'div.page',
-      pageHeader('Keys', 'Keys your code sends with. Only a hash is stored.', create()),
+      pageHeader('Keys', 'Keys your code sends with. Only a hash is stored.', app.may('member') && create()),
       region.element,
     ),
     show: () => poll.now(),

@@ -23,6 +23,7 @@ interface Answers {
 
 export function openWatchesPage(app: App): Page {
   const { api } = app
+  const mayChange = app.may('member')
   const region = createRegion()
   let channels: readonly Channel[] = []
   let prefill: string | undefined
@@ -53,6 +54,7 @@ export function openWatchesPage(app: App): Page {
         isSilent: true,
         cell: (alert) =>
           alert.state === 'firing' &&
+          mayChange &&
           rowAction('Dismiss', alert.summary, () => act('POST', `api/alerts/${alert.id}/dismiss`, 'Alert dismissed.')),
       },
     ],
@@ -78,6 +80,7 @@ export function openWatchesPage(app: App): Page {
         label: 'Actions',
         isSilent: true,
         cell: (watch) =>
+          mayChange &&
           h(
             'div.button-row',
             rowAction('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
@@ -109,6 +112,7 @@ export function openWatchesPage(app: App): Page {
         label: 'Actions',
         isSilent: true,
         cell: ({ id, name }) =>
+          mayChange &&
           h(
             'div.button-row',
             rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
@@ -199,8 +203,8 @@ export function openWatchesPage(app: App): Page {
       pageHeader(
         'Watches',
         'Know when your jobs fail, hang or slow down.',
-        button('Create channel', createChannel),
-        button('Create watch', () => createWatch(), { class: 'button button-main' }),
+        mayChange && button('Create channel', createChannel),
+        mayChange && button('Create watch', () => createWatch(), { class: 'button button-main' }),
       ),
       region.element,
     ),

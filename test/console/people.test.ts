@@ -1,0 +1,97 @@
+// Members, invitations, the account switcher and the audit log in a real browser; and what a viewer sees.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { missing } from '../support/needs.ts'
+import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { LIGHT, PASSWORD, visit } from './console-visit.ts'
+
+describe.skipIf(missing('chromium') !== undefined)('people in the console', () => {
+  let stint: StintProcess
+  beforeAll(async () => {
+    stint = createStintProcess({ NODE_ENV: 'production', SIGNUP: 'open' })
+    await stint.start()
+  })
+  afterAll(() => stint.close())
+
+  const post = async (path: string, body: object, cookie = '') => {
+    const response = await fetch(stint.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie: `stint_session=${cookie}` },
+      body: JSON.stringify(body),
+    })
+    const token = /stint_session=(\w+)/.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? ''
+    // biome-ignore lint/suspicious/noExplicitAny: answers of several routes
+    return { token, json: (await response.json()) as any }
+  }
+  const signUp = (email: string) => post('/api/accounts', { email, password: PASSWORD })
+
+  test('an owner invites, the person joins with a new password, and a viewer sees no button that changes', async () => {
+    const ada = await signUp('ada@example.com')
+    const owner = await visit(stint.url, LIGHT, ada.token)
+    await owner.go('members')
+    await owner.page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = owner.page.getByRole('dialog')
+    await dialog.getByLabel('E-mail').fill('bob@example.com')
+    await dialog.getByLabel('Role').selectOption('viewer')
+    await dialog.getByRole('button', { name: 'Invite' }).click()
+    const link = (await owner.page.getByText('/#/invitation?token=').textContent())!
+    await owner.page.getByRole('button', { name: 'Done' }).click()
+    await owner.page.getByText('Open invitations').first().waitFor()
+
+    const bob = await visit(stint.url, LIGHT)
+    await bob.go(link.slice(link.indexOf('#/') + 2))
+    await bob.page.getByRole('heading', { name: 'Join ada@example.com' }).waitFor()
+    await bob.page.getByLabel('New password').fill('bobs own long password')
+    await bob.page.getByRole('button', { name: 'Create password and join' }).click()
+    await bob.page.getByRole('link', { name: 'bob@example.com' }).waitFor()
+    for (const [view, heading] of [
+      ['members', 'Members'],
+      ['keys', 'Keys'],
+      ['watches', 'Watches'],
+      ['account', 'Account'],
+    ] as const) {
+      await bob.go(view)
+      await bob.page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+      await bob.page.waitForLoadState('networkidle')
+      const changing = bob.page.getByRole('button', {
+        name: /^(Create|Invite|Revoke|Rotate|Delete|Rename|Change role)/,
+      })
+      expect([view, await changing.allTextContents()]).toEqual([view, []])
+    }
+    expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+
+    await owner.go('audit')
+    await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor()
+    await owner.page.getByLabel('Action').selectOption('member_invited')
+    await owner.page.getByRole('cell', { name: 'Member invited' }).waitFor()
+    await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor({ state: 'detached' })
+    await Promise.all([owner.close(), bob.close()])
+  })
+
+  test('two tabs: what one shows is not changed after the other switched the account', async () => {
+    const [cy, dan] = [await signUp('cy@example.com'), await signUp('dan@example.com')]
+    const { json } = await post('/api/invitations', { email: 'dan@example.com', role: 'owner' }, cy.token)
+    const token = /token=(\w+)/.exec(json.invitation.url)![1]
+    await post('/api/invitations/accept', { token }, dan.token)
+    await post('/api/session/account', { id: dan.json.account.id }, dan.token)
+    const first = await visit(stint.url, LIGHT, dan.token)
+    await first.go('keys')
+    await first.page.getByText('first key', { exact: true }).waitFor()
+    const second = await first.page.context().newPage()
+    await second.goto(`${stint.url}/#/members`)
+    await second.getByLabel('Account', { exact: true }).selectOption({ label: 'cy@example.com' })
+    await second.getByText('People of cy@example.com').waitFor()
+
+    await first.page
+      .getByRole('button', { name: 'Revoke' })
+      .first()
+      .click()
+      .catch(() => {}) // unless a poll was sooner
+    await first.page.getByRole('heading', { name: 'Account changed' }).waitFor()
+    first.complaints.length = 0 // the browser itself reports the 409
+    await first.page.getByRole('button', { name: 'Show that account' }).click()
+    await first.page.getByRole('combobox', { name: 'Account' }).waitFor()
+    const keys = await fetch(`${stint.url}/api/keys`, { headers: { cookie: `stint_session=${dan.token}` } })
+    expect(((await keys.json()) as { keys: { revoked_at: null }[] }).keys.map((key) => key.revoked_at)).toEqual([null])
+    await first.close()
+  })
+})
