@@ -5,7 +5,10 @@ import { relative, resolve } from 'node:path'
 import { Glob } from 'bun'
 
 /** The longest ones: they start first, so that no worker is left with one of them at the end. */
-const LONGEST: readonly string[] = []
+const LONGEST: readonly string[] = [
+  ...['integration/shared-watches', 'faults/kill', 'store/clickhouse/cluster', 'contract/pairing', 'console/tasks'],
+  ...['copy/copy', 'console/views', 'console/door', 'watch/conditions', 'console/watches', 'console/extremes'],
+]
 
 export interface Selection {
   /** Runs one after the other, each of files as paths from the root of the repository, the longest first. */
