@@ -92,7 +92,10 @@ async function compareRange(
 
 const atOf = ({ stamp }: Event) => formatNs(BigInt(formatStampNs(stamp)))
 
-/** Each point or row of an event: all that a store holds of it, and its place, which only one event of an InfluxDB series can have. */
+/**
+ * Each point or row of an event: all that a store holds of it, and its place, which only one event of an InfluxDB
+ * series can have.
+ */
 function* identitiesOf(event: Event) {
   const { account, process, meta, uid = '', stamp } = event
   const series = [account, process, meta, formatStampNs(stamp)]

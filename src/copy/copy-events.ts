@@ -95,8 +95,8 @@ async function* readAhead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<T, 
   }
 }
 
-// The progress of a copy: DATA_DIR/copy.json, so that the same command continues after an interruption. Without it a copy only begins again, and
-// writes what is there already over itself.
+// The progress of a copy: DATA_DIR/copy.json, so that the same command continues after an interruption. Without it a
+// copy only begins again, and writes what is there already over itself.
 export interface Progress {
   /** The cursor behind the stored events, per family that was begun; null when all of it is stored. */
   readonly done: Readonly<Partial<Record<Family, string | null>>>

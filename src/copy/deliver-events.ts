@@ -1,4 +1,5 @@
-// Delivers events to a sink with the same splitting, bisecting and waiting as shipping from the spool. What the sink will never take is reported instead of buried: it is still in the source.
+// Delivers events to a sink with the same splitting, bisecting and waiting as shipping from the spool. What the sink
+// will never take is reported instead of buried: it is still in the source.
 import type { Clock } from '../clock.ts'
 import type { Destination, Event } from '../event/event.ts'
 import type { Logger } from '../log.ts'

@@ -1,5 +1,6 @@
-// `stint drain DIR`: delivers what the spools of a node hold that will not return, into the configured stores, and ends when they are empty. It is the node's own
-// shipping without its intake, so events that the stores refuse go to the dead letters of DIR.
+// `stint drain DIR`: delivers what the spools of a node hold that will not return, into the configured stores, and ends
+// when they are empty. It is the node's own shipping without its intake, so events that the stores refuse go to the
+// dead letters of DIR.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'

@@ -1,5 +1,5 @@
-// Files of events, one per line, gzipped when their name ends in .gz. A file is written beside its name and renamed when
-// it is complete and on disk; it is read line by line.
+// Files of events, one per line, gzipped when their name ends in .gz. A file is written beside its name and renamed
+// when it is complete and on disk; it is read line by line.
 import { createReadStream, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Transform } from 'node:stream'
@@ -34,8 +34,8 @@ export function refuseParquet(path: string): void {
 }
 
 /**
- * Reads events from a file as from a store. With `account` every event becomes that account's. Throws CopyError when the
- * file cannot be read.
+ * Reads events from a file as from a store. With `account` every event becomes that account's. Throws CopyError when
+ * the file cannot be read.
  */
 export function openFileScan(path: string, account?: string): Scan {
   refuseParquet(path)
@@ -173,9 +173,11 @@ export async function createEventFile(path: string, withAccount: boolean): Promi
   }
 }
 
-// One event as a line of a file (NDJSON): the fields of its call, and its stamp, which is its identity. `at` is for people; reading ignores it.
+// One event as a line of a file (NDJSON): the fields of its call, and its stamp, which is its identity. `at` is for
+// people; reading ignores it.
 //
-//   {"kind":"end","account":"acc_…","process":"nightly import","meta":"eu","uid":"a1","failed":true,"at":"2026-…Z","stamp":"1763675562171920042"}
+//   {"kind":"end","account":"acc_…","process":"nightly
+//   import","meta":"eu","uid":"a1","failed":true,"at":"2026-…Z","stamp":"1763675562171920042"}
 /** Without its line break. Without account for an export, which is of one account. */
 export function toLine(event: Event, withAccount: boolean): string {
   const { kind, account, process, meta, uid = '', stamp, content } = event
@@ -199,7 +201,10 @@ const CONTENT_MAX = 2n ** 64n - 1n
 /** Fields are checked as those of a request, but for the time: history is old. */
 const NO_TIMES = { maxAgeUs: Number.MAX_SAFE_INTEGER, wallUs: () => 0 }
 
-/** `account` is that of every event of the file; absent = each line names its own. Throws an Error that names the fault of the line. */
+/**
+ * `account` is that of every event of the file; absent = each line names its own. Throws an Error that names the fault
+ * of the line.
+ */
 export function fromLine(line: string, account?: string): Event {
   const value: unknown = JSON.parse(line)
   if (!isObject(value)) throw new Error('not a JSON object')

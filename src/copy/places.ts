@@ -1,5 +1,5 @@
-// The source and target of a copy, from the arguments and the environment. The target has the server's own settings; a source of the same kind has them
-// too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
+// The source and target of a copy, from the arguments and the environment. The target has the server's own settings; a
+// source of the same kind has them too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
 import { join, resolve } from 'node:path'
 import { ConfigError, readConfig } from '../config.ts'
 import { FAMILIES, type Family, familiesIn } from '../event/event.ts'

@@ -207,7 +207,10 @@ async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: s
 
 const destinationOf = (family: Family): Destination => (familiesIn('points').includes(family) ? 'points' : 'exceptions')
 
-/** Opens a scan of a place. With `account` every event of a file becomes that account's. Throws CopyError and EngineUnavailableError. */
+/**
+ * Opens a scan of a place. With `account` every event of a file becomes that account's. Throws CopyError and
+ * EngineUnavailableError.
+ */
 async function openScan(place: Place, account?: string): Promise<Scan> {
   switch (place.kind) {
     case 'embedded':

@@ -1,4 +1,5 @@
-// The faults of one request. Only the first ones are kept and the rest is counted, so that no body makes an answer larger than itself.
+// The faults of one request. Only the first ones are kept and the rest is counted, so that no body makes an answer
+// larger than itself.
 import type { Fault } from '../problem.ts'
 
 /** A member name as one step of a JSON pointer (RFC 6901). */

@@ -16,7 +16,9 @@ const NONE: FieldFault[] = []
 const STRIPPED = /['"%\u0000-\u001f\u007f]/
 const STRIPPED_ALL = /['"%\u0000-\u001f\u007f]/g
 
-/** A process or meta as it is stored: without `'`, `"`, `%` and control characters, then without trailing backslashes. */
+/**
+ * A process or meta as it is stored: without `'`, `"`, `%` and control characters, then without trailing backslashes.
+ */
 export function stripText(text: string): string {
   const kept = STRIPPED.test(text) ? text.replace(STRIPPED_ALL, '') : text
   if (!kept.endsWith('\\')) return kept

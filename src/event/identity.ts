@@ -1,5 +1,6 @@
-// Two events are the same when the hash of everything in them but their time is the same. A caller's own time and this hash make its stamp, so the same
-// event gets the same stamp on every node and after a restore, without any memory of it.
+// Two events are the same when the hash of everything in them but their time is the same. A caller's own time and this
+// hash make its stamp, so the same event gets the same stamp on every node and after a restore, without any memory of
+// it.
 import { type Event, markName, ownValue } from './event.ts'
 import type { Stamp } from './stamp.ts'
 
@@ -17,7 +18,10 @@ const byName = ([a]: readonly [string, number], [b]: readonly [string, number]) 
 
 const hash = (members: readonly unknown[]): bigint => Bun.hash.xxHash64(JSON.stringify(members))
 
-/** One hash for each InfluxDB series that the event has a point in: two events overwrite each other only within one and with equal stamps. */
+/**
+ * One hash for each InfluxDB series that the event has a point in: two events overwrite each other only within one and
+ * with equal stamps.
+ */
 export function seriesOf(event: Event): bigint[] {
   const { account, process, meta } = event
   if (event.kind === 'metrics') return event.items.map(([name]) => hash([account, 'metric', process, meta, name]))
@@ -26,7 +30,9 @@ export function seriesOf(event: Event): bigint[] {
 
 const US_LAST_DIGITS = [1, 5, 9] as const
 
-/** How many stamps there are for a caller's time, in µs since the epoch: the digits below its precision hold the hash. */
+/**
+ * How many stamps there are for a caller's time, in µs since the epoch: the digits below its precision hold the hash.
+ */
 export const valuesAt = (us: number): number => (us % 1_000_000 === 0 ? 100_000_000 : us % 1000 === 0 ? 100_000 : 300)
 
 /** One of the stamps of a caller's time; `value` is from 0 up to `valuesAt(us)`. */
@@ -40,8 +46,8 @@ export function stampAt(us: number, value: number): Stamp {
 export const choiceOf = (content: bigint): number => Number(BigInt.asUintN(48, content))
 
 /**
- * The stamp of an event with its own time, in µs since the epoch. `moved` counts how often another event was found to have the stamp before:
- * each time the next value of the hash is taken, and when all are taken the next µs.
+ * The stamp of an event with its own time, in µs since the epoch. `moved` counts how often another event was found to
+ * have the stamp before: each time the next value of the hash is taken, and when all are taken the next µs.
  */
 export function ownStamp(atUs: number, content: bigint, moved = 0): Stamp {
   let us = atUs

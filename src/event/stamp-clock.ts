@@ -1,10 +1,12 @@
 // Stamps events at arrival (lane 0). Invariants, over clock steps in either direction and over restarts:
-//   1. each stamp is new: within a turn it is later than every earlier one and than the turn's floor, the newest one of earlier runs;
-//   2. the difference of two stamps of a turn is the time that passed: the clock runs at the monotonic rate from its anchor, and is moved only
-//      forward, when the wall clock is more than 100 ms ahead of it.
-// A wall clock that was far ahead for a moment must not be followed forever. So there are two turns, told apart by a digit of the stamp: when
-// the stamps lead the wall clock by more than a minute and the other turn's floor is behind the wall clock, the clock continues in that turn
-// from the wall clock. Otherwise it stays ahead. A run that is open across the return shows as abandoned, plus an end without a start.
+//   1. each stamp is new: within a turn it is later than every earlier one and than the turn's floor, the newest one of
+//      earlier runs;
+//   2. the difference of two stamps of a turn is the time that passed: the clock runs at the monotonic rate from its
+//      anchor, and is moved only forward, when the wall clock is more than 100 ms ahead of it.
+// A wall clock that was far ahead for a moment must not be followed forever. So there are two turns, told apart by a
+// digit of the stamp: when the stamps lead the wall clock by more than a minute and the other turn's floor is behind
+// the wall clock, the clock continues in that turn from the wall clock. Otherwise it stays ahead. A run that is open
+// across the return shows as abandoned, plus an end without a start.
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
 

@@ -1,6 +1,6 @@
-// Counts the records in the spool by owner after a start. A backlog may be gigabytes, so this happens in the background, in slices, while
-// records are added and removed. Until a segment is counted, its records belong to nobody. A damaged or missing segment is counted as far as it
-// can be read.
+// Counts the records in the spool by owner after a start. A backlog may be gigabytes, so this happens in the
+// background, in slices, while records are added and removed. Until a segment is counted, its records belong to nobody.
+// A damaged or missing segment is counted as far as it can be read.
 import type { Disk } from './disk.ts'
 import { FRAME_HEAD_BYTES, frameBytes, frameSeq, isFrame } from './frame.ts'
 import {

@@ -1,5 +1,5 @@
-// Keeps raw bytes that could not be read as records, for inspection: DIR/damaged/<segment>-<offset>. The size is bounded; bytes that cannot be
-// kept are only reported.
+// Keeps raw bytes that could not be read as records, for inspection: DIR/damaged/<segment>-<offset>. The size is
+// bounded; bytes that cannot be kept are only reported.
 import { join } from 'node:path'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'

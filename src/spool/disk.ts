@@ -6,7 +6,10 @@ import { dirname, resolve } from 'node:path'
 export interface DiskFile {
   /** Fills `into` from `at` on; answers the bytes read, fewer than asked for only at the end of the file. */
   read(into: Uint8Array, at: number): Promise<number>
-  /** One write; returns the bytes written, which may be fewer than given. Of a file opened `durable` they are on the disk. */
+  /**
+   * One write; returns the bytes written, which may be fewer than given. Of a file opened `durable` they are on the
+   * disk.
+   */
   write(from: Uint8Array, at: number): Promise<number>
   /** Resolves when the written data and the file's size are on the disk. */
   datasync(): Promise<void>
@@ -25,8 +28,8 @@ export interface Disk {
   /** Names in the directory, in no order. */
   list(dir: string): Promise<string[]>
   /**
-   * `create` fails if the file exists, the others if it does not. `durable` is `write` with each write on the disk when it
-   * resolves; after a rejected or short one any part of it may be there.
+   * `create` fails if the file exists, the others if it does not. `durable` is `write` with each write on the disk when
+   * it resolves; after a rejected or short one any part of it may be there.
    */
   open(path: string, how: OpenMode): Promise<DiskFile>
   rename(from: string, to: string): Promise<void>
@@ -45,9 +48,9 @@ const FLAGS = {
 } as const satisfies Record<OpenMode, string | number>
 
 /**
- * The types of file systems, from Linux's statfs, on which O_DSYNC makes a write durable: one trip to the thread pool per
- * commit instead of two. Others (network and FUSE file systems, overlays over anything) accept the flag, and some ignore
- * it: there an fdatasync follows each write.
+ * The types of file systems, from Linux's statfs, on which O_DSYNC makes a write durable: one trip to the thread pool
+ * per commit instead of two. Others (network and FUSE file systems, overlays over anything) accept the flag, and some
+ * ignore it: there an fdatasync follows each write.
  */
 const HONOURS_DSYNC: ReadonlySet<number> = new Set([
   0xef53, // ext4
@@ -144,7 +147,10 @@ export const systemDisk: Disk = {
   },
 }
 
-/** Writes all of it or rejects: on a regular file a short write is a fault. Asking for the rest tells which (a full disk, mostly). */
+/**
+ * Writes all of it or rejects: on a regular file a short write is a fault. Asking for the rest tells which (a full
+ * disk, mostly).
+ */
 export async function writeAll(file: DiskFile, from: Uint8Array, at: number): Promise<void> {
   const written = await file.write(from, at)
   if (written === from.length) return

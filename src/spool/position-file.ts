@@ -1,5 +1,5 @@
-// The read position of the spool: two slots in one file of fixed size, written alternately. A torn write damages only the older slot, and no
-// space is needed on a full disk. The slot with the higher generation counts.
+// The read position of the spool: two slots in one file of fixed size, written alternately. A torn write damages only
+// the older slot, and no space is needed on a full disk. The slot with the higher generation counts.
 import { join } from 'node:path'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
 import { type Floors, fromBlock, toBlock } from './frame.ts'
@@ -30,7 +30,10 @@ export class PositionFile {
     this.#path = join(dir, 'position')
   }
 
-  /** The last written position, and whether a slot that should hold one is damaged. Throws NewerFormat and errors of the disk. */
+  /**
+   * The last written position, and whether a slot that should hold one is damaged. Throws NewerFormat and errors of the
+   * disk.
+   */
   async load(): Promise<{ bookmark: Bookmark | undefined; damaged: boolean }> {
     const names = await this.#disk.list(this.#dir)
     if (!names.includes('position')) return { bookmark: undefined, damaged: false }
@@ -49,7 +52,10 @@ export class PositionFile {
     return { bookmark: { segment, offset, seq, endSeq, floors: newest.floors }, damaged }
   }
 
-  /** Durable when it resolves. After a rejection the next start may find the old or the new one; the next write fixes that. */
+  /**
+   * Durable when it resolves. After a rejection the next start may find the old or the new one; the next write fixes
+   * that.
+   */
   async write({ segment, offset, seq, endSeq, floors }: Bookmark): Promise<void> {
     const generation = this.#generation + 1
     const slot = toBlock(MAGIC, [generation, segment, offset, seq, endSeq], floors)

@@ -1,5 +1,6 @@
-// Opens the log: finds its end from the headers and the last segment only, so that 10 million records take no longer than 10. The last segment
-// is cut after its last good record and never written to again; new records go into a new segment.
+// Opens the log: finds its end from the headers and the last segment only, so that 10 million records take no longer
+// than 10. The last segment is cut after its last good record and never written to again; new records go into a new
+// segment.
 import type { Logger } from '../log.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import type { Bookmark } from './position-file.ts'
@@ -32,7 +33,10 @@ export interface RecoverOptions {
   readonly log: Logger
 }
 
-/** Reads the headers, cuts a torn tail, removes passed and unused segments. Throws NewerFormat, and what the disk throws. */
+/**
+ * Reads the headers, cuts a torn tail, removes passed and unused segments. Throws NewerFormat, and what the disk
+ * throws.
+ */
 export async function recover(options: RecoverOptions, bookmark: Bookmark | undefined): Promise<Recovered> {
   const { disk, dir, log } = options
   const indexes = (await disk.list(dir)).map(segmentIndex).filter((index) => index !== undefined)
@@ -67,8 +71,8 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
 }
 
 /**
- * Takes a segment by its header, or, where that is damaged or cannot be read, by its first good record. Undefined for one that was written
- * under another index, a copy or a mix-up: its records belong elsewhere, so the file is set aside.
+ * Takes a segment by its header, or, where that is damaged or cannot be read, by its first good record. Undefined for
+ * one that was written under another index, a copy or a mix-up: its records belong elsewhere, so the file is set aside.
  */
 async function openSegment(options: RecoverOptions, chain: Chain, index: number): Promise<Segment | undefined> {
   const { disk, dir, log } = options
@@ -127,8 +131,9 @@ const isUnreadable = (error: unknown): boolean =>
   ['EIO', 'EUCLEAN', 'EBADMSG', 'ENXIO', 'EREMOTEIO', 'EILSEQ'].includes((error as { code?: string }).code ?? '')
 
 /**
- * Finds the end of the log in the last segment and cuts what lies behind it: a record that was being written when the process or the power
- * went. False when the segment holds nothing at all. What looks like damage is left for the reader, which sets it aside and counts it.
+ * Finds the end of the log in the last segment and cuts what lies behind it: a record that was being written when the
+ * process or the power went. False when the segment holds nothing at all. What looks like damage is left for the
+ * reader, which sets it aside and counts it.
  */
 async function closeLast(options: RecoverOptions, chain: Chain): Promise<boolean> {
   const segment = chain.segments.at(-1)!

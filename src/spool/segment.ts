@@ -34,8 +34,8 @@ export const SEGMENT_HEADER_BYTES = 64
 export interface Segment {
   readonly index: number
   /**
-   * The sequence of the first record that belongs here; undefined when nothing in the file tells it. It also cuts the segments before:
-   * whatever they hold at or above it was never acknowledged.
+   * The sequence of the first record that belongs here; undefined when nothing in the file tells it. It also cuts the
+   * segments before: whatever they hold at or above it was never acknowledged.
    */
   readonly firstSeq: number | undefined
   /** Bytes that hold acknowledged records; for one that is no longer written to, the size of the file. */
@@ -97,8 +97,8 @@ export async function allocateSegment(disk: Disk, dir: string, index: number, by
 }
 
 /**
- * What writer and reader share: the segments that may still hold records, oldest first. Only the writer adds segments and
- * raises `end` and `nextSeq`, in one step after the write: the reader never sees what is not durable.
+ * What writer and reader share: the segments that may still hold records, oldest first. Only the writer adds segments
+ * and raises `end` and `nextSeq`, in one step after the write: the reader never sees what is not durable.
  */
 export interface Chain {
   segments: Segment[]
@@ -116,8 +116,8 @@ export interface Position {
 }
 
 /**
- * Records of a segment lie below this sequence: where a later segment begins, or the log ends. The lowest of the later ones counts: one
- * that was begun by a group that then failed may lie between.
+ * Records of a segment lie below this sequence: where a later segment begins, or the log ends. The lowest of the later
+ * ones counts: one that was begun by a group that then failed may lie between.
  */
 export function boundOf(chain: Chain, segment: Segment): number {
   let bound = chain.nextSeq
@@ -155,7 +155,8 @@ export async function readPrefix(file: DiskFile, into: Uint8Array, at: number): 
 }
 
 /**
- * `readAll` over areas that the disk cannot read: zeros stand in their place. Throws what the disk throws when not one piece can be read.
+ * `readAll` over areas that the disk cannot read: zeros stand in their place. Throws what the disk throws when not one
+ * piece can be read.
  */
 export async function readAround(
   file: DiskFile,
@@ -225,8 +226,9 @@ export function scanSegment(bytes: Bytes, minSeq: number): Scan {
 }
 
 /**
- * A write that was interrupted leaves zeros where it did not get to, so a frame that is there to its last byte and yet fails its checksum,
- * or has something behind it, was damaged afterwards. (A record is text: its last byte is not zero.)
+ * A write that was interrupted leaves zeros where it did not get to, so a frame that is there to its last byte and yet
+ * fails its checksum, or has something behind it, was damaged afterwards. (A record is text: its last byte is not
+ * zero.)
  */
 function judgeTail(bytes: Bytes, end: number): Scan['tail'] {
   let used = bytes.buffer.length
@@ -236,7 +238,10 @@ function judgeTail(bytes: Bytes, end: number): Scan['tail'] {
   return used < end + frameBytes(bytes, end) ? 'torn' : 'damaged'
 }
 
-/** Segments that the position has passed, while they are on the disk. One that cannot be removed is tried again with the next. */
+/**
+ * Segments that the position has passed, while they are on the disk. One that cannot be removed is tried again with the
+ * next.
+ */
 export class PassedSegments {
   #segments: Segment[] = []
 

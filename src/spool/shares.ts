@@ -1,6 +1,7 @@
-// The share of the spool that each owner (an account) holds, so that no account can fill it for all. Kept in memory as runs of records: a run is
-// released when it has been delivered completely. Records from before the start are counted in the background (count-backlog.ts). Records of a
-// deleted account stay in the log until they are passed, but count for nobody.
+// The share of the spool that each owner (an account) holds, so that no account can fill it for all. Kept in memory as
+// runs of records: a run is released when it has been delivered completely. Records from before the start are counted
+// in the background (count-backlog.ts). Records of a deleted account stay in the log until they are passed, but count
+// for nobody.
 
 /** An owner's share of the spool's maximum size, once the spool is shared. */
 const OWNER_SHARE = 0.5
@@ -43,7 +44,10 @@ export class Shares {
     return this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE && isShared()
   }
 
-  /** Bytes that are held and count for nobody: never more than the spool may hold, so that the disk holds twice as much at most. */
+  /**
+   * Bytes that are held and count for nobody: never more than the spool may hold, so that the disk holds twice as much
+   * at most.
+   */
   get uncountedBytes(): number {
     return Math.min(this.#releasedBytes, this.#options.maxBytes)
   }

@@ -1,4 +1,5 @@
-// The free space of the disk and the files of the directory, read twice a second in the background, so that a request costs nothing.
+// The free space of the disk and the files of the directory, read twice a second in the background, so that a request
+// costs nothing.
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'
 import { isMissing } from './segment.ts'

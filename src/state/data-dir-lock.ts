@@ -1,7 +1,7 @@
 // One process per DATA_DIR, only on data it understands, and always under the same NODE_ID.
-// The lock is SQLite's on an empty file, DATA_DIR/lock: the kernel takes it back when the process is gone, however it went, which no file with
-// a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The lock file is never opened by other means:
-// closing any second descriptor of it would give the lock away.
+// The lock is SQLite's on an empty file, DATA_DIR/lock: the kernel takes it back when the process is gone, however it
+// went, which no file with a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The
+// lock file is never opened by other means: closing any second descriptor of it would give the lock away.
 import { Database } from 'bun:sqlite'
 import {
   accessSync,
@@ -24,15 +24,19 @@ export interface DataDirLock {
 }
 
 /**
- * With all missing parents, closed to other users. So is everything that this process creates from then on, the embedded engine's files among
- * it: an existing directory may be open, and is left as it is, for it may be shared. Throws an Error whose message is for the operator.
+ * With all missing parents, closed to other users. So is everything that this process creates from then on, the
+ * embedded engine's files among it: an existing directory may be open, and is left as it is, for it may be shared.
+ * Throws an Error whose message is for the operator.
  */
 export function makeDataDir(dir: string): void {
   process.umask(0o077)
   attempt(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }))
 }
 
-/** `dir` exists. Throws an Error whose message is for the operator: who holds it, that it cannot be written, that its data is newer. */
+/**
+ * `dir` exists. Throws an Error whose message is for the operator: who holds it, that it cannot be written, that its
+ * data is newer.
+ */
 export function lockDataDir(dir: string): DataDirLock {
   checkWritable(dir)
   const database = takeLock(dir)
@@ -86,8 +90,8 @@ function unlessFull(write: () => void): void {
 const writePid = (dir: string) => unlessFull(() => writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`))
 
 /**
- * Records the NODE_ID in a new DATA_DIR and compares it from then on: stamps are unique by it, and the floors in DATA_DIR are those of one node.
- * Under the lock. Throws an Error whose message is for the operator.
+ * Records the NODE_ID in a new DATA_DIR and compares it from then on: stamps are unique by it, and the floors in
+ * DATA_DIR are those of one node. Under the lock. Throws an Error whose message is for the operator.
  */
 export function checkNodeId(dir: string, nodeId: number): void {
   const path = join(dir, 'node-id')
@@ -103,7 +107,10 @@ export function checkNodeId(dir: string, nodeId: number): void {
   )
 }
 
-/** The id of this DATA_DIR, which stays when it is moved; a new one gets its own. Under the lock. Throws an Error whose message is for the operator. */
+/**
+ * The id of this DATA_DIR, which stays when it is moved; a new one gets its own. Under the lock. Throws an Error whose
+ * message is for the operator.
+ */
 export function readDataDirId(dir: string): string {
   const path = join(dir, 'id')
   const known = readIfThere(path)?.trim()

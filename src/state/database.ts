@@ -1,5 +1,6 @@
-// The database of accounts and watches: SQLite or PostgreSQL. A script is a generator that yields its statements: SQLite runs it to its end without giving
-// way to another request, PostgreSQL awaits each statement. Both take the same text: parameters are `$1`, `$2`, … in the order of their first use.
+// The database of accounts and watches: SQLite or PostgreSQL. A script is a generator that yields its statements:
+// SQLite runs it to its end without giving way to another request, PostgreSQL awaits each statement. Both take the same
+// text: parameters are `$1`, `$2`, … in the order of their first use.
 
 export type Value = string | number | null
 
@@ -20,9 +21,9 @@ export interface SqlDatabase {
   /** Statements that change nothing, without a transaction. Throws Problem `store_unavailable`. */
   read<T>(script: () => Script<T>): Promise<T>
   /**
-   * One transaction; transactions never overlap, also not those of other nodes. Durable when it resolves; an error rolls everything back.
-   * Throws Problem `disk_low` or `disk_failed` (SQLite), `store_unavailable` (PostgreSQL). After `disk_failed` and `store_unavailable` the change
-   * was rarely made nevertheless.
+   * One transaction; transactions never overlap, also not those of other nodes. Durable when it resolves; an error
+   * rolls everything back. Throws Problem `disk_low` or `disk_failed` (SQLite), `store_unavailable` (PostgreSQL). After
+   * `disk_failed` and `store_unavailable` the change was rarely made nevertheless.
    */
   write<T>(script: () => Script<T>): Promise<T>
   close(): Promise<void>

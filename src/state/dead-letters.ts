@@ -1,6 +1,7 @@
-// Events that their store will never take, with the reason, until someone looks at them. One SQLite file for all destinations; small and
-// rarely written. Burying is idempotent by (destination, record), because a kill between burying and the spool's position repeats it.
-// The size is capped by what the letters hold; totals are kept in memory so that asking for them costs nothing.
+// Events that their store will never take, with the reason, until someone looks at them. One SQLite file for all
+// destinations; small and rarely written. Burying is idempotent by (destination, record), because a kill between
+// burying and the spool's position repeats it. The size is capped by what the letters hold; totals are kept in memory
+// so that asking for them costs nothing.
 import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
@@ -47,9 +48,15 @@ export class DeadLettersFull extends Error {
 }
 
 export interface DeadLetters {
-  /** All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull, and what SQLite throws on a full or failing disk. */
+  /**
+   * All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull,
+   * and what SQLite throws on a full or failing disk.
+   */
   bury(letters: readonly BuriedLetter[]): void
-  /** An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is the id of the last one of the page before. */
+  /**
+   * An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is
+   * the id of the last one of the page before.
+   */
   list(account: string | undefined, page: { limit: number; before?: string }): DeadLetter[]
   get(account: string | undefined, id: string): DeadLetter | undefined
   /** The number of an account's letters. */

@@ -1,6 +1,9 @@
-// How far events with their own time were moved, so that a retry gets the same stamp after a restart (event/own-stamps.ts). Invariants:
-//   1. what `keep` resolved for survives kill -9 and power loss: records that come together share one write and one fdatasync;
-//   2. after a failed write nobody knows what the file holds, so the next one writes a whole new file and renames it into place;
+// How far events with their own time were moved, so that a retry gets the same stamp after a restart
+// (event/own-stamps.ts). Invariants:
+//   1. what `keep` resolved for survives kill -9 and power loss: records that come together share one write and one
+//      fdatasync;
+//   2. after a failed write nobody knows what the file holds, so the next one writes a whole new file and renames it
+//      into place;
 //   3. at most MAX_ENTRIES are kept, the oldest are forgotten first, as are times that nobody may send any more;
 //   4. damage costs the records that it hit, and no other.
 // The file is a header of 8 bytes and records of 24: time, content, moves, CRC-32 of these 20 bytes.
@@ -33,7 +36,9 @@ const HEADER = Buffer.from('STINTMV1')
 const RECORD_BYTES = 24
 const MAX_ENTRIES = 100_000
 
-/** `keepUs`: how old a time may be. Throws an Error that names the file when it is of a newer version or cannot be read. */
+/**
+ * `keepUs`: how old a time may be. Throws an Error that names the file when it is of a newer version or cannot be read.
+ */
 export function openMovedStamps(options: {
   path: string
   keepUs: number

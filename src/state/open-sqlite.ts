@@ -1,6 +1,9 @@
-// The one way to open an SQLite file of DATA_DIR: whole, ours, of a version that this Stint knows, and closed to others. Invariants:
-// * A new file is built beside its place and renamed into it, so a file in place that is empty, foreign or broken is damage, never a fresh start.
-// * The WAL is empty whenever no write is under way: SQLite silently ignores a WAL with one flipped bit, and the rows in it would be gone.
+// The one way to open an SQLite file of DATA_DIR: whole, ours, of a version that this Stint knows, and closed to
+// others. Invariants:
+// * A new file is built beside its place and renamed into it, so a file in place that is empty, foreign or broken is
+//   damage, never a fresh start.
+// * The WAL is empty whenever no write is under way: SQLite silently ignores a WAL with one flipped bit, and the rows
+//   in it would be gone.
 // * Opening a whole file needs no free space on its disk, so that a start on a full one can deliver what fills it.
 import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
@@ -18,7 +21,10 @@ export interface SqliteOptions {
   readonly migrations: readonly string[]
   /** The loss when an operator starts again without the file. */
   readonly withoutIt: string
-  /** Reads what must be readable at each opening. Absent: all of the file and its foreign keys, for files that stay small. */
+  /**
+   * Reads what must be readable at each opening. Absent: all of the file and its foreign keys, for files that stay
+   * small.
+   */
   readonly probe?: (db: Database) => unknown
   /** Freed pages are given back to the disk after each write. */
   readonly shrinks?: boolean
@@ -29,7 +35,9 @@ export interface SqliteOptions {
 
 export interface SqliteFile extends Pick<QueuedCommits, 'commit' | 'settled'> {
   readonly db: Database
-  /** Runs `change` in one immediate transaction; durable when it returns. An error thrown inside rolls everything back. */
+  /**
+   * Runs `change` in one immediate transaction; durable when it returns. An error thrown inside rolls everything back.
+   */
   write<T>(change: () => T): T
   /** Not before all is `settled`. */
   close(): void
@@ -38,7 +46,10 @@ export interface SqliteFile extends Pick<QueuedCommits, 'commit' | 'settled'> {
 /** Pages given back by one write, so that none takes long. */
 const FREED_PAGES = 1000
 
-/** The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not have. */
+/**
+ * The file has one process. The index of the WAL is then kept in memory: on disk it is 32 KiB that a full one does not
+ * have.
+ */
 const WITHOUT_SHM = 'locking_mode = EXCLUSIVE'
 
 /** Throws an Error whose message names the file, its fault and what to do. */
@@ -132,7 +143,10 @@ function openChecked(options: SqliteOptions): Database {
   }
 }
 
-/** The file's version. On a connection of its own: one that has read the file before it turns to WAL cannot run a checkpoint. */
+/**
+ * The file's version. On a connection of its own: one that has read the file before it turns to WAL cannot run a
+ * checkpoint.
+ */
 function checkFile(options: SqliteOptions): number {
   const db = new Database(options.path, { readwrite: true })
   try {

@@ -1,7 +1,9 @@
 // The one file that knows Bun's PostgreSQL client. Invariants:
 // * Values are bound, never part of a statement's text; secrets come here only as hashes.
-// * A writing transaction takes its room's turn with its first statement: it locks one row until it commits, so writers of all nodes take turns.
-// * Nobody waits longer than 5 s: a pool that does not answer is replaced, and PostgreSQL ends what a dead node has left open.
+// * A writing transaction takes its room's turn with its first statement: it locks one row until it commits, so writers
+//   of all nodes take turns.
+// * Nobody waits longer than 5 s: a pool that does not answer is replaced, and PostgreSQL ends what a dead node has
+//   left open.
 import { SQL } from 'bun'
 import { Problem } from '../problem.ts'
 import type { Result, Script, SqlDatabase, Statement, Value } from './database.ts'
@@ -107,7 +109,9 @@ const toRow = (row: Record<string, unknown>): Record<string, unknown> =>
     Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
   )
 
-/** Nodes that start at once wait for the one that migrates. Throws an Error for the operator when the schema is newer. */
+/**
+ * Nodes that start at once wait for the one that migrates. Throws an Error for the operator when the schema is newer.
+ */
 async function migrate(sql: SQL): Promise<void> {
   await sql.begin(async (tx) => {
     await tx.unsafe(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
@@ -132,7 +136,10 @@ class NoAnswer extends Error {
   }
 }
 
-/** Classes of SQLSTATE that a statement of ours is to blame for; every other one is the state of the server or of the connection. */
+/**
+ * Classes of SQLSTATE that a statement of ours is to blame for; every other one is the state of the server or of the
+ * connection.
+ */
 const OUR_FAULT = /^(21|22|23|42|P0)/
 
 function isAway(cause: unknown): boolean {

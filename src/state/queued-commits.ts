@@ -1,9 +1,10 @@
-// Transactions whose syncs run on the runtime's thread pool: a slow disk then holds up those who wait for them, and not the event loop.
-// Transactions that arrive while others are synced come next, and share their syncs:
+// Transactions whose syncs run on the runtime's thread pool: a slow disk then holds up those who wait for them, and not
+// the event loop. Transactions that arrive while others are synced come next, and share their syncs:
 //
 //   transactions ─▶ fdatasync(WAL): durable ─▶ copied into the file ─▶ fdatasync(file) ─▶ WAL emptied ─▶ resolve
 //
-// * SQLite itself syncs nothing in these steps. A next transaction would write over the WAL, so it waits until the file is synced.
+// * SQLite itself syncs nothing in these steps. A next transaction would write over the WAL, so it waits until the file
+//   is synced.
 // * The descriptors close after the database: closing one gives up every lock that the process has on the file.
 import type { Database } from 'bun:sqlite'
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
@@ -15,7 +16,10 @@ const sync = promisify(fdatasync)
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 export interface QueuedCommits {
-  /** Runs `change` in a transaction of its own, soon; durable when it resolves. Rejects with what `change` throws, which rolls it back, or with the error of a sync: then nobody knows. */
+  /**
+   * Runs `change` in a transaction of its own, soon; durable when it resolves. Rejects with what `change` throws, which
+   * rolls it back, or with the error of a sync: then nobody knows.
+   */
   commit<T>(change: () => T): Promise<T>
   /** Call it before a transaction that is not queued here. */
   yieldFile(): void

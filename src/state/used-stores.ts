@@ -1,5 +1,5 @@
-// DATA_DIR/stores: every store that this DATA_DIR ever delivered to, without credentials. A store that is no longer configured still holds events: the start
-// can say so, and an account that is deleted must be deleted there, too.
+// DATA_DIR/stores: every store that this DATA_DIR ever delivered to, without credentials. A store that is no longer
+// configured still holds events: the start can say so, and an account that is deleted must be deleted there, too.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -37,7 +37,10 @@ function parseStore(line: string): UsedStore {
   return store
 }
 
-/** Adds the stores, merged with what is known of them: what one of `stores` holds gets new events, so it is no longer copied. Durable when it returns; nothing is written when all is known. */
+/**
+ * Adds the stores, merged with what is known of them: what one of `stores` holds gets new events, so it is no longer
+ * copied. Durable when it returns; nothing is written when all is known.
+ */
 export function noteUsedStores(dataDir: string, stores: readonly UsedStore[]): readonly UsedStore[] {
   const known = readUsedStores(dataDir)
   const all = new Map(known.map((store) => [keyOf(store), store]))
