@@ -64,7 +64,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, series }
   if (episode?.figure !== undefined && condition !== 'metric' && condition !== 'failed')
     facts.push(['Duration', formatSpan(episode.figure)])
   const usualUs = series && usualDurationUs(series, startedUs ?? nowUs)
-  if (usualUs !== undefined) facts.push(['Usual duration', `usually ${formatSpan(usualUs)}`])
+  if (usualUs !== undefined) facts.push(['Usually', formatSpan(usualUs)])
   const exception = exceptionOf(alert, series)
   if (exception !== undefined) facts.push(['Exception', exception])
   facts.push(['Since', iso(sinceUs)])

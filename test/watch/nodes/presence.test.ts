@@ -2,12 +2,14 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
+import { findUnjudged } from '../../../src/watch/manage/find-unjudged.ts'
+import { createManageNodes } from '../../../src/watch/nodes/manage-nodes.ts'
 import { fenced, LeaseLost, type NodeReport } from '../../../src/watch/nodes/node-table.ts'
 import { createPresence, type PresenceOptions } from '../../../src/watch/nodes/presence.ts'
 import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
-import { silent } from '../watch-cast.ts'
+import { ACCOUNT, silent, watchOf } from '../watch-cast.ts'
 
 describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches in PostgreSQL', () => {
   const databases: Postgres[] = []
@@ -57,6 +59,56 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
   const age = (node: number, s: number) =>
     sql.unsafe('UPDATE node SET seen_us = seen_us - $1 WHERE node = $2', [s * 1e6, node])
   const expire = () => sql.unsafe('UPDATE watch_lease SET until_us = 0')
+
+  test('a silent node is named until it is forgotten; a live one is not forgotten', async () => {
+    const [a, b] = [nodeOf(1), nodeOf(2)]
+    const nodes = createManageNodes(a.database)
+    await a.step()
+    await b.step()
+    expect(await nodes.forget(2)).toBe('alive')
+    expect(await nodes.forget(3)).toBe('unknown')
+    await age(2, 60)
+    await a.step()
+    expect(a.silent().map(({ node }) => node)).toEqual([2])
+    expect((await nodes.list()).map(({ node, isSilent }) => [node, isSilent])).toEqual([
+      [1, false],
+      [2, true],
+    ])
+    const watch = watchOf('wat_1', { late: { every: '1h', grace: '5m' } })
+    const unjudged = await findUnjudged({
+      account: ACCOUNT,
+      store: { watches: async () => [watch] },
+      node: { unjudged: () => [], silent: a.silent },
+      isUnknown: () => false,
+      nowUs: () => Date.now() * 1000,
+    })
+    expect(unjudged).toMatchObject([{ watch: { id: 'wat_1' }, condition: 'late' }])
+    expect(unjudged[0]!.reason).toContain('stint node forget 2')
+    expect(await nodes.forget(2)).toBe('done')
+    await a.step()
+    expect(a.silent()).toEqual([])
+  })
+
+  test('what another node accepted is reported at least twice, and named while it is little', async () => {
+    const [a, b] = [nodeOf(1), nodeOf(2)]
+    await a.step()
+    const hintsOf = () => a.heard.flat().map(({ hints }) => (hints === 'all' ? 'all' : hints?.acc_1))
+    b.noteHint({ account: 'acc_1', process: 'job', kind: 'mark' })
+    for (let i = 0; i < 4; i++) {
+      await b.step()
+      await a.step()
+    }
+    expect(hintsOf().filter((it) => JSON.stringify(it) === '["job"]').length).toBeGreaterThanOrEqual(2)
+    expect(hintsOf().at(-1)).toBeUndefined()
+    b.noteHint({ account: 'acc_1', process: 'job', kind: 'metrics' })
+    await b.step()
+    await a.step()
+    expect(hintsOf()).toContain(null)
+    for (let i = 0; i < 2000; i++) b.noteHint({ account: `acc_${i}`, process: 'job', kind: 'mark' })
+    await b.step()
+    await a.step()
+    expect(hintsOf()).toContain('all')
+  })
 
   test('one is on duty; another takes over only when the lease has expired, with a greater token', async () => {
     const [a, b] = [nodeOf(1), nodeOf(2)]
