@@ -6,6 +6,7 @@ import type { Clock } from '../../../src/clock.ts'
 import { accountRoutes } from '../../../src/http/accounts/account-routes.ts'
 import { auditRoutes } from '../../../src/http/accounts/audit-routes.ts'
 import { keyRoutes } from '../../../src/http/accounts/key-routes.ts'
+import { oidcRoutes } from '../../../src/http/accounts/oidc-routes.ts'
 import { peopleRoutes } from '../../../src/http/accounts/people-routes.ts'
 import type { PeopleDeps } from '../../../src/http/accounts/session-answers.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
@@ -97,6 +98,7 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
     .use(keyRoutes(deps))
     .use(peopleRoutes(deps))
     .use(auditRoutes(deps))
+    .use(oidcRoutes(deps))
     .listen({ port: 0, hostname: '127.0.0.1' })
   const stop = async () => {
     app.server!.stop(true)
