@@ -67,7 +67,7 @@ export function toMrkdwn(bodies: readonly NotificationBody[]): string {
 }
 
 /** The facts that short messages hold, too. */
-const IN_SHORT = ['Exception', 'Usual duration']
+const IN_SHORT = ['Exception', 'Usually']
 
 const linked = ({ data }: NotificationBody, html: string): string =>
   data.url === '' ? html : `<a href="${escapeHtml(data.url)}">${html}</a>`
