@@ -233,7 +233,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
 
   test('the statement log of PostgreSQL contains no password, key, token or hash', async () => {
     const key = await createKey(first.url)
-    const log = postgres.log()
+    const log = postgres.log().replaceAll(/\$argon2id\$[^']*\$A{43}\$A{43}'/g, '') // a default that no password has
     expect(log).toContain('INSERT INTO api_key')
     const hash = Bun.SHA256.hash(key.secret, 'hex')
     for (const secret of [PASSWORD, key.secret.slice(12, 36), hash, ada.secret.slice(12, 36), '$argon2'])
