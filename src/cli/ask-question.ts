@@ -44,6 +44,8 @@ export interface View {
   /** CSV columns, in order. */
   readonly fields: readonly string[]
   readonly columns: readonly ViewColumn[]
+  /** The API lists the newest first. */
+  readonly isOldestFirst?: boolean
   /** Prints a row instead of the table. */
   readonly print?: (row: Row) => string
   /** Message if there are no rows. */
@@ -94,12 +96,23 @@ export async function answerQuestion(
   parameters: URLSearchParams,
 ): Promise<void> {
   checkFormat(options)
-  const isAll = options.all === true
-  if (isAll && options.limit === undefined) parameters.set('limit', PAGE_MAX)
-  const pages = askPages(createApi(readCliConfig(io.env), io), view.path, view.list, parameters, isAll)
+  const isAll = options.all === true || view.isOldestFirst === true
+  const limit = options.all === true ? Number.POSITIVE_INFINITY : Number(options.limit ?? DEFAULT_ROWS)
+  if (view.isOldestFirst || (isAll && options.limit === undefined)) parameters.set('limit', PAGE_MAX)
+  const found = askPages(createApi(readCliConfig(io.env), io), view.path, view.list, parameters, isAll)
+  const pages = view.isOldestFirst ? oldestFirst(found, limit) : found
   if (options.json) return printJson(io, view.list, pages)
   const next = options.csv ? await printCsv(io, view, pages) : await printTable(io, view, pages)
   if (typeof next === 'string') io.stderr.write('There are more rows; --all prints all of them.\n')
+}
+
+const DEFAULT_ROWS = 100
+
+/** The last rows of all pages, as one page. */
+async function* oldestFirst(pages: AsyncGenerator<Page>, limit: number): AsyncGenerator<Page> {
+  const rows: Page['rows'][number][] = []
+  for await (const page of pages) rows.push(...page.rows)
+  yield { rows: rows.toReversed().slice(0, limit), next: null }
 }
 
 export function checkFormat({ json, csv }: OutputOptions): void {

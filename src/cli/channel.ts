@@ -1,15 +1,7 @@
 // `stint channel …`: the channels that watches notify.
 import { CONDITIONS, type Condition } from '../wire/alerts.ts'
-import {
-  CHANNEL_KINDS,
-  type ChangedChannel,
-  type Channel,
-  type ChannelKind,
-  type Channels,
-  channelKind,
-  HIDDEN,
-  type NewChannel,
-} from '../wire/channels.ts'
+import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN } from '../wire/channel-kinds.ts'
+import type { ChangedChannel, Channel, Channels, NewChannel } from '../wire/channels.ts'
 import { type Api, createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
 import { formatTable } from './format-rows.ts'

@@ -19,6 +19,23 @@ export const createProgram = (io: Io, description: string, version: string, help
     .showHelpAfterError('(run it with --help for its options)')
     .addHelpText('after', help)
 
+/** A command with what may follow it, as the help lists it. */
+export interface CommandEntry {
+  /** `watch list`; empty for the program itself. */
+  readonly path: string
+  readonly commands: readonly { readonly name: string; readonly about: string }[]
+  /** `--limit`. */
+  readonly options: readonly string[]
+}
+
+/** The program and all of its commands. */
+export function listCommands(command: Program, path = ''): CommandEntry[] {
+  const commands = command.commands.map((it) => ({ name: it.name(), about: it.description() }))
+  const options = command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
+  const inner = command.commands.flatMap((it) => listCommands(it, path === '' ? it.name() : `${path} ${it.name()}`))
+  return [{ path, commands, options: [...options, '--help'] }, ...inner]
+}
+
 /** An option that the help omits. */
 export const hiddenOption = (flags: string): Option => new Option(flags).hideHelp()
 

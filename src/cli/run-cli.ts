@@ -10,6 +10,9 @@ interface Commands {
   register(program: Program, io: Io): void
 }
 
+/** Needs the commands of all files. */
+const COMPLETION = 'completion'
+
 type Load = () => Promise<Commands>
 
 /** Files and their commands in the order of the help. Only the called command's file is loaded, so that `stint` starts fast. */
@@ -29,6 +32,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
   [() => import('./node.ts'), 'node'],
   [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],
+  [() => import('./completion.ts'), COMPLETION],
 ]
 
 const HELP = `
@@ -57,6 +61,6 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
 
 /** The called command's file; all files for anything else, because the help lists all commands. */
 function filesOf([called = '']: readonly string[]): Load[] {
-  const file = FILES.find(([, ...names]) => names.includes(called))
+  const file = called === COMPLETION ? undefined : FILES.find(([, ...names]) => names.includes(called))
   return (file === undefined ? FILES : [file]).map(([load]) => load)
 }

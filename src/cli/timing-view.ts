@@ -63,6 +63,7 @@ export const TIMINGS: View = {
 export const runningView = (nowMs: () => number): View => ({
   ...TIMINGS,
   columns: [time('STARTED', 'started_at'), right('RUNNING FOR', (row) => runningFor(row, nowMs())), ...RUN],
+  isOldestFirst: true,
   empty: 'No runs are in progress.',
 })
 

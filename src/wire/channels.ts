@@ -1,38 +1,11 @@
 // Channels: where notifications go.
 import { type Static, Type } from '@sinclair/typebox'
 import { CONDITIONS } from './alerts.ts'
+import { CHANNEL_KINDS, type ChannelKind, type ChannelMember, HIDDEN } from './channel-kinds.ts'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
 import { GivenName, MANAGE_PROBLEMS, Span } from './watches.ts'
-
-interface ChannelKindEntry {
-  readonly label: string
-  /** Members of a request. */
-  readonly required: readonly ChannelMember[]
-  readonly optional?: readonly ChannelMember[]
-  /** Never returned: of a URL only the host, of headers only the names. */
-  readonly secret?: readonly ChannelMember[]
-}
-
-/** How each kind is addressed. What is sent, and how, is in watch/channels. */
-export const CHANNEL_TABLE = {
-  email: { label: 'E-mail', required: ['to'] },
-  webhook: { label: 'Webhook (signed JSON)', required: ['url'], optional: ['headers'], secret: ['headers'] },
-  slack: { label: 'Slack', required: ['url'], secret: ['url'] },
-  ntfy: { label: 'ntfy', required: ['url'], optional: ['token'], secret: ['token'] },
-  discord: { label: 'Discord', required: ['url'], secret: ['url'] },
-  teams: { label: 'Microsoft Teams (Workflows)', required: ['url'], secret: ['url'] },
-  telegram: { label: 'Telegram', required: ['token', 'chat'], optional: ['url'], secret: ['token'] },
-  pagerduty: { label: 'PagerDuty', required: ['routing_key'], optional: ['url'], secret: ['routing_key'] },
-} as const satisfies Record<string, ChannelKindEntry>
-
-export type ChannelKind = keyof typeof CHANNEL_TABLE
-export const CHANNEL_KINDS = Object.keys(CHANNEL_TABLE) as ChannelKind[]
-export const channelKind = (kind: ChannelKind): ChannelKindEntry => CHANNEL_TABLE[kind]
-
-/** Returned instead of a secret. Sent back in a change, it keeps the stored value. */
-export const HIDDEN = '…'
 
 const secretOf = (pattern: string, fault: string, description: string, example: string) =>
   Type.String({ maxLength: 500, pattern: `^(?:${pattern}|${HIDDEN})$`, fault, description, examples: [example] })
@@ -59,8 +32,7 @@ const MEMBERS = {
     examples: ['-1001234567890'],
   }),
   routing_key: secretOf('[A-Za-z0-9]{32}', 'must be an integration key of 32 characters', 'Of PagerDuty.', 'R0…'),
-}
-export type ChannelMember = keyof typeof MEMBERS
+} satisfies Record<ChannelMember, unknown>
 export const CHANNEL_MEMBERS = Object.keys(MEMBERS) as ChannelMember[]
 export type ChannelMembers = { readonly [M in ChannelMember]?: string | Readonly<Record<string, string>> }
 

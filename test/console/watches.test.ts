@@ -11,7 +11,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
   afterAll(() => console.close())
 
-  test('creates a channel and a watch, shows and dismisses an alert, deletes everything', async () => {
+  test('creates a channel and a watch, an alert is acknowledged by name, undone and resolved, everything is deleted', async () => {
     const { cookie } = await console.signUp('watch@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
     await go('watches')
@@ -35,11 +35,28 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByText('silent job is late').waitFor({ timeout: 40_000 })
     expect(await findBarriers(page)).toEqual([])
 
-    await page.getByRole('button', { name: 'Dismiss silent job' }).click()
+    await page.getByRole('button', { name: 'Acknowledge silent job' }).click()
+    await page.getByText('by watch@example.com').waitFor()
+    await go('home')
+    await page.getByText('1 alert acknowledged').waitFor()
+    await go('watches')
+    await page.getByRole('button', { name: 'Undo acknowledgement of silent job' }).click()
+    await page.getByText('firing', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Resolve silent job' }).click()
     await page.getByText('resolved', { exact: true }).waitFor({ timeout: 20_000 })
     await page.getByRole('button', { name: 'Delete silent job' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete watch' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Edit hook' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Address').inputValue()).toBe('http://127.0.0.1:1/')
+    await dialog.getByText('Which alerts').click()
+    await dialog.getByLabel('metric').uncheck()
+    await dialog.getByLabel('Only after').fill('15m')
+    await dialog.getByLabel('Header').fill('Authorization: Bearer 1')
+    expect(await findBarriers(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Save channel' }).click()
+    await page.getByText('after 15 min · only late, long, failed, slow').waitFor()
     await page.getByRole('button', { name: 'Delete hook' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
     // its alerts stay in the list
@@ -166,7 +183,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     expect((await watch()).paused_until).toBeNull()
   })
 
-  test('a process is watched from its runs, and Home shows the alert until it is dismissed', async () => {
+  test('a process is watched from its runs, and Home shows the alert until it is resolved', async () => {
     const { cookie, secret } = await console.signUp('links@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     await console.send(secret, [
@@ -207,7 +224,9 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await alert.waitFor({ timeout: 40_000 })
     expect(await findBarriers(page)).toEqual([])
     await alert.click()
-    await page.getByRole('button', { name: 'Dismiss a/b & c' }).click()
+    await page.getByRole('heading', { level: 1, name: 'a/b & c' }).waitFor()
+    await go('watches')
+    await page.getByRole('button', { name: 'Resolve a/b & c' }).click()
     await page.getByText('resolved', { exact: true }).waitFor({ timeout: 20_000 })
     await openQuietHome()
     await page.getByRole('link', { name: 'a/b & c', exact: true }).waitFor()

@@ -110,9 +110,9 @@ export function openHomePage(app: App): Page {
     for (const { verdict } of rows) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
     const { sentence: text, tone } = describeOverall({
       verdicts,
-      firing: watched?.alerts.length ?? 0,
-      acknowledged: 0,
-      unjudged: 0,
+      firing: watched?.alerts.filter(({ acknowledged }) => acknowledged === null).length ?? 0,
+      acknowledged: watched?.alerts.filter(({ acknowledged }) => acknowledged !== null).length ?? 0,
+      unjudged: watched?.unjudged.length ?? 0,
       failingChannels: watched?.failingChannels ?? 0,
       isPartial,
     })

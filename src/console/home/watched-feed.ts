@@ -1,6 +1,6 @@
 // Firing alerts and failing channels: a list of links to the Watches page, and facts for Home's sentence. Hidden without alerts, and if the
 // session may not read them.
-import type { Alert, AlertPage } from '../../wire/alerts.ts'
+import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
@@ -13,9 +13,10 @@ const ALERTS_MAX = 1_000
 
 export interface Watched {
   readonly alerts: readonly Alert[]
+  readonly unjudged: readonly Unjudged[]
   readonly failingChannels: number
 }
-const NOTHING: Watched = { alerts: [], failingChannels: 0 }
+const NOTHING: Watched = { alerts: [], unjudged: [], failingChannels: 0 }
 
 /** Loads when started, then every `everyMs`. `changed` is called after every answer. */
 export function createWatchedFeed(api: Api, everyMs: number, changed: () => void) {
@@ -28,11 +29,11 @@ export function createWatchedFeed(api: Api, everyMs: number, changed: () => void
   const poll = createPoll<Watched>({
     everyMs: () => everyMs,
     async ask(signal) {
-      const [{ alerts }, { channels }] = await Promise.all([
+      const [{ alerts, unjudged }, { channels }] = await Promise.all([
         api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
         api.get<Channels>('api/channels', {}, signal),
       ])
-      return { alerts, failingChannels: channels.filter(isFailing).length }
+      return { alerts, unjudged, failingChannels: channels.filter(isFailing).length }
     },
     show,
     fail(error) {
@@ -47,7 +48,10 @@ export function createWatchedFeed(api: Api, everyMs: number, changed: () => void
     watched = answer
     const { alerts } = answer
     const more = alerts.length - ALERTS_SHOWN
-    const signature = JSON.stringify([alerts.slice(0, ALERTS_SHOWN).map(({ id, summary }) => [id, summary]), more])
+    const signature = JSON.stringify([
+      alerts.slice(0, ALERTS_SHOWN).map(({ id, summary, acknowledged }) => [id, summary, acknowledged?.by]),
+      more,
+    ])
     if (signature !== shown) {
       element.hidden = alerts.length === 0
       const rest = more > 0 && h('li', watchesLink(`${formatCount(more)} more`))
@@ -67,7 +71,20 @@ export function createWatchedFeed(api: Api, everyMs: number, changed: () => void
   }
 }
 
-const isFailing = ({ state, last }: Channel): boolean => state === 'disabled' || last?.ok === false
+const isFailing = ({ state, last }: Channel): boolean =>
+  state === 'disabled' || state === 'failing' || last?.ok === false
 
 const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
-const toItem = ({ summary }: Alert) => h('li', h('span.badge.badge-bad', 'firing'), ' ', watchesLink(nameText(summary)))
+/** Who is on it; its link opens the run. */
+const toItem = ({ summary, acknowledged, path }: Alert) =>
+  h(
+    'li',
+    acknowledged === null
+      ? h('span.badge.badge-bad', 'firing')
+      : h('span.badge.badge-warn', { title: `by ${acknowledged.by}` }, 'acknowledged'),
+    ' ',
+    h('a', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
+    acknowledged !== null && h('span.muted', ' by ', nameText(acknowledged.by)),
+    ' ',
+    acknowledged === null && watchesLink('Acknowledge'),
+  )

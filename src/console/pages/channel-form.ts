@@ -1,45 +1,137 @@
-// The dialog that creates a channel, and the secret of a webhook, which is shown this once.
-import type { NewChannel } from '../../wire/channels.ts'
+// The dialog that creates or edits a channel, by the table of kinds, and the secret of a webhook, which is shown this once.
+import type { Condition } from '../../wire/alerts.ts'
+import {
+  CHANNEL_KINDS,
+  CHANNEL_TABLE,
+  type ChannelKind,
+  type ChannelMember,
+  channelKind,
+  HIDDEN,
+} from '../../wire/channel-kinds.ts'
+import type { Channel, ChannelAnswer, NewChannel } from '../../wire/channels.ts'
 import { copyButton } from '../kit/copy-button.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, h } from '../kit/dom.ts'
 import { createField, createSelectField } from '../kit/form.ts'
 import type { App } from '../kit/page.ts'
 
-const KINDS = [
-  ['webhook', 'Webhook (signed JSON)'],
-  ['email', 'E-mail'],
-  ['slack', 'Slack'],
-  ['ntfy', 'ntfy'],
-] as const
+const MEMBER_TEXT = {
+  url: { label: 'Address', hint: 'A URL.' },
+  to: { label: 'E-mail', hint: 'It receives a confirmation link.' },
+  headers: { label: 'Header', hint: 'Sent with each notification, such as Authorization: Bearer 123.' },
+  token: { label: 'Token', hint: 'Of the bot, or of the ntfy user.' },
+  chat: { label: 'Chat', hint: 'The id of the chat, or @channel.' },
+  routing_key: { label: 'Integration key', hint: 'Of a PagerDuty service, 32 characters.' },
+} as const satisfies Record<ChannelMember, object>
+const MEMBERS = Object.keys(MEMBER_TEXT) as ChannelMember[]
 
-/** `done` is called when the channel exists. */
-export function askForChannel(app: App, done: (channel: NewChannel['channel']) => void): void {
-  const name = createField('name', 'Name', { required: true, maxlength: 100 })
-  const target = createField(
-    'url',
-    'Address',
-    { required: true, maxlength: 2000 },
-    'A URL; for e-mail an address, which receives a confirmation link.',
+const CONDITION_TEXT = {
+  late: 'late',
+  long: 'too long',
+  failed: 'failed',
+  slow: 'slow',
+  metric: 'metric',
+} as const satisfies Record<Condition, string>
+const CONDITIONS = Object.keys(CONDITION_TEXT) as Condition[]
+
+/** Edits `channel`, or creates one. `done` is called when it is saved. */
+export function askForChannel(app: App, done: () => void, channel?: Channel): void {
+  const name = createField('name', 'Name', { required: true, maxlength: 100, value: channel?.name ?? '' })
+  const kinds = CHANNEL_KINDS.map((kind) => [kind, CHANNEL_TABLE[kind].label] as const)
+  const kind = createSelectField('kind', 'Kind', kinds, channel?.kind ?? 'webhook')
+  kind.input.disabled = channel !== undefined
+  const chosenKind = () => kind.input.value as ChannelKind
+  const members = MEMBERS.map((member) => {
+    const { label, hint } = MEMBER_TEXT[member]
+    const value = textOf(channel, member)
+    return { member, value, field: createField(member, label, { maxlength: 2000, value }, hint) }
+  })
+  const delay = createField(
+    'delay',
+    'Only after',
+    { placeholder: 'at once', value: channel?.delay ?? '' },
+    'Notifies only while the alert has been firing for this long, such as 15m.',
   )
-  const kind = createSelectField('kind', 'Kind', KINDS, 'webhook')
+  const boxes = CONDITIONS.map((condition) => ({
+    condition,
+    input: h('input', { type: 'checkbox', checked: channel?.conditions?.includes(condition) ?? true }),
+  }))
+  const onlyFiring = h('input', { type: 'checkbox', checked: channel?.only_firing ?? false })
+
+  function showMembers(): void {
+    const { required, optional = [] } = channelKind(chosenKind())
+    for (const { member, field } of members) {
+      field.element.hidden = !required.includes(member) && !optional.includes(member)
+      field.input.disabled = field.element.hidden
+      field.input.required = required.includes(member)
+    }
+  }
+  kind.input.addEventListener('change', showMembers)
+  showMembers()
+
+  /** Of a change only what differs: a hidden secret stays as it is. */
+  function read(): Record<string, unknown> {
+    const body: Record<string, unknown> = { name: name.input.value }
+    for (const { member, field, value } of members) {
+      const text = field.input.value.trim()
+      if (field.input.disabled || (channel === undefined ? text === '' : text === value)) continue
+      body[member] = text === '' ? null : member === 'headers' ? toHeaders(text) : text
+    }
+    const chosen = boxes.filter(({ input }) => input.checked).map(({ condition }) => condition)
+    body.conditions = chosen.length === CONDITIONS.length ? null : chosen
+    if (onlyFiring.checked !== (channel?.only_firing ?? false)) body.only_firing = onlyFiring.checked
+    body.delay = delay.input.value.trim() || null
+    return body
+  }
+
   confirmAction({
-    title: 'Create channel',
-    fields: [kind, name, target],
-    submitLabel: 'Create channel',
+    title: channel === undefined ? 'Create channel' : `Edit ${channel.name}`,
+    fields: [kind, name, ...members.map(({ field }) => field), delay],
+    content: [
+      h('div.field-pair', kind.element, name.element),
+      ...members.map(({ field }) => field.element),
+      h(
+        'details',
+        h('summary', 'Which alerts'),
+        h(
+          'fieldset.checks',
+          h('legend', 'Conditions'),
+          ...boxes.map(({ condition, input }) => h('label', input, ` ${CONDITION_TEXT[condition]}`)),
+        ),
+        h('label.check', onlyFiring, ' Only when an alert fires, not when it is resolved'),
+        delay.element,
+      ),
+    ],
+    submitLabel: channel === undefined ? 'Create channel' : 'Save channel',
     async submit() {
-      const { value } = kind.input
-      target.input.name = value === 'email' ? 'to' : 'url' // the server's errors name that member
-      const address = value === 'email' ? { to: target.input.value } : { url: target.input.value }
-      const body = { name: name.input.value, kind: value, ...address }
-      const { channel } = await app.api.send<NewChannel>('POST', 'api/channels', body)
+      if (channel !== undefined) {
+        await app.api.send<ChannelAnswer>('PATCH', `api/channels/${channel.id}`, read())
+        return done
+      }
+      const body = { kind: chosenKind(), ...read() }
+      const { channel: made } = await app.api.send<NewChannel>('POST', 'api/channels', body)
       return () => {
-        if (channel.secret !== undefined) revealSecret(channel.secret)
-        done(channel)
+        if (made.secret !== undefined) revealSecret(made.secret)
+        done()
       }
     },
   })
 }
+
+function textOf(channel: Channel | undefined, member: ChannelMember): string {
+  if (member !== 'headers') return channel?.[member] ?? ''
+  const [first] = Object.entries(channel?.headers ?? {})
+  return first === undefined ? '' : `${first[0]}: ${first[1]}`
+}
+
+const toHeaders = (text: string): Record<string, string> => {
+  const colon = text.indexOf(':')
+  return colon < 0 ? { [text]: '' } : { [text.slice(0, colon).trim()]: text.slice(colon + 1).trim() }
+}
+
+/** Where it goes, without what is secret. */
+export const addressOf = ({ to, url, chat }: Channel): string =>
+  [to ?? url?.replace(HIDDEN, '…'), chat].filter((part) => part !== undefined).join(' · ')
 
 function revealSecret(secret: string): void {
   const close = button('I’ve saved it', () => dialog.close(), { class: 'button button-main' })

@@ -52,11 +52,15 @@ export function createGroupView(app: App) {
         process: params.get('process') || undefined,
         meta: params.get('meta') ?? undefined,
       }
-      const [{ groups }, { exceptions }] = await Promise.all([
+      const ever = { from: '-365d', fingerprint: query.fingerprint, process: query.process }
+      const [{ groups }, { exceptions }, known] = await Promise.all([
         api.get<ExceptionGroups>('api/exceptions/groups', { ...query, every: chooseEvery(range, POINTS_MAX) }, signal),
         api.get<{ exceptions: ExceptionText[] }>('api/exceptions', { ...query, limit: TEXTS }, signal),
+        api.get<ExceptionGroups>('api/exceptions/groups', ever, signal).catch(() => ({ groups: [] })),
       ])
-      return { group: groups[0], texts: exceptions }
+      const [group] = groups
+      const first_at = known.groups[0]?.first_at
+      return { group: group && { ...group, ...(first_at !== undefined && { first_at }) }, texts: exceptions }
     },
     show({ group, texts: newest }) {
       if (group === undefined)

@@ -19,6 +19,10 @@ const EVERY_MS = 5_000
 const BARS_MAX = 40
 const GROUPS_MAX = 200
 const DEFAULT_RANGE = '-24h'
+const YEAR = '-365d'
+const FIRST_EVERY_MS = 600_000
+
+const keyOf = ({ fingerprint, process }: ExceptionGroup): string => `${fingerprint} ${process}`
 
 interface Found {
   readonly groups: readonly ExceptionGroup[]
@@ -35,7 +39,18 @@ export function openExceptionsPage(app: App): Page {
   const picker = createRangePicker(change)
   const filter = createProcessFilter(change)
   const chosen = () => ({ process: params.get('process') || undefined, meta: params.get('meta') ?? undefined })
-  const filters = h('div.filters', { role: 'group', 'aria-label': 'Filter' }, ...filter.elements)
+  const search = h('input', {
+    id: 'exception-search',
+    type: 'search',
+    autocomplete: 'off',
+    placeholder: 'Any part of a text',
+    oninput: () => app.go('exceptions', changeParams(params, { q: search.value || undefined }), 'replace'),
+  })
+  const searchField = h('div.field', h('label', { for: 'exception-search' }, 'Search'), search)
+  const filters = h('div.filters', { role: 'group', 'aria-label': 'Filter' }, ...filter.elements, searchField)
+  let found: Found | undefined
+  /** The first time of each group in the last year, by `keyOf`. */
+  let firsts = new Map<string, string>()
   const region = createRegion()
   const total = h('p.muted', { role: 'status' })
   const view = createGroupView(app)
@@ -43,11 +58,13 @@ export function openExceptionsPage(app: App): Page {
 
   const table = createDataTable<ExceptionGroup>({
     caption: 'Groups of exceptions',
-    keyOf: ({ fingerprint, process }) => `${fingerprint} ${process}`,
-    signatureOf: (group) => JSON.stringify([group.count, group.last_at, group.counts]) + Math.floor(nowMs() / 10_000),
-    toExport: ({ fingerprint, process, count, first_at, last_at, example }) => ({
-      ...{ fingerprint, process, count, first_at, last_at, example },
-    }),
+    keyOf,
+    signatureOf: (group) =>
+      JSON.stringify([firstOf(group), group.count, group.last_at, group.counts]) + Math.floor(nowMs() / 10_000),
+    toExport: (group) => {
+      const { fingerprint, process, count, last_at, example } = group
+      return { fingerprint, process, count, first_at: firstOf(group), last_at, example }
+    },
     columns: [
       {
         label: 'Exception',
@@ -66,13 +83,14 @@ export function openExceptionsPage(app: App): Page {
       { label: 'When', isExtra: true, cell: (group) => countsLine(group) },
       { label: 'Count', isNumber: true, cell: ({ count }) => formatCount(count) },
       {
-        label: 'First',
+        label: 'First seen',
         isExtra: true,
-        cell: ({ first_at }) => agoElement(first_at, nowMs()),
+        cell: (group) => agoElement(firstOf(group), nowMs()),
       },
-      { label: 'Last', cell: ({ last_at }) => agoElement(last_at, nowMs()) },
+      { label: 'Last seen', cell: ({ last_at }) => agoElement(last_at, nowMs()) },
     ],
   })
+  const firstOf = (group: ExceptionGroup) => firsts.get(keyOf(group)) ?? group.first_at
   const card = h('div.card.card-table', table.element)
   function countsLine({ counts = [], count }: ExceptionGroup): Node {
     const range = rangeOf()
@@ -100,21 +118,42 @@ export function openExceptionsPage(app: App): Page {
       ])
       return { groups, hasMore: next !== null, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
     },
-    show({ groups, hasMore, processes }) {
-      filter.show(processes, chosen())
-      table.show(groups)
-      const count = groups.reduce((sum, group) => sum + group.count, 0)
-      setText(
-        total,
-        groups.length === 0
-          ? ''
-          : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}${hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''}`,
-      )
-      if (groups.length > 0) return region.ready(nowMs(), total, card)
-      region.empty(nowMs(), 'No exceptions in this range', note('Good news, or the range is too short.'))
+    show(answer) {
+      found = answer
+      show(answer)
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
+  const firstPoll = createPoll<ExceptionGroups>({
+    everyMs: () => FIRST_EVERY_MS,
+    ask: (signal) => api.get('api/exceptions/groups', { from: YEAR, ...chosen(), limit: GROUPS_MAX }, signal),
+    show({ groups }) {
+      firsts = new Map(groups.map((group) => [keyOf(group), group.first_at]))
+      if (found !== undefined) show(found)
+    },
+    fail() {}, // then the first time in the range is shown
+  })
+
+  function show({ groups: all, hasMore, processes }: Found): void {
+    filter.show(processes, chosen())
+    const words = (params.get('q') ?? '').toLocaleLowerCase().split(/\s+/)
+    const groups = all.filter(({ example, process }) => {
+      const text = `${example} ${process}`.toLocaleLowerCase()
+      return words.every((word) => text.includes(word))
+    })
+    table.show(groups)
+    const count = groups.reduce((sum, group) => sum + group.count, 0)
+    setText(
+      total,
+      groups.length === 0
+        ? ''
+        : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}${hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''}`,
+    )
+    if (groups.length > 0) region.ready(nowMs(), total, card)
+    else if (all.length > 0)
+      region.empty(nowMs(), 'No text contains this', note('The newest text of each group is searched.'))
+    else region.empty(nowMs(), 'No exceptions in this range', note('Good news, or the range is too short.'))
+  }
   const list = [h('div.toolbar', picker.element, filters), region.element]
 
   return {
@@ -131,13 +170,17 @@ export function openExceptionsPage(app: App): Page {
       fill(place, ...list)
       const range = rangeOf()
       picker.show(range, nowMs())
-      const asks = params.toString()
-      if (asks !== question) region.loading()
+      if (document.activeElement !== search) search.value = params.get('q') ?? ''
+      const asks = changeParams(params, { q: undefined }).toString()
+      if (asks === question && found !== undefined) return show(found)
+      region.loading()
       question = asks
       poll.now()
+      firstPoll.now()
     },
     close() {
       poll.stop()
+      firstPoll.stop()
       view.close()
     },
   }

@@ -119,7 +119,7 @@ export function askHowLongToPause(app: App, { id, name }: Watch, done: () => voi
   const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
   confirmAction({
     title: `Pause ${name}?`,
-    text: ['No alerts fire until it is resumed. Current alerts end without a notification.'],
+    text: ['No alerts fire and no notifications are sent until it is resumed. Current alerts continue, silently.'],
     fields: [hours],
     submitLabel: 'Pause watch',
     async submit() {

@@ -1,5 +1,6 @@
 // The Watches page: alerts, watches and notification channels.
-import type { Alert, AlertPage } from '../../wire/alerts.ts'
+import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
+import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
@@ -9,7 +10,8 @@ import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
-import { askForChannel } from './channel-form.ts'
+import { createAlertTable, unjudgedList } from './alert-table.ts'
+import { addressOf, askForChannel } from './channel-form.ts'
 import { askForWatch, askHowLongToPause, isForGood } from './watch-form.ts'
 
 const EVERY_MS = 10_000
@@ -19,6 +21,7 @@ interface Answers {
   readonly watches: readonly Watch[]
   readonly channels: readonly Channel[]
   readonly alerts: readonly Alert[]
+  readonly unjudged: readonly Unjudged[]
 }
 
 export function openWatchesPage(app: App): Page {
@@ -31,33 +34,11 @@ export function openWatchesPage(app: App): Page {
   let linked: string | undefined
   let chosen: string | undefined
 
-  const alertsTable = createDataTable<Alert>({
-    caption: 'Alerts',
-    keyOf: ({ id }) => id,
+  const alertsTable = createAlertTable({
+    nowMs: app.nowMs,
     isChosen: ({ watch }) => watch.id === chosen,
-    signatureOf: (alert) => JSON.stringify(alert) + Math.floor(app.nowMs() / 60_000),
-    toExport: ({ watch, acknowledged, path: _, ...alert }) => ({
-      ...alert,
-      watch: watch.name,
-      acknowledged_by: acknowledged?.by ?? null,
-    }),
-    columns: [
-      { label: 'State', cell: ({ state }) => badge(state, state === 'firing' ? 'bad' : 'off') },
-      {
-        label: 'Summary',
-        cell: ({ summary, watch }) => [h('strong', summary), h('span.sub', watch.name)],
-      },
-      { label: 'Since', isMinor: true, cell: ({ since }) => ago(since) },
-      { label: 'Resolved', isExtra: true, cell: ({ resolved_at }) => (resolved_at === null ? '–' : ago(resolved_at)) },
-      {
-        label: 'Actions',
-        isSilent: true,
-        cell: (alert) =>
-          alert.state === 'firing' &&
-          mayChange &&
-          rowAction('Dismiss', alert.summary, () => act('POST', `api/alerts/${alert.id}/dismiss`, 'Alert dismissed.')),
-      },
-    ],
+    mayChange,
+    act: (method, path, done) => void act(method, path, done),
   })
   const watchesTable = createDataTable<Watch>({
     caption: 'Watches',
@@ -101,7 +82,7 @@ export function openWatchesPage(app: App): Page {
       { label: 'State', cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
       {
         label: 'Channel',
-        cell: ({ name, kind, to, url }) => [h('strong', name), h('span.sub', `${kind} · ${to ?? url}`)],
+        cell: (channel) => [h('strong', channel.name), h('span.sub', describeChannel(channel))],
       },
       {
         label: 'Last delivery',
@@ -111,11 +92,12 @@ export function openWatchesPage(app: App): Page {
       {
         label: 'Actions',
         isSilent: true,
-        cell: ({ id, name }) =>
+        cell: ({ id, name, ...rest }) =>
           mayChange &&
           h(
             'div.button-row',
             rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
+            rowAction('Edit', name, () => askForChannel(app, () => poll.now(), { id, name, ...rest })),
             rowAction('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
           ),
       },
@@ -132,14 +114,15 @@ export function openWatchesPage(app: App): Page {
         api.get<Channels>('api/channels', {}, signal),
         api.get<AlertPage>('api/alerts', { limit: ALERTS_SHOWN }, signal),
       ])
-      return { watches: watches.watches, channels: known.channels, alerts: alerts.alerts }
+      return { watches: watches.watches, channels: known.channels, alerts: alerts.alerts, unjudged: alerts.unjudged }
     },
-    show({ watches, alerts, ...answer }) {
+    show({ watches, alerts, unjudged, ...answer }) {
       channels = answer.channels
       alertsTable.show(alerts)
       watchesTable.show(watches)
       channelsTable.show(channels)
       const parts = [
+        unjudged.length > 0 && unjudgedList(unjudged, app.nowMs()),
         alerts.length > 0 && card('Alerts', alertsTable),
         watches.length > 0 && card('Watches', watchesTable),
         channels.length > 0 && card('Channels', channelsTable),
@@ -183,7 +166,7 @@ export function openWatchesPage(app: App): Page {
   function askForDeletion(what: string, path: string, name: string): void {
     confirmAction({
       title: `Delete ${name}?`,
-      text: [`The ${what} is deleted for good${what === 'watch' ? ', with its alerts' : ''}.`],
+      text: [`The ${what} is deleted for good${what === 'watch' ? '; its alerts end' : ''}.`],
       submitLabel: `Delete ${what}`,
       danger: true,
       async submit() {
@@ -246,3 +229,15 @@ function describeConditions({ late, long, failed, metric, slow }: Watch): string
 /** `1m` → `1 min`. */
 const spell = (span: string): string =>
   span.replace(/^(\d+)([smhd])$/, (_, n, unit) => `${n} ${unit === 'm' ? 'min' : unit}`)
+
+/** `Slack · https://hooks.slack.com/… · after 15 min · only late, failed`. */
+const describeChannel = (channel: Channel): string =>
+  [
+    CHANNEL_TABLE[channel.kind].label,
+    addressOf(channel),
+    channel.delay && `after ${spell(channel.delay)}`,
+    channel.conditions && `only ${channel.conditions.join(', ')}`,
+    channel.only_firing && 'not when resolved',
+  ]
+    .filter(Boolean)
+    .join(' · ')

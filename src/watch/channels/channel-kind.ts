@@ -2,7 +2,7 @@
 // file of this folder is one kind; kinds.ts is the table of all. How a kind is addressed, and which parts of that are
 // secret, is declared in wire/channels.ts, so that no kind can return its secrets.
 import type { Fault } from '../../problem.ts'
-import type { ChannelMember } from '../../wire/channels.ts'
+import type { ChannelMember } from '../../wire/channel-kinds.ts'
 import type { Mailer } from '../delivery/mailer.ts'
 import type { Rate } from '../delivery/tokens.ts'
 import type { Channel, NotificationBody } from '../storage/watch-store.ts'

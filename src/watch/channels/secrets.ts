@@ -1,5 +1,6 @@
 // Which parts of a channel are secret, and what is returned instead of them.
-import { type ChannelKind, type ChannelMember, type ChannelMembers, channelKind, HIDDEN } from '../../wire/channels.ts'
+import { type ChannelKind, type ChannelMember, channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
+import type { ChannelMembers } from '../../wire/channels.ts'
 import type { Channel } from '../storage/watch-store.ts'
 
 const SECRET_CHARACTERS = 7

@@ -1,12 +1,11 @@
 // A channel between the API and the store: its members are checked, and returned without their secrets.
 import { type Fault, Problem } from '../../problem.ts'
+import { channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
 import {
   CHANNEL_MEMBERS,
   type ChangeChannel,
   type Channel as ChannelAnswer,
   type ChannelMembers,
-  channelKind,
-  HIDDEN,
 } from '../../wire/channels.ts'
 import { KINDS } from '../channels/kinds.ts'
 import { membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'

@@ -3,7 +3,8 @@
 // * A notification leaves the outbox in the transaction that records its delivery; its id never changes, so a receiver can detect a repetition.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 import type { Condition, EndedBy, WebhookBody } from '../../wire/alerts.ts'
-import type { ChannelKind, ChannelMembers } from '../../wire/channels.ts'
+import type { ChannelKind } from '../../wire/channel-kinds.ts'
+import type { ChannelMembers } from '../../wire/channels.ts'
 import type { Maintenance } from '../maintenance.ts'
 import type { Blind, Episode } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'

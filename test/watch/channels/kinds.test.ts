@@ -2,7 +2,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
 import type { Channel, NotificationBody } from '../../../src/watch/storage/watch-store.ts'
-import { CHANNEL_KINDS, type ChannelKind, type ChannelMembers } from '../../../src/wire/channels.ts'
+import { CHANNEL_KINDS, type ChannelKind } from '../../../src/wire/channel-kinds.ts'
+import type { ChannelMembers } from '../../../src/wire/channels.ts'
 import { channelOf, notificationOf } from '../watch-cast.ts'
 
 interface Received {

@@ -1,6 +1,6 @@
 // Channels of every kind over the API of the real service: secrets, changes, filters.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { CHANNEL_KINDS } from '../../../src/wire/channels.ts'
+import { CHANNEL_KINDS } from '../../../src/wire/channel-kinds.ts'
 import { createPerson } from '../../cli/cli-cast.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 

@@ -1,0 +1,98 @@
+// Alerts as a table: who is on it, why it ended, and the run that it is about.
+import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
+import { createDataTable, type DataTable, rowAction } from '../kit/data-table.ts'
+import { type Child, h, nameText } from '../kit/dom.ts'
+import { agoElement } from '../kit/format-time.ts'
+
+export interface AlertTableOptions {
+  nowMs(): number
+  /** Whether this person may acknowledge and resolve. */
+  readonly mayChange: boolean
+  isChosen(alert: Alert): boolean
+  act(method: 'POST' | 'DELETE', path: string, done: string): void
+}
+
+const ENDED_TEXT = {
+  event: 'by an event',
+  changed: 'its watch was changed',
+  deleted: 'its watch was deleted',
+  person: 'by hand',
+  expired: 'nothing arrived any more',
+} as const satisfies Record<EndedBy, string>
+
+export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTableOptions): DataTable<Alert> {
+  const ago = (at: string): Child => agoElement(at, nowMs())
+  const taken = ({ by, at }: NonNullable<Alert['acknowledged']>) => h('span.sub', 'by ', nameText(by), ' ', ago(at))
+  return createDataTable<Alert>({
+    caption: 'Alerts',
+    keyOf: ({ id }) => id,
+    isChosen,
+    signatureOf: (alert) => JSON.stringify(alert) + Math.floor(nowMs() / 60_000),
+    toExport: ({ watch, acknowledged, path: _, ...alert }) => ({
+      ...alert,
+      watch: watch.name,
+      acknowledged_by: acknowledged?.by ?? null,
+    }),
+    columns: [
+      {
+        label: 'State',
+        cell: ({ state, acknowledged }) => {
+          if (state === 'resolved') return h('span.badge.badge-off', 'resolved')
+          if (acknowledged === null) return h('span.badge.badge-bad', 'firing')
+          return [h('span.badge.badge-warn', 'acknowledged'), taken(acknowledged)]
+        },
+      },
+      {
+        label: 'Summary',
+        cell: ({ summary, watch, path }) => [
+          h('a.strong', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
+          h('span.sub', watch.name),
+        ],
+      },
+      { label: 'Since', isMinor: true, cell: ({ since }) => ago(since) },
+      {
+        label: 'Resolved',
+        isExtra: true,
+        cell: ({ resolved_at, ended_by }) =>
+          resolved_at === null ? '–' : [ago(resolved_at), ended_by !== null && h('span.sub', ENDED_TEXT[ended_by])],
+      },
+      {
+        label: 'Actions',
+        isSilent: true,
+        cell: ({ id, state, acknowledged, summary }) =>
+          state === 'firing' &&
+          mayChange &&
+          h(
+            'div.button-row',
+            acknowledged === null
+              ? rowAction('Acknowledge', summary, () => act('POST', `api/alerts/${id}/ack`, 'Alert acknowledged.'))
+              : rowAction('Undo', `acknowledgement of ${summary}`, () =>
+                  act('DELETE', `api/alerts/${id}/ack`, 'The alert is no longer acknowledged.'),
+                ),
+            rowAction('Resolve', summary, () => act('POST', `api/alerts/${id}/resolve`, 'Alert resolved.')),
+          ),
+      },
+    ],
+  })
+}
+
+/** Checks without a result, each with the reason. */
+export const unjudgedList = (unjudged: readonly Unjudged[], nowMs: number): HTMLElement =>
+  h(
+    'section',
+    h('h2', 'Could not be judged'),
+    h(
+      'ul.rows.card',
+      ...unjudged.map(({ watch, condition, process, since, reason }) =>
+        h(
+          'li',
+          h(
+            'span.grow',
+            h('strong', nameText([watch.name, process, condition].filter(Boolean).join(' · '))),
+            ` ${reason}`,
+          ),
+          agoElement(since, nowMs),
+        ),
+      ),
+    ),
+  )
