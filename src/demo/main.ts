@@ -3,6 +3,7 @@ import { processEnv } from '../cli/config.ts'
 import { systemClock } from '../clock.ts'
 import { createRandom, playDay } from './day-of-jobs.ts'
 import { withServer } from './run-server.ts'
+import { watchJobs } from './watch-jobs.ts'
 
 const EVENTS_PER_BATCH = 500
 const LIVE_EVERY_MS = 1500
@@ -28,6 +29,13 @@ try {
 async function play(url: string): Promise<void> {
   const password = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('base64url')
   const { key } = (await post(`${url}/api/accounts`, { email: EMAIL, password })) as { key: { secret: string } }
+  // The first key may not manage; the demo signs in as its user does.
+  const signedIn = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: EMAIL, password }),
+  })
+  const cookie = signedIn.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   const send = (path: string, body: unknown) => post(url + path, body, { 'x-stint-api-key': key.secret })
 
   const day = playDay(systemClock.wallUs() / 1000)
@@ -36,6 +44,7 @@ async function play(url: string): Promise<void> {
     const done = Math.min(day.length, i + EVENTS_PER_BATCH)
     process.stdout.write(`\rplaying a day of jobs … ${done} of ${day.length} events`)
   }
+  await watchJobs({ manage: (path, body) => post(url + path, body, { cookie }), send, print, signal })
   print(`
 
 Console   ${url}/      sign in as ${EMAIL}, password ${password}

@@ -5,7 +5,14 @@ import { join } from 'node:path'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-const SETTINGS = { NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', SIGNUP: 'first' }
+const SETTINGS = {
+  NODE_ENV: 'production',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  LOG_LEVEL: 'info',
+  SIGNUP: 'first',
+  NOTIFY_PRIVATE: 'true',
+}
 /** The environment variables that a program needs. A caller's INFLUX_URL must not get the demo's events. */
 const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LD_LIBRARY_PATH']
 /** The largest part of the log in an error, in characters. */

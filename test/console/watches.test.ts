@@ -38,7 +38,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByRole('button', { name: 'Acknowledge silent job' }).click()
     await page.getByText('by watch@example.com').waitFor()
     await go('home')
-    await page.getByText('1 alert acknowledged').waitFor()
+    await page.getByRole('region', { name: 'Firing alerts' }).getByText('acknowledged').waitFor()
     await go('watches')
     await page.getByRole('button', { name: 'Undo acknowledgement of silent job' }).click()
     await page.getByText('firing', { exact: true }).first().waitFor()

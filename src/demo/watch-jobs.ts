@@ -1,0 +1,51 @@
+// The demo's watches: a channel whose notifications are printed, an alert that fires, and one that is resolved by the next run.
+
+export interface WatchedDemo {
+  /** As the signed-in user. */
+  manage(path: string, body: unknown): Promise<unknown>
+  /** With the API key. */
+  send(path: string, body: unknown): Promise<unknown>
+  print(text: string): void
+  readonly signal: AbortSignal
+}
+
+const FAILURE =
+  'TypeError: Cannot read properties of undefined (reading "vat")\n    at total (/srv/billing/total.js:19:27)'
+
+export async function watchJobs({ manage, send, print, signal }: WatchedDemo): Promise<void> {
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { type, data } = (await request.json()) as { type: string; data: { summary?: string } }
+      print(`notification: ${type} ${data.summary ?? ''}`)
+      return new Response(null, { status: 204 })
+    },
+  })
+  signal.addEventListener('abort', () => void receiver.stop(true), { once: true })
+  const { channel } = (await manage('/api/channels', {
+    name: 'this terminal',
+    kind: 'webhook',
+    url: `http://127.0.0.1:${receiver.port}/`,
+  })) as { channel: { id: string } }
+  const watch = (name: string, process: string, conditions: object) =>
+    manage('/api/watches', { name, process, channels: [channel.id], ...conditions })
+  await watch('Invoices', 'send invoices', { failed: { after: 1, exceptions: true } })
+  await watch('Tests', 'ci tests', { failed: { after: 1 } })
+  await watch('Imports', 'nightly import', { late: { every: '8h', grace: '30m' }, long: '2h', slow: 2.5 })
+  await watch('Backups', 'backup*', { late: { every: '3h', grace: '1h' } })
+
+  const run = async (process: string, meta: string, failure?: string) => {
+    const mark = { process, meta, uid: `watched-${failure === undefined ? 'good' : 'bad'}` }
+    await send('/v1/start', mark)
+    if (failure !== undefined) await send('/v1/exception', { ...mark, exception: failure })
+    await send('/v1/end', { ...mark, failed: failure !== undefined })
+  }
+  await run('send invoices', 'plan team', FAILURE)
+  await run('ci tests', 'branch main', 'AssertionError: expected 200, got 503')
+  const recover = setTimeout(() => void run('ci tests', 'branch main').catch(() => {}), RECOVERS_AFTER_MS)
+  signal.addEventListener('abort', () => clearTimeout(recover), { once: true })
+}
+
+/** Long enough for the alert to fire before. */
+const RECOVERS_AFTER_MS = 40_000

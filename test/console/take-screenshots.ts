@@ -1,0 +1,33 @@
+// `bun run screenshots URL EMAIL PASSWORD`: takes the console's screenshots from a running demo, with the Chromium of this machine.
+// The demo's notifications must have arrived: one alert fires, one is resolved.
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+
+const SHOTS = [
+  ['home.png', 'home', 'light'],
+  ['runs.png', 'runs?from=-6h', 'light'],
+  ['process-dark.png', 'runs?process=ci+tests&from=-24h', 'dark'],
+  ['exceptions.png', 'exceptions?from=-24h', 'light'],
+  ['watches.png', 'watches', 'light'],
+] as const
+const SIZE = { width: 1280, height: 800 }
+/** Fonts and charts are drawn by then. */
+const SETTLE_MS = 3_000
+
+const [url = '', email = '', password = ''] = process.argv.slice(2)
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+for (const [file, view, colorScheme] of SHOTS) {
+  const context = await browser.newContext({ viewport: SIZE, colorScheme, locale: 'en-GB', timezoneId: 'UTC' })
+  const signedIn = await context.request.post(`${url}/api/session`, {
+    data: { email, password },
+    headers: { origin: url },
+  })
+  if (!signedIn.ok()) throw new Error(`cannot sign in to ${url}: ${signedIn.status()}`)
+  const page = await context.newPage()
+  await page.goto(`${url}/#/${view}`)
+  await page.getByRole('table').first().waitFor()
+  await page.waitForTimeout(SETTLE_MS)
+  await page.screenshot({ path: join(import.meta.dir, '../../src/console/screenshots', file) })
+  await context.close()
+}
+await browser.close()
