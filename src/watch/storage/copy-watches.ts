@@ -24,7 +24,8 @@ const COLUMNS = {
     ],
     ...['acked_by', 'acked_us'],
   ],
-  outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts', 'held'],
+  outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts', 'held', 'refused'],
+  incident: ['channel', 'alert'],
   maintenance: ['id', 'account', 'spec', 'created_us'],
   progress: ['account', 'judged_us'],
   blind: ['from_us', 'to_us'],
@@ -53,6 +54,11 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
     watch: await copyTable('watch', ofAccounts(rowsOf('watch', 'id'))),
     alert: await copyTable('alert', ofAccounts(rowsOf('alert', 'seq'))),
   }
+  const ids = new Set(ofAccounts(rowsOf('alert', 'seq')).map(({ id }) => id!))
+  await copyTable(
+    'incident',
+    rowsOf('incident', 'alert').filter(({ alert }) => ids.has(alert!)),
+  )
   await copyTable('maintenance', ofAccounts(rowsOf('maintenance', 'id')))
   await copyTable('outbox', ofAccounts(rowsOf('outbox', 'seq')))
   await copyTable('progress', ofAccounts(rowsOf('progress', 'account')))

@@ -76,6 +76,12 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     const url = await (await sharedPostgres()).createDatabase()
     const fill = async (path: string, n: number) => {
       const store = openStore(path)
+      const maintenance = {
+        id: `mnt_${n}`,
+        account,
+        spec: { process: 'db', from: null, to: null, repeat: null },
+        createdUs: 1,
+      }
       const [watch, channel] = [
         watchOf(`wat_${n}`, { channels: [`cha_${n}`] }, { account }),
         channelOf(`cha_${n}`, { account }),
@@ -87,8 +93,11 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       const opens = alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, channel.id, alert.id)]))
       await store.commit(opens, new Map([[account, 7]]), 5)
       await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
-      const stored = await store.alerts(account, { limit: 10 }) // with the channels that their firing was sent to
-      const all = { watches: [watch], channels: [channel], alerts: stored, due: await store.due(9, 10) }
+      await store.addMaintenance(maintenance, 9)
+      const [row] = await store.due(9, 1)
+      await store.settle([row!], { id: channel.id }, 6, 'in incident')
+      const rest = { channels: [channel], maintenances: [maintenance], due: await store.due(9, 10) }
+      const all = { watches: [watch], alerts: await store.alerts(account, { limit: 10 }), ...rest }
       await store.close()
       return all
     }
@@ -103,6 +112,8 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect(await store.watches()).toEqual([...first.watches, ...second.watches])
     expect(await store.channels(account)).toEqual([...first.channels, ...second.channels])
     expect(await store.alerts(account, { limit: 10 })).toEqual([...second.alerts, ...first.alerts])
+    expect(await store.maintenances(account)).toEqual([...first.maintenances, ...second.maintenances])
+    expect(await store.isStillFiring('cha_1', 'wat_1', [])).toBe(true)
     const withoutSeq = (rows: readonly object[]) => rows.map((row) => ({ ...row, seq: 0 }))
     expect(withoutSeq(await store.due(9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
     expect(await store.alive()).toEqual({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
