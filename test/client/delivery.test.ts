@@ -217,3 +217,18 @@ test('swallows errors thrown by onDrop', async () => {
   stint.start('job')
   expect(await stint.flush()).toBe(true)
 })
+
+test('an event about which a 207 says nothing is sent again', async () => {
+  const short = () =>
+    Response.json({ accepted: 1, refused: 0, items: [{ at: '2026-01-01T00:00:00Z' }] }, { status: 207 })
+  receiver = startReceiver(replies(short))
+  const stint = connect()
+  stint.metrics({ rows: 1 }, { process: 'named' })
+  stint.metrics({ rows: 2 }, { process: 'omitted' })
+  expect(await stint.flush(20_000)).toBe(true)
+  expect(receiver.batches.map(({ events }) => events.map(({ process }) => process))).toEqual([
+    ['named', 'omitted'],
+    ['omitted'],
+  ])
+  expect(drops).toEqual([])
+})
