@@ -10,6 +10,12 @@ import type { Quiet } from './quiet.ts'
 const INTERVAL_US = 15e6
 const MIN_INTERVAL_US = 1e6
 
+/** A sweep finds what hints missed. The longer an account is silent, the rarer it is: silent accounts cost next to nothing. */
+const SWEEP_EVERY_US = 600e6
+const SWEEP_SILENT_EVERY_US = 3600e6
+/** Sweeps of many accounts are spread over this part of their interval. */
+const SPREAD = 0.2
+
 export interface AccountState {
   readonly history: AccountHistory
   readonly metrics: MetricStates
@@ -21,6 +27,9 @@ export interface AccountState {
   /** Monotonic. */
   dueUs: number
   sweepUs: number
+  sweepEveryUs: number
+  /** What the last sweep found. */
+  sweptVersion: number
   evaluatedUs: number
   intervalUs: number
   judgedUs: number | undefined
@@ -42,6 +51,8 @@ export function createAccountState(history: AccountHistory, judgedUs: number | u
     watches: undefined,
     dueUs: Number.NEGATIVE_INFINITY,
     sweepUs: Number.NEGATIVE_INFINITY,
+    sweepEveryUs: SWEEP_EVERY_US,
+    sweptVersion: -1,
     evaluatedUs: Number.NEGATIVE_INFINITY,
     intervalUs: MIN_INTERVAL_US,
     judgedUs,
@@ -95,4 +106,12 @@ export function nextDueUs(
   const againUs = isWaiting ? MIN_INTERVAL_US : isOpen || isMoving ? intervalUs : Number.POSITIVE_INFINITY
   const predictedUs = aheadUs <= 0 ? intervalUs : Math.max(MIN_INTERVAL_US, aheadUs + AFTER_US)
   return Math.min(evaluatedUs + Math.min(againUs, predictedUs), sweepUs)
+}
+
+export function planSweep(state: AccountState, nowUs: number): void {
+  const version = state.history.memory.versionOf(undefined)
+  const isSilent = version === state.sweptVersion
+  state.sweepEveryUs = isSilent ? Math.min(2 * state.sweepEveryUs, SWEEP_SILENT_EVERY_US) : SWEEP_EVERY_US
+  state.sweptVersion = version
+  state.sweepUs = nowUs + state.sweepEveryUs * (1 - (SPREAD * (Math.floor(nowUs / 1000) % 64)) / 64)
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 import { createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
-import { type AccountState, createAccountState, intervalOf, nextDueUs, rulesOf } from './account-state.ts'
+import { type AccountState, createAccountState, intervalOf, nextDueUs, planSweep, rulesOf } from './account-state.ts'
 import { evaluateAccount, type UnjudgedCheck } from './evaluate-account.ts'
 import { createHintBook, type EventHint } from './hint-book.ts'
 import { createLateEvents } from './late-events.ts'
@@ -18,7 +18,7 @@ import type { WatchSource } from './watch-source.ts'
 const TICK_MS = 500
 /** From a hint to the evaluation: the event must be stored first. */
 const STORED_WITHIN_US = 1.5e6
-const SWEEP_EVERY_US = 600e6
+const LIST_EVERY_US = 600e6
 /** At least this often a store is asked, so that an outage is noticed. */
 const PROBE_EVERY_US = 30e6
 /** Allowance for requests that are stamped but not in the spool yet. */
@@ -174,7 +174,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     state.isGood = faults.length === 0
     if (state.isGood) {
       hints.settle(account, taken, moment)
-      if (taken.isSweep) state.sweepUs = began + SWEEP_EVERY_US - (accounts.size % 64) * 1e6
+      if (taken.isSweep) planSweep(state, began)
     }
     if (state.fault === undefined) {
       state.badSinceUs = undefined
@@ -194,7 +194,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   /** Reads the list of accounts with watches: at the start, and now and then. */
   async function listAccounts(): Promise<void> {
     const mono = monotonicUs()
-    if (mono - listedUs < SWEEP_EVERY_US) return
+    if (mono - listedUs < LIST_EVERY_US) return
     await progress.load()
     const listed = Map.groupBy(await store.watches(), ({ account }) => account)
     for (const [account, watches] of listed) stateOf(account).watches = watches
