@@ -3,12 +3,14 @@
 //   v1 (until November 2026) replaced all quoted text and all numbers, and took the first lines of what `stint exec` sends
 //   v2 keeps names in quotes and numbers that name the fault, drops frames of runtimes and compilers, and groups failures of `stint exec`
 //      by their ending and last lines
+//   v3 keeps sentences about the fault in quotes and codes beside them, drops ids in URLs, Windows and home directories
+//      and names of users, and cuts lines after their varying parts are gone
 import { createHash } from 'node:crypto'
 import { normalizeText } from './normalize-text.ts'
 import { parseTraces, splitLines, type Trace, withLineFeeds } from './trace/parse-trace.ts'
 import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
 
-const VERSION = 'v2'
+const VERSION = 'v3'
 /** Deeper frames show how the fault was reached, not what it is. */
 const FRAMES = 5
 const CAUSES = 5
@@ -19,7 +21,7 @@ const CAUSE_CHARS = 200
 /** Every build of a bundle gives names of this length to other functions. */
 const MINIFIED_NAME = 2
 
-/** `v2:` and 16 hexadecimal digits. */
+/** `v3:` and 16 hexadecimal digits. */
 export function fingerprint(exception: string): string {
   const hash = createHash('sha256').update(normalizeException(exception)).digest('hex')
   return `${VERSION}:${hash.slice(0, 16)}`
@@ -59,7 +61,7 @@ export function normalizeException(exception: string): string {
   const failure = readFailure(exception)
   if (failure !== undefined) {
     const { command, ending, trace, lines } = failure
-    const said = trace === undefined ? normalizeLines(lines) : describeTrace(trace)
+    const said = trace === undefined ? normalizeLines(lines, LINE_CHARS) : describeTrace(trace)
     const how = `${normalizeFile(command)}: ${normalizeText(ending)}`
     return said === '' ? how : `${how}\n${said}`
   }
@@ -106,9 +108,9 @@ function describeFrames(frames: Iterable<Frame>): string[] {
 const normalizeMessage = (message: string, maxChars: number): string =>
   normalizeLines(withLineFeeds(message.slice(0, 2 * maxChars)).split('\n', MESSAGE_LINES)).slice(0, maxChars)
 
-const normalizeLines = (lines: readonly string[]): string =>
+const normalizeLines = (lines: readonly string[], maxChars = Number.POSITIVE_INFINITY): string =>
   lines
-    .map(normalizeText)
+    .map((line) => normalizeText(line).slice(0, maxChars))
     .filter((line, i, all) => line !== '' && line !== all[i - 1])
     .join('\n')
 
@@ -166,7 +168,7 @@ const LOOK_BACK = 10
 /** Only the last part of a line this long was kept. */
 const CUT_LINE = 900
 const ERROR =
-  /\b(?:error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not)\b|[a-z](?:Error|Exception)\b/i
+  /\b(?:error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not|segmentation|corrupt(?:ed|ion)?|terminate called)\b|^ *what\(\):|[a-z](?:Error|Exception)\b/i
 const ORDINARY =
   /\b(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?)\b|level=(?:info|debug|warn)|^\s*(?:info|debug|warn(?:ing)?)[: ]/
 /** Lines that runtimes print below a trace. */
@@ -197,5 +199,4 @@ function lastLines(lines: readonly string[], hasExited: boolean): string[] {
   return recent
     .filter((line, i) => (hasExited && i === recent.length - 1) || (ERROR.test(line) && !ORDINARY.test(line)))
     .slice(-LINES)
-    .map((line) => line.slice(0, LINE_CHARS))
 }

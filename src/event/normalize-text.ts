@@ -1,6 +1,7 @@
 // Replaces what varies between two occurrences of one fault by a placeholder: ids, counts, addresses, dates, durations and quoted values.
-// Names in quotes stay, as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever the
-// text: repetitions are bounded, and no pattern can begin inside what another has read.
+// Names in quotes stay, as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever
+// the text: repetitions are bounded, and no pattern can begin inside what another has read.
+import { replaceQuoted } from './replace-quoted.ts'
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
@@ -46,15 +47,30 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
 
 const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g
 const IPV6 = /(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w{1,20})?(?![\w:])/gi
-const QUERY = /(https?:\/\/[^\s?#"'`<>]{1,500})[?#][^\s"'`<>]{0,2000}/g
+const URL = /(?<=:\/\/)([^\s/?#"'`<>]{1,300})(\/[^\s?#"'`<>]{0,500})?(?:[?#][^\s"'`<>]{0,2000})?/g
+const CREDENTIALS = /^[^@]*@/
+/** An id in the path of a URL; `v2` is a version. */
+const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
+const withoutIds = (_: string, host: string, path = ''): string =>
+  host.replace(CREDENTIALS, '') + (/\d/.test(path) ? path.replace(SEGMENT_ID, '<number>') : path)
+const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
+/** urllib3 */
+const REQUESTED = /\bwith url: \S{1,2000}/g
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
 const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
+/** MongoDB's details: `dup key: { email: "ada" }`. */
+const DUPLICATE = /(dup key: )\{[^}\n]{0,300}\}?/g
 /** The directory of a deployed source file varies. */
 const DEPLOYED =
-  /(?<![\w/:.])\/(?:[\w.@+-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]s|rb|php|java|go|rs|cs|c|cpp|swift)\b)/g
+  /(?<![\w/:.~])~?\/(?:[\w.@+-]{1,60}\/){0,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]sx?|rb|php|java|kt|go|rs|cs|c|cpp|swift|p[lm]|ps1|sh)\b)/g
+const HOME = /(?<![\w/:.])\/(?:home|Users)\/[^\s/"'`:,)]{1,64}(?=\/)/g
+/** The directory of a Windows path; names in it may have spaces. */
+const WINDOWS = /(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/g
+/** Where Perl looked for a module. */
+const INCLUDED = /\(@INC[^:()]{0,30}: [^)\n]{0,2000}\)?/g
 const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
 /** `30 s` is `30s`. */
 const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minutes?|h|hours?|[kKMGT]i?[bB]|bytes?)\b/g
@@ -62,6 +78,16 @@ const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minu
 const COUNTED = /(?<=<number> )[A-Za-z]{1,30}[b-hj-rtv-z]s\b/g
 const toSingular = (word: string): string =>
   word.replace(/(?:(ie)|)s$/, (_, ie?: string) => (ie === undefined ? '' : 'y'))
+/** The name of a user without quotes. */
+const USER_IS =
+  'not|is|was|does|has|did|had|could|can|cannot|may|must|found|defined|provided|given|required|exists|error|with|in|on|at|from|to|for|and|or'
+const USERS =
+  'the|a|input|name|id|account|data|agent|interrupt|space|mode|type|role|password|session|token|key|group|profile|email|table'
+const USER = new RegExp(
+  `\\b((?:(?:for|by|as|invalid|unknown|illegal|such) user:? |user(?:name)?=))(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}|` +
+    `\\b(user )(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}(?= (?:${USER_IS})\\b)`,
+  'gi',
+)
 const NOT_JSON = /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)/g
 
 const REASON =
@@ -73,7 +99,7 @@ const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 /** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals and the error codes of databases and compilers. */
 const TELLING: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:(?:exit|err(?:or)?|status|return|response|result|http|sql|vendor|native|reason|event)[ _-]?code|with code|(?<=\\()code|code(?=[:=])|exit(?:ed)?(?: with)?|(?:exit |http |response )?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+    `\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)[ _-]?code|with code|(?<=\\()code|code(?=["']?[:=])|exit(?:ed)?(?: with)?|(?:(?:exit|http|grpc|response)[ _]?)?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
     'gi',
   ),
   new RegExp(
@@ -87,6 +113,11 @@ const TELLING: readonly RegExp[] = [
   /\b(?:[Ee]rr(?:or|no)?|ERROR) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$/gm,
   /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w)|\bMsg \d{1,5}\b/g,
   /\bcurl: \(\d{1,2}\)/g,
+  /[a-z](?:Error|Exception|Warning)\(-?\d{1,5}(?=, ?[bu]?["'])/g,
+  /(?:^|[a-z](?:Error|Exception|Warning)[:)] )\(-?\d{1,5}(?=, ?[bu]?["'][^\s"]{1,40} [^\s"])/gm,
+  /\b[Gg]ot error:? \d{1,5}(?!\w)/g,
+  /\(\d{4}\)$(?<=^(?:mysql|maria)\w{0,20}: [^\n]*)/gm,
+  /\(\d{1,3}(?=[) ])(?<=MySQL server (?:on|through socket) '[^'\n]{1,100}' \(\d{1,3})/g,
   /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
 ]
 
@@ -102,9 +133,16 @@ export function normalizeText(text: string): string {
   const hasDigits = /\d/.test(text)
   if (hasDigits) for (const pattern of TELLING) normal = normal.replace(pattern, hide)
   if (normal.includes('JSON')) normal = normal.replace(NOT_JSON, '$1<string>')
+  if (normal.includes(':\\')) normal = normal.replace(WINDOWS, '/')
+  if (normal.includes('/')) normal = normal.replace(HOME, '~')
+  if (normal.includes('dup key: ')) normal = normal.replace(DUPLICATE, '$1{<string>}')
+  if (normal.includes('(@INC')) normal = normal.replace(INCLUDED, '(@INC)')
   normal = replaceQuoted(normal)
   if (normal.includes('(')) normal = normal.replace(ROW, '$1(<string>)')
-  if (normal.includes('://')) normal = normal.replace(QUERY, '$1')
+  if (normal.includes('://')) normal = normal.replace(URL, withoutIds)
+  if (normal.includes('?')) normal = normal.replace(QUERY, '')
+  if (normal.includes('with url: ')) normal = normal.replace(REQUESTED, 'with url: <path>')
+  if (/user/i.test(normal)) normal = normal.replace(USER, '$1$2<string>')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
   if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>').replace(DEPLOYED, '')
   if (hasDigits) normal = replaceNumbers(normal)
@@ -152,94 +190,4 @@ function replaceWord(word: string): string {
   const isId = before.length + after.length === 0 || (before !== '' && after !== '')
   if (isId || word.length >= 12 || (word.length >= 6 && /^[0-9a-f]+$/i.test(word))) return '<number>'
   return `${before}<number>${after}`
-}
-
-// Quoted text: a name is the fault's own and stays, any other text is a value and becomes `<string>`.
-//   KeyError: 'user'   relation "users" does not exist   No module named 'yaml'   because "<local>" is null        names
-//   'Ada Lovelace'   '4711'   'ada@example.com'   '/data/2026-11-20.csv'                                            values
-// A name has no white space (except in a list of parameters), holds a letter, and is no e-mail address and no path with a digit or in a
-// directory for temporary files. It is a value nevertheless where the words around say so: `For input string: "abc"`.
-// In JSON and logfmt the keys stay, and of the values the texts that describe the fault, such as `message`.
-// The private characters are digits that normalizeText() hides.
-const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )*$/
-/** `Void Cart.Add(Int32)` */
-const RETURNS = /^[A-Za-z][\w.<>[\]\ue030-\ue039]* (?=[\w.<>]+\()/
-const NAME_MAX = 100
-const URL = /^https?:\/\//
-
-/** The end of the text before a quote, if a value follows. */
-const VALUE_AFTER =
-  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|hostname)) ?[:=]? ?\(?$/i
-/** The beginning of the text behind a quote, if a value came before. */
-const VALUE_BEFORE = /^ (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match)\b/
-const LOOK_AROUND = 60
-
-/** Keys whose values describe the fault. */
-const DESCRIBES =
-  /^(?:message|msg|err|error|exception|reason|detail|description|code|type|kind|status|level|severity|class|cause)$/i
-/** `"key":`, `key=` and `key: ` before a quote; the first two are JSON and logfmt. */
-const KEY = /(?:(["'])([\w.-]{1,40})\1: ?|\b([\w.-]{1,40})=|\b([\w-]{1,40}): ?)$/
-
-const OPENS = /["'“‘«]/g
-const CLOSED_BY: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”', '‘': '’', '«': '»' }
-const isWordAt = (text: string, i: number) => /\w/.test(text.charAt(i))
-
-/** Strings in quotes, within a line. An apostrophe between two letters is no quote; backticks hold code, which is the fault's own. */
-function replaceQuoted(text: string): string {
-  let normal = ''
-  let kept = 0
-  const unclosedUntil = new Map<string, number>()
-  OPENS.lastIndex = 0
-  for (let found = OPENS.exec(text); found !== null; found = OPENS.exec(text)) {
-    const [quote] = found
-    const i = found.index
-    if (i < (unclosedUntil.get(quote) ?? 0)) continue
-    if (quote !== '"' && isWordAt(text, i - 1)) continue
-    const close = findClose(text, i + 1, CLOSED_BY[quote]!)
-    if (!close.found) {
-      unclosedUntil.set(quote, close.at)
-      continue
-    }
-    if (!isKept(text, i, close.at)) {
-      normal += `${text.slice(kept, i)}<string>`
-      kept = close.at + 1
-    }
-    OPENS.lastIndex = close.at + 1
-  }
-  return kept === 0 ? text : normal + text.slice(kept)
-}
-
-/** Whether the quoted text between the quotes at `open` and `close` stays. */
-function isKept(text: string, open: number, close: number): boolean {
-  const before = text.slice(Math.max(0, open - LOOK_AROUND), open)
-  if (text.charAt(close + 1) === ':' && /[{,] ?$/.test(before)) return true
-  const [, , jsonKey, logKey, otherKey = ''] = (/[:=] ?$/.test(before) && KEY.exec(before)) || []
-  const key = jsonKey ?? logKey
-  if (DESCRIBES.test(key ?? otherKey) || before.endsWith('`Err` value: ')) return true
-  if (key !== undefined) return false
-  const inside = text.slice(open + 1, close)
-  if (inside.length > NAME_MAX || !isName(inside)) return false
-  return !VALUE_AFTER.test(before) && !VALUE_BEFORE.test(text.slice(close + 1, close + 1 + LOOK_AROUND))
-}
-
-function isName(text: string): boolean {
-  const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
-  if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
-  if (URL.test(text)) return true
-  return !/[/\\].*\d|\d.*[/\\]|^\/(?:tmp|var\/folders)\//.test(text)
-}
-
-const LINE_FEED = 10
-const BACKSLASH = 92
-
-/** The closing quote, or the end of the line without one; the caller need not search this stretch again, which keeps the search linear. */
-function findClose(text: string, from: number, closer: string): { found: boolean; at: number } {
-  const code = closer.charCodeAt(0)
-  for (let i = from; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (char === LINE_FEED) return { found: false, at: i }
-    if (char === BACKSLASH) i++
-    else if (char === code && (closer === '"' || !isWordAt(text, i + 1))) return { found: true, at: i }
-  }
-  return { found: false, at: text.length }
 }

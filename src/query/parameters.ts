@@ -49,7 +49,7 @@ const parsers = {
   fingerprint: (text: string): Parsed<string> =>
     /^v\d{1,4}:[0-9a-f]{1,64}$/.test(text)
       ? { value: text }
-      : { detail: 'must be a fingerprint such as v2:0123456789abcdef' },
+      : { detail: 'must be a fingerprint such as v3:0123456789abcdef' },
   all: (text: string): Parsed<true> => (text === 'true' ? { value: true } : { detail: 'must be true' }),
   by: (text: string): Parsed<'meta'> => (text === 'meta' ? { value: text } : { detail: 'must be meta' }),
   every: (text: string): Parsed<Every> => {

@@ -54,7 +54,7 @@ export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
           process: 'nightly import',
           meta: null,
           exception: EXAMPLE,
-          fingerprint: 'v2:5f0c1e2d3b4a6978',
+          fingerprint: 'v3:5f0c1e2d3b4a6978',
         },
       ],
       next: null,
@@ -71,7 +71,7 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
     200: json('The groups', ExceptionGroups, {
       groups: [
         {
-          fingerprint: 'v2:5f0c1e2d3b4a6978',
+          fingerprint: 'v3:5f0c1e2d3b4a6978',
           process: 'nightly import',
           count: 12,
           first_at: '2026-11-20T20:10:00.000000000Z',

@@ -154,8 +154,10 @@ function describePanic(place: string, below: readonly string[], frames: readonly
 
 // The lines that introduce a stack trace → the exception's type and message.
 const PREFIXES = [
+  /^\(\w{1,20}:\d{1,10}\) /,
+  /^UnhandledPromiseRejectionWarning: (?=\S)/,
   /^Unhandled exception\. /,
-  /^Unhandled (?:exception|rejection):? /i,
+  /^Unhandled (?:exception|(?:promise )?rejection):? /i,
   /^Uncaught (?:\(in promise\) )?/,
   /^Exception in thread "[^"]{0,200}" /,
   /^(?:PHP )?(?:Fatal|Recoverable fatal|Parse) error: {1,2}(?:Uncaught )?/,
@@ -187,8 +189,8 @@ const startsHeader = (line: string): boolean => EXCEPTION.test(typeOf(stripPrefi
 const typeOf = (line: string): string => NAMED.exec(line)?.[1] ?? ''
 
 /**
- * Of several lines that name an exception the first, or in a log (`isLog`) the one nearest to the frames; without one, the last
- * paragraph.
+ * Of several lines that name an exception the first, or in a log (`isLog`) the one nearest to the frames; without one,
+ * the last paragraph, or in a log its last line.
  */
 function readHeader(block: readonly string[], isLog: boolean): { type: string; message: string } {
   const recent = block.slice(-HEADER_LINES)
@@ -204,7 +206,7 @@ function readHeader(block: readonly string[], isLog: boolean): { type: string; m
     const { type, message } = match(lines[at]!)!
     return { type, message: joined([message, ...lines.slice(at + 1)]) }
   }
-  const paragraph = lastParagraph(lines.filter((line) => !TRAILER.test(line)))
+  const paragraph = lastParagraph(lines.filter((line) => !TRAILER.test(line))).slice(isLog ? -1 : 0)
   const [, type = '', message] = NAMED.exec(paragraph[0] ?? '') ?? []
   return message !== undefined && /^[A-Z]/.test(type)
     ? { type, message: joined([message, ...paragraph.slice(1)]) }

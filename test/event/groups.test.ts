@@ -1,0 +1,174 @@
+// Faults that once shared a group, and occurrences of one fault that once had several.
+import { describe, expect, test } from 'bun:test'
+import { fingerprint, normalizeException } from '../../src/event/fingerprint.ts'
+
+const failed = (...said: string[]) => ['job: exited with code 1', ...said].join('\n')
+const python = (said: string) => `Traceback (most recent call last):\n  File "/srv/a.py", line 3, in load\n${said}`
+const pool = (reason: string) =>
+  python(
+    `requests.exceptions.ConnectionError: HTTPSConnectionPool(host='a.example', port=443): Max retries exceeded with url: /x (Caused by ${reason})`,
+  )
+const aborted = (...said: string[]) => ['./server: was ended by SIGABRT', 'loaded 12 rows', ...said].join('\n')
+const thrown = (type: string, what: string) =>
+  aborted(`terminate called after throwing an instance of '${type}'`, `  what():  ${what}`)
+const grpc = (details: string) =>
+  `grpc._channel._InactiveRpcError: <_InactiveRpcError of RPC that terminated with:\n\tstatus = StatusCode.UNKNOWN\n\tdetails = "${details}"`
+
+describe('every text is a group of its own:', () => {
+  test.each([
+    [
+      'errors of MySQL drivers in Python',
+      [
+        python(`pymysql.err.OperationalError: (1045, "Access denied for user 'a'@'b' (using password: YES)")`),
+        python(`pymysql.err.OperationalError: (1213, 'Deadlock found when trying to get lock; try restarting')`),
+        python(`pymysql.err.OperationalError: (2003, "Can't connect to MySQL server on 'db' (timed out)")`),
+        python(`pymysql.err.OperationalError: (2003, "Can't connect to MySQL server on 'db' ([Errno 111] refused)")`),
+        python(`sqlalchemy.exc.OperationalError: (pymysql.err.OperationalError) (2006, 'Server has gone away')`),
+        python(`sqlalchemy.exc.OperationalError: (pymysql.err.OperationalError) (2013, 'Lost connection')`),
+      ],
+    ],
+    [
+      'reasons of requests and urllib3',
+      [
+        pool(
+          `NewConnectionError('<urllib3.connection.HTTPSConnection object at 0x7f01>: Failed to establish a new connection: [Errno 111] Connection refused')`,
+        ),
+        pool(
+          `NewConnectionError('<urllib3.connection.HTTPSConnection object at 0x7f01>: Failed to establish a new connection: [Errno -2] Name or service not known')`,
+        ),
+        pool(
+          `NameResolutionError("<urllib3.connection.HTTPSConnection object at 0x7f01>: Failed to resolve 'a.example' ([Errno -2] Name or service not known)")`,
+        ),
+        pool(
+          `SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1007)'))`,
+        ),
+        pool(
+          `SSLError(SSLCertVerificationError(1, "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: Hostname mismatch, certificate is not valid for 'a.example'. (_ssl.c:1007)"))`,
+        ),
+        python(
+          "requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))",
+        ),
+        python(
+          "requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))",
+        ),
+      ],
+    ],
+    [
+      'exceptions that end a C++ program',
+      [
+        thrown('std::runtime_error', 'connection lost'),
+        thrown('std::runtime_error', 'stoi'),
+        thrown('std::out_of_range', 'stoi'),
+        aborted("terminate called after throwing an instance of 'int'"),
+        aborted('server: pool.cpp:31: void Pool::put(int): Assertion `n > 0 && "no room"\' failed.'),
+        aborted('double free or corruption (out)'),
+      ],
+    ],
+    [
+      'codes of mysqldump',
+      [
+        failed('mysqldump: Got error: 1045: "x" when trying to connect'),
+        failed('mysqldump: Got error: 1049: "x" when trying to connect'),
+        failed('mysqldump: Error 2013: x when dumping table `a` at row: 12'),
+        failed('mysqldump: Error 2020: x when dumping table `a` at row: 12'),
+        failed("mysqldump: Couldn't execute 'SHOW FIELDS FROM `a`': x (1146)"),
+        failed("mysqldump: Couldn't execute 'SHOW FIELDS FROM `a`': x (1356)"),
+      ],
+    ],
+    [
+      'messages of PHP exceptions',
+      [
+        "PHP Fatal error:  Uncaught exception 'Exception' with message 'No rows in the result' in /srv/a.php:12",
+        "PHP Fatal error:  Uncaught exception 'Exception' with message 'The mail server is busy' in /srv/a.php:12",
+      ],
+    ],
+    [
+      'details of gRPC',
+      [grpc('the stream has no such topic'), grpc('Exception calling application: division by zero')],
+    ],
+    ...['event', 'errorMessage', 'text', 'reason', 'error_message', 'details', 'err.msg'].map(
+      (key): [string, string[]] => [
+        `JSON with the key ${key}`,
+        [`{"level":"error","${key}":"the lease ended"}`, `{"level":"error","${key}":"the pool has no room"}`],
+      ],
+    ),
+    [
+      'codes in JSON',
+      ['{"errno":1062}', '{"errno":1213}', '{"code":11000}', '{"httpStatusCode":404}', '{"httpStatusCode":500}'],
+    ],
+  ])('%s', (_, texts: string[]) => {
+    expect(new Set(texts.map(normalizeException)).size).toBe(texts.length)
+  })
+})
+
+const long = 'the queue had no room for the next message that came from the sender and so on, '.repeat(6)
+const ALIKE: readonly (readonly [string, readonly string[]])[] = [
+  ['a long line with a process id', ['7', '4711', '123456'].map((id) => failed(`worker ${id} failed: ${long}`))],
+  [
+    'a warning of Node below other lines of a log',
+    ['12', '4711'].flatMap((id) =>
+      ['copied orders', 'listening'].map((log) =>
+        failed(log, `(node:${id}) UnhandledPromiseRejectionWarning: Error: no room`, '    at load (/srv/a.js:1:2)'),
+      ),
+    ),
+  ],
+  [
+    'an unknown header below other lines of a log',
+    ['copied orders', 'listening'].map((log) =>
+      failed(log, '(main-thread) Unhandled: the pool closed', '    at load (/srv/a.js:1:2)'),
+    ),
+  ],
+  [
+    'a URL with an id and a query',
+    ['users/4711/x9_Kq-2?page=1', 'users/12/b7-Qw_1#top', 'users/3f2a9c1e-1b2c-4d5e-8f90-123456789abc/a1-b2'].map(
+      (path) => `GET https://a.example/v1/${path} failed`,
+    ),
+  ],
+  ['a path with a query', ['?a=1&b=x', '?token=QwErTy', ''].map((query) => `no route for /orders/list${query}`)],
+  [
+    'a Windows path',
+    ['C:\\Users\\ada\\app', 'D:\\work', 'C:\\Program Files\\Shop App\\bin'].map((at) => `cannot open ${at}\\rows.csv`),
+  ],
+  ['a quoted Windows path', ['C:\\Users\\ada', 'D:\\\\work\\\\x'].map((at) => `cannot open '${at}\\rows.csv'`)],
+  ['a home directory', ['/home/ada', '/home/bob', '/Users/eve'].map((at) => `cannot open '${at}/rows.csv'`)],
+  ['a Perl script', ['/opt/a/bin', '/home/b/x-1'].map((at) => failed(`no such row at ${at}/load.pl line 12.`))],
+  [
+    'a missing Perl module',
+    ['/etc/perl /usr/lib/perl5', '/opt/perl/5.36'].map((inc) =>
+      failed(`Can't locate A/B.pm in @INC (you may need to install it) (@INC contains: ${inc}) at /x/load.pl line 1.`),
+    ),
+  ],
+  [
+    'a PowerShell script',
+    ['C:\\deploy', 'D:\\a\\My Scripts'].map((at) => failed('Get-Item : not found', `At ${at}\\load.ps1:12 char:5`)),
+  ],
+  [
+    'a duplicate key of MongoDB',
+    ['{ : "alice" }', '{ : "bob smith" }', '{ : 12 }', "{ : ObjectId('5f1e') }"].map(
+      (key) => `E11000 duplicate key error collection: shop.users index: name_1 dup key: ${key}`,
+    ),
+  ],
+  ['names of users', ['ada', 'bob', 'eve-2'].map((name) => `password authentication failed for user ${name} at login`)],
+  ['a user that does not exist', ['ada', 'bob.x'].map((name) => `user ${name} does not exist`)],
+  ['a user and a host of MySQL', ["'ada'@'web'", "'root'@'10.0.0.1'"].map((at) => `Access denied for user ${at}`)],
+  [
+    'a quoted sentence with a value inside',
+    ["'Ada Lovelace'", "'Bob Roe'"].map((name) =>
+      python(`OperationalError: (1644, "No room for ${name} in the list")`),
+    ),
+  ],
+]
+
+describe('all texts are one group:', () => {
+  test.each(ALIKE)('%s', (_, texts) => expect([...new Set(texts.map(normalizeException))]).toHaveLength(1))
+})
+
+test.each([
+  ['user not found', 'user not found'],
+  ['user does not exist', 'user does not exist'],
+  ['invalid user input', 'invalid user input'],
+  ["no author 'Ada Lovelace'", 'no author <string>'],
+  ['no route for /a/b', 'no route for /a/b'],
+])('%s stays apart from values', (text, normal) => expect(normalizeException(text)).toBe(normal))
+
+test('fingerprints are of version 3', () => expect(fingerprint('x')).toStartWith('v3:'))
