@@ -214,7 +214,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.page.getByRole('button', { name: 'Delete account', exact: true }).click()
     const dialog = visit.page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Delete account and data' }).click()
-    await dialog.getByText('Send the password of the account').waitFor()
+    await dialog.getByText('Send your password.').waitFor()
     visit.complaints.length = 0 // the browser itself reports the 403
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Delete account and data' }).click()

@@ -29,7 +29,7 @@ describe('the routes', () => {
   test('are served, and no other under /api and /v1 is', () => {
     const served = app.routes
       .filter(({ method }) => method !== 'HEAD')
-      .filter(({ path }) => /^\/(api|v1|otlp|ping|badge|livez|readyz|metrics)/.test(path))
+      .filter(({ path }) => /^\/(api|auth|v1|otlp|ping|badge|livez|readyz|metrics)/.test(path))
       .map(nameOf)
     expect(routes.map(nameOf).sort()).toEqual(served.sort())
   })
