@@ -51,8 +51,11 @@ export const createMount =
     const status = Number(Object.keys(route.answers)[0])
     const answer = async ({ request, params = {} }: { request: Request; params?: Record<string, string> }) => {
       const noted: Noted = {}
-      const again = async () => judge(request, route, true)
-      const asker = await judge(request, route)
+      let asker = await judge(request, route)
+      const again = async () => {
+        asker = await judge(request, route, true)
+        return asker
+      }
       const body = await handle(asker, { request, params: params as Asked<R, Asker>['params'], again, noted })
       if (route.audit !== undefined && noteDone !== undefined) {
         const target = noted.target ?? params.id ?? idIn(body)

@@ -1,22 +1,20 @@
-// Every route with every role: what the table of src/wire/roles.ts says is what the server does.
+// Every route with every role: what the table of src/wire/roles.ts says is what the server does, also after a body that arrived late.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import * as accounts from '../../src/wire/accounts.ts'
-import * as alerts from '../../src/wire/alerts.ts'
-import * as audit from '../../src/wire/audit.ts'
-import * as channels from '../../src/wire/channels.ts'
-import * as dead from '../../src/wire/dead-letters.ts'
-import * as keys from '../../src/wire/keys.ts'
-import * as people from '../../src/wire/people.ts'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import { ACCESS, type AccessRule, includesRole, ROLES, type Role } from '../../src/wire/roles.ts'
 import type { Route } from '../../src/wire/route.ts'
-import * as sessions from '../../src/wire/sessions.ts'
-import * as watches from '../../src/wire/watches.ts'
 import { startApp, type TestApp } from '../support/app.ts'
+import { ROOT } from '../support/readme.ts'
 
 const isRoute = (it: unknown): it is Route => typeof it === 'object' && it !== null && 'path' in it && 'access' in it
-const MODULES = [accounts, alerts, audit, channels, dead, keys, people, sessions, watches]
+const WIRE = join(ROOT, 'src/wire')
+const MODULES: object[] = await Promise.all(
+  [...new Glob('*.ts').scanSync(WIRE)].sort().map((it) => import(`${WIRE}/${it}`)),
+)
 /** All that a session may call, but what ends the session itself. */
-const ROUTES = MODULES.flatMap((it) => Object.values(it).filter(isRoute)).filter(
+const ROUTES = [...new Set(MODULES.flatMap((it) => Object.values(it).filter(isRoute)))].filter(
   ({ access, method, path }) =>
     (ACCESS[access] as AccessRule).role !== null && !(method === 'DELETE' && path === '/api/session'),
 )
@@ -24,8 +22,21 @@ const ROUTES = MODULES.flatMap((it) => Object.values(it).filter(isRoute)).filter
 let app: TestApp
 const cookies = {} as Record<Role | 'removed' | 'elsewhere', string>
 let cappedKey = ''
+/** Called when a session was looked up, with its token. */
+let onFound = (_token: string): void => {}
 beforeAll(async () => {
-  app = await startApp({ signup: 'open' })
+  app = await startApp({
+    signup: 'open',
+    replace(rooms) {
+      const { find, ...others } = rooms.accounts.sessions
+      const noted = async (token: string) => {
+        const found = await find(token)
+        onFound(token)
+        return found
+      }
+      return { ...rooms, accounts: { ...rooms.accounts, sessions: { ...others, find: noted } } }
+    },
+  })
   const { rooms, account } = app
   const { invitations, members, sessions: store } = rooms.accounts
   const [ada] = await members.list(account)
@@ -61,7 +72,7 @@ test.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as cons
   for (const role of ROLES) {
     const { status, json } = await ask(route, { cookie: cookies[role] })
     if (includesRole(role, rule.role!))
-      expect([role, [200, 204, 404, 422]]).toEqual([
+      expect([role, [200, 201, 204, 404, 422]]).toEqual([
         role,
         expect.arrayContaining([
           status === 403 && json.code === 'role_missing' && route.access === 'self' ? 404 : status,
@@ -85,4 +96,71 @@ test('every route that changes something says what the audit log calls it', () =
     'DELETE /api/account',
     'POST /api/session/account',
   ])
+})
+
+const WITH_BODY = ROUTES.filter(({ body }) => body !== undefined)
+
+/** Sends the body's first character, calls `meanwhile` once the session was judged, and sends the rest. */
+async function sendLate(method: string, path: string, body: unknown, token: string, meanwhile: () => Promise<unknown>) {
+  const judged = new Promise<void>((resolve) => {
+    onFound = (found) => found === token && resolve()
+  })
+  const text = JSON.stringify(body)
+  const headers = {
+    cookie: `stint_session=${token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  }
+  const sent = httpRequest(app.url + path, { method, headers })
+  const answer = new Promise<string>((resolve, reject) => {
+    sent.on('error', reject)
+    sent.on('response', async (response) => resolve(Buffer.concat(await response.toArray()).toString()))
+  })
+  sent.write(text.slice(0, 1))
+  await judged
+  await meanwhile()
+  sent.end(text.slice(1))
+  return JSON.parse(await answer)
+}
+
+test('maintenance, health and questions are among the routes that this file walks', () => {
+  const walked = ROUTES.map(({ method, path }) => `${method} ${path}`)
+  expect(walked).toContain('PATCH /api/maintenance/:id')
+  expect(walked).toContain('GET /api/health')
+  expect(walked).toContain('GET /api/timings')
+  expect(WITH_BODY.length).toBeGreaterThan(10)
+})
+
+test.each(WITH_BODY.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s does nothing for a session that ended while the body arrived',
+  async (_, { method, path, body }) => {
+    const { sessions, members } = app.rooms.accounts
+    const owner = (await members.list(app.account)).find(({ role }) => role === 'owner')!
+    const token = await sessions.create({ account: app.account, person: owner.id, userAgent: '' })
+    const example = Object.values(body!['application/json']!.examples!)[0]!.value
+    const answer = await sendLate(method, path.replace(/:\w+/, 'none_0000'), example, token, async () =>
+      sessions.revoke(owner.id, (await sessions.find(token))!.id),
+    )
+    expect(answer).toMatchObject({ status: 401, code: 'session_invalid' })
+  },
+)
+
+test('what was done after a late body is in the audit log of the account in which it was done', async () => {
+  const { sessions, members, create, audit } = app.rooms.accounts
+  const other = await create({ email: 'fay@example.com', password: 'a long password', address: '' })
+  const person = other.owner.id
+  const invited = await app.rooms.accounts.invitations.create(
+    { account: app.account, person: (await members.list(app.account)).find(({ role }) => role === 'owner')!.id },
+    'fay@example.com',
+    'member',
+  )
+  await app.rooms.accounts.invitations.join(invited.token, { id: person, email: 'fay@example.com' })
+  const token = await sessions.create({ account: app.account, person, userAgent: '' })
+  const { id } = (await sessions.find(token))!
+  const answer = await sendLate('POST', '/api/maintenance', { process: 'p', to: '2099-01-01T00:00:00Z' }, token, () =>
+    sessions.enter(id, { account: other.account.id, person }),
+  )
+  expect(answer).toMatchObject({ maintenance: { process: 'p' } })
+  const entries = await audit.list(other.account.id, { fromMs: 0, toMs: Date.now() + 60_000, limit: 10 })
+  expect(entries.map(({ action }) => action)).toContain('maintenance_created')
 })

@@ -14,15 +14,17 @@ const stripped = <T extends { readonly process?: string }>(body: T): T =>
 
 export function mountMaintenance(on: ReturnType<typeof createMount<Asker>>, { maintenance }: Watches): void {
   on(wire.LIST_MAINTENANCE, async ({ account }) => ({ maintenance: await maintenance.list(account) }))
-  on(wire.CREATE_MAINTENANCE, async ({ account }, { request }) => {
+  on(wire.CREATE_MAINTENANCE, async (_, { request, again }) => {
     const body = stripped(await readJson(request, wire.CreateMaintenance, RULES))
+    const { account } = await again()
     return { maintenance: await maintenance.create(account, body) }
   })
   on(wire.SHOW_MAINTENANCE, async ({ account }, { params }) => ({
     maintenance: await maintenance.show(account, params.id),
   }))
-  on(wire.CHANGE_MAINTENANCE, async ({ account }, { request, params }) => {
+  on(wire.CHANGE_MAINTENANCE, async (_, { request, params, again }) => {
     const body = stripped(await readJson(request, wire.ChangeMaintenance, RULES))
+    const { account } = await again()
     return { maintenance: await maintenance.change(account, params.id, body) }
   })
   on(wire.DELETE_MAINTENANCE, ({ account }, { params }) => maintenance.remove(account, params.id))

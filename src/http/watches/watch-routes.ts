@@ -1,5 +1,6 @@
 // Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
-// Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → the request itself.
+// Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → key or session and role once more, after
+// the body arrived → the request itself.
 import { Elysia } from 'elysia'
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { type Fault, Problem } from '../../problem.ts'
@@ -42,13 +43,15 @@ export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
   const app = new Elysia({ normalize: false })
   const on = createMount(app, authorize, noteDone)
   on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
-  on(wire.CREATE_WATCH, async ({ account }, { request }) => {
+  on(wire.CREATE_WATCH, async (_, { request, again }) => {
     const body = stripped(await readJson(request, wire.CreateWatch, RULES))
+    const { account } = await again()
     return { watch: await watches.create(account, body) }
   })
   on(wire.SHOW_WATCH, async ({ account }, { params }) => ({ watch: await watches.show(account, params.id) }))
-  on(wire.CHANGE_WATCH, async ({ account }, { request, params }) => {
+  on(wire.CHANGE_WATCH, async (_, { request, params, again }) => {
     const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
+    const { account } = await again()
     return { watch: await watches.change(account, params.id, body) }
   })
   on(wire.DELETE_WATCH, ({ account }, { params }) => watches.remove(account, params.id))
@@ -60,15 +63,17 @@ export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
   })
 
   on(channelWire.LIST_CHANNELS, async ({ account }) => ({ channels: await channels.list(account) }))
-  on(channelWire.CREATE_CHANNEL, async ({ account }, { request }) => {
+  on(channelWire.CREATE_CHANNEL, async (_, { request, again }) => {
     const body = await readJson(request, channelWire.CreateChannel)
+    const { account } = await again()
     return { channel: await channels.create(account, body) }
   })
   on(channelWire.SHOW_CHANNEL, async ({ account }, { params }) => ({
     channel: await channels.show(account, params.id),
   }))
-  on(channelWire.CHANGE_CHANNEL, async ({ account }, { request, params }) => {
+  on(channelWire.CHANGE_CHANNEL, async (_, { request, params, again }) => {
     const body = await readJson(request, channelWire.ChangeChannel)
+    const { account } = await again()
     return channels.change(account, params.id, body)
   })
   on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
