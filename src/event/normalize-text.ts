@@ -65,7 +65,7 @@ const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
 const DUPLICATE = /(dup key: )\{[^}\n]{0,300}\}?/g
 /** The directory of a deployed source file varies. */
 const DEPLOYED =
-  /(?<![\w/:.~])~?\/(?:[\w.@+-]{1,60}\/){0,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]sx?|rb|php|java|kt|go|rs|cs|c|cpp|swift|p[lm]|ps1|sh)\b)/g
+  /(?<![\w/:.])\/(?:[\w.@+~-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]sx?|rb|php|java|kt|go|rs|cs|c|cpp|swift|p[lm]|ps1|sh)\b)/g
 const HOME = /(?<![\w/:.])\/(?:home|Users)\/[^\s/"'`:,)]{1,64}(?=\/)/g
 /** The directory of a Windows path; names in it may have spaces. */
 const WINDOWS = /(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/g
@@ -107,34 +107,50 @@ const TELLING: readonly RegExp[] = [
     'gi',
   ),
   /\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\w)(?:\]:? \[\d{4}\]|\]: [^:\n]{1,60}: \d{4}\b)?/gi,
+  /\b(?:[Ee]rr(?:or|no)?|ERROR) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$|\b[Gg]ot error:? \d{1,5}(?!\w)/gm,
+  /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w)|\bMsg \d{1,5}\b/g,
+  /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
+]
+
+const STATUS = /\b[1-5]\d\d\b/
+const TELLING_STATUSES: readonly RegExp[] = [
   /\bHTTP(?:\/\d(?:\.\d)?)?(?: error| status)?:? [1-5]\d\d(?!\w)/gi,
   new RegExp(`\\b[1-5]\\d\\d(?= (?:${REASON}))`, 'gi'),
   /\b(?:returned(?: error)?|responded(?: with)?|answered(?: with)?|got|received|error):? [45]\d\d(?= ?(?:$|[.,;:)\n]| (?:for|from|on) ))/gim,
-  /\b(?:[Ee]rr(?:or|no)?|ERROR) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$/gm,
-  /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w)|\bMsg \d{1,5}\b/g,
-  /\bcurl: \(\d{1,2}\)/g,
-  /[a-z](?:Error|Exception|Warning)\(-?\d{1,5}(?=, ?[bu]?["'])/g,
-  /(?:^|[a-z](?:Error|Exception|Warning)[:)] )\(-?\d{1,5}(?=, ?[bu]?["'][^\s"]{1,40} [^\s"])/gm,
-  /\b[Gg]ot error:? \d{1,5}(?!\w)/g,
+]
+
+/** The same in brackets: curl, exceptions in Python with a sentence or as they are constructed, clients of MySQL. */
+const TELLING_IN_BRACKETS: readonly RegExp[] = [
+  /\(\d{1,2}\)(?<=\bcurl: .{3,4})/g,
+  /\(-?\d{1,5}(?=, ?[bu]?["'][^\s"]{1,40} [^\s"])(?<=(?:^|[a-z](?:Error|Exception|Warning)[:)] )\(-?\d{1,5})/gm,
+  /\(-?\d{1,5}(?=, ?[bu]?["'])(?<=[a-z](?:Error|Exception|Warning)\(-?\d{1,5})/g,
   /\(\d{4}\)$(?<=^(?:mysql|maria)\w{0,20}: [^\n]*)/gm,
   /\(\d{1,3}(?=[) ])(?<=MySQL server (?:on|through socket) '[^'\n]{1,100}' \(\d{1,3})/g,
-  /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
 ]
 
 /** Digits in a private range of Unicode, which no pattern takes for digits. */
 const HIDDEN = 0xe030
 const hide = (match: string): string =>
   match.replace(/[\da-fA-FxX]/g, (char) => (/\d/.test(char) ? String.fromCharCode(HIDDEN + Number(char)) : char))
+const hideAll = (text: string, patterns: readonly RegExp[]): string =>
+  patterns.reduce((normal, pattern) => normal.replace(pattern, hide), text)
+
+function hideTelling(text: string): string {
+  let normal = hideAll(text, TELLING)
+  if (STATUS.test(normal)) normal = hideAll(normal, TELLING_STATUSES)
+  return normal.includes('(') ? hideAll(normal, TELLING_IN_BRACKETS) : normal
+}
+
 const unhide = (text: string): string => text.replace(/[\ue030-\ue039]/g, (char) => String(char.charCodeAt(0) - HIDDEN))
 
 /** The text with placeholders for what varies, and its white space made single spaces. */
 export function normalizeText(text: string): string {
   let normal = text
   const hasDigits = /\d/.test(text)
-  if (hasDigits) for (const pattern of TELLING) normal = normal.replace(pattern, hide)
+  if (hasDigits) normal = hideTelling(normal)
   if (normal.includes('JSON')) normal = normal.replace(NOT_JSON, '$1<string>')
   if (normal.includes(':\\')) normal = normal.replace(WINDOWS, '/')
-  if (normal.includes('/')) normal = normal.replace(HOME, '~')
+  if (normal.includes('/home/') || normal.includes('/Users/')) normal = normal.replace(HOME, '/~')
   if (normal.includes('dup key: ')) normal = normal.replace(DUPLICATE, '$1{<string>}')
   if (normal.includes('(@INC')) normal = normal.replace(INCLUDED, '(@INC)')
   normal = replaceQuoted(normal)
@@ -142,13 +158,13 @@ export function normalizeText(text: string): string {
   if (normal.includes('://')) normal = normal.replace(URL, withoutIds)
   if (normal.includes('?')) normal = normal.replace(QUERY, '')
   if (normal.includes('with url: ')) normal = normal.replace(REQUESTED, 'with url: <path>')
-  if (/user/i.test(normal)) normal = normal.replace(USER, '$1$2<string>')
+  if (normal.includes('user') || normal.includes('User')) normal = normal.replace(USER, '$1$2<string>')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
   if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>').replace(DEPLOYED, '')
   if (hasDigits) normal = replaceNumbers(normal)
   if (normal.includes('>,')) normal = normal.replace(LIST, '$1')
   if (normal.includes('<number> ')) normal = normal.replace(SPACED_UNIT, '').replace(COUNTED, toSingular)
-  return singleSpaces(unhide(normal)).trim()
+  return singleSpaces(hasDigits ? unhide(normal) : normal).trim()
 }
 
 const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text)

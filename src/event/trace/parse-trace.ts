@@ -154,25 +154,26 @@ function describePanic(place: string, below: readonly string[], frames: readonly
 
 // The lines that introduce a stack trace → the exception's type and message.
 const PREFIXES = [
-  /^\(\w{1,20}:\d{1,10}\) /,
-  /^UnhandledPromiseRejectionWarning: (?=\S)/,
-  /^Unhandled exception\. /,
-  /^Unhandled (?:exception|(?:promise )?rejection):? /i,
-  /^Uncaught (?:\(in promise\) )?/,
-  /^Exception in thread "[^"]{0,200}" /,
-  /^(?:PHP )?(?:Fatal|Recoverable fatal|Parse) error: {1,2}(?:Uncaught )?/,
-  /^(?:Caused by|Suppressed|Next):? /,
-  /^\[cause\]: /,
-  /^(?:--->|--- >) ?(?:\(Inner Exception #\d{1,4}\) )?/,
+  '\\(\\w{1,20}:\\d{1,10}\\) ',
+  'UnhandledPromiseRejectionWarning: (?=\\S)',
+  'Unhandled exception\\. ',
+  '[Uu]nhandled (?:[Ee]xception|(?:[Pp]romise )?[Rr]ejection):? ',
+  'Uncaught (?:\\(in promise\\) )?',
+  'Exception in thread "[^"]{0,200}" ',
+  '(?:PHP )?(?:Fatal|Recoverable fatal|Parse) error: {1,2}(?:Uncaught )?',
+  '(?:Caused by|Suppressed|Next):? ',
+  '\\[cause\\]: ',
+  '(?:--->|--- >) ?(?:\\(Inner Exception #\\d{1,4}\\) )?',
 ]
+/** So many prefixes at most are stacked on one line. */
+const PREFIXES_MAX = 6
+const STACKED = new RegExp(`^(?:${PREFIXES.join('|')}){1,${PREFIXES_MAX}}`)
 const NAMED = /^([A-Za-z_$][\w$]{0,100}(?:(?:\.|::|\\)[A-Za-z_$][\w$]{0,100}){0,20}(?: \[\w{1,60}\])?)(?::(?: (.*))?)?$/
 /** Rails: `Type (message):`. */
 const IN_BRACKETS = /^([A-Z]\w{0,100}(?:::\w{1,100}){0,20}) \((.*)\):?$/
 const EXCEPTION =
   /(?:Error|Exception|Fault|Failure|Interrupt|Exit|Warning|Panic|Throwable|Iteration|Group|NotFound|Timeout)(?: \[\w+\])?$/
 const QUALIFIED = /(?:\.|::|\\)[A-Z][\w$]*$/
-/** So many prefixes at most are stacked on one line. */
-const PREFIXES_MAX = 3
 /** No header is longer. */
 const HEADER_LINES = 50
 /** Source lines that runtimes print around a fault, and the carets below them. */
@@ -213,14 +214,7 @@ function readHeader(block: readonly string[], isLog: boolean): { type: string; m
     : { type: '', message: joined(paragraph) }
 }
 
-function stripPrefix(line: string): string {
-  let rest = line.replace(LOG_PREFIX, '')
-  for (let round = 0, before = ''; before !== rest && round < PREFIXES_MAX; round++) {
-    before = rest
-    for (const prefix of PREFIXES) rest = rest.replace(prefix, '')
-  }
-  return rest
-}
+const stripPrefix = (line: string): string => line.replace(LOG_PREFIX, '').replace(STACKED, '')
 
 function lastParagraph(lines: readonly string[]): readonly string[] {
   const end = lines.findLastIndex((line) => line !== '') + 1

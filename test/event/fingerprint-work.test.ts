@@ -1,0 +1,43 @@
+// The work of a fingerprint: how many characters it hands to patterns, per character of the text.
+import { expect, test } from 'bun:test'
+import { fingerprint } from '../../src/event/fingerprint.ts'
+import { readCorpus } from './corpus.ts'
+import { CHARS, fill, STARTS, UNITS } from './costly-texts.ts'
+
+/** Version 2 took 16.4 for the corpus and 35.3 for the text that needs most. */
+const USUAL = 14
+const MOST = 36
+
+function countWork(texts: readonly string[]): number {
+  const { replace } = String.prototype
+  const { exec } = RegExp.prototype
+  let chars = 0
+  String.prototype.replace = function (this: string, ...args: unknown[]) {
+    chars += this.length
+    return Reflect.apply(replace, this, args)
+  } as typeof replace
+  RegExp.prototype.exec = function (text) {
+    chars += text.length - (this.global ? this.lastIndex : 0)
+    return exec.call(this, text)
+  }
+  try {
+    for (const text of texts) fingerprint(text)
+  } finally {
+    String.prototype.replace = replace
+    RegExp.prototype.exec = exec
+  }
+  return chars
+}
+
+test('a usual text takes no more work than in the version before', () => {
+  const texts = readCorpus().flatMap((fault) => fault.texts)
+  expect(countWork(texts) / texts.join('').length).toBeLessThan(USUAL)
+})
+
+test('the work does not grow faster than the text, whatever is repeated', () => {
+  const costly = UNITS.flatMap((unit) => STARTS.map((start) => fill(unit, start))).filter((text) => {
+    const whole = countWork([text])
+    return whole > MOST * CHARS || whole > 2.2 * countWork([text.slice(0, CHARS / 2)]) + CHARS
+  })
+  expect(costly.map((text) => text.slice(0, 60))).toEqual([])
+})
