@@ -42,7 +42,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
       '1 failed, 1 never finished, 1 with exceptions, 1 overdue, 196 fine.',
     )
     expect(asked.size).toBeGreaterThan(1)
-    expect(asked.size).toBeLessThanOrEqual(9)
+    expect(asked.size).toBeLessThanOrEqual(10)
     const rows = visit.page.getByRole('region', { name: 'Processes' }).getByRole('row')
     expect(await rows.count()).toBe(PROCESSES + 1)
     expect(await rows.nth(1).textContent()).toStartWith('broken')

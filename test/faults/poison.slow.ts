@@ -2,6 +2,7 @@
 // real process, real stores, /api/dead and the command line.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPerson } from '../cli/cli-cast.ts'
+import { PASSWORD, type SignedUp, signUpAt } from '../support/caller.ts'
 import { writeBacklog } from '../support/fault-backlog.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
 import { figure, lacks } from '../support/fault-trial.ts'
@@ -9,6 +10,7 @@ import { countSpooled, type Dead, type Point, readAll, type Timing, untilShipped
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
+const OPERATOR = 'operator@example.com'
 /** Refused and all events of a batch. */
 const BATCHES = [
   [1, 5_000],
@@ -23,12 +25,12 @@ const HOUR_MS = 3_600_000
 describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   let stores: FaultStores
   let stint: StintProcess
-  let operator: Caller
+  let operator: SignedUp
   beforeAll(async () => {
     stores = await startFaultStores({ retentionSeconds: (3 * DAY_MS) / 1000, shardSeconds: HOUR_MS / 1000 })
     stint = createStintProcess({ ...stores.settings, SIGNUP: 'open', SERIES_MAX: '0' })
     await stint.start()
-    operator = await stint.signUp('operator@example.com')
+    operator = await signUpAt(stint.url, OPERATOR)
   }, TIMEOUT_MS)
   afterAll(async () => {
     await stint?.close()
@@ -63,6 +65,17 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   const emptyShard = (hour: Date) => {
     const range = { start: hour.toISOString(), stop: new Date(hour.getTime() + HOUR_MS).toISOString() }
     return stores.influxApi('POST', '/api/v2/delete?org=faults&bucket=faults', JSON.stringify(range))
+  }
+
+  const bySession = {
+    get: (path: string) => fetch(stint.url + path, { headers: { cookie: operator.cookie } }),
+  }
+  /** `stint dead …` of somebody who has signed in: no key has the powers of the operator. */
+  async function runAsOperator(...more: string[]) {
+    const person = createPerson(stint.url)
+    const login = await person.run(`account login --email ${OPERATOR} --password-stdin`, { stdin: PASSWORD })
+    expect(login.exitCode).toBe(0)
+    return (...words: string[]) => person.run(['dead', ...words, ...more])
   }
 
   const readTimings = (caller: Caller) => readAll<Timing>(caller, `/api/timings?${WIDE}`, 'timings')
@@ -123,16 +136,15 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
       const caller = await stint.signUp('other@example.com')
       await spool(caller, 4, (i) => i < 2, ['["of a later version",1]'])
       await untilShipped(stint.url, WITHIN_MS)
-      const ask = (path: string, method = 'GET', by = operator) =>
-        fetch(stint.url + path, { method, headers: { 'x-stint-api-key': by.secret } })
+      const ask = (path: string, method = 'GET') =>
+        fetch(stint.url + path, { method, headers: { cookie: operator.cookie } })
       const list = async () => {
-        const letters = await readAll<Dead & { account: string }>(operator, '/api/dead?all=true', 'dead')
+        const letters = await readAll<Dead & { account: string }>(bySession, '/api/dead?all=true', 'dead')
         return letters.filter(({ account }) => account === caller.account || account === '')
       }
-      const run = (...words: string[]) =>
-        createPerson(stint.url).run(['dead', ...words, '--all-accounts'], { env: { STINT_API_KEY: operator.secret } })
+      const run = await runAsOperator('--all-accounts')
 
-      expect((await ask('/api/dead?all=true', 'GET', caller)).status).toBe(403)
+      expect((await caller.get('/api/dead?all=true')).status).toBe(403)
       const letters = await list()
       expect(letters.map(({ account, reason }) => (account === '' ? reason : account)).sort()).toEqual(
         [caller.account, caller.account, 'unreadable record'].sort(),
@@ -188,7 +200,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
           .map(({ value }) => value)
           .sort((a, b) => a - b)
       const health = async () =>
-        (await (await operator.get('/api/health')).json()) as {
+        (await (await bySession.get('/api/health')).json()) as {
           destinations: { points: { state: string; reason?: string } }
         }
       const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
@@ -233,8 +245,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     'what is held back is buried by the operator from the command line, and arrives once when it is replayed after the repair',
     async () => {
       const caller = await stint.signUp('buried@example.com')
-      const run = (...words: string[]) =>
-        createPerson(stint.url).run(['dead', ...words], { env: { STINT_API_KEY: operator.secret } })
+      const run = await runAsOperator()
       const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 12 * HOUR_MS)
       const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
       await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)

@@ -403,7 +403,7 @@ export async function readStored(caller: Caller, from = '-3h'): Promise<Stored> 
 }
 
 /** Every row behind the cursors of a path that has its parameters already. */
-export async function readAll<Row>(caller: Caller, path: string, member: string): Promise<Row[]> {
+export async function readAll<Row>(caller: Pick<Caller, 'get'>, path: string, member: string): Promise<Row[]> {
   const all: Row[] = []
   for (let cursor = ''; ; ) {
     const response = await caller.get(

@@ -52,14 +52,17 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
 
   function search(): void {
     const text = input.value.trim()
-    const words = text.toLocaleLowerCase().split(/\s+/)
+    const typed = text.toLocaleLowerCase()
+    const words = typed.split(/\s+/)
     const isIn = (name: string) => words.every((word) => name.toLocaleLowerCase().includes(word))
+    const hasTyped = (name: string) => name.toLocaleLowerCase().includes(typed) // before names with the same words apart
     found = [
       ...pages
         .filter(([, label]) => isIn(label))
         .map(([page, label]) => ({ label, kind: 'Page', href: formatRoute(page) })),
       ...names
         .filter(isIn)
+        .toSorted((a, b) => Number(hasTyped(b)) - Number(hasTyped(a)))
         .map((process) => ({ label: process, kind: 'Process', href: formatRoute('runs', { process, from: '-24h' }) })),
       ...(UID.test(text)
         ? [{ label: text, kind: 'Runs with uid', href: formatRoute('runs', { uid: text, from: '-7d' }) }]
