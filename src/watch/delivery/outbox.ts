@@ -1,7 +1,8 @@
 // Delivers notifications from the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
 // * One delivery per channel at a time; a slow receiver does not delay other channels: the channels take turns.
 // * The notifications of one alert reach a channel in order: "firing" is never the last one after "resolved".
-// * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is deleted.
+// * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is deleted,
+//   disabled or to be confirmed again.
 // * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
 import type { Logger } from '../../log.ts'
 import { KINDS } from '../channels/kinds.ts'

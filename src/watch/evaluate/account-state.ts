@@ -1,4 +1,5 @@
 // The state that evaluations of one account keep, and how often it is evaluated.
+import type { WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
 import type { AccountHistory } from './account-history.ts'
 import type { UnjudgedCheck } from './evaluate-account.ts'
@@ -24,6 +25,8 @@ export interface AccountState {
   rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
   /** Undefined: to be read from the database. */
   watches: readonly StoredWatch[] | undefined
+  /** Counts changes of the watches: what was read during one is outdated. */
+  changes: number
   /** Monotonic. */
   dueUs: number
   sweepUs: number
@@ -49,6 +52,7 @@ export function createAccountState(history: AccountHistory, judgedUs: number | u
     quiet: new WeakMap(),
     rules: new Map(),
     watches: undefined,
+    changes: 0,
     dueUs: Number.NEGATIVE_INFINITY,
     sweepUs: Number.NEGATIVE_INFINITY,
     sweepEveryUs: SWEEP_EVERY_US,
@@ -70,7 +74,7 @@ export const intervalOf = (watches: readonly ReadyWatch[]): number =>
 const metricSpanUs = ({ metric }: WatchRules): number => (metric === undefined ? 0 : metric.windowUs + metric.forUs)
 
 /** Keeps the rules of these watches and drops all others. */
-export function rulesOf(state: AccountState, watches: readonly StoredWatch[]): AccountState['rules'] {
+function rulesOf(state: AccountState, watches: readonly StoredWatch[]): AccountState['rules'] {
   state.rules = new Map(
     watches.map(({ id, spec }) => {
       const text = JSON.stringify(spec)
@@ -79,6 +83,25 @@ export function rulesOf(state: AccountState, watches: readonly StoredWatch[]): A
     }),
   )
   return state.rules
+}
+
+/** The watches as they were when they were read; they stay in the state unless they were changed meanwhile. */
+export async function readWatches(
+  store: Pick<WatchStore, 'watches' | 'recentAlerts'>,
+  account: string,
+  state: AccountState,
+  resolvedSinceUs: number,
+): Promise<ReadyWatch[]> {
+  const { changes } = state
+  const watches = state.watches ?? (await store.watches(account))
+  if (state.changes === changes) state.watches = watches
+  state.rules = rulesOf(state, watches)
+  const alerts = Map.groupBy(await store.recentAlerts(account, resolvedSinceUs), ({ watch }) => watch)
+  return watches.map((watch) => ({
+    watch,
+    rules: state.rules.get(watch.id)!.rules,
+    alerts: alerts.get(watch.id) ?? [],
+  }))
 }
 
 /** Allowance for the tick of the evaluation. */

@@ -5,13 +5,20 @@ import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 import { createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
-import { type AccountState, createAccountState, intervalOf, nextDueUs, planSweep, rulesOf } from './account-state.ts'
+import {
+  type AccountState,
+  createAccountState,
+  intervalOf,
+  nextDueUs,
+  planSweep,
+  readWatches,
+} from './account-state.ts'
 import { evaluateAccount, type UnjudgedCheck } from './evaluate-account.ts'
 import { createHintBook, type EventHint } from './hint-book.ts'
 import { createLateEvents } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
 import { createMetricJudge } from './metric-judge.ts'
-import type { Moment, ReadyWatch } from './moment.ts'
+import type { Moment } from './moment.ts'
 import { createProgress } from './progress.ts'
 import type { WatchSource } from './watch-source.ts'
 
@@ -129,23 +136,13 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     }
   }
 
-  async function readWatches(account: string, state: AccountState): Promise<ReadyWatch[]> {
-    state.watches ??= await store.watches(account)
-    state.rules = rulesOf(state, state.watches)
-    const alerts = Map.groupBy(await store.recentAlerts(account, nowUs() - RESOLVED_SEEN_US), ({ watch }) => watch)
-    return state.watches.map((watch) => ({
-      watch,
-      rules: state.rules.get(watch.id)!.rules,
-      alerts: alerts.get(watch.id) ?? [],
-    }))
-  }
-
   /** Evaluates one account and decides when it is due again. Nothing fires by hints alone: everything is read before. */
   async function evaluate(account: string, state: AccountState): Promise<void> {
     const began = monotonicUs()
     state.evaluatedUs = began
-    const watches = await readWatches(account, state)
+    const watches = await readWatches(store, account, state, nowUs() - RESOLVED_SEEN_US)
     if (watches.length === 0) {
+      if (state.watches === undefined) return // the first one was just added
       for (const map of [accounts, late]) map.delete(account)
       for (const book of [hints, progress]) book.forget(account)
       return
@@ -197,8 +194,10 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     if (mono - listedUs < LIST_EVERY_US) return
     await progress.load()
     const listed = Map.groupBy(await store.watches(), ({ account }) => account)
-    for (const [account, watches] of listed) stateOf(account).watches = watches
-    for (const map of [accounts, late]) for (const account of map.keys()) if (!listed.has(account)) map.delete(account)
+    const isChanged = (account: string) => accounts.has(account) && accounts.get(account)!.watches === undefined
+    for (const [account, watches] of listed) if (!isChanged(account)) stateOf(account).watches = watches
+    const gone = [...accounts.keys(), ...late.keys()].filter((it) => !listed.has(it) && !isChanged(it))
+    for (const map of [accounts, late]) for (const account of gone) map.delete(account)
     listedUs = mono
   }
 
@@ -278,6 +277,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       if (!progress.isLoaded()) return // the first round reads all
       const state = stateOf(account)
       state.watches = undefined
+      state.changes++
       state.dueUs = Number.NEGATIVE_INFINITY
     },
     unknown,

@@ -78,7 +78,11 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         )
         return true
       }),
-    putChannel: (channel) => write(() => asVoid(updateChannel(channel))),
+    putChannel: (channel) =>
+      write(function* () {
+        yield* updateChannel(channel)
+        if (channel.state !== 'ok') yield* run('DELETE FROM outbox WHERE channel = $1', channel.id)
+      }),
     removeChannel: (account, id) =>
       write(function* () {
         if ((yield* run('DELETE FROM channel WHERE account = $1 AND id = $2', account, id)) === 0) return false

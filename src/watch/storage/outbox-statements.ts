@@ -47,11 +47,13 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
         const ready: Notification[] = []
         for (const row of rows) {
           const untilUs = waitUntilUs(channel, row.body, maintenances, row.createdUs, nowUs)
-          if (untilUs > nowUs) yield* run('UPDATE outbox SET next_us = $1 WHERE seq = $2', untilUs, row.seq)
-          else {
+          // since it was read its alert may have ended, or been acknowledged
+          const isHeld = `seq = $2 AND held = ${HELD}`
+          if (untilUs > nowUs) yield* run(`UPDATE outbox SET next_us = $1 WHERE ${isHeld}`, untilUs, row.seq)
+          else if (
+            (yield* run(`UPDATE outbox SET held = ${FREE}, created_us = $1 WHERE ${isHeld}`, nowUs, row.seq)) > 0
+          )
             ready.push({ ...row, isHeld: false, createdUs: nowUs }) // the time until it is given up begins now
-            yield* run(`UPDATE outbox SET held = ${FREE}, created_us = $1 WHERE seq = $2`, nowUs, row.seq)
-          }
         }
         return ready
       }),

@@ -143,6 +143,7 @@ export interface WatchStore {
   channels(account: string): Promise<Channel[]>
   channel(id: string): Promise<Channel | undefined>
   addChannel(channel: Channel, max: number): Promise<boolean>
+  /** What waits for it is dropped unless its state is `ok`. */
   putChannel(channel: Channel): Promise<void>
   /** Removes it from the watches that use it, too. */
   removeChannel(account: string, id: string): Promise<boolean>

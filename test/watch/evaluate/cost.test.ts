@@ -82,3 +82,66 @@ test('an account without a new event or a due time is swept now and then and not
   expect(late.questions).toBeLessThanOrEqual(2 * ACCOUNTS * 8)
   await store.close()
 })
+
+test('a watch that is added while watches are being read is evaluated in the next round', async () => {
+  let now = Date.UTC(2026, 10, 21) * 1000
+  const store = openStore(inMemoryDir())
+  const asked: string[] = []
+  const source: WatchSource = {
+    async findMarks({ account }) {
+      asked.push(account)
+      return []
+    },
+    findNewestStarts: async () => [],
+    findExceptions: async () => [],
+    aggregateMetrics: async () => [],
+  }
+  const add = async (account: string, id: string) => {
+    const spec = { process: id, late: { every: '1h', grace: '5m' } }
+    await store.addWatch(watchOf(id, spec, { account, sinceUs: now, createdUs: now }), 9)
+    evaluator.hurry(account)
+  }
+  /** The answer of the database is on its way while another watch is added. */
+  let meanwhile: (() => Promise<void>) | undefined
+  const slow = {
+    ...store,
+    async watches(account?: string) {
+      const read = await store.watches(account)
+      const work = meanwhile
+      meanwhile = undefined
+      await work?.()
+      return read
+    },
+  }
+  const evaluator = createEvaluator({
+    ...{ store: slow, source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
+    nowUs: () => now,
+    monotonicUs: () => now,
+    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
+    publicUrl: () => '',
+  })
+  const evaluated = async () => {
+    asked.length = 0
+    for (let i = 0; i < 4; i++) {
+      now += S / 2
+      await evaluator.step()
+    }
+    return [...new Set(asked)].sort()
+  }
+  await add('acc_a', 'wat_1')
+  meanwhile = () => add('acc_b', 'wat_2')
+  expect(await evaluated()).toEqual(['acc_a', 'acc_b']) // the list of all accounts was being read
+
+  const reads: string[] = []
+  const { watches } = slow
+  slow.watches = async (account) => {
+    const found = await watches(account)
+    reads.push(found.map(({ id }) => id).join())
+    return found
+  }
+  meanwhile = () => add('acc_a', 'wat_4')
+  await add('acc_a', 'wat_3')
+  await evaluated()
+  expect(reads).toEqual(['wat_1,wat_3', 'wat_1,wat_3,wat_4'])
+  await store.close()
+})

@@ -106,6 +106,29 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect(await due(NOW + 16 * MINUTE)).toEqual(['msg_fires', 'msg_ends'])
   })
 
+  test('what ended or was acknowledged between two looks at the outbox is not sent', async () => {
+    const to = await channel({ delay: '15m' })
+    await fire()
+    const acknowledged = await store.due(NOW + 15 * MINUTE, 9)
+    await store.acknowledge(ACCOUNT, 'ale_1', { by: 'me', atUs: NOW }, NOW + 15 * MINUTE)
+    expect(await store.release(to, acknowledged, NOW + 15 * MINUTE)).toEqual([])
+    await store.acknowledge(ACCOUNT, 'ale_1', null, NOW + 15 * MINUTE)
+    const ended = await store.due(NOW + 15 * MINUTE, 9)
+    expect(ended).toHaveLength(1)
+    await end(NOW + 15 * MINUTE)
+    expect(await store.release(to, ended, NOW + 15 * MINUTE)).toEqual([])
+    expect(await due(EVER)).toEqual([])
+  })
+
+  test.each(['disabled', 'pending'] as const)('a channel that becomes %s loses what waits for it', async (state) => {
+    const to = await channel({ delay: '15m' })
+    await fire()
+    await store.putChannel({ ...to, name: 'renamed' })
+    expect(await due(EVER)).toEqual(['msg_fires'])
+    await store.putChannel({ ...to, state })
+    expect(await due(EVER)).toEqual([])
+  })
+
   test('a delayed channel is not notified of what ended before', async () => {
     await channel({ delay: '15m' })
     await fire()
