@@ -121,6 +121,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   }
 
   function momentOf({ judgedUs }: AccountState): Moment {
+    liveness.notice()
     const now = nowUs()
     const { points, exceptions } = options.oldestUnstoredUs()
     const known = (oldest: number | undefined) => Math.min(now - IN_FLIGHT_US, (oldest ?? now) - 1)
@@ -164,8 +165,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       state.sweepUs = began
       return evaluate(account, state)
     }
-    if (changes.length > 0) await store.commit(changes, new Map(), nowUs())
-    if (changes.length > 0) options.onChanged?.()
+    if (changes.length > 0) await store.commit(changes, new Map(), nowUs()).then(() => options.onChanged?.())
     state.unjudged = unjudged
     state.fault = faults[0] ?? (isWaiting ? new Error('events of before are not stored yet') : undefined)
     state.isGood = faults.length === 0
