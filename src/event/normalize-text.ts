@@ -69,6 +69,10 @@ const DEPLOYED =
 const HOME = /(?<![\w/:.])\/(?:home|Users)\/[^\s/"'`:,)]{1,64}(?=\/)/g
 /** The directory of a Windows path; names in it may have spaces. */
 const WINDOWS = /(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/g
+/** The directory of a Perl script: `at /srv/load line 12.` */
+const PERL = / at \S{0,300}\/(?=[^\s/]{1,100} line \d)/g
+/** A host by its name; a port makes it one. */
+const HOST = /\b(connect(?:ing|ion)?(?: to)? |(?:read|reading) from |dial tcp )[a-z][\w.-]{0,100}:\d{1,5}(?!\w)/gi
 /** Where Perl looked for a module. */
 const INCLUDED = /\(@INC[^:()]{0,30}: [^)\n]{0,2000}\)?/g
 const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
@@ -161,6 +165,8 @@ export function normalizeText(text: string): string {
   if (normal.includes('user') || normal.includes('User')) normal = normal.replace(USER, '$1$2<string>')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
   if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>').replace(DEPLOYED, '')
+  if (hasDigits && normal.includes(' line ')) normal = normal.replace(PERL, ' at ')
+  if (hasDigits && normal.includes(':')) normal = normal.replace(HOST, '$1<address>')
   if (hasDigits) normal = replaceNumbers(normal)
   if (normal.includes('>,')) normal = normal.replace(LIST, '$1')
   if (normal.includes('<number> ')) normal = normal.replace(SPACED_UNIT, '').replace(COUNTED, toSingular)

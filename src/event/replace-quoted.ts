@@ -14,7 +14,7 @@ const URL = /^https?:\/\//
 
 /** The end of the text before a quote, if a value follows. */
 const VALUE_AFTER =
-  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|hostname|resolve)) ?[:=]? ?\(?$|@$/i
+  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|hostname|resolve|unable to access|server (?:on|at|through socket))) ?[:=]? ?\(?$|@$/i
 /** The beginning of the text behind a quote, if a value came before. */
 const VALUE_BEFORE = /^ (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match)\b/
 const LOOK_AROUND = 60
@@ -25,7 +25,7 @@ const DESCRIBES =
 /** `"key":`, `key=`, `key: ` and `key = ` before a quote; the first two are JSON and logfmt. */
 const KEY = /(?:(["'])([\w.-]{1,40})\1: ?|\b([\w.-]{1,40})=|\b([\w-]{1,40})(?:: ?| = ))$/
 /** An exception or its code before the text that it was raised with. */
-const RAISED = /(?:[a-z](?:Error|Exception|Warning|Disconnected)\(|\bwith message |[\ue030-\ue039], ?)$/
+const RAISED = /(?:(?:Error|Exception|Warning|Disconnected)\(|\bwith message |[\ue030-\ue039], ?)$/
 /** Between quotes: words that only a sentence about a fault has. */
 const FAULT =
   /\b(?:error|fail(?:ed|ure|s)?|cannot|can't|could ?n[o']t|unable|denied|refused|reset|aborted|closed|lost|not|no such|invalid|missing|expired|mismatch(?:ed)?|exceeded|timed out|timeout|deadlock|too (?:many|long|large)|doesn't|unknown|unreachable|unsupported|unexpected|already|forbidden)\b/i

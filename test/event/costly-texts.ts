@@ -7,7 +7,7 @@ const LISTED =
   'File "|  File "a", line 1, in b\n|Traceback (most recent call last)\n|goroutine 1 [|a()\n\t/a.go:1\n|#0 |#0 a(1): b(\n|#0 0x1 in a(|' +
   "a:1:in 'b|from |thread 'a|panicked at |stack backtrace:\n|   0: a\n|0 a + 1 in b at |caused by |Caused by: |---> |Error: |a::a|A.A|$1|__1|" +
   'a@b/|a@/:1:1\n|2026-11-20T|12:34:56|Mon, |Nov 20 |10.0.0.|ab:|https://a?|Uncaught |Unhandled exception. |<number>, |,"|":|"a" |\'a\' |' +
-  "x='a' |for user a |user a |user=|a:\\a |a:\\a a a a\\|/home/a/|a?a=|://a/1|(@INC |dup key: {|\"a b not '|Error(1, '|Error: (1, 'a |" +
+  "x='a' |for user a |connect a:1|connecting to a| at a/| at //a line |user a |user=|a:\\a |a:\\a a a a\\|/home/a/|a?a=|://a/1|(@INC |dup key: {|\"a b not '|Error(1, '|Error: (1, 'a |" +
   "(1234)\n|mysql: (1234)\n|MySQL server on 'a' (1|'\\\\'|with message '|with url: |Got error: |(node:1) |what(): |" +
   "x='a' |status 1 |error |(code |=(|Unexpected token |in JSON|/tmp/|SQLSTATE[|<number> as |fatal error: |.php in /a:1| (A"
 /** Whole lines that were slow once. */

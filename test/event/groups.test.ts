@@ -76,6 +76,13 @@ describe('every text is a group of its own:', () => {
       ],
     ],
     [
+      'reasons of Rust errors',
+      ['expected value', 'EOF while parsing a value'].map(
+        (why) =>
+          `thread 'main' panicked at src/a.rs:1:2:\ncalled \`Result::unwrap()\` on an \`Err\` value: Error("${why}")`,
+      ),
+    ],
+    [
       'messages of PHP exceptions',
       [
         "PHP Fatal error:  Uncaught exception 'Exception' with message 'No rows in the result' in /srv/a.php:12",
@@ -149,6 +156,28 @@ const ALIKE: readonly (readonly [string, readonly string[]])[] = [
     ),
   ],
   ['names of users', ['ada', 'bob', 'eve-2'].map((name) => `password authentication failed for user ${name} at login`)],
+  [
+    'a host by name or address',
+    ['localhost:6379', '10.0.0.7:6380', 'cache-1.a.example:6379'].map(
+      (at) => `redis.exceptions.ConnectionError: Error 111 connecting to ${at}. Connection refused.`,
+    ),
+  ],
+  [
+    'a server of MySQL by name or address',
+    ['db', '127.0.0.1', 'db-1.a.example'].map((at) =>
+      failed(`mysqldump: Got error: 2003: Can't connect to MySQL server on '${at}' (111) when trying to connect`),
+    ),
+  ],
+  [
+    'a repository of git',
+    ['https://git.example/a/b.git/', 'https://git.example/shop/', 'https://git.example/c/d-1.git/'].map((at) =>
+      failed(`fatal: unable to access '${at}': Could not resolve host: git.example`),
+    ),
+  ],
+  [
+    'a Perl script without an extension',
+    ['/usr/sbin/', './', '', '/opt/x/bin/'].map((at) => failed(`no such row at ${at}load line 12.`)),
+  ],
   ['a user that does not exist', ['ada', 'bob.x'].map((name) => `user ${name} does not exist`)],
   ['a user and a host of MySQL', ["'ada'@'web'", "'root'@'10.0.0.1'"].map((at) => `Access denied for user ${at}`)],
   [

@@ -242,7 +242,7 @@ export const FAULTS: readonly FaultCase[] = [
     normal: text(
       'java.lang.IllegalStateException: job <number> failed',
       '  at com.example.jobs.Runner.run (Runner.java)',
-      'caused by java.sql.SQLException: Connection to db-<number>.example.com:<number> refused',
+      'caused by java.sql.SQLException: Connection to <address> refused',
       '  at org.postgresql.Driver.connect (Driver.java)',
     ),
   },
