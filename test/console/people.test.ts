@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
-import { LIGHT, PASSWORD, visit } from './console-visit.ts'
+import { findBarriers, LIGHT, PASSWORD, visit } from './console-visit.ts'
 
 describe.skipIf(missing('chromium') !== undefined)('people in the console', () => {
   let stint: StintProcess
@@ -48,15 +48,17 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       ['keys', 'Keys'],
       ['watches', 'Watches'],
       ['account', 'Account'],
+      ['welcome', 'Welcome to Stint'],
     ] as const) {
       await bob.go(view)
       await bob.page.getByRole('heading', { name: heading, level: 1 }).waitFor()
       await bob.page.waitForLoadState('networkidle')
       const changing = bob.page.getByRole('button', {
-        name: /^(Create|Invite|Revoke|Rotate|Delete|Rename|Change role)/,
+        name: /^(Create(?! one-time code)|Invite|Revoke|Rotate|Delete|Rename|Change role|Send)/,
       })
       expect([view, await changing.allTextContents()]).toEqual([view, []])
     }
+    await bob.page.getByText('Ask a member or an owner of ada@example.com for a key.').waitFor()
     expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
 
     await owner.go('audit')
@@ -65,6 +67,24 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await owner.page.getByRole('cell', { name: 'Member invited' }).waitFor()
     await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor({ state: 'detached' })
     await Promise.all([owner.close(), bob.close()])
+  })
+
+  test('a one-time code from the account page signs in elsewhere, once', async () => {
+    const eve = await signUp('eve@example.com')
+    const { page, go, complaints, close } = await visit(stint.url, LIGHT, eve.token)
+    await go('account')
+    await page.getByRole('button', { name: 'Create one-time code' }).click()
+    const code = (await page.getByLabel('One-time code', { exact: true }).textContent())!
+    await page.getByText('stint account login --code').first().waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    const { json } = await post('/api/session/by-code', { code })
+    expect(json.person.email).toBe('eve@example.com')
+    expect((await post('/api/session/by-code', { code })).json.code).toBe('credentials_invalid')
+    await page.reload()
+    await page.getByRole('button', { name: 'Create one-time code' }).waitFor()
+    expect(await page.content()).not.toContain(code)
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('two tabs: what one shows is not changed after the other switched the account', async () => {

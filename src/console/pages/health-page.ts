@@ -57,7 +57,7 @@ export function openHealthPage(app: App): Page {
         isExtra: true,
         cell: ({ buried_at }) => momentElement(buried_at, nowMs()),
       },
-      { label: 'Actions', isSilent: true, cell: actions },
+      { label: 'Actions', isSilent: true, cell: (letter) => app.may('member') && actions(letter) },
     ],
   })
 

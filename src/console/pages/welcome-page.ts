@@ -1,4 +1,5 @@
-// The Welcome page: the key (shown only once), snippets to paste, the first event when it arrives, and the first alert.
+// The Welcome page: the key (shown only once), snippets to paste, the first event when it arrives, and the first alert. Viewers see the snippets and
+// what arrives.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { IssuedKey, KeyAnswer } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
@@ -42,6 +43,7 @@ export function openWelcomePage(app: App): Page {
     fail() {}, // retried
   })
 
+  const mayChange = app.may('member')
   let secret = app.firstKey?.secret
   const tabs = h('div', requests(app, secret))
   const key = keyCard(app, (made) => {
@@ -53,19 +55,24 @@ export function openWelcomePage(app: App): Page {
   return {
     element: h(
       'div.page.page-narrow',
-      pageHeader('Welcome to Stint', 'From the first event to the first alert in five steps.'),
+      pageHeader(
+        'Welcome to Stint',
+        mayChange
+          ? 'From the first event to the first alert in five steps.'
+          : 'How events are sent, and how they arrive.',
+      ),
       h(
         'ol.steps',
-        step('Keep your key', key),
+        mayChange ? step('Keep your key', key) : step('Get a key', askForKey(app)),
         step('Send something', tabs),
         step('See it arrive', arrived, arrivals),
-        step('Be notified', ...test.notify),
-        step('See a failure arrive', ...test.failure),
+        mayChange && step('Be notified', ...test.notify),
+        mayChange && step('See a failure arrive', ...test.failure),
       ),
     ),
     show() {
       poll.now()
-      test.start()
+      if (mayChange) test.start()
     },
     close() {
       poll.stop()
@@ -75,6 +82,8 @@ export function openWelcomePage(app: App): Page {
 }
 
 const step = (title: string, ...content: readonly HTMLElement[]) => h('li.step.card', h('h2', title), ...content)
+
+const askForKey = ({ account }: App) => note(`Ask a member or an owner of ${account.name} for a key.`)
 
 /** Without a key to show, another one can be created: a reload may have come before the key was copied. */
 function keyCard({ api, firstKey }: App, created: (key: IssuedKey) => void): HTMLElement {
