@@ -31,7 +31,7 @@ export const LIST_AUDIT = defineRoute('GET /api/audit', {
     from: Type.String({ description: 'Start of the range, inclusive; 365 days ago by default. As in questions.' }),
     to: Type.String({ description: 'End of the range, exclusive; now by default. As in questions.' }),
     action: choice(AUDIT_ACTIONS, { description: 'Only this action.' }),
-    actor: Type.String({ description: 'Only what the person with this e-mail address did.' }),
+    actor: Type.String({ format: 'email', description: 'Only what the person with this e-mail address did.' }),
   },
   answers: {
     200: json('A page of entries', AuditPage, {

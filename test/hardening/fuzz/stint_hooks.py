@@ -60,7 +60,7 @@ def is_positive(case):
 
 def relate(case):
     """Valid data also has to keep what no schema can say: `at` is near, `from` is before `to` and not too far, metrics have good names, passwords
-    are not common, lines are events, a cursor was given by Stint, a time zone exists and has buckets."""
+    are neither common nor one character repeated, lines are events, a cursor was given by Stint, a time zone exists and has buckets."""
     if case.media_type == "application/x-ndjson" and isinstance(case.body, str):
         case.body = '{"kind":"start","process":"nightly import"}\n{"kind":"end","process":"nightly import"}\n'
     for event in case.body if isinstance(case.body, list) else [case.body]:
@@ -71,8 +71,8 @@ def relate(case):
         if "current_password" in event:
             event["current_password"] = PASSWORD
         for name in ("password", "new_password"):
-            if isinstance(event.get(name), str) and len(event[name]) <= 100:
-                event[name] = "uncommon " + event[name]
+            if isinstance(event.get(name), str):
+                event[name] = "uncommon " + (event[name] if len(event[name]) <= 100 else event[name][9:])
         if isinstance(event.get("items"), dict):
             event["items"] = named(event["items"])
         elif isinstance(event.get("items"), list):
@@ -84,6 +84,8 @@ def relate(case):
             query["from"] = "-90m"
         if "to" in query:
             query["to"] = "-1m"
+        if "actor" in query:
+            query["actor"] = "ada@example.com"
         if "tz" in query:
             query["tz"] = "Europe/Berlin"
             query["every"] = "5m"
