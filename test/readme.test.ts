@@ -2,8 +2,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { Glob } from 'bun'
 import { readConfig } from '../src/config.ts'
 import { problemTable } from '../src/problem.ts'
+import type { Route } from '../src/wire/route.ts'
 import { missing } from './support/needs.ts'
 import { createStintProcess } from './support/process.ts'
 import { READMES, ROOT, readRepo, sectionUnder, tableUnder } from './support/readme.ts'
@@ -29,6 +31,19 @@ test('the reading path of src/README.md names files that exist, at most 3,000 li
   expect(named.length).toBeGreaterThan(20)
   const lines = named.map(([, path]) => readRepo(`src/${path}`).split('\n').length)
   expect(lines.reduce((a, b) => a + b)).toBeLessThanOrEqual(3000)
+})
+
+test('src/http/README.md names every path of /api and /auth, and no other', async () => {
+  const isRoute = (it: unknown): it is Route => typeof it === 'object' && it !== null && 'path' in it && 'access' in it
+  const files = [...new Glob('src/wire/*.ts').scanSync(ROOT)]
+  const modules: object[] = await Promise.all(files.map((path) => import(join(ROOT, path))))
+  const routes = modules
+    .flatMap((it) => Object.values(it).filter(isRoute))
+    .filter(({ path }) => /^\/(api|auth)\//.test(path))
+  const documented = [...readRepo('src/http/README.md').matchAll(/\/(?:api|auth)\/[\w:/-]+/g)].map(([path]) => path)
+  const paths = new Set(routes.map(({ path }) => path))
+  expect([...new Set(documented)].filter((path) => !paths.has(path))).toEqual([])
+  expect([...paths].filter((path) => !documented.includes(path))).toEqual([])
 })
 
 test('the table of errors in src/http/README.md is that of the code', () => {
