@@ -54,8 +54,8 @@ const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
 const withoutIds = (_: string, host: string, path = ''): string =>
   host.replace(CREDENTIALS, '') + (/\d/.test(path) ? path.replace(SEGMENT_ID, '<number>') : path)
 const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
-/** urllib3 */
-const REQUESTED = /\bwith url: \S{1,2000}/g
+/** urllib3 and npm */
+const NAMED_PATH = /\b(with url|can be found in): \S{1,2000}/g
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
@@ -65,7 +65,7 @@ const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
 const DUPLICATE = /(dup key: )\{[^}\n]{0,300}\}?/g
 /** The directory of a deployed source file varies. */
 const DEPLOYED =
-  /(?<![\w/:.])\/(?:[\w.@+~-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]sx?|rb|php|java|kt|go|rs|cs|c|cpp|swift|p[lm]|ps1|sh)\b)/g
+  /(?<![\w/:.])\/(?:[\w.@+~-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]sx?|rb|php|java|kt|go|rs|cs|c|cpp|swift|p[lm]|ps1|sh|json|lock)\b)/g
 const HOME = /(?<![\w/:.])\/(?:home|Users)\/[^\s/"'`:,)]{1,64}(?=\/)/g
 /** The directory of a Windows path; names in it may have spaces. */
 const WINDOWS = /(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/g
@@ -73,6 +73,8 @@ const WINDOWS = /(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<
 const PERL = / at \S{0,300}\/(?=[^\s/]{1,100} line \d)/g
 /** A host by its name; a port makes it one. */
 const HOST = /\b(connect(?:ing|ion)?(?: to)? |(?:read|reading) from |dial tcp )[a-z][\w.-]{0,100}:\d{1,5}(?!\w)/gi
+/** ssh, git and curl name it without a port. */
+const NAMED_HOST = /\b(to host |resolve host(?:name)?:? )(?!name\b)[\w.-]{1,100}/g
 /** Where Perl looked for a module. */
 const INCLUDED = /\(@INC[^:()]{0,30}: [^)\n]{0,2000}\)?/g
 const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
@@ -161,11 +163,12 @@ export function normalizeText(text: string): string {
   if (normal.includes('(')) normal = normal.replace(ROW, '$1(<string>)')
   if (normal.includes('://')) normal = normal.replace(URL, withoutIds)
   if (normal.includes('?')) normal = normal.replace(QUERY, '')
-  if (normal.includes('with url: ')) normal = normal.replace(REQUESTED, 'with url: <path>')
+  if (/url: |in: /.test(normal)) normal = normal.replace(NAMED_PATH, '$1: <path>')
   if (normal.includes('user') || normal.includes('User')) normal = normal.replace(USER, '$1$2<string>')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
   if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>').replace(DEPLOYED, '')
   if (hasDigits && normal.includes(' line ')) normal = normal.replace(PERL, ' at ')
+  if (normal.includes('host')) normal = normal.replace(NAMED_HOST, '$1<address>')
   if (hasDigits && normal.includes(':')) normal = normal.replace(HOST, '$1<address>')
   if (hasDigits) normal = replaceNumbers(normal)
   if (normal.includes('>,')) normal = normal.replace(LIST, '$1')

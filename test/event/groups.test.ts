@@ -76,6 +76,10 @@ describe('every text is a group of its own:', () => {
       ],
     ],
     [
+      'reasons above a last line that says nothing',
+      ['timed out', 'refused', 'rejected'].map((why) => failed(`ssh: connect to host a: ${why}`, 'lost connection')),
+    ],
+    [
       'reasons of Rust errors',
       ['expected value', 'EOF while parsing a value'].map(
         (why) =>
@@ -177,6 +181,19 @@ const ALIKE: readonly (readonly [string, readonly string[]])[] = [
   [
     'a Perl script without an extension',
     ['/usr/sbin/', './', '', '/opt/x/bin/'].map((at) => failed(`no such row at ${at}load line 12.`)),
+  ],
+  [
+    'a host of ssh',
+    ['da5', '10.0.0.7', 'a.example'].map((at) => failed(`ssh: connect to host ${at} port 22: refused`, 'lost it')),
+  ],
+  [
+    'a directory and a log of npm',
+    ['/home/ada', '/opt/x/src', '/Users/eve/shop'].map((at) =>
+      failed(
+        `npm ERR! Could not read: ENOENT: no such file or directory, open '${at}/package.json'`,
+        `npm ERR! A complete log of this run can be found in: ${at}/_logs/2026-11-20T17_22_02_645Z-debug-0.log`,
+      ),
+    ),
   ],
   ['a user that does not exist', ['ada', 'bob.x'].map((name) => `user ${name} does not exist`)],
   ['a user and a host of MySQL', ["'ada'@'web'", "'root'@'10.0.0.1'"].map((at) => `Access denied for user ${at}`)],
