@@ -23,6 +23,10 @@ const RULED_OUT: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bmend(?:s|ed)?\b/i, 'fix, repair'],
   [/\bwhat is wrong\b/i, 'the fault'],
   [/\bfor ever\b/i, 'forever'],
+  [/\bwhoever\b/i, 'name the subject: the caller, everyone who'],
+  [/\banybody[’']s\b/i, 'name the subject'],
+  [/\bstands? for\b/i, 'is, means, replaces'],
+  [/\bseen to\b/i, 'handled, reserved'],
   [/\bkeeps? (?:anybody|nobody) out\b/i, 'axe-core finds a barrier'],
 ]
 

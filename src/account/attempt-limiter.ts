@@ -46,7 +46,7 @@ export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: Atte
   }
 }
 
-// One stranger is an IPv4 address, or the 64-bit network of an IPv6 one, since whoever has one address there has 2⁶⁴.
+// One stranger is an IPv4 address, or the 64-bit network of an IPv6 one, since its holder has 2⁶⁴ addresses.
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const OTHER_MAX = 64
 
@@ -58,7 +58,7 @@ export function addressBlock(address: string): string {
   const [front = '', back] = address.replace(/%.*/, '').split('::')
   const groups = (part: string | undefined) => (part ? part.split(':') : [])
   const [head, tail] = [groups(front), groups(back)]
-  // An IPv4 tail (64:ff9b::192.0.2.1) stands for two groups; it lies behind the network in any case.
+  // An IPv4 tail (64:ff9b::192.0.2.1) is two groups; it lies behind the network in any case.
   const width = head.length + tail.length + (address.includes('.') ? 1 : 0)
   const all = back === undefined ? head : [...head, ...Array<string>(8 - width).fill('0'), ...tail]
   return `${all

@@ -1,6 +1,6 @@
 // argon2id in Workers of its own. Bun.password's asynchronous calls would run on the thread pool that also does the spool's writes and syncs:
 // on two cores, four of them at once raise the mean commit time from 0.3 to 400 ms. Each hash takes 19 MiB and 30 ms of a core, so few run at
-// once, a bounded number waits, and the rest is refused. Whoever asks gets turns round-robin, so that a flood from one address delays nobody else.
+// once, a bounded number waits, and the rest is refused. Callers get turns round-robin, so that a flood from one address delays nobody else.
 import { Problem } from '../problem.ts'
 import { normalizePassword } from './credentials.ts'
 

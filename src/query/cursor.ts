@@ -35,7 +35,7 @@ export function decodeCursor(text: string): Cursor | undefined {
   return fromNs < toNs ? { fromNs, toNs, nowNs, place, digest } : undefined
 }
 
-/** Stands for a question's parameters, whatever order they are in: two questions with the same digest are the same. */
+/** A digest of a question's parameters, whatever order they are in: two questions with the same digest are the same. */
 export function digestQuestion(kind: string, parameters: Iterable<readonly [name: string, text: string]>): string {
   const sorted = [...parameters].toSorted(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')

@@ -186,7 +186,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     const { oldestUs } = spool.stats()
     if (held.size === 0 && holdsBatches(2)) {
       ahead = loadBatch(spool, limits, batch.next)
-      ahead.catch(() => {}) // whoever takes it meets the fault
+      ahead.catch(() => {}) // the fault is thrown to the caller that takes it
     }
     return take(batch, oldestUs)
   }

@@ -64,7 +64,7 @@ const checksum = (buffer: Buffer, at: number, bytes: number): number =>
   Bun.hash.crc32(buffer.subarray(at + 8, at + bytes), bytes)
 
 /**
- * Writes record and time; `sealFrame` must follow. Answers the frame's bytes. The caller has seen to the room: 24 + 3 a
+ * Writes record and time; `sealFrame` must follow. Returns the frame's bytes. The caller has reserved the room: 24 + 3 a
  * UTF-16 unit.
  */
 export function putFrame({ buffer, view }: Bytes, at: number, record: string, us: number, turn: Turn): number {

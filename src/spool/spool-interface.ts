@@ -66,9 +66,9 @@ export interface Spool {
   /** Resolves when there is something to read or the signal aborts. */
   waitForRecords(signal: AbortSignal): Promise<void>
   stats(): SpoolStats
-  /** Stands for everything acknowledged so far. */
+  /** A mark behind everything acknowledged so far. */
   mark(): number
-  /** Has everything that a mark stands for been advanced over? */
+  /** Has everything before a mark been advanced over? */
   hasDelivered(mark: number): boolean
   /** Finishes the appends in hand; later ones are rejected. */
   close(): Promise<void>

@@ -144,7 +144,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     )
     const [holder] = answers.flatMap((found) => found ?? [])
     if (holder !== undefined) return holder
-    // One store after the other: whoever gives way in the first has taken nothing in the next.
+    // One store after the other: a node that gives way in the first has taken nothing in the next.
     for (const [i, one] of leases.entries()) {
       const other = answers[i] && (await take(one))
       if (other !== undefined) return other

@@ -39,7 +39,7 @@ export interface Selection extends Asker {
 /** The position of a row in an answer: newest first, rows of one time in an order that the store chooses. No two rows share a place. */
 export interface Place {
   readonly ns: bigint
-  /** Tells rows of one time apart. Only the store that gave it can read it; any other text stands for some place of that time. */
+  /** Tells rows of one time apart. Only the store that gave it can read it; any other text is read as some place of that time. */
   readonly tie: string
 }
 

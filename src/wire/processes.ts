@@ -9,7 +9,7 @@ export const PROCESS_KINDS = ['mark', 'metric', 'exception'] as const
 export const ProcessEntry = Type.Object({
   process: Type.String(),
   metas: Type.Array(orNull(Type.String()), {
-    description: 'Sorted, at most 100; null stands for events without a meta. With `by=meta` exactly one.',
+    description: 'Sorted, at most 100; null means events without a meta. With `by=meta` exactly one.',
   }),
   more_metas: Type.Boolean({ description: 'The process has more metas than these; `by=meta` lists all of them.' }),
   last_at: Time,

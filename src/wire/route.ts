@@ -18,7 +18,7 @@ import { ACCESS, type Access, type AccessRule } from './roles.ts'
 /** An answer other than a problem. */
 export interface Answer {
   readonly description: string
-  /** Absent: no content. A string stands for plain text, with this example. */
+  /** Absent: no content. A string means plain text, with this example. */
   readonly body?: { readonly schema: TSchema; readonly example: unknown } | string
 }
 

@@ -1,5 +1,5 @@
 // `bun run bench cores [--seconds N] [--rounds N]`: `/v1/start` at one process, which may use every core, and at two processes with a NODE_ID and a
-// DATA_DIR each, by turns; the stores are away. 64 connections in all. Two ports stand for one that both share: the kernel would spread the
+// DATA_DIR each, by turns; the stores are away. 64 connections in all. Two ports replace one that both share: the kernel would spread the
 // connections in the same way. The load needs a core, too, so on two cores the processes have one and a half of them.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 // What every source of points must answer, whatever stands behind it: marks and metrics go in through the store's own
 // sink, questions come out through its source, and the answers must be equal to the last digit. That pairing follows its
-// rule over any history is proved by pairing.ts; here each sentence stands for itself.
+// rule over any history is proved by pairing.ts; here each test proves one sentence.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Mark, MarkName, Metrics } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'

@@ -256,7 +256,7 @@ async function killInRotation(trial: Trial): Promise<void> {
 
 const CALLS = ['rename', 'renameat2', 'fsync', 'fdatasync', 'pwrite64', 'unlink'] as const
 
-/** The process is cut off at the n-th such call from now on, whoever makes it: an insert of the embedded engine, a merge, the spool. */
+/** The process is cut off at the n-th such call from now on, whatever makes it: an insert of the embedded engine, a merge, the spool. */
 async function killAtCall({ rig, chance }: Trial): Promise<void> {
   const { stint, counts } = rig
   const call = CALLS[between(chance, 0, CALLS.length)]!

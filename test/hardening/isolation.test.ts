@@ -127,7 +127,7 @@ test.skipIf(engineMissing !== undefined)('two accounts with the same names see o
     const figures = await (await fetch(`${stint.url}/metrics`)).text()
     expect(figures).not.toMatch(/^stint_delivered_total\{.*\} [1-9]/m)
 
-    // The figures are totals: no account, key, address or name of anybody's.
+    // The figures are totals: no account, key, address or name.
     expect(figures).toContain('stint_events_accepted_total')
     const secrets = [ada.secret.slice(0, 12), eve.secret.slice(0, 12)]
     for (const text of [...EMAILS, ...secrets, 'same name', 'both', 'adas', 'eves']) expect(figures).not.toContain(text)

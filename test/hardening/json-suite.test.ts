@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-/** The package holds strings: where a file was no UTF-8 they have U+FFFD. A byte that no UTF-8 has stands for it here. */
+/** The package holds strings: where a file was no UTF-8 they have U+FFFD. A byte that no UTF-8 has replaces it here. */
 function toBytes(text: string): Uint8Array {
   const parts = text.split('\ufffd').map((part) => Buffer.from(part, 'utf8'))
   return Buffer.concat(parts.flatMap((part, i) => (i === 0 ? [part] : [Buffer.from([0xff]), part])))

@@ -209,7 +209,7 @@ test('refuses a damaged file with instructions and never replaces it with an emp
   }
 })
 
-test('the files are private, whatever the mode of the directory and whoever created them', () => {
+test('the files are private, whatever the mode of the directory and the process that created them', () => {
   const mask = process.umask(0o000)
   try {
     const path = freshPath()

@@ -29,7 +29,7 @@ export async function startShard(shards = 1, database = freshDatabase()): Promis
 }
 
 export interface ShardsFront {
-  /** Of what stands for the cluster. */
+  /** Of the substitute for the cluster. */
   readonly address: ServerAddress
   /** The shard of each, by ClickHouse's own hash. */
   shardsOf(rows: readonly (readonly [account: string, process: string])[]): Promise<number[]>

@@ -49,7 +49,7 @@ GROUP BY account, process, meta HAVING failed_runs > 0
 ORDER BY failed_runs DESC LIMIT ${ALERT_SERIES}`),
 })
 
-// In InfluxDB no question pivots, which is the most expensive step of a panel: the stamp stands for a mark's time, which lies less
+// In InfluxDB no question pivots, which is the most expensive step of a panel: the stamp replaces a mark's time, which lies less
 // than a second before it.
 const ENDS = flux`r._measurement == "mark" and r._field == "at" and r.mark != "start"`
 

@@ -51,7 +51,7 @@ export const toTime = (ns: string): string => `fromUnixTimestamp64Nano(toInt64($
 export const series = (sql: string): Target => sqlTarget(sql, 'time series')
 export const table = (sql: string): Target => sqlTarget(sql, 'table')
 
-// The dashboards' variables, and how a caller's text in them stays text. Process and meta names come from whoever has a key, and a variable's value also
+// The dashboards' variables, and how a caller's text in them stays text. Process and meta names come from everyone who has a key, and a variable's value also
 // comes from the address of a page, so Grafana itself escapes each of them in the one format that is safe where it stands.
 //   Flux  `${process:regex}` between slashes: the slash and the backslash are escaped too; several values become (a|b).
 //   SQL   `${process:percentencode}` between quotes, decoded by ClickHouse: only letters, digits and -_.~% are left; several values become {a,b}.
@@ -60,7 +60,7 @@ export const table = (sql: string): Target => sqlTarget(sql, 'table')
 /** Matches every value a variable can have, and is no process or meta. The value of `All`. */
 export const ALL = '[^%]*'
 
-/** Stands for: without meta. */
+/** The value that means: without meta. */
 export const WITHOUT_META = '%without%'
 
 export type Variable = 'account' | 'process' | 'meta' | 'metric'

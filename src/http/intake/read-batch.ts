@@ -20,7 +20,7 @@ const SLICE_BYTES = UNSEEN_BYTES
 /** Lines that are not JSON cost an error each. */
 const LINES_PER_SLICE = 64
 
-/** Stands for a line that is not JSON, or an event that is too large, so that the others of its batch can be accepted. */
+/** In place of a line that is not JSON, or an event that is too large, so that the others of its batch can be accepted. */
 export class UnreadEvent {
   constructor(
     readonly code: 'json_malformed' | 'fields_invalid',

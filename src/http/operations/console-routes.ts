@@ -1,4 +1,4 @@
-// `/`: the console's page and its files. They hold nothing of anybody's: what they show they ask /api for, as whoever is signed in.
+// `/`: the console's page and its files. They hold no account's data: the page asks /api for it, with the session.
 import { Elysia } from 'elysia'
 import type { Console, ConsoleFile } from '../../console/bundle-console.ts'
 import type { Logger } from '../../log.ts'

@@ -17,13 +17,13 @@ import {
 /** One span, record or data point, with its events; several data points may share an event. */
 export interface Translated {
   readonly bodies: Iterable<Json>
-  /** How many items of OTLP they stand for. */
+  /** How many items of OTLP they replace. */
   readonly items: number
   /** Why it cannot be translated. */
   readonly fault?: string
 }
 
-/** Stands for items that are no events: the caller may pause at each. */
+/** In place of items that are no events: the caller may pause at each. */
 const SKIPPED: Translated = { bodies: [], items: 0 }
 
 const MAX_PROCESS = 250

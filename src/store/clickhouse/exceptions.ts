@@ -44,7 +44,7 @@ interface StoredGroup extends Pick<ExceptionGroup, 'fingerprint' | 'process' | '
   readonly counts?: readonly number[]
 }
 
-/** Stamp and content stand for an event. */
+/** An event is identified by its stamp and content. */
 const TIE: TieColumns = [
   ['stamp_rest', 'UInt32', ' DESC'],
   ['content', 'UInt64', ' DESC'],

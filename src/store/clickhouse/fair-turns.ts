@@ -20,7 +20,7 @@ export const assertAwaited = (asker: Asker | undefined): void => {
   if (asker?.signal?.aborted) throw notAwaited()
 }
 
-/** `clear` is run on a connection after work that failed there, before anybody's next turn. */
+/** `clear` is run on a connection after work that failed there, before the next turn. */
 export function createFairTurns(connections: number, clear: (connection: number) => Promise<unknown>): FairTurns {
   const waiting = new Map<string, Job[]>()
   const busy = new Set<string>()

@@ -32,7 +32,7 @@ interface StoredAggregate extends Readonly<Record<'mean' | 'min' | 'max' | 'sum'
   readonly count: number
 }
 
-/** Stamp and content stand for an event, and an event has a name once. */
+/** An event is identified by its stamp and content; a metric name occurs once per event. */
 const TIE: TieColumns = [
   ['stamp_rest', 'UInt32', ' DESC'],
   ['content', 'UInt64', ' DESC'],

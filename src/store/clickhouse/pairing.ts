@@ -44,7 +44,7 @@ const STATES = String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2
 /** `stamp_rest` of lane 0 is 4·NODE_ID + 2·turn < 1000; a mark with its own time (odd) has one stamp only. */
 const NODE = 'if(stamp_rest % 2 = 1, 511, bitShiftRight(stamp_rest, 1))'
 
-/** The hash that stands for a run, `byAccount` with its account. */
+/** The hash of a run, `byAccount` with its account. */
 export const runHash = (byAccount: boolean): string => `cityHash64(${byAccount ? 'account, ' : ''}process, meta, uid)`
 
 /**

@@ -4,7 +4,7 @@ import type { WriteResult } from '../sink.ts'
 import { InfluxFault } from './client.ts'
 
 // "partial write: dropped 2 points outside retention policy …" (2.7), "partial write: points beyond retention policy
-// dropped=2" (before). A field type conflict in the same batch wins over it, so the text stands for the whole batch.
+// dropped=2" (before). A field type conflict in the same batch wins over it, so the text is about the whole batch.
 const EXPIRED = /partial write: (?:dropped (\d+) points outside retention|points beyond retention policy dropped=(\d+))/
 
 /** Judges an error of `InfluxClient.writeLines`; any other is rethrown. */

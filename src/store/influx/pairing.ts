@@ -86,13 +86,13 @@ export const classifyMarks = (maxRunNs: FluxText, oldestRunningNs: FluxText): Fl
 /** Whether a classified mark has an end of its own. */
 const HAS_ENDED = flux`(r.state == "completed" or r.state == "failed")`
 
-/** Whether a classified mark stands for a timing that overlaps [from, to); running ones reach into it when `nowReaches`. */
+/** Whether a classified mark is that of a timing that overlaps [from, to); running ones reach into it when `nowReaches`. */
 export const overlapsRange = (fromNs: FluxText, toNs: FluxText, nowReaches: boolean): FluxText =>
   flux`r.state != "paired" and r.at < ${toNs} and (r.at >= ${fromNs} or (${HAS_ENDED} and r.ended >= ${fromNs})${
     nowReaches ? flux` or r.state == "running"` : flux``
   })`
 
-/** Whether a classified mark stands for a timing that was settled in [from, to). */
+/** Whether a classified mark is that of a timing that was settled in [from, to). */
 export const settledInRange = (fromNs: FluxText, toNs: FluxText): FluxText =>
   flux`r.state != "paired" and ((${HAS_ENDED} and r.ended >= ${fromNs} and r.ended < ${toNs}) or (r.state != "completed" and r.state != "failed" and r.at >= ${fromNs} and r.at < ${toNs}))`
 

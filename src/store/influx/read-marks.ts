@@ -38,7 +38,7 @@ export interface RunKey {
 }
 
 export interface MarkReader {
-  /** The one object that stands for the subject in this question. */
+  /** The one object of the subject in this question. */
   subjectOf(process: string, meta: string): Subject
   /** Marks that should be read at once. */
   readonly sliceMarks: number

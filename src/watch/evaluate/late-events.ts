@@ -28,7 +28,7 @@ const MAX_PROCESSES = 200
 const SETTLES_US = 5e6
 /** An endless stream of late events is read this often. */
 const STREAM_US = 60e6
-/** Stands for all processes if there are too many; never a process's name. */
+/** All processes, if there are too many to name; never a process's name. */
 const ALL = ''
 
 interface Late {

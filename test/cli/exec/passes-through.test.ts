@@ -106,7 +106,7 @@ describe('input and output', () => {
     const without = await user.shell(`sh -c "exec yes >&2" ${reader}`)
     const { stdout } = await user.shell(`"$0" "$1" exec -- sh -c "exec yes >&2" ${reader}`)
     expect(stdout.toString()).toStartWith('y\n')
-    expect(stdout.toString()).toBe(without.stdout.toString()) // 141, or 1 where whoever started us ignores SIGPIPE
+    expect(stdout.toString()).toBe(without.stdout.toString()) // 141, or 1 where our parent ignores SIGPIPE
   })
 
   test('background processes keep a working standard error, and stint does not wait for them', async () => {

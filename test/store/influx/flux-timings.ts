@@ -1,5 +1,5 @@
 // The Flux of Grafana's panels (src/store/influx/pairing.ts) as a source of timings, so that the contracts prove it equal to the rule. Every mark is classified; for a
-// page it then gets a `top`: the time it is ordered by when it stands for a timing of this page or a later one, else -1.
+// page it then gets a `top`: the time it is ordered by when it is that of a timing of this page or a later one, else -1.
 import {
   collectRows,
   type FluxText,
@@ -87,7 +87,7 @@ function toTiming(get: GetColumn): Timing {
   return { ...timing, startedNs: ns }
 }
 
-/** Marks that stand for no timing of the selection. Their figures are passed over here: a `filter` before them would take as long as pairing does. */
+/** Marks of no timing of the selection. Their figures are passed over here: a `filter` before them would take as long as pairing does. */
 const OUTSIDE = 'outside'
 
 /** In no particular order. */
