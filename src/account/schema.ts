@@ -208,4 +208,8 @@ export const migrations: readonly string[] = [
   CREATE INDEX audit_by_account ON audit (account, seq);
   CREATE INDEX audit_by_age ON audit (at_ms);
   `,
+  `
+  -- The session that a ticket begins ends by then.
+  ALTER TABLE ticket ADD COLUMN until_ms INTEGER;
+  `,
 ]

@@ -26,6 +26,8 @@ export interface FoundSession extends Seat {
   readonly proof: SessionProof
   /** ms since the epoch. */
   readonly createdMs: number
+  /** Null: by age and use alone. */
+  readonly endsMs: number | null
 }
 
 /** How the person signed in. */
@@ -111,8 +113,8 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       )
       if (row === undefined) return undefined
       if (now - row.seen_ms >= SEEN_EVERY_MS) await tryTouch(row.id, now)
-      const { id, account, person, email, role, proof, created_ms } = row
-      return { id, account, person, email, role, proof, createdMs: created_ms }
+      const { id, account, person, email, role, proof, created_ms, ends_ms } = row
+      return { id, account, person, email, role, proof, createdMs: created_ms, endsMs: ends_ms }
     },
     async create({ account, person, userAgent, oldToken, proof = 'password', endsMs }) {
       const token = createSessionToken()

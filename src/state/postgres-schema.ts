@@ -214,4 +214,8 @@ export const migrations: readonly string[] = [
   ALTER TABLE watch ADD COLUMN deleted_us BIGINT;
   `,
   PEOPLE_STEP,
+  `
+  -- The session that a ticket begins ends by then.
+  ALTER TABLE ticket ADD COLUMN until_ms BIGINT;
+  `,
 ]

@@ -293,6 +293,23 @@ describe('with PASSWORD_SIGN_IN=false', () => {
     strict.clock.step(301_000_000)
     expect((await post('/api/session/by-code', { code: late.json.code })).status).toBe(401)
   })
+
+  test('a session by a code ends with the one that made the code, however often it is passed on', async () => {
+    const { accounts } = strict.rooms
+    const [owner] = await accounts.members.list(strict.account)
+    const seat = { account: strict.account, person: owner!.id, userAgent: '' }
+    const nowMs = Math.floor(strict.clock.wallUs() / 1000)
+    const token = await accounts.sessions.create({ ...seat, proof: 'oidc', endsMs: nowMs + 12 * 3_600_000 })
+    let cookie = `stint_session=${token}`
+    for (const _ of ['once', 'twice']) {
+      const { code } = (await post('/api/session/code', {}, { cookie })).json
+      cookie = (await post('/api/session/by-code', { code })).headers.get('set-cookie')!.split(';')[0]!
+    }
+    strict.clock.step(11 * 3_600_000_000)
+    expect((await strict.fetch('/api/session', { headers: { cookie } })).status).toBe(200)
+    strict.clock.step(3_600_000_000)
+    expect((await strict.fetch('/api/session', { headers: { cookie } })).status).toBe(401)
+  })
 })
 
 test('a provider that is away gets a clear answer, and passwords still work', async () => {

@@ -10,26 +10,37 @@ export type TicketKind = keyof typeof VALID_MS
 
 /** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
 export interface Tickets {
-  /** What was issued before stays good. `endsMs`: since the epoch. */
-  issue(kind: TicketKind, person: string): Promise<{ readonly token: string; readonly endsMs: number }>
-  /** The id of the person; undefined when the token is unknown, used or too old. It is used up. */
-  redeem(kind: TicketKind, token: string): Promise<string | undefined>
+  /** What was issued before stays good. Times are ms since the epoch. `untilMs`: the session that it begins ends by then. */
+  issue(
+    kind: TicketKind,
+    person: string,
+    untilMs?: number | null,
+  ): Promise<{ readonly token: string; readonly endsMs: number }>
+  /** Undefined when the token is unknown, used or too old. It is used up. */
+  redeem(kind: TicketKind, token: string): Promise<Redeemed | undefined>
+}
+
+export interface Redeemed {
+  /** The id. */
+  readonly person: string
+  readonly untilMs: number | null
 }
 
 export function createTickets(database: SqlDatabase, nowMs: () => number): Tickets {
   return {
-    async issue(kind, person) {
+    async issue(kind, person, untilMs = null) {
       const token = createSessionToken()
       const now = nowMs()
       const endsMs = now + VALID_MS[kind]
       await database.write(function* () {
         yield* run('DELETE FROM ticket WHERE ends_ms <= $1', now)
         yield* run(
-          'INSERT INTO ticket (hash, kind, person, ends_ms) VALUES ($1, $2, $3, $4)',
+          'INSERT INTO ticket (hash, kind, person, ends_ms, until_ms) VALUES ($1, $2, $3, $4, $5)',
           hashSecret(token),
           kind,
           person,
           endsMs,
+          untilMs,
         )
       })
       return { token, endsMs }
@@ -37,11 +48,13 @@ export function createTickets(database: SqlDatabase, nowMs: () => number): Ticke
     async redeem(kind, token) {
       const hash = hashSecret(token)
       // an unknown token writes nothing
-      const find = 'SELECT person FROM ticket WHERE hash = $1 AND kind = $2 AND ends_ms > $3'
-      const known = await database.read(() => get<{ person: string }>(find, hash, kind, nowMs()))
+      const find = 'SELECT person, until_ms FROM ticket WHERE hash = $1 AND kind = $2 AND ends_ms > $3'
+      const known = await database.read(() =>
+        get<{ person: string; until_ms: number | null }>(find, hash, kind, nowMs()),
+      )
       if (known === undefined) return undefined
       const used = await database.write(() => run('DELETE FROM ticket WHERE hash = $1', hash))
-      return used === 1 ? known.person : undefined
+      return used === 1 ? { person: known.person, untilMs: known.until_ms } : undefined
     },
   }
 }

@@ -15,7 +15,7 @@ const TABLES = {
   membership: ['account', 'person', 'role', 'since_ms'],
   identity: ['issuer', 'subject', 'person', 'created_ms'],
   invitation: ['id', 'account', 'email', 'role', 'creator', 'hash', 'created_ms', 'ends_ms'],
-  ticket: ['hash', 'kind', 'person', 'ends_ms'],
+  ticket: ['hash', 'kind', 'person', 'ends_ms', 'until_ms'],
   audit: ['seq', 'account', 'at_ms', 'action', 'actor', 'actor_key', 'target', 'detail', 'address'],
   api_key: [
     ...['id', 'account', 'name', 'prefix', 'hash', 'may_write', 'may_read', 'may_ping', 'may_manage'],

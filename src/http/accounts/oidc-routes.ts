@@ -105,7 +105,7 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
     deps.authorize,
     createNoteDone(deps),
   )(CREATE_SIGN_IN_CODE, async ({ session }) => {
-    const { token, endsMs } = await accounts.tickets.issue('code', session!.person)
+    const { token, endsMs } = await accounts.tickets.issue('code', session!.person, session!.endsMs)
     return { code: token, expires_at: new Date(endsMs).toISOString() }
   })
   const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
@@ -113,11 +113,12 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
     const { code } = await readJson(request, SignInByCode)
     const address = addressOf(request)
     deps.linkLimiter.attempt(address)
-    const id = await accounts.tickets.redeem('code', code)
-    if (id === undefined)
+    const ticket = await accounts.tickets.redeem('code', code)
+    if (ticket === undefined)
       throw new Problem('credentials_invalid', 'The code has expired or was used. Create another in the console.')
+    const { person: id, untilMs } = ticket
     const seat = await accounts.people.landing(id)
-    const cookie = await startSession(deps, request, seat)
+    const cookie = await startSession(deps, request, seat, untilMs === null ? {} : { endsMs: untilMs })
     const { email } = (await accounts.members.list(seat.account)).find((member) => member.id === id)!
     await audit('signed_in', { account: seat.account, actor: email, detail: 'by a code', address })
     return withCookie(jsonAnswer(await answerSession(deps, seat, { id, email }), 201), cookie)

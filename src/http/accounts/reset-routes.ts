@@ -57,10 +57,10 @@ export function resetRoutes(deps: ResetRoutesDeps) {
     const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
     requirePasswords(deps)
     limiter.attempt(addressOf(request))
-    const person = await accounts.tickets.redeem('reset', token)
-    if (person === undefined)
+    const ticket = await accounts.tickets.redeem('reset', token)
+    if (ticket === undefined)
       throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')
-    const { email } = await accounts.people.resetPassword({ id: person }, new_password, true)
+    const { email } = await accounts.people.resetPassword({ id: ticket.person }, new_password, true)
     await deps.audit(email, request)
   })
   return app

@@ -40,7 +40,7 @@ const KEYS: Record<string, { account: string; read: boolean; write: boolean }> =
 }
 
 const sessionOf = (account: string, role: Role): FoundSession => ({
-  ...{ id: 'ses', account, person: 'per', email: 'x@example.com', proof: 'password', createdMs: 0 },
+  ...{ id: 'ses', account, person: 'per', email: 'x@example.com', proof: 'password', createdMs: 0, endsMs: null },
   role,
 })
 const SESSIONS: Record<string, FoundSession> = {
