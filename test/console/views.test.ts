@@ -236,6 +236,26 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
+  test('health: a viewer sees dead letters, and no button that would be refused', async () => {
+    const post = (path: string, body: object, cookie = '') =>
+      fetch(stint.stint.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', cookie: `stint_session=${cookie}` },
+        body: JSON.stringify(body),
+      })
+    const invited = await post('/api/invitations', { email: 'looker@example.com', role: 'viewer' }, ada.cookie)
+    const { invitation } = (await invited.json()) as { invitation: { url: string } }
+    const token = invitation.url.split('token=')[1]
+    const joined = await post('/api/invitations/accept', { token, password: 'a lookers long password' })
+    const cookie = /stint_session=(\w+)/.exec(joined.headers.get('set-cookie') ?? '')![1]
+    const looker = await stint.visit(LIGHT, cookie)
+    await looker.go('health')
+    await looker.page.getByText('field type conflict').first().waitFor()
+    expect(await looker.page.getByRole('button', { name: /^(Replay|Delete)/ }).count()).toBe(0)
+    expectQuiet(looker)
+    await looker.close()
+  })
+
   test('health: replays one dead letter and drops another', async () => {
     const { page } = visit
     await visit.go('health')
