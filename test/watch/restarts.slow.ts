@@ -84,6 +84,8 @@ for (const [name, interrupt] of Object.entries(WAYS))
         // the downtime begins 5 s after a due time of the cron expression, and late enough for what fires before it
         const downMs = Math.ceil((bornMs + 170_000) / 180_000) * 180_000 + 5_000
         const endMs = downMs + 220_000
+        /** Healthy jobs go past the end of the test. */
+        const lastMs = downMs + 360_000
         const events: Event[] = []
         const add = (kind: Event['kind'], process: string, atMs: number, more: object = {}) =>
           events.push({ atMs, kind, body: { process, ...more, at: new Date(atMs).toISOString() } })
@@ -93,7 +95,7 @@ for (const [name, interrupt] of Object.entries(WAYS))
           add('start', `hangs ${i}`, dueMs - EVERY_MS, { uid: `run-${i}` })
         }
         for (let i = 0; i < HEALTHY; i++)
-          for (let at = bornMs + 2000 + i * 5000, n = 0; at < endMs; at += EVERY_MS, n++) {
+          for (let at = bornMs + 2000 + i * 5000, n = 0; at < lastMs; at += EVERY_MS, n++) {
             add('start', `healthy ${i}`, at, { uid: `${n}` })
             add('end', `healthy ${i}`, at + 6000 + (n % 3) * 500, { uid: `${n}` })
           }
