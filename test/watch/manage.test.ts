@@ -16,8 +16,8 @@ const nowUs = () => NOW
 const publicUrl = () => 'https://stint.example'
 const onChanged = (account: string) => void changed.push(account)
 const alerts = () => createManageAlerts({ store, nowUs, publicUrl, unjudged: async () => [], onChanged })
-const watches = () =>
-  createManageWatches({ store, nowUs, publicUrl, maxRunUs: 24 * HOUR, isUnknown: () => false, onChanged })
+const watches = (from = store) =>
+  createManageWatches({ store: from, nowUs, publicUrl, maxRunUs: 24 * HOUR, isUnknown: () => false, onChanged })
 
 beforeEach(async () => {
   store = openStore(inMemoryDir())
@@ -105,6 +105,17 @@ test('a run that ended by a changed limit may fire again', async () => {
   const { changed: version } = (await store.watch(ACCOUNT, 'wat_1'))!
   await store.commit([{ ...opened(alert, []), watchChanged: version } as never], new Map(), NOW)
   expect(await firing()).toContain('ale_again')
+})
+
+test('an alert that begins while its watch is being deleted ends with it', async () => {
+  const removeWatch: typeof store.removeWatch = async (...args) => {
+    const begun = alertOf('ale_begun', 'wat_1', { instance: 'begun', sinceUs: NOW - S })
+    await store.commit([opened(begun, [notificationOf('m_begun', 'cha_1', 'ale_begun')])], new Map(), NOW)
+    return store.removeWatch(...args)
+  }
+  await watches({ ...store, removeWatch }).remove(ACCOUNT, 'wat_1')
+  expect(await firing()).toEqual([])
+  expect(await sent()).toContainEqual(['alert.resolved', 'ale_begun', 'deleted', expect.any(String)])
 })
 
 test('a watch that looks at another process, or is deleted, ends its alerts; they stay in the list', async () => {

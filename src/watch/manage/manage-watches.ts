@@ -105,8 +105,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
     },
     async remove(account: string, id: string): Promise<void> {
       const watch = await find(account, id)
-      const firing = (await firingOf(account)).get(id) ?? []
-      await store.removeWatch(account, id, toEnds(firing, watch, 'deleted'), nowUs())
+      await store.removeWatch(account, id, (firing) => toEnds(firing, watch, 'deleted'), nowUs())
       onChanged(account)
     },
     async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {

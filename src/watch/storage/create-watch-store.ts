@@ -5,7 +5,17 @@ import { type StoredWatch, toSpec } from '../watch.ts'
 import { createMaintenanceStatements } from './maintenance-statements.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements } from './outbox-statements.ts'
-import { type ChannelRow, countOf, selectChannel, toChannel, toWatch, updateChannel, type WatchRow } from './rows.ts'
+import {
+  type AlertRow,
+  type ChannelRow,
+  countOf,
+  selectChannel,
+  toAlert,
+  toChannel,
+  toWatch,
+  updateChannel,
+  type WatchRow,
+} from './rows.ts'
 import type { WatchStore } from './watch-store.ts'
 
 /** A watch by account and id. */
@@ -40,11 +50,12 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         return true
       }),
     putWatch: (watch) => write(() => asVoid(updateWatch(watch))),
-    removeWatch: (account, id, ends, nowUs) =>
+    removeWatch: (account, id, toEnds, nowUs) =>
       write(function* () {
         const row = yield* get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
         if (row === undefined) return false
-        for (const end of ends) yield* applyChange(end, nowUs)
+        const firing = yield* all<AlertRow>('SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', id)
+        for (const end of toEnds(firing.map(toAlert))) yield* applyChange(end, nowUs)
         yield* run('UPDATE watch SET deleted_us = $1, badge = NULL WHERE id = $2', nowUs, id)
         // an earlier version, which does not know the column, has nothing to judge in it
         const { name, process } = toWatch(row).spec

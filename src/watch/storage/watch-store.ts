@@ -135,8 +135,13 @@ export interface WatchStore {
   /** False when the account has `max` watches. */
   addWatch(watch: StoredWatch, max: number): Promise<boolean>
   putWatch(watch: StoredWatch): Promise<void>
-  /** Ends its alerts with these changes. Its alerts stay in the list until they are pruned. */
-  removeWatch(account: string, id: string, ends: readonly AlertChange[], nowUs: number): Promise<boolean>
+  /** Ends those of its alerts that fire. Its alerts stay in the list until they are pruned. */
+  removeWatch(
+    account: string,
+    id: string,
+    toEnds: (firing: readonly Alert[]) => readonly AlertChange[],
+    nowUs: number,
+  ): Promise<boolean>
   /** The names of an account's watches, of deleted ones too. */
   watchNames(account: string): Promise<ReadonlyMap<string, string>>
 

@@ -104,7 +104,7 @@ async function addWatch(process: string, spec: Partial<WatchSpec>, over: Partial
 }
 
 async function remove(id: string): Promise<void> {
-  await store.removeWatch(ACCOUNT, id, [], now)
+  await store.removeWatch(ACCOUNT, id, () => [], now)
   evaluator.hurry(ACCOUNT)
 }
 

@@ -74,7 +74,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('notifications outlive their watch and its alerts', async () => {
     await channel()
     await fire()
-    expect(await store.removeWatch(ACCOUNT, 'wat_1', [], NOW)).toBe(true)
+    expect(await store.removeWatch(ACCOUNT, 'wat_1', () => [], NOW)).toBe(true)
     expect(await store.watches(ACCOUNT)).toEqual([])
     const [row] = await store.due(NOW, 9)
     expect(row).toMatchObject({ id: 'msg_fires', isHeld: false })

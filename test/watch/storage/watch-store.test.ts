@@ -33,9 +33,9 @@ describe.each(databases)('watches in $database', ({ open }) => {
     await store.putWatch({ ...b, badge: null, sinceUs: NOW + 1 })
     expect(await store.watch(ACCOUNT, 'wat_b')).toEqual({ ...b, badge: null, sinceUs: NOW + 1 })
     expect(await store.watchByBadge('badge')).toBeUndefined()
-    expect(await store.removeWatch(OTHER, 'wat_b', [], NOW)).toBe(false)
-    expect(await store.removeWatch(ACCOUNT, 'wat_b', [], NOW)).toBe(true)
-    expect(await store.removeWatch(ACCOUNT, 'wat_b', [], NOW)).toBe(false)
+    expect(await store.removeWatch(OTHER, 'wat_b', () => [], NOW)).toBe(false)
+    expect(await store.removeWatch(ACCOUNT, 'wat_b', () => [], NOW)).toBe(true)
+    expect(await store.removeWatch(ACCOUNT, 'wat_b', () => [], NOW)).toBe(false)
   })
 
   test('two that add the last watch or channel at once do not both succeed', async () => {
