@@ -1,6 +1,8 @@
 // /swagger: the page, its files, and the document they show. Needs no key and no internet.
+
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia, NotFoundError } from 'elysia'
+import { readVersion } from '../../version.ts'
 import { ProblemBody } from '../../wire/problem.ts'
 import { TAGS } from '../../wire/route.ts'
 import { SESSION_COOKIE } from '../accounts/session-cookie.ts'
@@ -55,8 +57,6 @@ const SWAGGER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const API_VERSION = '1.0.0'
-
 const readAsset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))).text()
 
 const HIDDEN = { detail: { hide: true } }
@@ -77,7 +77,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
       documentation: {
         info: {
           title: 'Stint',
-          version: API_VERSION,
+          version: readVersion().version,
           description: "Times any part of anyone's code: marks, metrics and exceptions over four HTTP calls.",
         },
         servers: [{ url: '/' }],
