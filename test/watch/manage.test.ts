@@ -107,6 +107,12 @@ test('a run that ended by a changed limit may fire again', async () => {
   expect(await firing()).toContain('ale_again')
 })
 
+test('a changed watch and the ends of its alerts are one transaction', async () => {
+  const commit = () => Promise.reject(new Error('killed'))
+  await watches({ ...store, commit }).change(ACCOUNT, 'wat_1', { long: null })
+  expect(await firing()).toEqual(['ale_failed', 'ale_late'])
+})
+
 test('an alert that begins while its watch is being deleted ends with it', async () => {
   const removeWatch: typeof store.removeWatch = async (...args) => {
     const begun = alertOf('ale_begun', 'wat_1', { instance: 'begun', sinceUs: NOW - S })

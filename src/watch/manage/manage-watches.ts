@@ -97,9 +97,8 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
         sinceUs: isElsewhere || isResumed ? now : watch.sinceUs,
         changed: { ...watch.changed, ...Object.fromEntries(names.map((name) => [name, now])) },
       }
-      await store.putWatch(changed)
-      const over = ((await firingOf(account)).get(id) ?? []).filter((alert) => !holds(alert, watch.spec, spec, now))
-      await store.commit(toEnds(over, changed, 'changed'), new Map(), now)
+      const isOver = (alert: Alert) => !holds(alert, watch.spec, spec, now)
+      await store.putWatch(changed, now, (firing) => toEnds(firing.filter(isOver), changed, 'changed'))
       onChanged(account)
       return show(changed)
     },
@@ -110,7 +109,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
     },
     async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {
       const watch = { ...(await find(account, id)), badge: isPublished ? createToken() : null }
-      await store.putWatch(watch)
+      await store.putWatch(watch, nowUs())
       return show(watch)
     },
     /** The watch of a badge's URL; undefined for an unknown URL. */

@@ -16,7 +16,7 @@ import {
   updateChannel,
   type WatchRow,
 } from './rows.ts'
-import type { WatchStore } from './watch-store.ts'
+import type { Alert, WatchStore } from './watch-store.ts'
 
 /** A watch by account and id. */
 const OWN = 'account = $1 AND id = $2 AND deleted_us IS NULL'
@@ -49,13 +49,16 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         )
         return true
       }),
-    putWatch: (watch) => write(() => asVoid(updateWatch(watch))),
+    putWatch: (watch, nowUs, toEnds = () => []) =>
+      write(function* () {
+        yield* updateWatch(watch)
+        for (const end of toEnds(yield* selectFiring(watch.id))) yield* applyChange(end, nowUs)
+      }),
     removeWatch: (account, id, toEnds, nowUs) =>
       write(function* () {
         const row = yield* get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
         if (row === undefined) return false
-        const firing = yield* all<AlertRow>('SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', id)
-        for (const end of toEnds(firing.map(toAlert))) yield* applyChange(end, nowUs)
+        for (const end of toEnds(yield* selectFiring(id))) yield* applyChange(end, nowUs)
         yield* run('UPDATE watch SET deleted_us = $1, badge = NULL WHERE id = $2', nowUs, id)
         // an earlier version, which does not know the column, has nothing to judge in it
         const { name, process } = toWatch(row).spec
@@ -120,8 +123,8 @@ const updateWatch = ({ id, spec, sinceUs, badge, changed }: StoredWatch): Script
     ...[JSON.stringify(spec), sinceUs, badge, JSON.stringify(changed), id],
   )
 
-function* asVoid(script: Script<unknown>): Script<void> {
-  yield* script
+function* selectFiring(watch: string): Script<Alert[]> {
+  return (yield* all<AlertRow>('SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', watch)).map(toAlert)
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

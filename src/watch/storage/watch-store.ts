@@ -128,20 +128,18 @@ export interface Alive {
 /** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */
 export type Outcome = 'delivered' | 'in incident' | 'dropped'
 
+/** The ends of a watch's firing alerts, within the transaction that changes it. */
+type ToEnds = (firing: readonly Alert[]) => readonly AlertChange[]
+
 export interface WatchStore {
   watches(account?: string): Promise<StoredWatch[]>
   watch(account: string, id: string): Promise<StoredWatch | undefined>
   watchByBadge(badge: string): Promise<StoredWatch | undefined>
   /** False when the account has `max` watches. */
   addWatch(watch: StoredWatch, max: number): Promise<boolean>
-  putWatch(watch: StoredWatch): Promise<void>
+  putWatch(watch: StoredWatch, nowUs: number, toEnds?: ToEnds): Promise<void>
   /** Ends those of its alerts that fire. Its alerts stay in the list until they are pruned. */
-  removeWatch(
-    account: string,
-    id: string,
-    toEnds: (firing: readonly Alert[]) => readonly AlertChange[],
-    nowUs: number,
-  ): Promise<boolean>
+  removeWatch(account: string, id: string, toEnds: ToEnds, nowUs: number): Promise<boolean>
   /** The names of an account's watches, of deleted ones too. */
   watchNames(account: string): Promise<ReadonlyMap<string, string>>
 

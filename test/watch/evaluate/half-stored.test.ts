@@ -263,7 +263,7 @@ describe('while Stint runs', () => {
   describe('a process that is watched again', () => {
     const put = async (spec: Partial<WatchSpec>) => {
       const watch = (await store.watches()).find(({ id }) => id === 'wat_again')!
-      await store.putWatch({ ...watch, spec: { ...watch.spec, ...spec }, sinceUs: now })
+      await store.putWatch({ ...watch, spec: { ...watch.spec, ...spec }, sinceUs: now }, now)
       evaluator.hurry(ACCOUNT)
     }
     const create = () => addWatch('again', { long: '1h' }, { sinceUs: now })
