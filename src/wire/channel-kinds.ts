@@ -7,8 +7,10 @@ export interface ChannelKindEntry {
   /** Members of a request. */
   readonly required: readonly ChannelMember[]
   readonly optional?: readonly ChannelMember[]
-  /** Never returned: of a URL only the host, of headers only the names. */
+  /** Never returned: of a URL only the host, of headers only the names. Stored ones are sent to no other server. */
   readonly secret?: readonly ChannelMember[]
+  /** Where it is sent without a `url`. */
+  readonly server?: string
 }
 
 export const CHANNEL_TABLE = {
@@ -18,8 +20,20 @@ export const CHANNEL_TABLE = {
   ntfy: { label: 'ntfy', required: ['url'], optional: ['token'], secret: ['token'] },
   discord: { label: 'Discord', required: ['url'], secret: ['url'] },
   teams: { label: 'Microsoft Teams (Workflows)', required: ['url'], secret: ['url'] },
-  telegram: { label: 'Telegram', required: ['token', 'chat'], optional: ['url'], secret: ['token'] },
-  pagerduty: { label: 'PagerDuty', required: ['routing_key'], optional: ['url'], secret: ['routing_key'] },
+  telegram: {
+    label: 'Telegram',
+    required: ['token', 'chat'],
+    optional: ['url'],
+    secret: ['token'],
+    server: 'https://api.telegram.org',
+  },
+  pagerduty: {
+    label: 'PagerDuty',
+    required: ['routing_key'],
+    optional: ['url'],
+    secret: ['routing_key'],
+    server: 'https://events.pagerduty.com/v2/enqueue',
+  },
 } as const satisfies Record<string, ChannelKindEntry>
 
 export type ChannelKind = keyof typeof CHANNEL_TABLE

@@ -174,7 +174,7 @@ export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   ...route,
   audit: 'channel_changed',
   summary: 'Change a channel',
-  description: `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret.`,
+  description: `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret. A change of the address to another scheme, host or port must give the secrets that are sent there again.`,
   body: jsonBody(ChangeChannel, { delay: '15m', conditions: ['failed', 'late'] }),
   answers: {
     200: json('The channel, and whether anything changed', ChangedChannel, { channel: CHANNEL, changed: true }),

@@ -57,6 +57,13 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     expect(await findBarriers(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Save channel' }).click()
     await page.getByText('after 15 min · only late, long, failed, slow').waitFor()
+    await page.getByRole('button', { name: 'Edit hook' }).click()
+    await dialog.getByLabel('Address').fill('http://127.0.0.1:2/')
+    await dialog.getByRole('button', { name: 'Save channel' }).click()
+    await dialog.locator('.field', { hasText: 'Header' }).getByText('Must be given again').waitFor()
+    await dialog.getByLabel('Header').fill('Authorization: Bearer 2')
+    await dialog.getByRole('button', { name: 'Save channel' }).click()
+    await dialog.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Delete hook' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
     // its alerts stay in the list

@@ -2,8 +2,8 @@
 // One incident per watch, however many of its alerts fire; it is resolved when none of those that were sent fires.
 import { describe } from '../delivery/notification-text.ts'
 import { type ChannelKindSender, isFiring, JSON_TYPE, memberOf } from './channel-kind.ts'
+import { serverOf } from './secrets.ts'
 
-const SERVER = 'https://events.pagerduty.com/v2/enqueue'
 /** Of a summary, in characters. */
 const SUMMARY = 1024
 
@@ -16,7 +16,7 @@ export const pagerduty: ChannelKindSender = {
     const [{ data, type, timestamp }] = bodies as readonly [(typeof bodies)[number]]
     const event = (event_action: 'trigger' | 'resolve', more = {}) =>
       post(
-        channel.target || SERVER,
+        serverOf(channel),
         JSON_TYPE,
         JSON.stringify({
           routing_key: memberOf(channel, 'routing_key'),

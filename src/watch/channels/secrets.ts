@@ -42,6 +42,33 @@ export function restoreHidden(sent: ChannelMembers, stored: ChannelMembers, show
   return Object.fromEntries(Object.entries(sent).map(restore))
 }
 
+/** The URL, or the vendor's address if it was omitted. */
+export const serverOf = ({ kind, target }: Channel): string => target || (channelKind(kind).server ?? '')
+
+/**
+ * The secret members that a change to another server would send there although it does not give them: who may change a
+ * channel cannot read its secrets. The secret that signs is never sent itself.
+ */
+export function keptElsewhere(before: Channel, after: Channel, sent: ChannelMembers): ChannelMember[] {
+  if (originOf(before) === originOf(after)) return []
+  const { url: _, ...stored } = membersOf(after)
+  return (channelKind(after.kind).secret ?? []).filter((name) => {
+    const value = stored[name as keyof typeof stored]
+    return value !== undefined && (sent[name] === undefined ? hasValue(value) : isHidden(sent[name]))
+  })
+}
+
+/** Scheme, host and port. */
+const originOf = (channel: Channel): string => {
+  const server = serverOf(channel)
+  return URL.canParse(server) ? new URL(server).origin : ''
+}
+
+const hasValue = (value: string | object): boolean => typeof value === 'string' || Object.keys(value).length > 0
+
+export const isHidden = (value: ChannelMembers[ChannelMember]): boolean =>
+  typeof value === 'object' ? Object.values(value).includes(HIDDEN) : value === HIDDEN
+
 /** What must not appear in an answer that is shown: values, and their parts. Short ones would hide ordinary words. */
 export function secretsOf(channel: Channel): string[] {
   const { secret = [] } = channelKind(channel.kind)

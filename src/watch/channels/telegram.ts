@@ -1,8 +1,8 @@
 // A bot of Telegram: https://core.telegram.org/bots/api#sendmessage
 import { describe, escapeHtml } from '../delivery/notification-text.ts'
 import { type ChannelKindSender, JSON_TYPE, memberOf, PEOPLE } from './channel-kind.ts'
+import { serverOf } from './secrets.ts'
 
-const SERVER = 'https://api.telegram.org'
 /** Of a message, in characters after its entities are read. */
 const TEXT = 4096
 const LINES = 3000
@@ -29,7 +29,7 @@ export const telegram: ChannelKindSender = {
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     }
-    const server = (channel.target || SERVER).replace(/\/+$/, '')
+    const server = serverOf(channel).replace(/\/+$/, '')
     return post(`${server}/bot${memberOf(channel, 'token')}/sendMessage`, JSON_TYPE, JSON.stringify(body))
   },
 }

@@ -8,13 +8,15 @@ import {
   type ChannelMembers,
 } from '../../wire/channels.ts'
 import { KINDS } from '../channels/kinds.ts'
-import { membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'
+import { isHidden, keptElsewhere, membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'
 import { spanFaults } from '../conditions/span.ts'
 import type { Channel, ChannelSettings } from '../storage/watch-store.ts'
 
 const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+\.[^\s@<>()[\],;:"\\]+$/
 
 export const NO_SETTINGS: ChannelSettings = { members: {}, conditions: null, only_firing: false, delay: null }
+
+const ELSEWHERE = 'must be given again: the address is of another server, which gets no stored secret'
 
 /** Changes name, members, filters and delay. Throws Problem `fields_invalid`. */
 export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled'>): Channel {
@@ -38,6 +40,8 @@ export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled
     },
   }
   const errors = [...memberFaults(kind, members), ...spanFaults('/delay', changed.settings.delay)]
+  const kept = keptElsewhere(channel, changed, sent).filter((name) => !errors.some((it) => it.pointer === `/${name}`))
+  errors.push(...kept.map((name) => ({ pointer: `/${name}`, detail: ELSEWHERE })))
   if (errors.length === 0) errors.push(...(KINDS[kind].faults?.(changed) ?? []))
   if (errors.length > 0) throw new Problem('fields_invalid', 'The channel cannot be saved.', { errors })
   return changed
@@ -62,9 +66,6 @@ function memberFaults(kind: Channel['kind'], members: ChannelMembers): Fault[] {
       : []),
   ]
 }
-
-const isHidden = (value: string | Readonly<Record<string, string>> | undefined): boolean =>
-  typeof value === 'object' ? Object.values(value).includes(HIDDEN) : value === HIDDEN
 
 function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text) || text.includes(HIDDEN)) return false
