@@ -151,14 +151,18 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   test('timeline and durations are aligned and share one crosshair', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&process=import')
-    await page.locator('.u-over').waitFor()
-    const [timeline, plot] = [
-      await page.locator('.timeline-canvas').boundingBox(),
-      await page.locator('.u-over').boundingBox(),
-    ]
-    expect(plot!.x).toBeCloseTo(timeline!.x + GUTTER_PX, 0)
-    expect(plot!.x + plot!.width).toBeCloseTo(timeline!.x + timeline!.width, 0)
-    await page.mouse.move(timeline!.x + GUTTER_PX + 300, timeline!.y + 40)
+    // at one moment: the chart of the page before is replaced
+    const boxes = await page.waitForFunction(() => {
+      const [timeline, plot] = ['.timeline-canvas', '.u-over'].map((name) => {
+        const { x = 0, y = 0, width = 0 } = document.querySelector(name)?.getBoundingClientRect() ?? {}
+        return { x, y, width }
+      })
+      return timeline!.width > 0 && plot!.width > 0 && { timeline: timeline!, plot: plot! }
+    })
+    const { timeline, plot } = (await boxes.jsonValue()) as Exclude<Awaited<ReturnType<typeof boxes.jsonValue>>, false>
+    expect(plot.x).toBeCloseTo(timeline.x + GUTTER_PX, 0)
+    expect(plot.x + plot.width).toBeCloseTo(timeline.x + timeline.width, 0)
+    await page.mouse.move(timeline.x + GUTTER_PX + 300, timeline.y + 40)
     await page.waitForFunction(() =>
       /translate\((299|300|301)(\.\d+)?px/.test(
         document.querySelector<HTMLElement>('.u-cursor-x')?.style.transform ?? '',
