@@ -26,6 +26,7 @@ const PROBLEMS = {
   account_changed: { status: 409, title: 'This session now shows another account' },
   email_taken: { status: 409, title: 'There is an account with this e-mail address' },
   limit_reached: { status: 409, title: 'A limit of the account is reached' },
+  alert_ended: { status: 409, title: 'The alert has ended' },
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 422, title: 'The content type must be application/json' },
   json_malformed: { status: 422, title: 'The body is not valid JSON' },

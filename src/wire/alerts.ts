@@ -139,7 +139,7 @@ export const ACKNOWLEDGE_ALERT = defineRoute('POST /api/alerts/:id/ack', {
   summary: 'Acknowledge an alert',
   description: 'Silences its reminders and delayed channels. It keeps firing. The first one is kept.',
   answers: { 200: json('The alert', AlertAnswer, { alert: ACKNOWLEDGED }) },
-  problems: CHANGE_PROBLEMS,
+  problems: [...CHANGE_PROBLEMS, 'alert_ended'],
 })
 
 export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {

@@ -82,6 +82,27 @@ test('an alert that is resolved by hand says by whom, notifies its channels once
   expect(changed).toEqual([ACCOUNT])
 })
 
+test('an alert that has ended cannot be acknowledged, even if it ends meanwhile; the acknowledgement before it stays', async () => {
+  const ended = { code: 'alert_ended', status: 409 }
+  await alerts().resolve(ACCOUNT, 'ale_long', 'ada@example.com')
+  await expect(alerts().acknowledge(ACCOUNT, 'ale_long', 'eve@example.com')).rejects.toMatchObject(ended)
+  const racing = createManageAlerts({
+    store: {
+      ...store,
+      async acknowledge(account, id, ...rest) {
+        await alerts().resolve(account, id, 'ada@example.com')
+        return store.acknowledge(account, id, ...rest)
+      },
+    },
+    ...{ nowUs, publicUrl, unjudged: async () => [], onChanged },
+  })
+  await expect(racing.acknowledge(ACCOUNT, 'ale_failed', 'eve@example.com')).rejects.toMatchObject(ended)
+  await alerts().acknowledge(ACCOUNT, 'ale_late', 'ada@example.com')
+  await alerts().resolve(ACCOUNT, 'ale_late', 'ada@example.com')
+  await expect(alerts().acknowledge(ACCOUNT, 'ale_late', 'eve@example.com')).rejects.toMatchObject(ended)
+  expect((await alerts().undoAcknowledge(ACCOUNT, 'ale_late')).acknowledged?.by).toBe('ada@example.com')
+})
+
 test('changing one condition ends only its alerts, and only those that do not hold any more', async () => {
   await watches().change(ACCOUNT, 'wat_1', { late: { every: '1d' } })
   expect(await firing()).toEqual(['ale_failed', 'ale_long'])

@@ -18,7 +18,9 @@ export type ManageAlerts = ReturnType<typeof createManageAlerts>
 const time = (us: number): string => new Date(us / 1000).toISOString()
 const maybeTime = (us: number | null): string | null => (us === null ? null : time(us))
 
-/** Methods that name an alert reject with Problem `not_found`. */
+const ended = () => new Problem('alert_ended', 'Only an alert that still fires can be acknowledged.')
+
+/** Methods that name an alert reject with Problem `not_found`, `acknowledge` also with `alert_ended`. */
 export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChanged }: ManageAlertsOptions) {
   async function answer(account: string, alerts: readonly Alert[]): Promise<AlertAnswer[]> {
     const names = await store.watchNames(account)
@@ -53,11 +55,14 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
   }
 
   async function acknowledge(account: string, id: string, by: string | null): Promise<AlertAnswer> {
-    await find(account, id)
+    const { resolvedUs } = await find(account, id)
+    if (by !== null && resolvedUs !== null) throw ended()
     const now = nowUs()
     await store.acknowledge(account, id, by === null ? null : { by, atUs: now }, now)
     onChanged(account)
-    return show(account, id)
+    const shown = await show(account, id)
+    if (by !== null && shown.acknowledged === null && shown.state === 'resolved') throw ended() // meanwhile
+    return shown
   }
 
   return {
