@@ -22,6 +22,8 @@ const OURS = Symbol.for('stint.signal')
 
 type Listener = ((signal: NodeJS.Signals) => void) & { [OURS]?: true }
 
+type RejectionListener = ((reason: unknown) => void) & { [OURS]?: true }
+
 const all = new Set<Leaving>()
 
 /** One set of listeners for all clients of a process. */
@@ -32,10 +34,12 @@ export function sendAtExit(leaving: Leaving): void {
 
 function listen(): void {
   let isGivenUp = false
+  let isAwaited = false
   let hasNoWork = false
   /** When the end began. */
   let since: number | undefined
   let uncaught: unknown
+  let rejection: { readonly reason: unknown } | undefined
 
   function flushAll(): Promise<boolean[]> {
     since ??= monotonicMs()
@@ -59,16 +63,19 @@ function listen(): void {
 
   process.on('beforeExit', () => {
     hasNoWork = true
-    if (isGivenUp || [...all].every(({ outbox }) => outbox.isEmpty())) return
-    isGivenUp = true // unless it succeeds: a server that is away must not keep the process alive
+    if (isGivenUp || isAwaited || [...all].every(({ outbox }) => outbox.isEmpty())) return
+    isAwaited = true
     void flushAll().then((settled) => {
       since = undefined
-      isGivenUp = settled.includes(false)
+      isAwaited = false
+      isGivenUp = settled.includes(false) // a server that is away must not keep the process alive
     })
   })
-  function end(code: number | string | null | undefined): void {
+  function end(exitCode: number | string | null | undefined): void {
+    const code = rejection === undefined ? exitCode : 1
     const isDone = code === 0 && !hasNoWork
-    endRuns(isDone ? undefined : (uncaught ?? `the process ended with code ${code} in the middle of this run`))
+    const error = rejection?.reason ?? uncaught ?? `the process ended with code ${code} in the middle of this run`
+    endRuns(isDone ? undefined : error)
     leave()
   }
 
@@ -77,6 +84,10 @@ function listen(): void {
   })
   process.on('exit', end)
   if (deno !== undefined) listenInDeno(end)
+  if (process.versions['bun'] !== undefined)
+    watchRejectionsInBun((fatal) => {
+      rejection = fatal
+    })
 
   const onSignal: Listener = (signal) => {
     const isOursAlone = process.listeners(signal).every((listener) => (listener as Listener)[OURS])
@@ -98,6 +109,23 @@ function listen(): void {
       // a runtime without this signal
     }
   }
+}
+
+/**
+ * After a rejection that nobody handles Bun emits `exit` with the code 0, ends with the code 1, and names the reason to
+ * nobody but its handlers. So this one takes itself away and rejects again, for Bun to end the process as it would have.
+ * With a mode of its own that Bun was started with, it says the reason, or lets the process live on.
+ */
+function watchRejectionsInBun(set: (fatal: { readonly reason: unknown }) => void): void {
+  if (process.execArgv.some((argument) => argument.startsWith('--unhandled-rejections'))) return
+  const onRejection: RejectionListener = (reason) => {
+    if (process.listeners('unhandledRejection').some((listener) => !(listener as RejectionListener)[OURS])) return
+    process.removeListener('unhandledRejection', onRejection)
+    set({ reason })
+    if (process.listenerCount('unhandledRejection') === 0) void Promise.reject(reason) // else another copy does
+  }
+  onRejection[OURS] = true
+  process.prependListener('unhandledRejection', onRejection) // a handler that listens once is gone after its call
 }
 
 const deno = (globalThis as { readonly Deno?: { readonly exitCode: number } }).Deno

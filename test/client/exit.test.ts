@@ -60,6 +60,24 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
       FAILED_RUN,
     ],
     [
+      'a rejection that nobody handles, of a process without other work',
+      `async function main() {
+        await run(NAME, async () => {
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          throw new Error('on purpose')
+        })
+      }
+      main()`,
+      1,
+      FAILED_RUN,
+    ],
+    [
+      'a rejection that nobody handles, in the middle of a run',
+      `run(NAME, ${later})\nsetTimeout(() => { Promise.reject(new Error('on purpose')) }, 20)`,
+      1,
+      FAILED_RUN,
+    ],
+    [
       'an error in a timer in the middle of a run',
       `run(NAME, ${later})\nsetTimeout(() => { throw new Error('on purpose') }, 20)`,
       1,
@@ -154,6 +172,28 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     )
     await script.exited
     expect(await script.output()).toBe('fast\n')
+  })
+
+  here('a process that handles its rejections lives on, and a client does not count as a handler', async () => {
+    const code = `
+      import process from 'node:process'
+      import { createStint } from './stint.mjs'
+      process.once('unhandledRejection', ({ message }) => {
+        console.log(message)
+        run('${name} rejects again', ${later})
+        Promise.reject(new Error('second'))
+      })
+      const { run } = createStint({ exitWaitMs: 20_000 })
+      run('${name} rejects', () => {})
+      Promise.reject(new Error('first'))
+    `
+    const script = await start(code)
+    expect(await script.exited).toBe(1)
+    const output = await script.output()
+    expect(output).toStartWith('first\n')
+    expect(output.match(/^.*error: second$/gim)).toHaveLength(1)
+    expect(kindsOf(`${name} rejects`)).toEqual(['start', 'end'])
+    expect(kindsOf(`${name} rejects again`)).toEqual(['start', 'exception', 'end'])
   })
 
   here('SIGTERM in the middle of a run ends it as failed', async () => {
