@@ -86,7 +86,9 @@ const Common = {
   id: Type.String(),
   name: Type.String(),
   kind: choice(CHANNEL_KINDS as [ChannelKind, ...ChannelKind[]]),
-  url: Type.Optional(Type.String({ description: `Secret parts are ${HIDDEN}.` })),
+  url: Type.Optional(
+    Type.String({ description: `Secret parts are ${HIDDEN}; for a viewer everything after the host.` }),
+  ),
   to: Type.Optional(Type.String()),
   headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: `Each value is ${HIDDEN}.` })),
   token: Type.Optional(Type.String({ description: `Always ${HIDDEN}.` })),

@@ -62,14 +62,14 @@ export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
     await watches.setBadge(account, params.id, false)
   })
 
-  on(channelWire.LIST_CHANNELS, async ({ account }) => ({ channels: await channels.list(account) }))
+  on(channelWire.LIST_CHANNELS, async ({ account, role }) => ({ channels: await channels.list(account, role) }))
   on(channelWire.CREATE_CHANNEL, async (_, { request, again }) => {
     const body = await readJson(request, channelWire.CreateChannel)
     const { account } = await again()
     return { channel: await channels.create(account, body) }
   })
-  on(channelWire.SHOW_CHANNEL, async ({ account }, { params }) => ({
-    channel: await channels.show(account, params.id),
+  on(channelWire.SHOW_CHANNEL, async ({ account, role }, { params }) => ({
+    channel: await channels.show(account, params.id, role),
   }))
   on(channelWire.CHANGE_CHANNEL, async (_, { request, params, again }) => {
     const body = await readJson(request, channelWire.ChangeChannel)

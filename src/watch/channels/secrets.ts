@@ -13,13 +13,13 @@ export const membersOf = ({ kind, target, settings }: Channel): ChannelMembers =
   ...settings.members,
 })
 
-/** The members as they are returned. */
-export function shownMembers(channel: Channel): ChannelMembers {
+/** The members as they are returned. A viewer sees no path of a URL: many services keep a token in it. */
+export function shownMembers(channel: Channel, isViewer = false): ChannelMembers {
   const { secret = [] } = channelKind(channel.kind)
   const show = ([name, value]: [string, ChannelMembers[ChannelMember]]) => {
     const isSecret = secret.includes(name as ChannelMember)
     if (typeof value === 'object') return [name, isSecret ? hideValues(value) : value]
-    if (name === 'url') return [name, isSecret ? `${new URL(value!).origin}/${HIDDEN}` : hideQuery(value!)]
+    if (name === 'url') return [name, isSecret || isViewer ? `${new URL(value!).origin}/${HIDDEN}` : hideQuery(value!)]
     return [name, isSecret ? HIDDEN : value]
   }
   return Object.fromEntries(Object.entries(membersOf(channel)).map(show))

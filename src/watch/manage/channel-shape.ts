@@ -73,19 +73,29 @@ function isHttpUrl(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username + password === ''
 }
 
-export function answerChannel(channel: Channel): ChannelAnswer {
+/** The status of a receiver's answer, without its text, which may repeat the path of the URL. */
+const statusOf = (detail: string): string => detail.replace(/^((?:The receiver answered )?\d{3}) .*$/s, '$1')
+
+export function answerChannel(channel: Channel, isViewer = false): ChannelAnswer {
   const { id, name, kind, state, last, settings, createdUs } = channel
   const { conditions, only_firing, delay } = settings
   return {
     id,
     name,
     kind,
-    ...(shownMembers(channel) as Pick<ChannelAnswer, 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'>),
+    ...(shownMembers(channel, isViewer) as Pick<
+      ChannelAnswer,
+      'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
+    >),
     conditions: conditions && [...conditions],
     only_firing,
     delay,
     state: state !== 'ok' ? state : last === null ? 'untested' : last.ok ? 'delivered' : 'failing',
-    last: last && { at: new Date(last.atUs / 1000).toISOString(), ok: last.ok, detail: last.detail },
+    last: last && {
+      at: new Date(last.atUs / 1000).toISOString(),
+      ok: last.ok,
+      detail: isViewer ? statusOf(last.detail) : last.detail,
+    },
     created_at: new Date(createdUs / 1000).toISOString(),
   }
 }

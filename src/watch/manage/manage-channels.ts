@@ -7,6 +7,7 @@ import type {
   CreateChannel,
   NewChannel,
 } from '../../wire/channels.ts'
+import type { Role } from '../../wire/roles.ts'
 import type { Deliver } from '../delivery/deliver.ts'
 import { DeliveryError } from '../delivery/delivery-error.ts'
 import type { Mailer } from '../delivery/mailer.ts'
@@ -43,8 +44,9 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
   }
 
   return {
-    list: async (account: string): Promise<ChannelAnswer[]> => (await store.channels(account)).map(answerChannel),
-    show: async (account: string, id: string) => answerChannel(await find(account, id)),
+    list: async (account: string, role: Role): Promise<ChannelAnswer[]> =>
+      (await store.channels(account)).map((channel) => answerChannel(channel, role === 'viewer')),
+    show: async (account: string, id: string, role: Role) => answerChannel(await find(account, id), role === 'viewer'),
 
     async create(account: string, { kind, ...body }: CreateChannel): Promise<NewChannel['channel']> {
       const token = createToken()

@@ -1,7 +1,9 @@
-// A secret that a channel keeps is sent only to the server that it was given for. Over the API of the real service.
+// A secret that a channel keeps is sent only to the server that it was given for, and a viewer sees no address that
+// may hold one. Over the API of the real service.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { CHANNEL_KINDS, channelKind } from '../../../src/wire/channel-kinds.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
+import { type Answer, PASSWORD } from '../../support/caller.ts'
 
 const SECRET = 's3cr3tQQs3cr3tQQs3cr3tQQs3cr3tQQ'
 const BOT = `1:${SECRET}`
@@ -11,7 +13,7 @@ const receiver = Bun.serve({
   port: 0,
   async fetch(request) {
     seen.push(JSON.stringify([request.url, [...request.headers], await request.text()]))
-    return new Response()
+    return new Response(new URL(request.url).pathname)
   },
 })
 const stranger = `http://127.0.0.1:${receiver.port}/`
@@ -99,4 +101,34 @@ test("the vendor's own address is no other server, and a secret that is removed 
   const moved = await ask('PATCH', `/api/channels/${topic.id}`, { url: stranger, token: null })
   expect(moved.json.channel).toMatchObject({ url: stranger })
   expect(moved.json.channel.token).toBeUndefined()
+})
+
+test('a viewer sees the server of a URL and the status of its answer; a key with manage sees the path', async () => {
+  const post = (path: string, body: object, headers = {}) =>
+    app.fetch(path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const cookieOf = ({ headers }: Answer) => ({ cookie: headers.get('set-cookie')!.split(';')[0]! })
+  const ada = cookieOf(await post('/api/session', { email: 'ada@example.com', password: PASSWORD }))
+  const invited = await post('/api/invitations', { email: 'looker@example.com', role: 'viewer' }, ada)
+  const token = invited.json.invitation.url.split('token=')[1]
+  const headers = cookieOf(await post('/api/invitations/accept', { token, password: 'a lookers long password' }))
+  const url = `${stranger}hooks/${SECRET}`
+  for (const body of [{ kind: 'webhook' }, { kind: 'ntfy' }]) {
+    const { channel } = (await ask('POST', '/api/channels', { name: 'c', ...body, url })).json
+    const path = `/api/channels/${channel.id}`
+    expect((await ask('POST', `${path}/test`)).status).toBe(200)
+    const shown = { url: `${stranger}…`, last: { ok: true, detail: '200' } }
+    expect((await app.fetch(path, { headers })).json.channel).toMatchObject(shown)
+    const full = { url, last: { detail: `200 /hooks/${SECRET}` } }
+    for (const asked of [{ headers: ada }, { key }])
+      expect((await app.fetch(path, asked)).json.channel).toMatchObject(full)
+  }
+  const bot = { name: 'c', kind: 'telegram', token: BOT, chat: '1', url }
+  expect((await ask('POST', '/api/channels', bot)).status).toBe(201)
+  const listed = await app.fetch('/api/channels', { headers })
+  expect(listed.json.channels.at(-1).url).toEndWith('/…')
+  expect(listed.text).not.toContain(SECRET)
 })
