@@ -84,7 +84,7 @@ function listen(): void {
   })
   process.on('exit', end)
   if (deno !== undefined) listenInDeno(end)
-  if (process.versions['bun'] !== undefined)
+  if (process.versions.bun !== undefined)
     watchRejectionsInBun((fatal) => {
       rejection = fatal
     })

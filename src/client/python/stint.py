@@ -70,16 +70,23 @@ class Run:
         self.meta = meta
         self.uid = uid or str(uuid.uuid4())
         self._client = client
+        self._pid = os.getpid()
         self._reported: BaseException | None = None
         self._is_over = False
         self._token: contextvars.Token[Run | None] | None = None
 
+    def _is_inherited(self) -> bool:
+        """In the child of a fork: the run is its parent's, which alone sends its events and its end."""
+        return self._pid != os.getpid()
+
     def metrics(self, items: Mapping[str, float]) -> None:
+        if self._is_inherited():
+            return
         self._client.metrics(items, self.process, self.meta, self.uid)
 
     def exception(self, error: BaseException | str) -> None:
         """Reports an exception of this run; the run continues."""
-        if error is self._reported:
+        if error is self._reported or self._is_inherited():
             return
         if isinstance(error, BaseException):
             self._reported = error
@@ -96,13 +103,14 @@ class Run:
         self._finish(False)
 
     def _finish(self, failed: bool) -> None:
-        if not self._is_over:
+        if not self._is_over and not self._is_inherited():
             self._is_over = True
             self._reported = None  # its traceback holds the frames of the caller
             _open_runs.discard(self)
             self._client.end(self.process, self.meta, self.uid, failed)
 
     def _begin(self) -> Run:
+        self._pid = os.getpid()
         self._client.start(self.process, self.meta, self.uid)
         return self
 
@@ -811,7 +819,7 @@ def _read_settings(
 def _subject(process: str | None, meta: str | None, uid: str | None) -> tuple[str | None, str | None, str | None]:
     """A subject that names another process than the run's has nothing of the run."""
     run = _current.get()
-    if run is None or process not in (None, run.process):
+    if run is None or run._is_inherited() or process not in (None, run.process):
         return process, meta, uid
     return run.process, run.meta if meta is None else meta, run.uid if uid is None else uid
 

@@ -492,6 +492,28 @@ class ExitTest(ClientTest):
         self.ends(self.script("import stint\nwith stint.run('job'): stint.metrics({'a': 1})", receiver), 0)
         self.assertEqual(kinds(receiver.events()), ["start", "metrics", "end"])
 
+    def test_a_forked_child_does_not_touch_the_runs_of_its_parent(self):
+        for leave in ("sys.exit(3)", "raise OSError('child')", "stint.exception('child')", "run.end()", "run.fail('x')"):
+            receiver = self.receiver()
+            code = (
+                "import os, stint, sys\n"
+                "with stint.run('parent') as run:\n"
+                "    child = os.fork()\n"
+                "    if child == 0:\n"
+                f"        {leave}\n"
+                "        run.metrics({'a': 1})\n"
+                "        stint.start('child')\n"
+                "        sys.exit()\n"
+                "    os.waitpid(child, 0)\n"
+                "    run.metrics({'b': 2})"
+            )
+            self.ends(self.script(code, receiver), 0)
+            events = sorted(receiver.events(), key=lambda event: event["at"])
+            own = [event for event in events if event["process"] == "parent"]
+            self.assertEqual(kinds(own), ["start", "metrics", "end"], leave)
+            self.assertEqual(own[1]["items"], {"b": 2})
+            self.assertNotIn("failed", own[2])
+
     def test_an_error_nobody_catches_ends_it_as_without_the_client(self):
         receiver = self.receiver()
         output = self.ends(self.script("import stint\nwith stint.run('job'): 1 / 0", receiver), 1)
