@@ -1,6 +1,7 @@
 // Watches from outside: the real process, a real receiver, kills.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
+import { createPerson } from '../cli/cli-cast.ts'
 import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
 import { until } from '../support/until.ts'
@@ -92,6 +93,12 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     expect(firing.json.alerts).toMatchObject([{ id: body.data.id, state: 'firing', resolved_at: null }])
     await ask('PATCH', `/api/watches/${id}`, { late: { every: '1h', grace: '1s' } })
     expect((await ask('GET', '/api/alerts?state=firing')).json.alerts).toEqual([])
+    const { secret: manage } = (await ask('POST', '/api/keys', { name: 'cli', scopes: ['manage'] })).json.key
+    const refused = await createPerson(stint.url).run(`alerts ack ${body.data.id}`, { env: { STINT_API_KEY: manage } })
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('The alert has ended. Only an alert'),
+    ])
     await ask('DELETE', `/api/watches/${id}`)
   })
 
