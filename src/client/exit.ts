@@ -113,7 +113,7 @@ function listen(): void {
 
 /**
  * After a rejection that nobody handles Bun emits `exit` with the code 0, ends with the code 1, and names the reason to
- * nobody but its handlers. So this one takes itself away and rejects again, for Bun to end the process as it would have.
+ * its handlers only. So this one takes itself away and rejects again, for Bun to end the process as it would have.
  * With a mode of its own that Bun was started with, it says the reason, or lets the process live on.
  */
 function watchRejectionsInBun(set: (fatal: { readonly reason: unknown }) => void): void {

@@ -65,6 +65,8 @@ const REQUEST_TIMEOUT_MS = 10_000
 const MAX_PROCESS = 250
 const MAX_META = 500
 const MAX_EXCEPTION = 15_000
+/** Of those that the end of the process ends: a caller that never ends its runs must not fill the memory. */
+const MAX_OPEN_RUNS = 10_000
 
 /** Reads the environment now; what is missing or wrong makes a client that only reports it. */
 export function createStint(options: StintOptions = {}): Stint {
@@ -73,7 +75,7 @@ export function createStint(options: StintOptions = {}): Stint {
   const nextTime = createEventTimes()
   const scope = new AsyncLocalStorage<Run>()
   const report = createReport(onDrop)
-  /** Those of `run` whose work has not ended. */
+  /** Those that have begun and not ended. */
   const openRuns = new Set<Run>()
 
   let backlog: Backlog | undefined
@@ -139,6 +141,7 @@ export function createStint(options: StintOptions = {}): Stint {
     const finish = (failed?: true) => {
       if (!isOver) send('end', () => ({ ...fields, failed }))
       isOver = true
+      openRuns.delete(run)
     }
     const run: Run = {
       process,
@@ -158,6 +161,8 @@ export function createStint(options: StintOptions = {}): Stint {
       [Symbol.dispose]: () => finish(),
     }
     send('start', () => fields)
+    openRuns.add(run)
+    if (openRuns.size > MAX_OPEN_RUNS) openRuns.delete(openRuns.values().next().value!)
     return run
   }
 
@@ -165,14 +170,11 @@ export function createStint(options: StintOptions = {}): Stint {
     run<T>(process: string, ...rest: [(run: Run) => T] | [MarkOptions, (run: Run) => T]): T {
       const work = rest.at(-1) as (run: Run) => T
       const run = begin(process, rest.length > 1 ? (rest[0] as MarkOptions) : {})
-      openRuns.add(run)
       const failed = (error: unknown): never => {
-        openRuns.delete(run)
         run.fail(error ?? 'failed without an error')
         throw error
       }
       const ended = <V>(value: V): V => {
-        openRuns.delete(run)
         run.end()
         return value
       }

@@ -89,6 +89,14 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
       7,
       FAILED_RUN,
     ],
+    [
+      'an error in the middle of a run of begin()',
+      `begin(NAME)\nsetTimeout(() => { throw new Error('on purpose') }, 20)`,
+      1,
+      FAILED_RUN,
+    ],
+    ['process.exit(3) in the middle of a run of begin()', `begin(NAME)\nprocess.exit(3)`, 3, FAILED_RUN],
+    ['the end of a run of begin()', `begin(NAME).end()\nprocess.exit(3)`, 3, ['start', 'end']],
     ['process.exit() after a run', `run(NAME, () => {})\nprocess.exit(0)`, 0, ['start', 'end']],
     ['process.exit(3) in the middle of a run', `await run(NAME, async () => process.exit(3))`, 3, FAILED_RUN],
     ['process.exit(0) in the middle of a run', `await run(NAME, async () => process.exit(0))`, 0, ['start', 'end']],
@@ -97,7 +105,7 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     const script = await start(`
       import process from 'node:process'
       import { createStint } from './stint.mjs'
-      const { run } = createStint({ exitWaitMs: 20_000 })
+      const { run, begin } = createStint({ exitWaitMs: 20_000 })
       const NAME = ${JSON.stringify(process)}
       ${code}
     `)
@@ -199,8 +207,9 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
   here('SIGTERM in the middle of a run ends it as failed', async () => {
     const script = await start(`
       import { createStint } from './stint.mjs'
-      const { run } = createStint({ exitWaitMs: 20_000 })
+      const { run, begin } = createStint({ exitWaitMs: 20_000 })
       run('${name} cut', ${later})
+      begin('${name} cut by hand')
       console.log('ready')
     `)
     await script.prints('ready')
@@ -209,6 +218,7 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     const [, exception, end] = receiver.events().filter((it) => it.process === `${name} cut`)
     expect(exception!.exception).toBe('the process was ended by SIGTERM in the middle of this run')
     expect(end).toMatchObject({ kind: 'end', failed: true })
+    expect(kindsOf(`${name} cut by hand`)).toEqual(['start', 'exception', 'end'])
   })
 
   here('a thread of the caller that fails is recorded', async () => {

@@ -50,13 +50,14 @@ MAX_RETRY_AFTER_S = 300.0
 LAST_TRY_S = 0.5  # a flush tries a last time this long before its time is over
 WARN_EVERY_S = 60.0
 MAX_ANSWER_BYTES = 8 * 2**20
+MAX_OPEN_RUNS = 10_000  # a caller that never ends its runs must not fill the memory
 MAX_PROCESS, MAX_META, MAX_EXCEPTION = 250, 500, 15_000
 TOO_LATE = "the interpreter shuts down"
 F = TypeVar("F", bound=Callable[..., Any])
 
 _current: contextvars.ContextVar[Run | None] = contextvars.ContextVar("stint_run", default=None)
 _clients: weakref.WeakSet[Stint] = weakref.WeakSet()
-_open_runs: weakref.WeakSet[Run] = weakref.WeakSet()  # those whose block of code has not ended
+_open_runs: dict[Run, None] = {}  # those that have begun and not ended, in that order
 
 
 class Run:
@@ -106,17 +107,17 @@ class Run:
         if not self._is_over and not self._is_inherited():
             self._is_over = True
             self._reported = None  # its traceback holds the frames of the caller
-            _open_runs.discard(self)
+            _open_runs.pop(self, None)
             self._client.end(self.process, self.meta, self.uid, failed)
 
     def _begin(self) -> Run:
         self._pid = os.getpid()
+        _open_runs[self] = None
+        if len(_open_runs) > MAX_OPEN_RUNS:
+            with contextlib.suppress(RuntimeError):  # another thread begins a run, and takes one away
+                _open_runs.pop(next(iter(_open_runs), self), None)
         self._client.start(self.process, self.meta, self.uid)
         return self
-
-    def _enter(self) -> Run:
-        _open_runs.add(self)
-        return self._begin()
 
     def _leave(self, error: BaseException | None) -> None:
         if error is None or _is_success(error):
@@ -126,7 +127,7 @@ class Run:
 
     def __enter__(self) -> Run:
         self._token = _current.set(self)
-        return self._enter()
+        return self._begin()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if self._token is not None:
@@ -941,7 +942,7 @@ def _decorate(function: Callable[..., Any], client: Callable[[], Stint], process
 
         @functools.wraps(function)
         def timed_generator(*args: Any, **named: Any) -> Any:
-            run, steps = open_run()._enter(), function(*args, **named)
+            run, steps = open_run()._begin(), function(*args, **named)
             step, value = steps.send, None
             try:
                 while True:
@@ -970,7 +971,7 @@ def _decorate(function: Callable[..., Any], client: Callable[[], Stint], process
 
         @functools.wraps(function)
         async def timed_async_generator(*args: Any, **named: Any) -> Any:
-            run, steps = open_run()._enter(), function(*args, **named)
+            run, steps = open_run()._begin(), function(*args, **named)
             step, value = steps.asend, None
             try:
                 while True:
@@ -1041,6 +1042,9 @@ def _watch_sigterm() -> None:
 
 def _leave_all() -> None:
     global _is_leaving
+    error = getattr(sys, "last_value", None) or sys.exc_info()[1] or "the process ended in the middle of this run"
+    for run in reversed(list(_open_runs)):
+        run.fail(error)
     _is_leaving = True
     clients = list(_clients)
     for client in clients:
@@ -1055,7 +1059,7 @@ def _leave_all() -> None:
 
 def _on_sigterm(number: int, _: Any) -> None:
     """Only where the caller does not handle the signal: sends what is left, then ends the process by it."""
-    for run in list(_open_runs):
+    for run in reversed(list(_open_runs)):
         run.fail("the process was ended by SIGTERM in the middle of this run")
     _leave_all()
     signal.signal(number, signal.SIG_DFL)
@@ -1065,7 +1069,7 @@ def _on_sigterm(number: int, _: Any) -> None:
 def _after_fork() -> None:
     global _is_leaving, _is_watching, _open_runs
     _is_leaving = _is_watching = False
-    _open_runs = weakref.WeakSet()
+    _open_runs = {}
     for client in list(_clients):
         client._reset()
 

@@ -514,6 +514,20 @@ class ExitTest(ClientTest):
             self.assertEqual(own[1]["items"], {"b": 2})
             self.assertNotIn("failed", own[2])
 
+    def test_the_end_of_the_process_ends_runs_of_begin_as_failed(self):
+        for leave, code, words in (
+            ("1 / 0", 1, "ZeroDivisionError"),
+            ("sys.exit(3)", 3, "the process ended in the middle of this run"),
+            ("os.kill(os.getpid(), 15)", -15, "the process was ended by SIGTERM in the middle of this run"),
+        ):
+            receiver = self.receiver()
+            begin = "import os, stint, sys\ndef main():\n    run = stint.begin('job')\n"
+            self.ends(self.script(f"{begin}    {leave}\nmain()", receiver), code)
+            events = sorted(receiver.events(), key=lambda event: event["at"])
+            self.assertEqual(kinds(events), ["start", "exception", "end"], leave)
+            self.assertIn(words, events[1]["exception"])
+            self.assertTrue(events[2]["failed"])
+
     def test_an_error_nobody_catches_ends_it_as_without_the_client(self):
         receiver = self.receiver()
         output = self.ends(self.script("import stint\nwith stint.run('job'): 1 / 0", receiver), 1)
