@@ -9,8 +9,6 @@ export interface ChannelKindEntry {
   readonly optional?: readonly ChannelMember[]
   /** Never returned: of a URL only the host, of headers only the names. Stored ones are sent to no other server. */
   readonly secret?: readonly ChannelMember[]
-  /** Where it is sent without a `url`. */
-  readonly server?: string
 }
 
 export const CHANNEL_TABLE = {
@@ -25,14 +23,12 @@ export const CHANNEL_TABLE = {
     required: ['token', 'chat'],
     optional: ['url'],
     secret: ['token'],
-    server: 'https://api.telegram.org',
   },
   pagerduty: {
     label: 'PagerDuty',
     required: ['routing_key'],
     optional: ['url'],
     secret: ['routing_key'],
-    server: 'https://events.pagerduty.com/v2/enqueue',
   },
 } as const satisfies Record<string, ChannelKindEntry>
 

@@ -42,8 +42,14 @@ export function restoreHidden(sent: ChannelMembers, stored: ChannelMembers, show
   return Object.fromEntries(Object.entries(sent).map(restore))
 }
 
+/** Where a kind whose `url` may be omitted is sent then. Not in the table of src/wire, which the console's bundle holds. */
+const VENDORS: { readonly [K in ChannelKind]?: string } = {
+  telegram: 'https://api.telegram.org',
+  pagerduty: 'https://events.pagerduty.com/v2/enqueue',
+}
+
 /** The URL, or the vendor's address if it was omitted. */
-export const serverOf = ({ kind, target }: Channel): string => target || (channelKind(kind).server ?? '')
+export const serverOf = ({ kind, target }: Channel): string => target || (VENDORS[kind] ?? '')
 
 /**
  * The secret members that a change to another server would send there although it does not give them: who may change a
