@@ -165,11 +165,9 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 const toHtml = (text: string, url: string): string =>
-  escapeHtml(text)
-    .replace(escapeHtml(url), (link) => `<a href="${link}">${link}</a>`)
+  Bun.escapeHTML(text)
+    .replace(Bun.escapeHTML(url), (link) => `<a href="${link}">${link}</a>`)
     .replaceAll('\n', '<br>')
 
 function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isOwnHost' | 'audit'>): AppDeps['reset'] {

@@ -154,13 +154,10 @@ function reasonOf(cause: unknown): string {
   return [error, code, message].filter((part) => typeof part === 'string').join(': ')
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character]!)
-
 function page({ status, title, message }: Problem): Response {
-  const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)} · Stint</title>
+  const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${Bun.escapeHTML(title)} · Stint</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}</style>
-<h1>${escapeHtml(title)}</h1><p>${escapeHtml(message)}</p><p><a href="/">Back to the sign-in page</a></p></html>`
+<h1>${Bun.escapeHTML(title)}</h1><p>${Bun.escapeHTML(message)}</p><p><a href="/">Back to the sign-in page</a></p></html>`
   return new Response(body, { status, headers: PAGE_HEADERS })
 }

@@ -41,9 +41,6 @@ function page(title: string, text: string, action?: string): Response {
 <meta name="viewport" content="width=device-width"><style>
 body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem;color-scheme:light dark}
 button{font:inherit;padding:.6rem 1.4rem}
-</style><main><h1>${title}</h1><p>${escapeHtml(text)}</p>${form}</main></html>`
+</style><main><h1>${title}</h1><p>${Bun.escapeHTML(text)}</p>${form}</main></html>`
   return new Response(html, { headers: HEADERS })
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

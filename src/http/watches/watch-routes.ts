@@ -144,15 +144,13 @@ const SVG_HEADERS = answerHeaders({
 })
 const JSON_HEADERS = answerHeaders({ ...CACHE, 'content-type': 'application/json', 'access-control-allow-origin': '*' })
 
-const escapeXml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-
 function drawBadge({ name, state, firing }: wire.BadgeState): string {
   const right = state === 'firing' && firing > 1 ? `${firing} firing` : state
   const width = (text: string) => Math.round([...text].length * 6.6 + 14)
   const [left, all] = [width(name), width(name) + width(right)]
-  const title = escapeXml(`${name}: ${right}`)
-  const text = (x: number, label: string) => `<text x="${x}" y="14" text-anchor="middle">${escapeXml(label)}</text>`
+  const title = Bun.escapeHTML(`${name}: ${right}`)
+  const text = (x: number, label: string) =>
+    `<text x="${x}" y="14" text-anchor="middle">${Bun.escapeHTML(label)}</text>`
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${all}" height="20" role="img" aria-label="${title}"><title>${title}</title>` +
     `<rect width="${all}" height="20" rx="3" fill="#4a5568"/><rect x="${left}" width="${all - left}" height="20" rx="3" fill="${COLORS[state]}"/>` +

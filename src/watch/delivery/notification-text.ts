@@ -41,16 +41,16 @@ export function toText(bodies: readonly NotificationBody[]): string {
 export function toHtml(bodies: readonly NotificationBody[]): string {
   const cell = 'style="padding:2px 16px 2px 0;text-align:left;vertical-align:top"'
   if (bodies.length > 1) {
-    const items = bodies.slice(0, LISTED).map((body) => `<li>${linked(body, escapeHtml(line(body)))}</li>`)
+    const items = bodies.slice(0, LISTED).map((body) => `<li>${linked(body, Bun.escapeHTML(line(body)))}</li>`)
     return `<ul>${items.join('')}</ul><p>${more(bodies)}</p>`
   }
   const [body] = bodies
   const rows = body!.facts.map(
     ([label, value]) =>
-      `<tr><th ${cell}>${escapeHtml(label)}</th><td ${cell}>${escapeHtml(value).replaceAll('\n', '<br>')}</td></tr>`,
+      `<tr><th ${cell}>${Bun.escapeHTML(label)}</th><td ${cell}>${Bun.escapeHTML(value).replaceAll('\n', '<br>')}</td></tr>`,
   )
   const link = body!.data.url === '' ? '' : `<p>${linked(body!, 'Open in Stint')}</p>`
-  return `<p><strong>${escapeHtml(line(body!))}</strong></p><table>${rows.join('')}</table>${link}`
+  return `<p><strong>${Bun.escapeHTML(line(body!))}</strong></p><table>${rows.join('')}</table>${link}`
 }
 
 export function toMrkdwn(bodies: readonly NotificationBody[]): string {
@@ -70,10 +70,7 @@ export function toMrkdwn(bodies: readonly NotificationBody[]): string {
 const IN_SHORT = ['Exception', 'Usually']
 
 const linked = ({ data }: NotificationBody, html: string): string =>
-  data.url === '' ? html : `<a href="${escapeHtml(data.url)}">${html}</a>`
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  data.url === '' ? html : `<a href="${Bun.escapeHTML(data.url)}">${html}</a>`
 
 /** The parts of a message for services that lay out title, list and facts themselves. */
 export function describe(bodies: readonly NotificationBody[]) {

@@ -44,11 +44,7 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
         `To receive alerts here, open this link and confirm:\n${url}`,
         'If you did not expect this, ignore it: no more e-mails will follow.',
       ].join('\n\n')
-      const html = text
-        .replaceAll('&', '&amp;')
-        .replaceAll('<', '&lt;')
-        .replace(url, `<a href="${url}">${url}</a>`)
-        .replaceAll('\n', '<br>')
+      const html = Bun.escapeHTML(text).replace(url, `<a href="${url}">${url}</a>`).replaceAll('\n', '<br>')
       const mail = { to: target, subject: '[Stint] Confirm this address', text, html, id: `confirm-${id}-${nowUs()}` }
       await mailer.send(mail).catch(async (error: DeliveryError) => {
         const channel = await store.channel(id)
