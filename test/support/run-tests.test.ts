@@ -18,7 +18,7 @@ const ERROR = "throw new Error('between tests')"
 /** Runs files of these contents as \`bun run test\` does. */
 async function run(
   contents: readonly string[],
-  options: readonly string[] = [],
+  options: readonly string[] = ['--retry-files'],
 ): Promise<{ exitCode: number; last: string[]; runs: number }> {
   const dir = tempDir('run-tests')
   const paths = contents.map((content, i) => {
@@ -42,7 +42,12 @@ async function run(
   }
 }
 
-describe('after a run in which', () => {
+test('a test that failed counts as failed, and nothing runs again', async () => {
+  const { exitCode, last, runs } = await run([FINE, FLAKY], [])
+  expect([exitCode, last.at(-1), runs]).toEqual([1, '1 passed, 1 failed', 1])
+})
+
+describe('with --retry-files, after a run in which', () => {
   test('all tests passed, nothing runs again', async () => {
     const { exitCode, last, runs } = await run([FINE, FINE])
     expect([exitCode, last.at(-1), runs]).toEqual([0, '2 passed, 0 failed', 1])

@@ -1,7 +1,8 @@
-// `bun run test [ROOM|FILE]…` and `bun run test:slow [ROOM|FILE]…` (`--slow`; `--all` is both): run `bun test` in two workers, let its output
-// through, and end with the tests that were left out and why, and with the line `N passed, N failed`. When tests of at most five files failed,
-// these files run once more, one after the other: a test that failed at first and passed alone counts as passed and is listed by name. Exits
-// with 1 when a test failed (again), after any error outside of tests, and when STINT_TEST_REQUIRE names something that is not here.
+// `bun run test [ROOM|FILE]…` and `bun run test:slow [ROOM|FILE]…` (`--slow`; `--all` is both): run `bun test` in two
+// workers, let its output through, and end with the tests that were left out and why, and with the line `N passed, N
+// failed`. With `--retry-files`, for machines whose load is not ours, the files of tests that failed run once more, one
+// after the other, when they are at most five: a test that then passes counts as passed and is listed by name. Exits
+// with 1 when a test failed, after any error outside of tests, and when STINT_TEST_REQUIRE names what is not here.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -29,7 +30,7 @@ interface Run {
   readonly failedFiles: readonly string[]
 }
 
-const { sets, options } = selectTests(process.argv.slice(2), ROOT)
+const { sets, options, retriesFiles } = selectTests(process.argv.slice(2), ROOT)
 const unmet = unmetRequirements()
 if (unmet.length > 0) {
   console.log(
@@ -100,6 +101,7 @@ function writeTimings(files: readonly string[]): string {
 /** Whether each failure is of a test with a name, in few files. */
 function isLoadToBlame({ counts, failed, failedFiles }: Run): boolean {
   return (
+    retriesFiles &&
     !isStopped &&
     failed.size > 0 &&
     failed.size === counts.fail &&

@@ -1,5 +1,5 @@
-// Chooses the files of a run. A fast test is `NAME.test.ts`, the pattern of `bun test`; a slow one is `NAME.slow.ts`, which Bun runs only by
-// its path.
+// Chooses the files of a run. A fast test is `NAME.test.ts`, the pattern of `bun test`; a slow one is `NAME.slow.ts`,
+// which Bun runs only by its path.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { Glob } from 'bun'
@@ -15,19 +15,23 @@ export interface Selection {
   readonly sets: readonly (readonly string[])[]
   /** For `bun test`. */
   readonly options: readonly string[]
+  readonly retriesFiles: boolean
 }
 
+const OURS = ['--slow', '--all', '--retry-files']
+
 /**
- * `args` are --slow or --all, options of `bun test` (a value after `=`), rooms (`spool`, `watch/rules`) and files, by their paths or as
- * `spool/kill`. Throws when a name has no file of the kind.
+ * `args` are --slow or --all, --retry-files, options of `bun test` (a value after `=`), rooms (`spool`, `watch/rules`)
+ * and files, by their paths or as `spool/kill`. Throws when a name has no file of the kind.
  */
 export function selectTests(args: readonly string[], root: string): Selection {
   const kinds = args.includes('--all') ? ['test', 'slow'] : [args.includes('--slow') ? 'slow' : 'test']
-  const options = args.filter((arg) => arg.startsWith('-') && arg !== '--slow' && arg !== '--all')
+  const options = args.filter((arg) => arg.startsWith('-') && !OURS.includes(arg))
   const names = args.filter((arg) => !arg.startsWith('-'))
   const found = names.length === 0 ? kinds.flatMap((kind) => filesOf('test', kind)) : names.flatMap(find)
   const sets = kinds.map((kind) => [...new Set(found)].filter((file) => file.endsWith(`.${kind}.ts`)).sort(byLength))
-  return { sets: sets.filter((files) => files.length > 0), options }
+  const retriesFiles = args.includes('--retry-files')
+  return { sets: sets.filter((files) => files.length > 0), options, retriesFiles }
 
   function find(name: string): string[] {
     const place = name.replace(/^(\.\/)?(test\/)?/, 'test/').replace(/\/$/, '')
