@@ -54,7 +54,9 @@ export function isSmtpUrl(text: string): boolean {
   return /^smtps?:$/.test(url.protocol) && url.hostname !== '' && hasPlainCredentials(url)
 }
 
-/** Its value is never printed: it holds a password. */
+/** With or without a name before it. */
+export const isMailAddress = (text: string): boolean => /^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/.test(text)
+
 export function isPostgresUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const url = new URL(text)
@@ -178,3 +180,56 @@ export function isIssuer(text: string): boolean {
   const { protocol, hostname } = new URL(text)
   return protocol === 'https:' || LOOPBACK.test(hostname)
 }
+
+/** How a text becomes a value. */
+export interface Kind<T> {
+  /** Undefined for an invalid text. */
+  readonly parse: (text: string) => T | undefined
+  /** Completes "must be …". */
+  readonly rule: string
+  /** The text may hold a password and is never printed. */
+  readonly isHidden?: boolean
+}
+
+export const kind = <T>(parse: (text: string) => T | undefined, rule: string): Kind<T> => ({ parse, rule })
+export const matching = (isValid: (text: string) => boolean, rule: string): Kind<string> =>
+  kind((text) => (isValid(text) ? text : undefined), rule)
+export const hidden = <T>(it: Kind<T>): Kind<T> => ({ ...it, isHidden: true })
+export const secret = <T>(it: Kind<T>) => ({ ...it, isHidden: true, isSecret: true })
+
+/** The largest number of fifteen digits. */
+export const MANY = 999_999_999_999_999
+export const ESCAPE = 'write a % of the password as %25, and @ : / ? # likewise'
+
+export const anyText = matching(() => true, '')
+export const integer = (min: number, max: number) =>
+  kind(
+    (text) => (/^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
+    `a whole number from ${min} to ${max}`,
+  )
+export const oneOf = <T extends string>(...allowed: T[]) =>
+  kind((text) => allowed.find((value) => value === text), `one of ${allowed.join(', ')}`)
+export const isTrue = kind(
+  (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+  'one of true, false',
+)
+export const span = kind(parseSpanUs, `a time span such as 90s, 30m, 24h or 7d, from 1s to ${MAX_SPAN_DAYS}d`)
+export const bytes = kind(
+  parseBytes,
+  'a size such as 500MiB, 10GiB or a number of bytes, more than 0 and less than 8192TiB',
+)
+/** `credentials`: where they belong. Without slashes at the end. */
+export const address = (credentials = '') =>
+  hidden(
+    kind(
+      (text) => (isPlainHttpUrl(text) ? text.replace(/\/+$/, '') : undefined),
+      `an http or https URL without user, password, query and fragment${credentials}`,
+    ),
+  )
+export const header = matching(
+  (text) => /^[ -~]*$/.test(text),
+  'one line of printable ASCII, because it is sent in a header',
+)
+/** The empty text is an empty list. */
+export const list = <T>(parse: (text: string) => readonly T[] | undefined, rule: string) =>
+  kind((text) => (text === '' ? [] : parse(text)), rule)

@@ -1,74 +1,271 @@
-// The settings of a server, as config.ts reads them.
-import type { RoleRule, TlsPaths } from './parse-settings.ts'
+// Every setting of a server, once: its variable, how its text is read, its default, and its meaning as README.md has
+// it. Tests compare README's table and deploy/env.example with this one.
+import {
+  address,
+  anyText,
+  bytes,
+  ESCAPE,
+  GIVEN_ROLES,
+  header,
+  hidden,
+  integer,
+  isIssuer,
+  isMailAddress,
+  isPostgresUrl,
+  isSmtpUrl,
+  isTrue,
+  type Kind,
+  kind,
+  list,
+  MANY,
+  matching,
+  oneOf,
+  parseHost,
+  parseHosts,
+  parseRoleRules,
+  parseTrustProxy,
+  secret,
+  span,
+} from './parse-settings.ts'
 
-export interface InfluxConfig {
-  readonly url: string
-  readonly token: string
-  readonly org: string
-  readonly bucket: string
+export interface Setting<T> extends Kind<T> {
+  readonly variable: string
+  /** What it means to leave it out: the text of a default; nothing; or a fault, once the first of its group is set. */
+  readonly unset: { readonly text: string } | 'nothing' | 'fault'
+  readonly about: string
+  /** Its default in words, where it has no text. */
+  readonly defaultWords?: string
+  /** Its value may come from the file that VARIABLE_FILE names. */
+  readonly isSecret?: boolean
+  /** It does no harm without the first of its group. */
+  readonly mayBeAlone?: boolean
 }
 
-export interface ClickHouseConfig {
-  readonly url: string
-  readonly user: string
-  readonly password: string
-  readonly database: string
-  readonly cluster?: string
+type Row<T> = Kind<T> & Pick<Setting<T>, 'defaultWords' | 'isSecret' | 'mayBeAlone'>
+
+const setting = <T>(variable: string, row: Row<T>, text: string, about: string): Setting<T> => ({
+  ...{ ...row, variable, about },
+  unset: { text },
+})
+const optional = <T>(variable: string, row: Row<T>, about: string): Setting<T | undefined> => ({
+  ...{ ...row, variable, about },
+  unset: 'nothing',
+})
+const needed = <T>(variable: string, row: Row<T>, about: string): Setting<T> => ({
+  ...{ ...row, variable, about },
+  unset: 'fault',
+})
+
+/**
+ * A member of its own, or a group: an object whose first member turns the others on. Times are in µs, sizes in bytes;
+ * 0 is no limit.
+ */
+export const SETTINGS = {
+  port: setting('PORT', integer(0, 65_535), '7070', '0 = any free port'),
+  host: setting(
+    'HOST',
+    kind(parseHost, 'an address such as 127.0.0.1 or ::1, or a host name'),
+    '127.0.0.1',
+    'address to listen on; on any other than a loopback address the first sign-up needs the set-up code',
+  ),
+  dataDir: setting(
+    'DATA_DIR',
+    anyText,
+    './data',
+    "spools, accounts, and the embedded engine's data; belongs to one process at a time",
+  ),
+  serviceName: setting(
+    'SERVICE_NAME',
+    matching(
+      (text) => /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(text),
+      'lower-case letters, digits and - (at most 40)',
+    ),
+    'stint',
+    'names the header of the key: `x-<service>-api-key`',
+  ),
+  nodeId: setting('NODE_ID', integer(0, 249), '0', '0 to 249; each of several Stints that share a store needs its own'),
+  signup: setting(
+    'SIGNUP',
+    oneOf('first', 'open', 'closed'),
+    'first',
+    '`first` = until there is an account · `open` · `closed`',
+  ),
+  setupCode: optional(
+    'SETUP_CODE',
+    { ...secret(anyText), defaultWords: 'made up, in the log' },
+    'the code that the first sign-up needs: if it is set, with `TRUST_PROXY`, or when `HOST` is not a loopback address',
+  ),
+  maxRunUs: setting('MAX_RUN', span, '24h', 'the longest run that is still paired'),
+  maxAgeUs: setting('MAX_AGE', span, '7d', 'an event whose own time (`at`) is older is refused'),
+  spoolMaxBytes: setting(
+    'SPOOL_MAX_BYTES',
+    bytes,
+    '10GiB',
+    'limit of the events that wait for the stores, half of it for each destination',
+  ),
+  deadMaxBytes: setting('DEAD_MAX_BYTES', bytes, '1GiB', 'limit of the dead letters'),
+  seriesMax: setting(
+    'SERIES_MAX',
+    integer(0, MANY),
+    '10000',
+    'distinct (process, meta, metric name) an account may make while points go to InfluxDB; 0 = no limit',
+  ),
+  queryMaxMarks: optional(
+    'QUERY_MAX_MARKS',
+    { ...integer(1, MANY), defaultWords: '`10000000` (InfluxDB) or else `50000000`' },
+    'a question that would read more marks is refused',
+  ),
+  retentionDays: setting(
+    'RETENTION_DAYS',
+    integer(0, 36_500),
+    '0',
+    '0 = keep forever; otherwise at least twice `MAX_RUN`, and `MAX_AGE` and a day; applies to what Stint creates',
+  ),
+  rateLimit: setting(
+    'RATE_LIMIT',
+    integer(0, MANY),
+    '0',
+    'events per second and account under `/v1`, and requests under `/api`; 0 = no limit',
+  ),
+  allowedHosts: setting(
+    'ALLOWED_HOSTS',
+    list(parseHosts, 'host names without port, separated by commas'),
+    '',
+    'host names by which sessions may be used, separated by commas; unset: any, or loopback names alone on a loopback `HOST`',
+  ),
+  trustProxy: setting(
+    'TRUST_PROXY',
+    kind(parseTrustProxy, 'true, false or the number of proxies before Stint, at most 99'),
+    'false',
+    '`true`, `false`, or how many proxies before Stint to believe in `X-Forwarded-For`',
+  ),
+  tls: {
+    certPath: optional('TLS_CERT', anyText, 'PEM file with the certificate and its chain; plain HTTP without one'),
+    keyPath: needed('TLS_KEY', anyText, 'needed with `TLS_CERT`: PEM file with its key'),
+  },
+  publicUrl: optional(
+    'PUBLIC_URL',
+    { ...address(), defaultWords: 'the address listened on' },
+    'where people reach Stint; for links in notifications',
+  ),
+  smtp: {
+    url: optional(
+      'SMTP_URL',
+      secret(matching(isSmtpUrl, `smtp://user:password@host:port (STARTTLS) or smtps://…; ${ESCAPE}`)),
+      'e-mail for alerts and password resets: `smtp://user:password@host:587` (STARTTLS) or `smtps://…`',
+    ),
+    from: needed(
+      'MAIL_FROM',
+      { ...matching(isMailAddress, 'an e-mail address, such as Stint <stint@example.com>'), mayBeAlone: true },
+      'needed with `SMTP_URL`: the sender, such as `Stint <stint@example.com>`',
+    ),
+  },
+  oidc: {
+    issuer: optional(
+      'OIDC_ISSUER',
+      matching(isIssuer, 'an https URL (http only on a loopback address) without user, query and fragment'),
+      'sign in at a provider (OpenID Connect): its address, https; [single sign-on](src/deploy/README.md#single-sign-on)',
+    ),
+    clientId: needed('OIDC_CLIENT_ID', anyText, 'needed with `OIDC_ISSUER`'),
+    clientSecret: needed('OIDC_CLIENT_SECRET', secret(anyText), 'needed with `OIDC_ISSUER`'),
+    name: setting('OIDC_NAME', anyText, 'single sign-on', 'on the button: "Sign in with …"'),
+    join: optional(
+      'OIDC_JOIN',
+      oneOf('viewer', 'member'),
+      "`viewer` or `member`: the role in the operator's account of people whom nobody invited; unset: only the invited",
+    ),
+    roles: setting(
+      'OIDC_ROLES',
+      list(parseRoleRules, `parts such as groups:admins=owner, with ${GIVEN_ROLES.join(', ')}`),
+      '',
+      "claims → roles in the operator's account, such as `groups:admins=owner,groups:staff=viewer`",
+    ),
+  },
+  passwordSignIn: setting(
+    'PASSWORD_SIGN_IN',
+    isTrue,
+    'true',
+    '`false` = only the provider and one-time codes sign people in',
+  ),
+  notifyPrivate: setting(
+    'NOTIFY_PRIVATE',
+    isTrue,
+    'false',
+    '`true` = webhooks, Slack and ntfy may reach loopback and private addresses',
+  ),
+  heartbeatUrl: optional(
+    'STINT_HEARTBEAT_URL',
+    hidden(matching((text) => URL.canParse(text) && /^https?:/.test(text), 'an http or https URL')),
+    'requested (POST) every minute while watches are evaluated, so that another service notices when Stint is down',
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'info',
+    '`trace` `debug` `info` `warn` `error` `fatal` `silent`',
+  ),
+  databaseUrl: optional(
+    'DATABASE_URL',
+    secret(
+      matching(
+        isPostgresUrl,
+        `a URL such as postgres://user:password@host:5432/database, with no or a valid sslmode; ${ESCAPE}`,
+      ),
+    ),
+    'PostgreSQL for the accounts and watches of several nodes; without it they are in `DATA_DIR`',
+  ),
+  influx: {
+    url: optional(
+      'INFLUX_URL',
+      address('; credentials belong in INFLUX_TOKEN'),
+      'InfluxDB 2; without it points go to ClickHouse',
+    ),
+    token: needed('INFLUX_TOKEN', secret(header), 'needed with `INFLUX_URL`'),
+    org: needed('INFLUX_ORG', anyText, 'needed with `INFLUX_URL`'),
+    bucket: needed('INFLUX_BUCKET', anyText, 'needed with `INFLUX_URL`; created when it is missing and the token may'),
+  },
+  clickhouse: {
+    url: optional(
+      'CLICKHOUSE_URL',
+      address('; credentials belong in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD'),
+      'ClickHouse over HTTP; without it the engine is embedded',
+    ),
+    user: setting('CLICKHOUSE_USER', anyText, 'default', 'only with `CLICKHOUSE_URL`'),
+    password: setting('CLICKHOUSE_PASSWORD', secret(anyText), '', 'only with `CLICKHOUSE_URL`'),
+    database: setting(
+      'CLICKHOUSE_DATABASE',
+      matching((text) => /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text), 'letters, digits and _'),
+      'default',
+      'only with `CLICKHOUSE_URL`; created when it is missing and the user may',
+    ),
+    cluster: optional(
+      'CLICKHOUSE_CLUSTER',
+      matching(
+        (text) => /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(text),
+        'the name of a cluster: letters, digits, _ and -',
+      ),
+      'the cluster of `CLICKHOUSE_URL`, whose shards hold the tables: [Operations](src/deploy/README.md#a-clickhouse-cluster)',
+    ),
+  },
 }
 
-export interface OidcConfig {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** On the button. */
-  readonly name: string
-  /** The role in the operator's account of someone whom nobody invited; undefined: nobody joins uninvited. */
-  readonly join: 'viewer' | 'member' | undefined
-  readonly roles: readonly RoleRule[]
+type Values<T> = T extends Setting<infer V> ? V : GroupOf<T> | undefined
+/** The first member of a group is there when the group is. */
+type GroupOf<T> = {
+  readonly [K in keyof T]: T[K] extends Setting<infer V>
+    ? K extends 'url' | 'certPath' | 'issuer'
+      ? string
+      : V
+    : never
 }
 
-export interface Config {
-  readonly port: number
-  readonly host: string
-  readonly dataDir: string
-  readonly serviceName: string
-  readonly nodeId: number
-  readonly signup: 'first' | 'open' | 'closed'
-  readonly setupCode: string | undefined
-  readonly maxRunUs: number
-  readonly maxAgeUs: number
-  readonly spoolMaxBytes: number
-  readonly deadMaxBytes: number
-  /** 0 = no limit. */
-  readonly seriesMax: number
-  /** Undefined = what the store of the points declares. */
-  readonly queryMaxMarks: number | undefined
-  /** 0 = keep forever. */
-  readonly retentionDays: number
-  /** Events per account and second under /v1, and requests under /api; 0 = no limit. */
-  readonly rateLimit: number
-  /** Number of proxies in front of Stint whose X-Forwarded-For entries are trusted. */
-  readonly trustProxy: number
-  /** Host names in lower case by which browsers reach Stint; empty = any. */
-  readonly allowedHosts: readonly string[]
-  readonly tls: TlsPaths | undefined
-  /** The public address of Stint, for links in notifications; without a trailing slash. */
-  readonly publicUrl: string | undefined
-  /** Absent: no e-mail. */
-  readonly smtp: { readonly url: string; readonly from: string } | undefined
-  /** Absent: passwords alone. */
-  readonly oidc: OidcConfig | undefined
-  /** May people sign in by a password? */
-  readonly passwordSignIn: boolean
-  /** Notifications may go to private addresses. */
-  readonly notifyPrivate: boolean
-  /** Requested every minute while watches are evaluated. */
-  readonly heartbeatUrl: string | undefined
-  readonly logLevel: string
-  /** PostgreSQL for the accounts; absent: SQLite in DATA_DIR. */
-  readonly databaseUrl: string | undefined
-  /** Absent: points go to ClickHouse. */
-  readonly influx: InfluxConfig | undefined
-  /** Absent: the embedded engine under DATA_DIR. */
-  readonly clickhouse: ClickHouseConfig | undefined
-}
+export type Config = { readonly [K in keyof typeof SETTINGS]: Values<(typeof SETTINGS)[K]> }
+export type InfluxConfig = NonNullable<Config['influx']>
+export type ClickHouseConfig = NonNullable<Config['clickhouse']>
+export type OidcConfig = NonNullable<Config['oidc']>
+
+export const isSetting = (it: object): it is Setting<unknown> => 'variable' in it
+
+/** Without the groups around them. */
+export const settingsOf = (table: object): Setting<unknown>[] =>
+  Object.values(table).flatMap((it) => (isSetting(it) ? it : settingsOf(it)))

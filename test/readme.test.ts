@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { Glob } from 'bun'
-import { readConfig } from '../src/config.ts'
 import { problemTable } from '../src/problem.ts'
+import { SETTINGS, settingsOf } from '../src/settings.ts'
 import type { Route } from '../src/wire/route.ts'
 import { missing } from './support/needs.ts'
 import { createStintProcess } from './support/process.ts'
@@ -56,63 +56,13 @@ test('the table of errors in src/http/README.md is that of the code', () => {
   expect(documented).toEqual(real)
 })
 
-describe('the table of settings', () => {
-  /** Every variable that is asked for, with stores and without. */
-  function variablesOf(given: Record<string, string>): string[] {
-    const asked = new Set<string>()
-    const env = new Proxy(given, {
-      get(target, name: string) {
-        asked.add(name)
-        return target[name]
-      },
-    })
-    readConfig(env)
-    return [...asked]
-  }
-  const stores = {
-    INFLUX_URL: 'http://127.0.0.1:8086',
-    INFLUX_TOKEN: 't',
-    INFLUX_ORG: 'o',
-    INFLUX_BUCKET: 'b',
-    CLICKHOUSE_URL: 'http://127.0.0.1:8123',
-  }
-
-  test('names every variable that is read, and no other', () => {
-    const documented = tableUnder('README.md', 'Settings').flatMap(([names]) =>
-      [...names!.matchAll(/`([A-Z_]+)`/g)].map((m) => m[1]!),
-    )
-    const read = new Set([...variablesOf({}), ...variablesOf(stores)])
-    expect(documented.sort()).toEqual([...read].sort())
-  })
-
-  test('has the defaults of the code', () => {
-    const { port, host, dataDir, serviceName, nodeId, signup, retentionDays, rateLimit, logLevel, seriesMax } =
-      readConfig({})
-    const defaults = Object.fromEntries(
-      tableUnder('README.md', 'Settings').map(([names, value]) => [names, value!.replaceAll('`', '')]),
-    )
-    expect(defaults).toMatchObject({
-      '`PORT`': String(port),
-      '`HOST`': host,
-      '`DATA_DIR`': dataDir,
-      '`SERVICE_NAME`': serviceName,
-      '`NODE_ID`': String(nodeId),
-      '`SIGNUP`': signup,
-      '`RETENTION_DAYS`': String(retentionDays),
-      '`RATE_LIMIT`': String(rateLimit),
-      '`LOG_LEVEL`': logLevel,
-      '`SERIES_MAX`': String(seriesMax),
-    })
-    const spelled = {
-      MAX_RUN: '24h',
-      MAX_AGE: '7d',
-      SPOOL_MAX_BYTES: '10GiB',
-      DEAD_MAX_BYTES: '1GiB',
-      TRUST_PROXY: 'false',
-    }
-    for (const [name, value] of Object.entries(spelled)) expect(defaults[`\`${name}\``]).toBe(value)
-    expect(readConfig(spelled)).toEqual(readConfig({}))
-  })
+test('the table of settings is that of the code', () => {
+  const rows = settingsOf(SETTINGS).map(({ variable, isSecret, unset, defaultWords, about }) => [
+    `\`${variable}\`${isSecret ? `, \`${variable}_FILE\`` : ''}`,
+    defaultWords ?? (typeof unset === 'object' && unset.text !== '' ? `\`${unset.text}\`` : ''),
+    about,
+  ])
+  expect(tableUnder('README.md', 'Settings')).toEqual(rows)
 })
 
 describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
+import { SETTINGS, settingsOf } from '../../src/settings.ts'
 import { INFLUX_FACTS } from '../../src/store/influx/open.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -42,22 +43,10 @@ const manifest = JSON.parse(read('package.json'))
 
 const CLUSTER = ['clickhouse-1-1', 'clickhouse-1-2', 'clickhouse-2-1', 'clickhouse-2-2']
 
-/** Every variable that config.ts asks for, with stores and without. */
-function knownVariables(): Set<string> {
-  const asked = new Set<string>()
-  const spy = (given: Record<string, string>) =>
-    new Proxy(given, {
-      get(target, name: string) {
-        asked.add(name)
-        return target[name]
-      },
-    })
-  readConfig(spy({}))
-  readConfig(
-    spy({ INFLUX_URL: 'http://i', INFLUX_TOKEN: 't', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b', CLICKHOUSE_URL: 'http://c' }),
+const knownVariables = (): Set<string> =>
+  new Set(
+    settingsOf(SETTINGS).flatMap(({ variable, isSecret }) => [variable, ...(isSecret ? [`${variable}_FILE`] : [])]),
   )
-  return asked
-}
 
 describe('versions', () => {
   test('of images are exact', () => {
@@ -318,14 +307,14 @@ describe('mounts', () => {
 describe('settings', () => {
   const known = knownVariables()
   /** The image's, with files in place of the volumes'. */
-  function settingsOf(service: string): Record<string, string> {
+  function environmentOf(service: string): Record<string, string> {
     const image = Object.fromEntries([...dockerfile.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]))
     return { ...image, ...compose.services[service]!.environment }
   }
 
   test.each(['stint', 'grant-tokens'])('of %s are known to config.ts and valid', (service) => {
     const dir = tempDir('compose')
-    const env = settingsOf(service)
+    const env = environmentOf(service)
     for (const [name, value] of Object.entries(env)) {
       if (
         ![

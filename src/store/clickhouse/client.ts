@@ -15,7 +15,7 @@ export interface ServerAddress {
   readonly password: string
   readonly database: string
   /** The servers are shards and replicas of this cluster; absent: one server. */
-  readonly cluster?: string
+  readonly cluster?: string | undefined
 }
 
 /** The embedded engine. A process can hold one directory only, and a directory one process. */
