@@ -30,9 +30,9 @@ const PROBLEMS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 422, title: 'The content type must be application/json' },
   json_malformed: { status: 422, title: 'The body is not valid JSON' },
-  fields_invalid: { status: 422, title: 'The data is incorrect' },
+  fields_invalid: { status: 422, title: 'The body is not valid' },
   series_budget_spent: { status: 422, title: 'Series limit reached' },
-  question_invalid: { status: 422, title: 'The question is incorrect' },
+  question_invalid: { status: 422, title: 'The question is not valid' },
   question_too_large: { status: 422, title: 'The question would read too much' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something failed inside Stint' },
@@ -90,4 +90,12 @@ export class Problem extends Error {
     this.retryAfterS = options.retryAfterS
     this.allow = options.allow
   }
+}
+
+/** Problem `fields_invalid`. `count` may be more than `errors` holds. */
+export function invalidBody(errors: readonly Fault[], count = errors.length): Problem {
+  const found = count === 1 ? '1 error' : `${count} errors`
+  const more =
+    count > errors.length ? ` The first ${errors.length} are listed, and ${count - errors.length} more are not.` : ''
+  return new Problem('fields_invalid', `The body has ${found}.${more}`, { errors })
 }

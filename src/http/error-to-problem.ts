@@ -1,7 +1,7 @@
 // Whatever a route threw becomes a Problem of the closed table. Elysia's own error codes are not believed: any error may carry a `code`.
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
 import type { Logger } from '../log.ts'
-import { type Fault, Problem } from '../problem.ts'
+import { type Fault, invalidBody, Problem } from '../problem.ts'
 
 const MAX_FAULTS = 100
 
@@ -15,12 +15,7 @@ export function errorToProblem(error: unknown): Problem | undefined {
     })
   }
   if (error instanceof ValidationError) {
-    const errors = schemaFaults(error)
-    return new Problem(
-      'fields_invalid',
-      `The body has ${errors.length === 1 ? 'a fault' : `${errors.length} faults`}.`,
-      { errors },
-    )
+    return invalidBody(schemaFaults(error))
   }
   if (error instanceof NotFoundError) return new Problem('not_found', 'There is no such path.')
   return undefined

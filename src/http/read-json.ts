@@ -2,7 +2,7 @@
 // Elysia's own validation is not used: its messages may repeat values, and it runs before a handler can decide who may ask.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
-import { type Fault, Problem } from '../problem.ts'
+import { type Fault, invalidBody, Problem } from '../problem.ts'
 import { bodyTooLarge, parseJson, readSmall } from './intake/read-body.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
@@ -35,10 +35,7 @@ export async function readJson<T extends TObject>(
   }
   const body = parseJson(await readSmall(request, MAX_BODY_BYTES))
   const errors = findFaults(schema, body, rules)
-  if (errors.length > 0) {
-    const count = errors.length === 1 ? 'a fault' : `${errors.length} faults`
-    throw new Problem('fields_invalid', `The body has ${count}.`, { errors })
-  }
+  if (errors.length > 0) throw invalidBody(errors)
   return body as Static<T>
 }
 

@@ -1,8 +1,8 @@
 // The four calls of SPEC.md and the batch: what callers send and what they get.
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
-import { EVENT_KINDS, type EventKind, pathOf } from '../event/event.ts'
+import { destinationOf, EVENT_KINDS, type EventKind, pathOf } from '../event/event.ts'
 import { LIMITS } from '../event/fields.ts'
-import { Problem } from '../problem.ts'
+import { invalidBody, Problem } from '../problem.ts'
 import { DURABLE_PROBLEMS, Fault } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { closed, Time } from './shapes.ts'
@@ -117,8 +117,8 @@ function eventRoute<K extends EventKind>(
       new Problem('json_malformed', 'The body could not be read as JSON.', {
         errors: [{ pointer: '', detail: 'is not valid JSON' }],
       }),
-      new Problem('fields_invalid', 'The body has a fault.', { errors: [words.fault] }),
-      ...(kind === 'exception' ? [] : (['series_budget_spent'] as const)),
+      invalidBody([words.fault]),
+      ...(destinationOf(kind) === 'points' ? (['series_budget_spent'] as const) : []),
       ...DURABLE_PROBLEMS,
     ],
   })

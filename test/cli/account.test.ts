@@ -69,7 +69,7 @@ describe('account create', () => {
     })
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toBe(
-      'stint: The data is incorrect. The body has 2 faults.\n  password must have at least 8 characters\n  email must be an e-mail address\n',
+      'stint: The body is not valid. The body has 2 errors.\n  password must have at least 8 characters\n  email must be an e-mail address\n',
     )
   })
 

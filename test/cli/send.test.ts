@@ -76,11 +76,11 @@ describe('one event', () => {
 
   test('a refused event exits with 1 and names the flag', async () => {
     const errors = [{ pointer: '/uid', detail: 'may only hold a-z, 0-9, - and _' }]
-    const stint = listen(() => Response.json({ title: 'The data is incorrect', errors }, { status: 422 }))
+    const stint = listen(() => Response.json({ title: 'The body is not valid', errors }, { status: 422 }))
     const { exitCode, stderr } = await createPerson(stint.url).run('end p --uid A', { env })
     expect([exitCode, stderr]).toEqual([
       1,
-      `stint: ${stint.url} answered 422: The data is incorrect; --uid may only hold a-z, 0-9, - and _\n`,
+      `stint: ${stint.url} answered 422: The body is not valid; --uid may only hold a-z, 0-9, - and _\n`,
     ])
     expect((await createPerson(stint.url).run('start p --uid A', { env })).stdout).toBe('')
     // Without its uid the server would store it, as an exception of no run.
@@ -134,7 +134,7 @@ test('a server of version 1.0 gets its events without what it refuses', async ()
     ]
     if (refused.length === 0) return undefined
     const errors = refused.map((pointer) => ({ pointer, detail: 'is not a field of this call' }))
-    return Response.json({ title: 'The data is incorrect', errors }, { status: 422 })
+    return Response.json({ title: 'The body is not valid', errors }, { status: 422 })
   })
   const person = createPerson(stint.url)
   expect((await person.run('end p --uid u --failed', { env })).exitCode).toBe(0)

@@ -141,7 +141,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   test('a refusal by the server names the flags, and the job still runs', async () => {
     const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
     expect(exitCode).toBe(0)
-    expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The data is incorrect; --uid [^\n]+\n$/)
+    expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The body is not valid; --uid [^\n]+\n$/)
     await until('nothing is kept', () => user.pendingFiles().length === 0)
   })
 

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import type { IssuedKey, Key } from '../../account/keys.ts'
 import type { Person } from '../../account/people/person-rows.ts'
-import { Problem } from '../../problem.ts'
+import { invalidBody } from '../../problem.ts'
 import * as wire from '../../wire/keys.ts'
 import { createMount } from '../mount.ts'
 import { type Asker, refuseWiderScopes } from '../questions/authorize.ts'
@@ -44,10 +44,7 @@ const answerKey = ({
 })
 
 /** An address is logged and shown by many programs: it must not open more than the pings. */
-const pingAlone = () =>
-  new Problem('fields_invalid', 'The body has a fault.', {
-    errors: [{ pointer: '/scopes', detail: 'ping cannot be combined with other scopes' }],
-  })
+const pingAlone = () => invalidBody([{ pointer: '/scopes', detail: 'ping cannot be combined with other scopes' }])
 
 export function keyRoutes(deps: PeopleDeps) {
   const { keys } = deps.accounts

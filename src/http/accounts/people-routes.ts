@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import type { Member } from '../../account/people/members.ts'
-import { Problem } from '../../problem.ts'
+import { invalidBody, Problem } from '../../problem.ts'
 import * as wire from '../../wire/people.ts'
 import { jsonAnswer } from '../answers.ts'
 import { createMount } from '../mount.ts'
@@ -120,9 +120,7 @@ export function peopleRoutes(deps: PeopleDeps) {
 const signInFirst = (isKnown: boolean) =>
   isKnown
     ? new Problem('session_invalid', 'There is a person with this address: sign in with it, then accept.')
-    : new Problem('fields_invalid', 'The body has a fault.', {
-        errors: [{ pointer: '/password', detail: 'is required for an address that is new here' }],
-      })
+    : invalidBody([{ pointer: '/password', detail: 'is required for an address that is new here' }])
 
 /** Throws Problem `question_invalid`. */
 function wantsKeys(search: URLSearchParams): boolean {

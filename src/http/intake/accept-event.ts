@@ -1,6 +1,13 @@
 // Turns a draft into a durable event: its own time or the time of arrival, the series limit, the spool.
 import type { SeriesAdmission } from '../../account/series-budget.ts'
-import { type Destination, destinationOf, type Event, type EventKind } from '../../event/event.ts'
+import {
+  type Destination,
+  destinationOf,
+  type Event,
+  type EventKind,
+  type Family,
+  familyOf,
+} from '../../event/event.ts'
 import type { OwnStamps } from '../../event/own-stamps.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
 import { type Draft, toEvent } from '../../event/parse-event.ts'
@@ -29,7 +36,8 @@ export interface IntakeDeps extends OwnTimes {
   hint?(hint: EventHint): void
 }
 
-const HINT_KINDS = { start: 'mark', end: 'mark', metrics: 'metrics', exception: 'exception' } as const
+/** What the watches learn of each family; metrics of the past change no alert. */
+const HINTS = { marks: 'mark', metrics: 'metrics', exceptions: 'exception' } as const satisfies Record<Family, string>
 
 /** Reports older own times to the watches, which otherwise read only the newest stretch. */
 const LATE_US = 60e6
@@ -49,13 +57,14 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
   const arrived = toEvent(draft, account, arrival)
   const series = admitSeries(arrived, deps)
   if (series === 'spent') return seriesBudgetSpent()
-  deps.hint?.({ account, process: arrived.process, kind: HINT_KINDS[arrived.kind] })
+  const kind = HINTS[familyOf(arrived.kind)]
+  deps.hint?.({ account, process: arrived.process, kind })
   if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
-  if (arrival.us - draft.atUs > LATE_US && arrived.kind !== 'metrics')
+  if (arrival.us - draft.atUs > LATE_US && kind !== 'metrics')
     deps.expectLate?.({
       account,
       process: arrived.process,
-      isException: arrived.kind === 'exception',
+      isException: kind === 'exception',
       atUs: draft.atUs,
     })
   const { stamp, kept } = deps.ownStamps.claim(arrived, draft.atUs)
@@ -74,9 +83,9 @@ function append(event: Event, arrival: Stamp, series: SeriesAdmission, deps: Int
   return series === 'begun' ? Promise.all([commit, deps.seriesNoted()]).then(() => {}) : commit
 }
 
-/** Exceptions make no series: they go to ClickHouse, whatever takes the points. */
+/** Points alone make series: the others go to ClickHouse, whatever takes the points. */
 const admitSeries = (event: Event, deps: IntakeDeps): SeriesAdmission =>
-  event.kind === 'exception' ? 'known' : deps.admitSeries(event)
+  destinationOf(event.kind) === 'points' ? deps.admitSeries(event) : 'known'
 
 const seriesBudgetSpent = () =>
   new Problem(

@@ -1,5 +1,5 @@
 // Reads a JSON body within a bound. A body without Content-Length is counted while it arrives and given up when it grows too large.
-import { Problem } from '../../problem.ts'
+import { invalidBody, Problem } from '../../problem.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -46,8 +46,7 @@ export const UNSEEN_BYTES = 8 * 1024
 /** Throws Problem `json_malformed` for invalid UTF-8 and invalid JSON, `fields_invalid` for too many values; a byte order mark is accepted. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALUES): unknown {
   const fault = countFault(bytes, maxValues)
-  if (fault !== undefined)
-    throw new Problem('fields_invalid', 'The body has a fault.', { errors: [{ pointer: '', detail: fault }] })
+  if (fault !== undefined) throw invalidBody([{ pointer: '', detail: fault }])
   let text: string
   try {
     text = utf8.decode(bytes)

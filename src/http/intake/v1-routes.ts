@@ -8,7 +8,7 @@ import { Faults } from '../../event/faults.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
 import { type Draft, parseEvent } from '../../event/parse-event.ts'
 import { formatTime } from '../../event/stamp.ts'
-import { Problem } from '../../problem.ts'
+import { invalidBody, Problem } from '../../problem.ts'
 import { EVENT_BODIES, EVENT_ROUTES } from '../../wire/events.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
@@ -42,17 +42,9 @@ function parsedBody(kind: EventKind, times: OwnTimes): ParsedBody {
   const parse = (body: unknown) => {
     const faults = new Faults()
     last = parseEvent(kind, body, times, faults)
-    if (last === undefined) throw faultsProblem(faults)
+    if (last === undefined) throw invalidBody(faults.list, faults.count)
   }
   return { schema: Type.Unsafe({ ...EVENT_BODIES[kind], [Kind]: PARSED, parse }), draft: () => last! }
-}
-
-/** `count` may be more than `errors` holds. */
-function faultsProblem({ list, count }: Faults): Problem {
-  const found = count === 1 ? 'a fault' : `${count} faults`
-  const more =
-    count > list.length ? ` The first ${list.length} are listed, and ${count - list.length} more are not.` : ''
-  return new Problem('fields_invalid', `The body has ${found}.${more}`, { errors: list })
 }
 
 export function v1Routes(deps: IntakeDeps) {

@@ -210,7 +210,7 @@ describe('while Stint is unreachable', () => {
   test('drops events that Stint refuses permanently, and one line names the flag and the reason', async () => {
     const stint = listen(() =>
       Response.json(
-        { title: 'The data is incorrect', errors: [{ pointer: '/uid', detail: 'must be of a-z, 0-9, - and _' }] },
+        { title: 'The body is not valid', errors: [{ pointer: '/uid', detail: 'must be of a-z, 0-9, - and _' }] },
         { status: 422 },
       ),
     )
@@ -219,7 +219,7 @@ describe('while Stint is unreachable', () => {
     expect(exitCode).toBe(0)
     // On a busy machine the end is answered too late, and dropped in the background.
     const [line] = stderr.toString().split(/; 1 event kept, sent later|\n/)
-    expect(line).toBe(`stint: ${stint.url} answered 422: The data is incorrect; --uid must be of a-z, 0-9, - and _`)
+    expect(line).toBe(`stint: ${stint.url} answered 422: The body is not valid; --uid must be of a-z, 0-9, - and _`)
     await until('nothing is kept', () => user.pendingFiles().length === 0)
   })
 
@@ -230,7 +230,7 @@ describe('while Stint is unreachable', () => {
     const stint = listen(({ body }) =>
       body.process === 'old'
         ? Response.json(
-            { title: 'The data is incorrect', errors: [{ pointer: '/at', detail: 'is too long ago' }] },
+            { title: 'The body is not valid', errors: [{ pointer: '/at', detail: 'is too long ago' }] },
             { status: 422 },
           )
         : undefined,
@@ -238,7 +238,7 @@ describe('while Stint is unreachable', () => {
     const { exitCode, stdout, stderr } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
     expect([exitCode, stdout.toString()]).toEqual([0, '2 sent, 2 dropped, 0 left\n'])
     expect(stderr.toString()).toMatch(
-      /^stint: start of old at \S+ dropped: \S+ answered 422: The data is incorrect; --at is too long ago\nstint: end of old [^\n]*\n$/,
+      /^stint: start of old at \S+ dropped: \S+ answered 422: The body is not valid; --at is too long ago\nstint: end of old [^\n]*\n$/,
     )
     expect(user.pendingFiles()).toEqual([])
   })

@@ -223,8 +223,8 @@ describe('JSON', () => {
     expectFault(
       answer,
       'fields_invalid',
-      'The data is incorrect',
-      'The body has a fault.',
+      'The body is not valid',
+      'The body has 1 error.',
       'must hold at most 5000 values',
     )
   })

@@ -24,10 +24,10 @@ async function refused(path: string, body: unknown, faults: Faults): Promise<voi
   const answer = await app.post(path, body)
   expect(answer.json).toEqual({
     type: 'urn:stint:problem:fields_invalid',
-    title: 'The data is incorrect',
+    title: 'The body is not valid',
     status: 422,
     code: 'fields_invalid',
-    detail: faults.length === 1 ? 'The body has a fault.' : `The body has ${faults.length} faults.`,
+    detail: faults.length === 1 ? 'The body has 1 error.' : `The body has ${faults.length} errors.`,
     errors: faults.map(([pointer, detail]) => ({ pointer, detail })),
   })
   expect(answer.status).toBe(422)
@@ -221,7 +221,7 @@ describe('all faults at once', () => {
     const answer = await app.post('/v1/start', body)
     expect(answer.status).toBe(422)
     expect(answer.json.errors).toHaveLength(100)
-    expect(answer.json.detail).toBe('The body has 4901 faults. The first 100 are listed, and 4801 more are not.')
+    expect(answer.json.detail).toBe('The body has 4901 errors. The first 100 are listed, and 4801 more are not.')
     expect(answer.json.errors[0]).toEqual({ pointer: '/process', detail: REQUIRED })
   })
 })
