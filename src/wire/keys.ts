@@ -79,8 +79,8 @@ const SHOWN = {
 /** An example. */
 export const NEW_KEY: IssuedKey = { ...SHOWN, secret: 'stint_ shown this once' }
 
-const MANAGE_PROBLEMS = [...SESSION_PROBLEMS, 'key_invalid', 'scope_missing', 'rate_limited'] as const
-const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
+const SESSION_OR_KEY_PROBLEMS = [...SESSION_PROBLEMS, 'key_invalid', 'scope_missing', 'rate_limited'] as const
+const CHANGE_PROBLEMS = [...SESSION_OR_KEY_PROBLEMS, ...WRITE_PROBLEMS] as const
 
 export const LIST_KEYS = defineRoute('GET /api/keys', {
   tag: 'keys',
@@ -101,7 +101,7 @@ export const LIST_KEYS = defineRoute('GET /api/keys', {
       ],
     }),
   },
-  problems: MANAGE_PROBLEMS,
+  problems: SESSION_OR_KEY_PROBLEMS,
 })
 
 export const CREATE_KEY = defineRoute('POST /api/keys', {

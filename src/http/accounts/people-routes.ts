@@ -5,8 +5,8 @@ import type { Member } from '../../account/people/members.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import * as wire from '../../wire/people.ts'
 import { jsonAnswer } from '../answers.ts'
+import { roleMissing } from '../authorize.ts'
 import { createMount } from '../mount.ts'
-import { roleMissing } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import {
   answerSession,

@@ -8,8 +8,8 @@ import type * as wire from '../../wire/accounts.ts'
 import type { AuditAction } from '../../wire/audit-actions.ts'
 import type { Session } from '../../wire/sessions.ts'
 import { emptyAnswer } from '../answers.ts'
+import type { Asker, Authorize } from '../authorize.ts'
 import type { NoteDone } from '../mount.ts'
-import type { Asker, Authorize } from '../questions/authorize.ts'
 import { clearedSessionCookie, sessionCookie, sessionToken } from './session-cookie.ts'
 
 export interface AuditFields {

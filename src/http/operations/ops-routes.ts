@@ -11,9 +11,9 @@ import type { Sink } from '../../store/sink.ts'
 import type { Version } from '../../version.ts'
 import { type HealthWarning, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
 import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
+import type { Authorize } from '../authorize.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { createMount } from '../mount.ts'
-import type { Authorize } from '../questions/authorize.ts'
 
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
 

@@ -2,8 +2,8 @@
 import { Elysia } from 'elysia'
 import type { Changes } from '../../query/changes.ts'
 import { FIND_CHANGES } from '../../wire/changes.ts'
+import type { Authorize } from '../authorize.ts'
 import { createMount } from '../mount.ts'
-import type { Authorize } from './authorize.ts'
 
 export interface ChangesRouteDeps {
   readonly authorize: Authorize

@@ -16,10 +16,10 @@ import {
   FIND_DEAD_LETTERS,
   REPLAY_DEAD_LETTER,
 } from '../../wire/dead-letters.ts'
+import type { Asker, Authorize } from '../authorize.ts'
 import { diskProblem } from '../intake/accept-event.ts'
 import { createMount, type NoteDone } from '../mount.ts'
 import { readJson } from '../read-json.ts'
-import type { Asker, Authorize } from './authorize.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 

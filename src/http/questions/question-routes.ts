@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import { METRICS_TEXT } from '../answers.ts'
+import type { Authorize } from '../authorize.ts'
 import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
-import type { Authorize } from './authorize.ts'
 import { acceptsShared, type SharedAnswers } from './shared-answers.ts'
 
 export interface QuestionRoutesDeps {

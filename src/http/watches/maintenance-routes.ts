@@ -2,8 +2,8 @@
 import { checkProcess, stripText } from '../../event/fields.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as wire from '../../wire/maintenance.ts'
+import type { Asker } from '../authorize.ts'
 import type { createMount } from '../mount.ts'
-import type { Asker } from '../questions/authorize.ts'
 import { type Rules, readJson } from '../read-json.ts'
 
 const RULES: Rules<wire.CreateMaintenance> = { process: (process) => checkProcess(process)[0]?.detail }

@@ -1,13 +1,13 @@
 // Who asks, and may they: the one check of every route, by the table of src/wire/roles.ts. A key goes before a session.
 // Order of refusals: another site (403) → no valid key or session (401) → the scope of the key (403) → the account that the page shows is not that
 // of the session any more (409) → the role (403) → the rate (429).
-import type { FoundKey } from '../../account/key-ring.ts'
-import type { FoundSession } from '../../account/sessions.ts'
-import { Problem } from '../../problem.ts'
-import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../../wire/roles.ts'
-import type { Route } from '../../wire/route.ts'
-import { refuseStrangers, sessionToken } from '../accounts/session-cookie.ts'
-import type { LimitBadKeys, RateLimit, RateLimitHeaders } from '../intake/rate-limit.ts'
+import type { FoundKey } from '../account/key-ring.ts'
+import type { FoundSession } from '../account/sessions.ts'
+import { Problem } from '../problem.ts'
+import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../wire/roles.ts'
+import type { Route } from '../wire/route.ts'
+import { refuseStrangers, sessionToken } from './accounts/session-cookie.ts'
+import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './intake/rate-limit.ts'
 
 /** Names the account that a page of the console shows. */
 export const ACCOUNT_HEADER = 'x-stint-account'
