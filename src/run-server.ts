@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { type Service, startService } from './service.ts'
 import type { Config } from './settings.ts'
+import { COMMAND_LINE } from './version.ts'
 
 /** Stopping takes at most this long, whatever the stores and clients do; everything acknowledged is on disk long before. */
 const STOP_WITHIN_MS = 9_500
@@ -14,7 +15,7 @@ const SAME_REQUEST_US = 1_000_000
 const USAGE = `Usage: bun run start
 
 Starts the Stint server. Settings are environment variables such as PORT=8080; see "Settings" in README.md.
-Command line: bun run stint --help`
+Command line: ${COMMAND_LINE.command} --help`
 
 /** Before anything is read or created: a caller who asks for help or expects an option to work does not want a server. */
 function exitOnArguments([argument]: readonly string[]): void {

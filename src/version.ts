@@ -8,6 +8,19 @@ declare const STINT_COMMIT: string | undefined
 
 const LENGTH = 12
 
+type Place = 'clone' | 'container' | 'package'
+/** `place` is set in the image, and by the packer. */
+const { version, gitHead, place = 'clone' } = packageJson as { version: string; gitHead?: string; place?: Place }
+
+/** What runs this Stint's command line, and where. */
+export const COMMAND_LINES = {
+  clone: { command: 'bun run stint', where: '' },
+  container: { command: 'bun run stint', where: ' in this container' },
+  package: { command: 'npx stint', where: '' },
+} as const satisfies Record<Place, { command: string; where: string }>
+
+export const COMMAND_LINE = COMMAND_LINES[place]
+
 export interface Version {
   readonly version: string
   /** The first 12 digits; absent where nothing tells it. */
@@ -15,7 +28,6 @@ export interface Version {
 }
 
 export function readVersion(): Version {
-  const { version, gitHead } = packageJson as { version: string; gitHead?: string }
   const commit = (typeof STINT_COMMIT === 'string' ? STINT_COMMIT : (gitHead ?? readHead()))?.slice(0, LENGTH)
   return { version, ...(commit && { commit }) }
 }

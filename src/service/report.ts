@@ -4,7 +4,7 @@ import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
-import { readVersion } from '../version.ts'
+import { COMMAND_LINE, readVersion } from '../version.ts'
 import { AUDIT_ACTIONS } from '../wire/audit-actions.ts'
 import { CHANNEL_KINDS } from '../wire/channel-kinds.ts'
 import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
@@ -67,7 +67,21 @@ export function logHowToBegin({ config, log, accounts }: Rooms, url: string): vo
   }
   const needed = accounts.setupCode()
   const code = needed === undefined ? '' : ` --setup-code ${config.setupCode === undefined ? needed : '…'}`
-  log.info(`no account yet: create one with \`STINT_URL=${url} bun run stint account create${code}\` or at ${url}/`)
+  log.info(describeFirstStep(COMMAND_LINE, url, config.publicUrl, code))
+}
+
+/** `url` is the address listened on, which may be a wildcard; without `publicUrl` nobody knows where a container is published. */
+export function describeFirstStep(
+  { command, where }: typeof COMMAND_LINE,
+  url: string,
+  publicUrl: string | undefined,
+  code: string,
+): string {
+  const local = url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:')
+  const setting = local === 'http://127.0.0.1:7070' ? '' : `STINT_URL=${local} `
+  const page = publicUrl ?? (where === '' ? local : undefined)
+  const browser = page === undefined ? 'in a browser, at the address published for it' : `at ${page}/`
+  return `no account yet: create one with \`${setting}${command} account create${code}\`${where} or ${browser}`
 }
 
 // Creates every counter at zero. A counter that appears with its first increment hides that increment from rate() and increase().

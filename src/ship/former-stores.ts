@@ -9,6 +9,7 @@ import type { Config } from '../settings.ts'
 import { noteUsedStores, type UsedStore } from '../state/used-stores.ts'
 import { openClickHouse } from '../store/clickhouse/open.ts'
 import { type Sink, STORED } from '../store/sink.ts'
+import { COMMAND_LINE } from '../version.ts'
 
 type Eraser = Pick<Sink, 'store' | 'erase'>
 type StoreSettings = Pick<Config, 'dataDir' | 'influx' | 'clickhouse'>
@@ -57,7 +58,8 @@ function reportUnread(store: UsedStore, path: string, current: readonly UsedStor
   if (unread.length === 0) return
   log.warn(
     { holds: unread, directory: path },
-    `the embedded ClickHouse holds ${unread.join(' and ')} that nothing reads any more: stop Stint and copy them with \`bun run stint copy --from embedded\``,
+    `the embedded ClickHouse holds ${unread.join(' and ')} that nothing reads any more: ` +
+      `stop Stint and copy them with \`${COMMAND_LINE.command} copy --from embedded\``,
   )
 }
 

@@ -66,6 +66,7 @@ export function packServer(root: PackageJson): Uint8Array {
     bin: { server: 'bin/server.js', stint: 'bin/stint.js' },
     engines: { node: '>=20' },
     gitHead: readHead(),
+    place: 'package',
     dependencies: { ...dependencies, bun },
     optionalDependencies,
   }
