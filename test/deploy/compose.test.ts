@@ -57,6 +57,7 @@ describe('versions', () => {
         .match(/^FROM .*/gm)!
         .every((line) => /^FROM (oven\/bun:\d+\.\d+\.\d+-slim|dependencies|base) AS [\w-]+$/.test(line)),
     ).toBe(true)
+    expect(dockerfile.match(/^FROM .*/gm)!.at(-1)).toBe('FROM base AS stint') // what a build without --target makes
   })
 
   test('are those that are tested', () => {

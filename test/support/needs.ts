@@ -83,6 +83,10 @@ const PROBES = {
   postgresql: () => (findPostgres() ? undefined : 'no PostgreSQL in /usr/lib/postgresql'),
   prometheus: () =>
     Bun.which('prometheus') && Bun.which('promtool') ? undefined : 'no prometheus and promtool in PATH',
+  buildah: () =>
+    process.getuid!() === 0 && ['buildah', 'debootstrap', 'runc'].every((name) => Bun.which(name) !== null)
+      ? undefined
+      : 'not root, or no buildah, debootstrap and runc in PATH',
   haproxy: () => (Bun.which('haproxy') ? undefined : 'no haproxy in PATH'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
