@@ -12,6 +12,7 @@ import { type AccountRow, countAccounts, deleteAccount, selectById } from './acc
 import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { checkCredentials } from './credentials.ts'
+import { createGroupStates, type GroupStates } from './group-states.ts'
 import type { FoundKey, KeyRing } from './key-ring.ts'
 import { createKeys, type IssuedKey, type Keys } from './keys.ts'
 import { createPasswords, type HashCost, type Passwords } from './passwords.ts'
@@ -121,6 +122,7 @@ export interface Accounts {
   readonly identities: Identities
   readonly tickets: Tickets
   readonly audit: AuditLog
+  readonly groupStates: GroupStates
   readonly passwords: Pick<Passwords, 'hash'>
   readonly series: SeriesBudget
   /** Writes what is noted in memory. */
@@ -249,6 +251,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
     invitations: createInvitations(database, nowMs),
     tickets: createTickets(database, nowMs),
     audit: createAuditLog(database, nowMs),
+    groupStates: createGroupStates(database, clock.wallUs),
     passwords,
     series,
     async close() {

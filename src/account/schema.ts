@@ -212,4 +212,16 @@ export const migrations: readonly string[] = [
   -- The session that a ticket begins ends by then.
   ALTER TABLE ticket ADD COLUMN until_ms INTEGER;
   `,
+  `
+  -- Groups of exceptions that people resolved or ignored.
+  CREATE TABLE exception_group (
+    account     TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL,
+    process     TEXT NOT NULL,
+    status      TEXT NOT NULL,
+    changed_by  TEXT NOT NULL,
+    changed_us  INTEGER NOT NULL,
+    PRIMARY KEY (account, fingerprint, process)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

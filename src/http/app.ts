@@ -4,6 +4,7 @@ import type { EventKind } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import type { Changes } from '../query/changes.ts'
+import type { ChangeGroup } from '../query/exception-groups.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { MAX_BODY_BYTES } from '../wire/events.ts'
@@ -31,6 +32,7 @@ import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.t
 import { pingRoutes } from './ping/ping-routes.ts'
 import { changesRoute } from './questions/changes-route.ts'
 import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
+import { groupRoutes } from './questions/group-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 import { createSharedAnswers } from './questions/shared-answers.ts'
 import { watchRoutes } from './watches/watch-routes.ts'
@@ -44,6 +46,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   /** Stint terminates TLS itself: browsers must then never use plain http. */
   readonly hasTls: boolean
   readonly questions: Questions
+  readonly changeGroup: ChangeGroup
   readonly changes: Changes
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
@@ -98,6 +101,7 @@ export function createApp(deps: AppDeps) {
   const authorize = createAuthorize(asking)
   const people = { ...deps.accounts, authorize }
   const noteDone = createNoteDone(deps.accounts)
+  const shared = createSharedAnswers(() => nowUs() / 1000)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
@@ -158,7 +162,8 @@ export function createApp(deps: AppDeps) {
     .use(oidcRoutes({ ...people, ...(deps.oidc && { oidc: deps.oidc }) }))
     .use(resetRoutes({ ...deps.reset, log }))
     .use(watchRoutes({ watch: deps.watch, authorize, noteDone }))
-    .use(questionRoutes({ authorize, questions: deps.questions, shared: createSharedAnswers(() => nowUs() / 1000) }))
+    .use(questionRoutes({ authorize, questions: deps.questions, shared }))
+    .use(groupRoutes({ authorize, noteDone, changeGroup: deps.changeGroup, shared }))
     .use(changesRoute({ authorize, changes: deps.changes }))
     .use(deadLetterRoutes({ authorize, noteDone, nowNs: deps.nowNs, dead: deps.dead }))
     .use(healthRoute({ authorize, health: deps.health }))

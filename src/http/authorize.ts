@@ -80,6 +80,9 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
 export const roleMissing = (needed: Role): Problem =>
   new Problem('role_missing', needed === 'owner' ? 'Only an owner may do this.' : 'A viewer changes nothing.')
 
+/** The address of a session, or a key by its id. */
+export const nameOf = ({ session, key }: Asker): string => session?.email ?? `key ${key?.keyId}`
+
 /** A second tab may have switched the session to another account: what its page shows must not be changed by mistake. */
 function refuseOtherAccount({ headers }: Request, { account }: Asker): void {
   const shown = headers.get(ACCOUNT_HEADER)

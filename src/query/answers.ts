@@ -117,7 +117,7 @@ export const answerGroup = ({
   lastNs,
   example,
   counts,
-}: Omit<ExceptionGroup, 'place'>): exceptions.ExceptionGroup => ({
+}: Omit<ExceptionGroup, 'place'>) => ({
   fingerprint,
   process,
   count,

@@ -15,6 +15,8 @@ export interface AccountChanges {
 
 export interface Changes {
   note(events: readonly Event[]): void
+  /** Something else of the account changed that its answers show. */
+  touch(account: string): void
   of(account: string): AccountChanges
 }
 
@@ -31,22 +33,29 @@ export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Chan
   const counts = new Map<string, Counts>()
   let epoch = nowUs()
 
+  function countsOf(account: string): Counts {
+    const known = counts.get(account)
+    if (known !== undefined) return known
+    if (counts.size >= ACCOUNTS_MAX) {
+      counts.clear()
+      epoch++
+    }
+    const fresh = { stored: 0, late: 0 }
+    counts.set(account, fresh)
+    return fresh
+  }
+
   return {
     note(events) {
       const lateUs = nowUs() - LATE_US
       for (const { account, stamp } of events) {
-        let held = counts.get(account)
-        if (held === undefined) {
-          if (counts.size >= ACCOUNTS_MAX) {
-            counts.clear()
-            epoch++
-          }
-          held = { stored: 0, late: 0 }
-          counts.set(account, held)
-        }
+        const held = countsOf(account)
         held.stored++
         if (timeUs(stamp) < lateUs) held.late++
       }
+    },
+    touch(account) {
+      countsOf(account).stored++
     },
     of(account) {
       const { stored, late } = counts.get(account) ?? { stored: 0, late: 0 }

@@ -30,11 +30,21 @@ interface Load {
   readonly waiting: (() => void)[]
 }
 
-export const storeUnavailable = (cause: StoreError) =>
+const storeUnavailable = (cause: StoreError) =>
   new Problem('store_unavailable', 'The store did not answer the question. What was sent is safe: try again.', {
     retryAfterS: RETRY_AFTER_S,
     cause,
   })
+
+/** The store's answer; a StoreError becomes a Problem. */
+export async function ask<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    throw cause.isTooSlow ? tooSlow(cause) : storeUnavailable(cause)
+  }
+}
 
 const turnTooLate = (maxRunning: number) =>
   new Problem(

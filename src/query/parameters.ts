@@ -1,7 +1,15 @@
 // How each query parameter is read. Its schema and description are in wire/parameters.ts.
 import { checkMeta, checkProcess, checkUid, nameFault, stripText } from '../event/fields.ts'
 import { parseRfc3339 } from '../event/own-time.ts'
-import { MAX_EACH, MAX_LIMIT, type ParameterName, STATE_FILTERS } from '../wire/parameters.ts'
+import {
+  MAX_EACH,
+  MAX_LIMIT,
+  MAX_TEXT,
+  MAX_WORDS,
+  type ParameterName,
+  STATE_FILTERS,
+  STATUS_FILTERS,
+} from '../wire/parameters.ts'
 import { type Every, isTimeZone, parseEvery } from './buckets.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { parseAgo } from './span.ts'
@@ -32,15 +40,26 @@ const parseNumber =
       ? { value: Number(text) }
       : { detail: `must be a whole number from 1 to ${max}` }
 
+const parseChoice =
+  <const T extends string>(choices: readonly T[]) =>
+  (text: string): Parsed<T> => {
+    const value = choices.find((choice) => choice === text)
+    return value === undefined ? { detail: `must be one of ${choices.join(', ')}` } : { value }
+  }
+
 const parsers = {
   from: parseTime,
   to: parseTime,
   process: parseText(checkProcess, stripText),
   meta: parseText(checkMeta, stripText),
   uid: parseText(checkUid, (text) => text),
-  state: (text: string): Parsed<StateFilter> => {
-    const value = STATE_FILTERS.find((state) => state === text)
-    return value === undefined ? { detail: `must be one of ${STATE_FILTERS.join(', ')}` } : { value }
+  state: parseChoice(STATE_FILTERS),
+  status: parseChoice(STATUS_FILTERS),
+  text: (text: string): Parsed<readonly string[]> => {
+    const value = [...new Set(text.trim().split(/\s+/))]
+    if (value[0] === '') return { detail: 'must not be empty' }
+    if ([...text].length > MAX_TEXT) return { detail: `must have at most ${MAX_TEXT} characters` }
+    return value.length > MAX_WORDS ? { detail: `must have at most ${MAX_WORDS} words` } : { value }
   },
   name: (text: string): Parsed<string> => {
     const detail = nameFault(text)
@@ -69,6 +88,7 @@ const parsers = {
 } satisfies Record<ParameterName, Parse<unknown>>
 
 export type StateFilter = (typeof STATE_FILTERS)[number]
+export type StatusFilter = (typeof STATUS_FILTERS)[number]
 
 /** The parameters that were given, read. */
 export type Given = {

@@ -12,7 +12,7 @@ import type { Route } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
 import { type Every, fitsDays } from './buckets.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
-import { type Given, PARSERS, type StateFilter } from './parameters.ts'
+import { type Given, PARSERS, type StateFilter, type StatusFilter } from './parameters.ts'
 
 export const QUESTION_ROUTES = {
   timings: FIND_TIMINGS,
@@ -52,6 +52,9 @@ export interface Question {
   readonly state?: StateFilter
   readonly name?: string
   readonly fingerprint?: string
+  /** Words. */
+  readonly text?: readonly string[]
+  readonly status?: StatusFilter
   readonly byMeta: boolean
   /** Dead letters of all accounts. */
   readonly all: boolean
@@ -96,7 +99,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
 
   const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
   const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
-  const { process, meta, uid, state, name, fingerprint, every, tz } = given
+  const { process, meta, uid, state, name, fingerprint, text, status, every, tz } = given
   return {
     ...fixed,
     ...(process !== undefined && { process }),
@@ -105,6 +108,8 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(state !== undefined && { state }),
     ...(name !== undefined && { name }),
     ...(fingerprint !== undefined && { fingerprint }),
+    ...(text !== undefined && { text }),
+    ...(status !== undefined && { status }),
     ...(every !== undefined && { every }),
     ...(tz !== undefined && { tz }),
     ...(cursor !== undefined && { place: cursor.place }),

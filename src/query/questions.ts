@@ -1,19 +1,16 @@
 // The questions that callers ask, each: parameters → limits → store → answer. Only the account's own events are ever selected.
-import { normalizeException } from '../event/fingerprint.ts'
 import { marksWindow } from '../store/order.ts'
-import {
-  type Asker,
-  type Buckets,
-  type ExceptionSource,
-  type PointSource,
-  type Selection,
-  StoreError,
-  type Timing,
-  type TimingSelection,
+import type {
+  Asker,
+  Buckets,
+  ExceptionSource,
+  PointSource,
+  Selection,
+  Timing,
+  TimingSelection,
 } from '../store/source.ts'
 import {
   answerException,
-  answerGroup,
   answerMetric,
   answerMetricRows,
   answerProcess,
@@ -23,9 +20,10 @@ import {
 } from './answers.ts'
 import { bucketsOf } from './buckets.ts'
 import { countExceptions } from './count-exceptions.ts'
+import { createGroupQuestions, type GroupStates } from './exception-groups.ts'
 import { findTrouble } from './find-trouble.ts'
-import { createQuestionLimit, type QuestionLimits, type Reader, storeUnavailable } from './limit-questions.ts'
-import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS, tooSlow } from './limits.ts'
+import { ask, createQuestionLimit, type QuestionLimits, type Reader } from './limit-questions.ts'
+import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question } from './question.ts'
@@ -33,6 +31,8 @@ import { parseQuestion, type Question } from './question.ts'
 export interface QuestionDeps {
   readonly points: PointSource
   readonly exceptions: ExceptionSource
+  /** Absent: no group has a state. */
+  readonly groupStates?: Pick<GroupStates, 'list'>
   /** No earlier than any stamp given so far: of the stamp clock and the wall clock the later one. */
   nowNs(): bigint
   readonly maxRunNs: bigint
@@ -51,7 +51,13 @@ const WARN_AT = 0.8
 
 /** Each answers a query string for an account with plain JSON, or with `text`, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
 export function createQuestions(deps: QuestionDeps) {
-  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits } = deps
+  const { points, exceptions, groupStates = { list: async () => [] }, nowNs, maxRunNs, maxMarks, series, limits } = deps
+  const groups = createGroupQuestions(exceptions, groupStates)
+  /** Those of hidden groups are no trouble. */
+  const trouble: Pick<ExceptionSource, 'findExceptions' | 'findMoments'> = {
+    findExceptions: async (q, page) => exceptions.findExceptions({ ...q, without: await groups.hidden(q) }, page),
+    findMoments: async (q) => exceptions.findMoments({ ...q, without: await groups.hidden(q) }),
+  }
   const renderPrometheus = createPrometheus(deps)
   const limit = createQuestionLimit(limits)
   const readProcesses = createListPages(20_000)
@@ -77,7 +83,7 @@ export function createQuestions(deps: QuestionDeps) {
   }
 
   async function answerTimings(asker: Asker, timings: readonly Timing[], { nowNs }: Question) {
-    const counts = await countExceptions(exceptions, asker, timings, nowNs)
+    const counts = await countExceptions(trouble, asker, timings, nowNs)
     return timings.map((timing, i) => answerTiming(timing, counts[i]))
   }
 
@@ -91,7 +97,7 @@ export function createQuestions(deps: QuestionDeps) {
       const page = pageOf(question)
       const found =
         state === 'trouble'
-          ? await ask(findTrouble({ points, exceptions }, selection, page))
+          ? await ask(findTrouble({ points, exceptions: trouble }, selection, page))
           : { timings: await ask(points.findTimings({ ...selection, ...(state && { states: [state] }) }, page)) }
       const { items, next } = cutPage(found.timings, question, placeOf)
       const stoppedAt = 'stoppedAt' in found ? found.stoppedAt : undefined
@@ -144,12 +150,7 @@ export function createQuestions(deps: QuestionDeps) {
 
     exceptions: limited(async (asker, search) => {
       const question = parseQuestion('exceptions', search, nowNs())
-      const { fingerprint, uid } = question
-      const selection = {
-        ...select(asker, question),
-        ...(fingerprint !== undefined && { fingerprint }),
-        ...(uid !== undefined && { uid }),
-      }
+      const selection = { ...select(asker, question), ...selectTexts(question) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
       return { exceptions: items.map(answerException), next }
@@ -158,19 +159,8 @@ export function createQuestions(deps: QuestionDeps) {
     groups: limited(async (asker, search) => {
       const question = parseQuestion('groups', search, nowNs())
       assertBuckets(question, MAX_GROUP_BUCKETS)
-      const { fingerprint } = question
-      const selection = {
-        ...selectRange(asker, question),
-        ...(fingerprint !== undefined && { fingerprint }),
-        ...buckets(question),
-      }
-      const { items, next } = await readGroups(asker.account, question, (page) =>
-        ask(exceptions.groupExceptions(selection, page)),
-      )
-      const groups = items.map(answerGroup)
-      if (fingerprint === undefined || groups[0] === undefined) return { groups, next }
-      const normalized = normalizeException(groups[0].example) // one for all: a fingerprint of the current version is its hash
-      return { groups: groups.map((group) => ({ ...group, normalized })), next }
+      const selection = { ...selectRange(asker, question), ...selectTexts(question), ...buckets(question) }
+      return ask(groups.list(question, selection, (find) => readGroups(asker.account, question, find)))
     }),
 
     processes: limited(async (asker, search) => {
@@ -222,11 +212,8 @@ const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Question): S
   ...(meta !== undefined && { meta }),
 })
 
-async function ask<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause
-    throw cause.isTooSlow ? tooSlow(cause) : storeUnavailable(cause)
-  }
-}
+const selectTexts = ({ fingerprint, uid, text }: Question) => ({
+  ...(fingerprint !== undefined && { fingerprint }),
+  ...(uid !== undefined && { uid }),
+  ...(text !== undefined && { words: text }),
+})

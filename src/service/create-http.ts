@@ -81,6 +81,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     ...(config.oidc && { oidc: oidcOf(config.oidc, clock, log) }),
     questions: measureQuestions(rooms),
+    changeGroup: rooms.changeGroup,
     changes: rooms.changes,
     watch: rooms.watches,
     reset: resetOf(rooms, { addressOf, isOwnHost, audit: auditReset }),

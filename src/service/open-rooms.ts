@@ -13,6 +13,7 @@ import { createTakenStamps } from '../event/taken-stamps.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { type Changes, createChanges, noteStored } from '../query/changes.ts'
+import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
@@ -57,6 +58,7 @@ export interface Rooms {
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
   readonly questions: Questions
+  readonly changeGroup: ChangeGroup
   readonly watches: Watches
 }
 
@@ -89,6 +91,8 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const sharedNodes = openSharedNodes(config, log)
   const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores, changes }
   const watches = openWatchRoom(opened)
+  const nowUs = () => Math.max(stampClock.nowUs(), clock.wallUs())
+  const { groupStates } = files.accounts
   return {
     ...opened,
     nodeLease: createNodeLease({
@@ -109,10 +113,15 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       log,
     }),
     watches,
+    changeGroup: createChangeGroup({
+      ...{ exceptions: stores.exceptions, states: groupStates, nowUs },
+      changed: changes.touch,
+    }),
     questions: createQuestions({
+      groupStates,
       points: stores.points,
       exceptions: stores.exceptions,
-      nowNs: () => BigInt(Math.max(stampClock.nowUs(), clock.wallUs())) * 1000n,
+      nowNs: () => BigInt(nowUs()) * 1000n,
       maxRunNs: BigInt(config.maxRunUs) * 1000n,
       maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
       series: files.accounts.series.use,

@@ -1,5 +1,6 @@
 // Opens the room of the watches on the stores, the spools and the settings.
 import { join } from 'node:path'
+import type { Accounts } from '../account/accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
@@ -25,13 +26,15 @@ export interface WatchParts {
   readonly metrics: Metrics
   readonly spools: Readonly<Record<Destination, Pick<Spool, 'refusal' | 'stats'>>>
   readonly stores: Stores
+  readonly accounts: Pick<Accounts, 'groupStates'>
 }
 
-export function openWatchRoom({ config, clock, log, metrics, spools, stores }: WatchParts): Watches {
+export function openWatchRoom(parts: WatchParts): Watches {
+  const { config, clock, log, metrics, spools, stores, accounts } = parts
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
     ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
-    source: createWatchSource(stores.points, stores.exceptions),
+    source: createWatchSource(stores.points, stores.exceptions, accounts),
     nowUs: clock.wallUs,
     monotonicUs: clock.monotonicUs,
     accepts: () => {
@@ -64,7 +67,11 @@ const range = ({ account, fromUs, toUs: untilUs }: Range) => ({ account, fromNs:
 
 const METRIC_ROWS_MAX = 100_000
 
-function createWatchSource(points: PointSource, exceptions: ExceptionSource): WatchSource {
+export function createWatchSource(
+  points: PointSource,
+  exceptions: ExceptionSource,
+  { groupStates }: WatchParts['accounts'],
+): WatchSource {
   return {
     async findMarks({ processes, perSeries, maxRows, ...q }) {
       const rows = await points.findMarks({
@@ -80,7 +87,8 @@ function createWatchSource(points: PointSource, exceptions: ExceptionSource): Wa
       return rows.map(({ process, meta, ns }) => ({ process, meta, atUs: toUs(ns) }))
     },
     async findExceptions({ maxRows, ...q }) {
-      const rows = await exceptions.findExceptions(range(q), { limit: maxRows })
+      const without = await groupStates.list(q.account, 'ignored')
+      const rows = await exceptions.findExceptions({ ...range(q), without }, { limit: maxRows })
       return rows.map(({ process, meta, uid, atNs, exception }) => ({
         process,
         meta,

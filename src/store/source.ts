@@ -158,10 +158,27 @@ export interface ExceptionRow {
   readonly place: Place
 }
 
+/** What tells groups of exceptions apart. */
+export interface GroupKey {
+  readonly fingerprint: string
+  readonly process: string
+}
+
 /** `uid`: only exceptions of this run; '' = only those without uid; absent = any. */
 export interface ExceptionSelection extends Selection {
   readonly fingerprint?: string
   readonly uid?: string
+  /** The text contains each of these, in any case. */
+  readonly words?: readonly string[]
+  /** Exceptions of these groups alone. */
+  readonly only?: readonly GroupKey[]
+  readonly without?: readonly GroupKey[]
+}
+
+/** The first and the last exception of a group within a selection. */
+export interface GroupSpan extends GroupKey {
+  readonly firstNs: bigint
+  readonly lastNs: bigint
 }
 
 /** An exception without its text. */
@@ -171,17 +188,14 @@ export interface MomentsQuestion extends Asker {
   readonly fromNs: bigint
   readonly toNs: bigint
   readonly subjects: readonly { readonly process: string; readonly meta: string }[]
+  readonly without?: readonly GroupKey[]
   /** At most so many of one subject, and of all. */
   readonly limitEach: number
   readonly limit: number
 }
 
-export interface ExceptionGroup {
-  readonly fingerprint: string
-  readonly process: string
+export interface ExceptionGroup extends GroupSpan {
   readonly count: number
-  readonly firstNs: bigint
-  readonly lastNs: bigint
   /** The newest text. */
   readonly example: string
   /** That of its newest exception; the tie is `groupTie`. */
@@ -262,6 +276,8 @@ export interface ExceptionSource {
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   /** Most recent first. */
   groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
+  /** Without texts and pages, in any order. */
+  findGroupSpans(q: ExceptionSelection): Promise<GroupSpan[]>
   /** One row per process and meta, in any order. */
   countExceptions(q: Selection): Promise<{ readonly process: string; readonly meta: string; readonly count: number }[]>
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>

@@ -36,6 +36,7 @@ export const AUDIT_ACTIONS = [
   'alert_acknowledged',
   'acknowledgement_undone',
   'alert_resolved',
+  'exception_group_changed',
   'dead_letter_replayed',
   'dead_letter_deleted',
   'held_events_buried',

@@ -1,7 +1,10 @@
 // Exceptions, and their groups by fingerprint.
 import { type Static, Type } from '@sinclair/typebox'
-import { defineRoute, json, QUESTION } from './route.ts'
-import { Count, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
+import { GROUP_STATUSES } from './parameters.ts'
+import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
+import { Count, choice, closed, LIST_PAGES, orNull, pageOf, Time, TimeMs } from './shapes.ts'
+import { MANAGE_PROBLEMS } from './watches.ts'
 
 export const ExceptionText = Type.Object({
   at: Time,
@@ -15,12 +18,20 @@ export type ExceptionText = Static<typeof ExceptionText>
 
 export const ExceptionPage = pageOf('exceptions', ExceptionText)
 
+/** A group's status, who set it and when: of a regressed one, who resolved it. */
+const Status = {
+  status: choice(GROUP_STATUSES, { description: 'A `regressed` group was resolved and has occurred since.' }),
+  status_by: orNull(Type.String({ description: 'An e-mail address, or a key.' })),
+  status_at: orNull(TimeMs),
+}
+
 export const ExceptionGroup = Type.Object({
   fingerprint: Type.String(),
   process: Type.String(),
   count: Count,
-  first_at: Time,
-  last_at: Time,
+  first_at: Type.String({ ...Time, description: 'Of all that is stored, also before and after the range.' }),
+  last_at: Type.String({ ...Time, description: 'Likewise.' }),
+  ...Status,
   example: Type.String({ description: 'The newest text.' }),
   counts: Type.Optional(
     Type.Array(Type.Object({ at: Time, count: Count }), {
@@ -36,8 +47,29 @@ export const ExceptionGroup = Type.Object({
 })
 export type ExceptionGroup = Static<typeof ExceptionGroup>
 
-export const ExceptionGroups = pageOf('groups', ExceptionGroup)
+export const ExceptionGroups = Type.Object({
+  ...pageOf('groups', ExceptionGroup).properties,
+  hidden: Type.Optional(
+    Type.Object(
+      { resolved: Count, ignored: Count },
+      { description: 'On the first page of `unresolved` groups: how many others the range holds.' },
+    ),
+  ),
+})
 export type ExceptionGroups = Static<typeof ExceptionGroups>
+
+export const ChangeExceptionGroup = closed({
+  status: choice(['unresolved', 'resolved', 'ignored']),
+  process: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 250, description: 'Only in this process; in every one when absent.' }),
+  ),
+})
+export type ChangeExceptionGroup = Static<typeof ChangeExceptionGroup>
+
+export const ChangedExceptionGroups = Type.Object({
+  groups: Type.Array(Type.Object({ fingerprint: Type.String(), process: Type.String(), ...Status })),
+})
+export type ChangedExceptionGroups = Static<typeof ChangedExceptionGroups>
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
 
@@ -45,7 +77,7 @@ export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
   ...QUESTION,
   summary: 'List exceptions',
   description: 'Newest first.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'limit', 'cursor'],
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'limit', 'cursor'],
   answers: {
     200: json('The exceptions', ExceptionPage, {
       exceptions: [
@@ -65,8 +97,8 @@ export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
 export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
   ...QUESTION,
   summary: 'Group exceptions by fingerprint',
-  description: `Most recent first. ${LIST_PAGES}`,
-  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'every', 'tz', 'limit', 'cursor'],
+  description: `Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
+  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'text', 'status', 'every', 'tz', 'limit', 'cursor'],
   answers: {
     200: json('The groups', ExceptionGroups, {
       groups: [
@@ -76,10 +108,38 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
           count: 12,
           first_at: '2026-11-20T20:10:00.000000000Z',
           last_at: '2026-11-20T21:52:42.171920000Z',
+          status: 'regressed',
+          status_by: 'ada@example.com',
+          status_at: '2026-11-20T20:30:00.000Z',
           example: EXAMPLE,
         },
       ],
       next: null,
+      hidden: { resolved: 1, ignored: 2 },
     }),
   },
+})
+
+export const CHANGE_GROUP = defineRoute('PATCH /api/exceptions/groups/:fingerprint', {
+  tag: 'questions',
+  access: 'manage',
+  audit: 'exception_group_changed',
+  summary: 'Resolve, ignore or reopen a group of exceptions',
+  description:
+    'A resolved group that occurs again is `regressed`. Exceptions of an ignored one do not count as trouble and make no watch fire.',
+  body: jsonBody(ChangeExceptionGroup, { status: 'resolved', process: 'nightly import' }),
+  answers: {
+    200: json('The group, in each process that was chosen', ChangedExceptionGroups, {
+      groups: [
+        {
+          fingerprint: 'v3:5f0c1e2d3b4a6978',
+          process: 'nightly import',
+          status: 'resolved',
+          status_by: 'ada@example.com',
+          status_at: '2026-11-20T22:00:00.000Z',
+        },
+      ],
+    }),
+  },
+  problems: [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS, ...BODY_PROBLEMS, 'not_found', 'limit_reached'],
 })

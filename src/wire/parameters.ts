@@ -23,6 +23,14 @@ const time = (description: string) =>
 /** `state=trouble` selects failed and abandoned timings and those with exceptions. */
 export const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
 
+/** What people decided about a group of exceptions; `regressed`: it was resolved, and has occurred since. */
+export const GROUP_STATUSES = ['unresolved', 'regressed', 'resolved', 'ignored'] as const
+/** `unresolved` selects the regressed ones, too. */
+export const STATUS_FILTERS = [...GROUP_STATUSES, 'all'] as const
+
+export const MAX_TEXT = 200
+export const MAX_WORDS = 10
+
 export const PARAMETERS = {
   from: time('Start of the range, inclusive; an hour ago by default'),
   to: time('End of the range, exclusive; now by default'),
@@ -54,6 +62,17 @@ export const PARAMETERS = {
   fingerprint: Type.String({
     description: 'Only exceptions of this group, as `/api/exceptions/groups` names it.',
     pattern: '^v[0-9]{1,4}:[0-9a-f]{1,64}$',
+  }),
+  text: Type.String({
+    description: `Only exceptions whose text contains each of these words, at most ${MAX_WORDS}, in any case and order. Every character is literal.`,
+    minLength: 1,
+    maxLength: MAX_TEXT,
+    pattern: '\\S',
+    examples: ['connection reset'],
+  }),
+  status: choice(STATUS_FILTERS, {
+    description:
+      'Only groups with this status. `unresolved` includes `regressed` and is the default, but with `fingerprint` the default is `all`.',
   }),
   by: choice(['meta'], { description: 'Returns one row per meta.' }),
   every: Type.String({

@@ -14,6 +14,7 @@ const noExceptions: typeof stores.exceptions = {
   findExceptions: async () => [],
   findMoments: async () => [],
   groupExceptions: async () => [],
+  findGroupSpans: async () => [],
   countExceptions: async () => [],
   findExceptionProcesses: async () => [],
   close: async () => {},

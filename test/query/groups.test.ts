@@ -1,18 +1,25 @@
 // Groups of exceptions over time, and what one of them is made of.
 import { expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
-import { parseStampNs } from '../../src/event/stamp.ts'
+import { fingerprint } from '../../src/event/fingerprint.ts'
+import { formatNs, parseStampNs } from '../../src/event/stamp.ts'
 import { Problem } from '../../src/problem.ts'
+import { createChangeGroup, type GroupState } from '../../src/query/exception-groups.ts'
 import { createQuestions } from '../../src/query/questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const S = 1_000_000_000n
 const NOW = 1_763_673_600n * S
 
-const exception = (agoS: number, text: string): Event => ({
+const at = (agoS: number) => formatNs(NOW - BigInt(agoS) * S)
+const mark = (agoS: number, kind: 'start' | 'end'): Event => ({
+  ...{ kind, account: 'a', process: 'p', meta: '', uid: '' },
+  stamp: parseStampNs(NOW - BigInt(agoS) * S),
+})
+const exception = (agoS: number, text: string, process = 'p'): Event => ({
   kind: 'exception',
   account: 'a',
-  process: 'p',
+  process,
   meta: '',
   stamp: parseStampNs(NOW - BigInt(agoS) * S),
   exception: text,
@@ -72,6 +79,130 @@ test('a group of an older version is returned, with its text normalised by the c
     firing: async () => [],
   }).groups('a', new URLSearchParams('fingerprint=v1:0000000000000000'))
   expect(groups.map((found) => (found as { normalized?: string }).normalized)).toEqual(['a <number>', 'a <number>'])
+})
+
+// What people decided. p and q have the same fault; `now` is the moment of the question.
+const FAULT = 'no room after 5 ms'
+const KEY = { fingerprint: fingerprint(FAULT), process: 'p' }
+const OTHER = { fingerprint: fingerprint('TypeError: x'), process: 'p' }
+const ADA = 'ada@example.com'
+
+function decide(events: readonly Event[], states: GroupState[] = []) {
+  const list = async () => states
+  const held = {
+    list,
+    put: async (_: string, added: readonly GroupState[]) => void states.push(...added),
+    remove: async (_: string, keys: readonly { fingerprint: string }[]) =>
+      void states.splice(
+        0,
+        states.length,
+        ...states.filter((it) => keys.every((key) => key.fingerprint !== it.fingerprint)),
+      ),
+  }
+  const source = createMemorySource(events)
+  const limits = { nowNs: () => NOW, maxRunNs: 86_400n * S, maxMarks: 1000 }
+  const found = createQuestions({
+    ...{ ...source, ...limits, groupStates: held },
+    series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
+  })
+  const nowUs = () => Number(NOW / 1000n)
+  return {
+    change: createChangeGroup({ exceptions: source.exceptions, states: held, nowUs, changed: () => {} }),
+    timings: async (query = '') => (await found.timings('a', new URLSearchParams(query))).timings,
+    async groups(query = '') {
+      const { groups, hidden } = await found.groups('a', new URLSearchParams(query))
+      return { listed: groups.map(({ process, status }) => `${process} ${status}`), hidden, groups }
+    },
+  }
+}
+const state = (status: GroupState['status'], agoS: number, key = KEY): GroupState => ({
+  ...{ ...key, status, by: ADA, atUs: Number(NOW / 1000n) - agoS * 1e6 },
+})
+
+test('ignored and resolved groups are left out and counted; a filter shows them', async () => {
+  const events = [exception(9, FAULT), exception(8, FAULT, 'q'), exception(7, 'TypeError: x')]
+  const { groups } = decide(events, [state('ignored', 5), state('resolved', 5, OTHER)])
+  expect(await groups()).toMatchObject({ listed: ['q unresolved'], hidden: { resolved: 1, ignored: 1 } })
+  const all = ['p resolved', 'q unresolved', 'p ignored']
+  const rows: [query: string, listed: string[]][] = [
+    ['status=all', all],
+    ['status=ignored', ['p ignored']],
+    ['status=resolved', ['p resolved']],
+    ['status=regressed', []],
+    [`fingerprint=${KEY.fingerprint}`, ['q unresolved', 'p ignored']],
+    [`fingerprint=${KEY.fingerprint}&status=unresolved`, ['q unresolved']],
+    ['status=all&limit=1', ['p resolved']],
+  ]
+  for (const [query, listed] of rows) expect([query, (await groups(query)).listed]).toEqual([query, listed])
+  expect((await groups('process=p')).hidden).toEqual({ resolved: 1, ignored: 1 })
+  expect((await groups('process=p&text=room')).hidden).toEqual({ resolved: 0, ignored: 1 })
+  expect((await groups('from=-6s')).hidden).toEqual({ resolved: 0, ignored: 0 })
+})
+
+test('a resolved group that occurs again is regressed, whatever range is asked for, and says who resolved it', async () => {
+  const events = [exception(600, FAULT), exception(100, FAULT)]
+  const after = decide(events, [state('resolved', 101)])
+  const { groups, listed, hidden } = await after.groups('to=-200s')
+  expect({ listed, hidden }).toEqual({ listed: ['p regressed'], hidden: { resolved: 0, ignored: 0 } })
+  expect(groups[0]).toMatchObject({ status_by: ADA, status_at: '2025-11-20T21:18:19.000Z', count: 1 })
+  expect((await decide(events, [state('resolved', 100)]).groups()).listed).toEqual([]) // the last one was before
+  expect((await decide(events, [state('ignored', 101)]).groups()).listed).toEqual([])
+})
+
+test('a group has the first and the last time of all that is stored', async () => {
+  const { groups } = decide([
+    exception(9_000, FAULT),
+    exception(3_500, FAULT),
+    exception(60, FAULT),
+    exception(5, FAULT, 'q'),
+  ])
+  const [group] = (await groups('to=-100s')).groups
+  expect(group).toMatchObject({ process: 'p', count: 1, first_at: at(9_000), last_at: at(60) })
+})
+
+test('a group is resolved, ignored and reopened in one process or in all', async () => {
+  const { change, groups } = decide([exception(9, FAULT), exception(8, FAULT, 'q')])
+  const { fingerprint } = KEY
+  const decision = { status_by: ADA, status_at: '2025-11-20T21:20:00.000Z' }
+  expect(await change('a', ADA, KEY, 'ignored')).toEqual([{ ...KEY, status: 'ignored', ...decision }])
+  expect((await groups('status=all')).listed).toEqual(['q unresolved', 'p ignored'])
+  const both = await change('a', ADA, { fingerprint }, 'resolved')
+  expect(both.map(({ process, status }) => `${process} ${status}`).sort()).toEqual(['p resolved', 'q resolved'])
+  await change('a', ADA, { fingerprint }, 'unresolved')
+  expect((await groups()).listed).toEqual(['q unresolved', 'p unresolved'])
+  for (const [account, key] of [
+    ['b', KEY],
+    ['a', { ...KEY, process: 'r' }],
+    ['a', { fingerprint: 'v3:00' }],
+  ] as const)
+    expect(((await change(account, ADA, key, 'ignored').catch((error) => error)) as Problem).code).toBe('not_found')
+})
+
+test('a state whose exceptions are gone, or of an older fingerprint, can be taken back', async () => {
+  const old = { fingerprint: 'v1:0123456789abcdef', process: 'p' }
+  const { change } = decide([], [state('ignored', 5, old)])
+  expect(await change('a', ADA, old, 'unresolved')).toMatchObject([{ ...old, status: 'unresolved', status_by: null }])
+  expect(((await change('a', ADA, old, 'unresolved').catch((error) => error)) as Problem).code).toBe('not_found')
+})
+
+test('exceptions of ignored and resolved groups are no trouble of a run', async () => {
+  const run = [mark(20, 'start'), mark(10, 'end')]
+  const events = [...run, exception(15, FAULT), exception(14, 'TypeError: x')]
+  const count = async (states: GroupState[]) => {
+    const { timings } = decide(events, states)
+    return [(await timings())[0]!.exceptions, (await timings('state=trouble')).length]
+  }
+  expect(await count([])).toEqual([2, 1])
+  expect(await count([state('ignored', 5)])).toEqual([1, 1])
+  expect(await count([state('ignored', 5), state('resolved', 5, OTHER)])).toEqual([0, 0])
+  expect(await count([state('ignored', 5), state('resolved', 14.5, OTHER)])).toEqual([1, 1]) // regressed
+})
+
+test('a search finds groups by any of their texts, and counts those', async () => {
+  const { groups } = decide([exception(9, 'order 4711 lost'), exception(8, 'order 4712 lost')])
+  expect((await groups('text=LOST 4711')).groups.map(({ count }) => count)).toEqual([1])
+  expect((await groups('text=lost')).groups.map(({ count }) => count)).toEqual([2])
 })
 
 test('refuses a series of more than 200 buckets, since each group has one', async () => {

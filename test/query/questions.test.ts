@@ -245,7 +245,7 @@ test('a question without matches has an empty answer', async () => {
   expect(await ask('metrics')).toEqual({ points: [], next: null })
   expect(await ask('metrics', 'every=1m')).toEqual({ rows: [] })
   expect(await ask('exceptions')).toEqual({ exceptions: [], next: null })
-  expect(await ask('groups')).toEqual({ groups: [], next: null })
+  expect(await ask('groups')).toEqual({ groups: [], next: null, hidden: { resolved: 0, ignored: 0 } })
   expect(await ask('processes')).toEqual({ processes: [], next: null })
   expect(await ask('series')).toEqual({ used: 7, max: 10, warning: false })
 })

@@ -30,6 +30,8 @@ export interface AppOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Limit of each spool. */
   readonly spoolMaxBytes?: number
+  /** What the stores hold. */
+  readonly stored?: readonly Event[]
   readonly disk?: Partial<Record<Destination, Disk>>
   /** Returns the rooms to run with, given the real ones. */
   readonly replace?: (rooms: Rooms) => Rooms
@@ -64,7 +66,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
   const lines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(line) })
   const service = await startService(configOf(options), clock, log, {
-    openStores: async () => waitingStores,
+    openStores: async () => ({ ...waitingStores, ...createMemorySource(options.stored ?? []) }),
     ...(disk && { disks: disk }),
     ...(replace && { replace }),
   })

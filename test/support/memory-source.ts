@@ -9,6 +9,7 @@ import {
   type ExceptionRow,
   type ExceptionSelection,
   type ExceptionSource,
+  type GroupKey,
   type MarkSelection,
   type MetricPoint,
   type MetricSelection,
@@ -71,21 +72,31 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             })),
     )
   const texts = (q: ExceptionSelection): ExceptionRow[] =>
-    within(q, ['exception']).flatMap((event) =>
-      event.kind !== 'exception' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
-        ? []
-        : [
-            {
-              atNs: timeNs(event.stamp),
-              process: event.process,
-              meta: event.meta,
-              uid: event.uid ?? '',
-              exception: event.exception,
-              fingerprint: fingerprint(event.exception),
-              place: placeOf(event, event.exception),
-            },
-          ],
-    )
+    within(q, ['exception'])
+      .flatMap((event) =>
+        event.kind !== 'exception' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
+          ? []
+          : [
+              {
+                atNs: timeNs(event.stamp),
+                process: event.process,
+                meta: event.meta,
+                uid: event.uid ?? '',
+                exception: event.exception,
+                fingerprint: fingerprint(event.exception),
+                place: placeOf(event, event.exception),
+              },
+            ],
+      )
+      .filter((row) => {
+        const isSame = (group: GroupKey) => group.fingerprint === row.fingerprint && group.process === row.process
+        return (
+          (q.fingerprint === undefined || q.fingerprint === row.fingerprint) &&
+          (q.words ?? []).every((word) => row.exception.toLowerCase().includes(word.toLowerCase())) &&
+          (q.only?.some(isSame) ?? true) &&
+          !q.without?.some(isSame)
+        )
+      })
   const processes = (q: ProcessSelection, kinds: readonly Event['kind'][]): ProcessRow[] =>
     [...Map.groupBy(within(q, kinds), ({ process, meta }) => (q.byMeta ? `${process}\0${meta}` : process)).values()]
       .map((same) => ({
@@ -179,11 +190,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       close: async () => {},
     },
     exceptions: {
-      findExceptions: async (q, page) =>
-        cut(
-          texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
-          page,
-        ),
+      findExceptions: async (q, page) => cut(texts(q), page),
       findMoments: async ({ subjects, limitEach, limit, ...q }) => {
         const taken = new Map<string, number>()
         return texts(q)
@@ -199,12 +206,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       },
       groupExceptions: async (q, page) =>
         cut(
-          [
-            ...Map.groupBy(
-              texts(q).filter((row) => q.fingerprint === undefined || q.fingerprint === row.fingerprint),
-              (row) => JSON.stringify([row.fingerprint, row.process]),
-            ).values(),
-          ]
+          [...Map.groupBy(texts(q), (row) => JSON.stringify([row.fingerprint, row.process])).values()]
             .map((same) => same.toSorted((a, b) => compare(a.atNs, b.atNs)))
             .map((same) => ({
               fingerprint: same[0]!.fingerprint,
@@ -218,6 +220,12 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             })),
           page,
         ),
+      findGroupSpans: async (q) =>
+        [...Map.groupBy(texts(q), (row) => JSON.stringify([row.fingerprint, row.process])).values()].map((same) => {
+          const times = same.map(({ atNs }) => atNs).toSorted(compare)
+          const { fingerprint, process } = same[0]!
+          return { fingerprint, process, firstNs: times[0]!, lastNs: times.at(-1)! }
+        }),
       countExceptions: async (q) =>
         [...Map.groupBy(texts(q), ({ process, meta }) => JSON.stringify([process, meta])).values()].map((same) => ({
           process: same[0]!.process,

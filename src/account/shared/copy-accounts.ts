@@ -17,6 +17,7 @@ const TABLES = {
   invitation: ['id', 'account', 'email', 'role', 'creator', 'hash', 'created_ms', 'ends_ms'],
   ticket: ['hash', 'kind', 'person', 'ends_ms', 'until_ms'],
   audit: ['seq', 'account', 'at_ms', 'action', 'actor', 'actor_key', 'target', 'detail', 'address'],
+  exception_group: ['account', 'fingerprint', 'process', 'status', 'changed_by', 'changed_us'],
   api_key: [
     ...['id', 'account', 'name', 'prefix', 'hash', 'may_write', 'may_read', 'may_ping', 'may_manage'],
     ...['created_ms', 'last_used_ms', 'expires_ms', 'revoked_ms', 'creator', 'creator_email', 'is_capped'],

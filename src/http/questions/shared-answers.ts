@@ -15,8 +15,12 @@ const maxAgeOf = (request: Request): number => {
 }
 export const acceptsShared = (request: Request): boolean => maxAgeOf(request) > 0
 
-/** `make` is called when no answer is fresh enough; a failed one is not kept. */
-export type SharedAnswers = <T>(request: Request, account: string, make: () => Promise<T>) => Promise<T>
+export interface SharedAnswers {
+  /** `make` is called when no answer is fresh enough; a failed one is not kept. */
+  <T>(request: Request, account: string, make: () => Promise<T>): Promise<T>
+  /** The account's answers are no longer fresh. */
+  forget(account: string): void
+}
 
 export function createSharedAnswers(nowMs: () => number): SharedAnswers {
   const held = new Map<string, Held<unknown>>()
@@ -25,7 +29,10 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     for (const [key, { atMs }] of held) if (now - atMs > MAX_AGE_S * 1000 || held.size > ENTRIES_MAX) held.delete(key)
   }
 
-  return <T>(request: Request, account: string, make: () => Promise<T>): Promise<T> => {
+  const forget = (account: string) => {
+    for (const key of held.keys()) if (key.startsWith(`[${JSON.stringify(account)},`)) held.delete(key)
+  }
+  const share = <T>(request: Request, account: string, make: () => Promise<T>): Promise<T> => {
     const maxAgeS = maxAgeOf(request)
     const now = nowMs()
     const key = JSON.stringify([account, request.url, request.headers.get('accept-encoding')])
@@ -37,4 +44,5 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     answer.catch(() => held.delete(key))
     return answer
   }
+  return Object.assign(share, { forget })
 }

@@ -10,7 +10,7 @@ import * as channelWire from '../../wire/channels.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
-import type { Asker, Authorize } from '../authorize.ts'
+import { type Asker, type Authorize, nameOf } from '../authorize.ts'
 import { createMount, type NoteDone } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
@@ -34,9 +34,6 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
   ...(typeof body.process === 'string' && { process: stripText(body.process) }),
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
-
-/** The address of a session, or a key by its id. */
-const nameOf = ({ session, key }: Asker): string => session?.email ?? `key ${key?.keyId}`
 
 export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
   const { watches, channels, alerts } = watch

@@ -6,12 +6,15 @@ import type {
   ExceptionRow,
   ExceptionSelection,
   ExceptionSource,
+  GroupKey,
+  GroupSpan,
   MomentsQuestion,
   Page,
 } from '../source.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
+  type Conditions,
   limitOf,
   type Ns,
   nsText,
@@ -82,8 +85,47 @@ GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
 ORDER BY max(last) DESC, fingerprint, process LIMIT ${limit}`
 }
 
-const selectExceptions = (q: ExceptionSelection) =>
-  withEqual(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), 'uid', q.uid)
+/** A server takes no longer parameter by default. */
+const PARAM_MAX = 100_000
+
+/** `name` tells its parameters apart. */
+function inGroups(name: string, groups: readonly GroupKey[]): Conditions {
+  const lists: string[] = []
+  let list = ''
+  for (const { fingerprint, process } of groups) {
+    const pair = JSON.stringify([fingerprint, process])
+    if (list !== '' && Buffer.byteLength(list) + Buffer.byteLength(pair) > PARAM_MAX) {
+      lists.push(list)
+      list = ''
+    }
+    list += `${list === '' ? '' : ','}${pair}`
+  }
+  lists.push(list)
+  const params = Object.fromEntries(lists.map((each, i) => [`${name}_${i}`, `[${each}]`]))
+  const pairs = Object.keys(params).map((param) => `JSONExtract({${param}:String}, 'Array(Tuple(String, String))')`)
+  return { where: [`(fingerprint, process) IN (SELECT arrayJoin(arrayConcat(${pairs.join(', ')})))`], params }
+}
+
+function selectExceptions(q: ExceptionSelection): Conditions {
+  const { where, params } = withEqual(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), 'uid', q.uid)
+  const { words = [], only, without } = q
+  const within = only && inGroups('only', only)
+  const outside = without?.length ? inGroups('without', without) : undefined
+  return {
+    where: [
+      ...where,
+      ...words.map((_, i) => `positionCaseInsensitiveUTF8(exception, {word_${i}:String}) > 0`),
+      ...(within?.where ?? []),
+      ...(outside?.where ?? []).map((sql) => `NOT (${sql})`),
+    ],
+    params: {
+      ...params,
+      ...Object.fromEntries(words.map((word, i) => [`word_${i}`, word])),
+      ...within?.params,
+      ...outside?.params,
+    },
+  }
+}
 
 export function createExceptionQuestions(select: Select, schema: Schema): ExceptionQuestions {
   const exceptions = schema.view('exceptions')
@@ -96,7 +138,7 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
 
     async findMoments({ subjects, limitEach, limit, ...q }: MomentsQuestion) {
       if (subjects.length === 0) return []
-      const { where, params } = selectionOf(q)
+      const { where, params } = selectExceptions(q)
       const list = (of: 'process' | 'meta') => `JSONExtract({${of}:String}, 'Array(String)')`
       const rows = await select<StoredMoment>(
         `SELECT ${nsText('at')} AS ns, process, meta, uid FROM ${exceptions}
@@ -132,6 +174,19 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
       const bound = { ...params, limit, ...bucket?.params, ...(after && bindBehind(after)) }
       return (await select<StoredGroup>(sql, bound, q)).map(fromGroup)
     },
+
+    async findGroupSpans(q) {
+      if (q.only?.length === 0) return []
+      const { where, params } = selectExceptions(q)
+      // not FINAL: an exception that was stored twice changes no minimum and no maximum
+      const rows = await select<Pick<StoredGroup, 'fingerprint' | 'process' | 'first_ns' | 'last_ns'>>(
+        `SELECT fingerprint, process, ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns
+FROM ${schema.raw('exceptions')} WHERE ${where.join(' AND ')} GROUP BY fingerprint, process${limitOf(q)}`,
+        params,
+        q,
+      )
+      return rows.map(toSpan)
+    },
   }
 }
 
@@ -150,12 +205,21 @@ const fromExceptionRow = ({ ns, tie, ...row }: StoredException): ExceptionRow =>
   place: { ns: BigInt(ns), tie },
 })
 
+const toSpan = ({
+  fingerprint,
+  process,
+  first_ns,
+  last_ns,
+}: Pick<StoredGroup, 'fingerprint' | 'process' | 'first_ns' | 'last_ns'>): GroupSpan => ({
+  fingerprint,
+  process,
+  firstNs: BigInt(first_ns),
+  lastNs: BigInt(last_ns),
+})
+
 const fromGroup = (row: StoredGroup): ExceptionGroup => ({
-  fingerprint: row.fingerprint,
-  process: row.process,
+  ...toSpan(row),
   count: Number(row.occurrences),
-  firstNs: BigInt(row.first_ns),
-  lastNs: BigInt(row.last_ns),
   example: row.example,
   place: { ns: BigInt(row.last_ns), tie: groupTie(row.process, row.fingerprint) },
   ...(row.buckets_ns !== undefined && {

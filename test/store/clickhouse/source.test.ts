@@ -252,6 +252,62 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
   })
 
+  test('a search finds texts that contain every word literally, in any case', async () => {
+    const texts = ['Error: 100% of C:\\tmp\\x', 'error: 100 of c:/tmp', "O'Reilly .* [x] \0 _", 'ÄRGER mit 😀 DISK', '']
+    await keep(texts.map((text, i) => exception('search', i, text)))
+    const search = async (...words: string[]) =>
+      (await store.source.findExceptions({ ...all('search'), words }, { limit: 10 })).map((row) => row.exception)
+    const rows: [words: string[], found: number[]][] = [
+      [[], [4, 3, 2, 1, 0]],
+      [['ERROR'], [1, 0]],
+      [
+        ['of', 'error'],
+        [1, 0],
+      ],
+      [['100%'], [0]],
+      [['c:\\TMP\\'], [0]],
+      [["o'reilly"], [2]],
+      [['.*'], [2]],
+      [['_'], [2]],
+      [['\0'], [2]],
+      [['ärger', '😀 disk'], [3]],
+      [["') OR 1=1 --"], []],
+      [['{word_0:String}'], []],
+    ]
+    for (const [words, found] of rows)
+      expect([words, await search(...words)]).toEqual([words, found.map((i) => texts[i]!)])
+    const groups = await store.source.groupExceptions({ ...all('search'), words: ['error'] }, { limit: 10 })
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(2)
+  })
+
+  test('groups are chosen and left out by fingerprint and process, ten thousand too', async () => {
+    const odd = 'pé😀" \\ \t'
+    await keep([
+      exception('chosen', 0, 'same'),
+      exception('chosen', 5_000_000, 'same'),
+      exception('chosen', 5_000_000, 'same'),
+      exception('chosen', 1_000_000, 'same', { process: odd }),
+      exception('chosen', 2_000_000, 'other'),
+    ])
+    const key = (text: string, process = 'p') => ({ fingerprint: fingerprint(text), process })
+    const many = Array.from({ length: 10_000 }, (_, i) => ({ fingerprint: `v3:${i}`, process: 'pü' }))
+    const q = all('chosen')
+    const groups = async (more: object) =>
+      (await store.source.groupExceptions({ ...q, ...more }, { limit: 10 })).map(({ fingerprint, process }) => ({
+        fingerprint,
+        process,
+      }))
+    expect(await groups({ only: [key('same', odd)] })).toEqual([key('same', odd)])
+    expect(await groups({ only: [] })).toEqual([])
+    expect(await groups({ without: [key('same', odd), ...many] })).toEqual([key('same'), key('other')])
+    expect(await groups({ only: [...many, key('same')], without: [key('other')] })).toEqual([key('same')])
+    const spans = await store.source.findGroupSpans({ ...q, only: [key('same'), ...many] })
+    expect(spans).toEqual([{ ...key('same'), firstNs: NS, lastNs: NS + 5_000_000_000n }])
+    expect(await store.source.findGroupSpans({ ...q, only: [] })).toEqual([])
+    const moments = { ...q, subjects: [{ process: 'p', meta: '' }], limitEach: 9, limit: 9, without: [key('same')] }
+    expect((await store.source.findMoments(moments)).map(({ atNs }) => atNs)).toEqual([NS + 2_000_000_000n])
+  })
+
   test('groups of one time come by fingerprint and process, and a place parts them', async () => {
     const texts = ['disk full', 'no route', 'bad token', 'out of memory']
     await keep(

@@ -1,0 +1,70 @@
+// What people decided about groups of exceptions, by account, fingerprint and process: resolved or ignored, by whom and when. A group without a row
+// is unresolved. A state outlives its version of the fingerprint: it belongs to the exceptions that were stored with it.
+import { Problem } from '../problem.ts'
+import { all, get, run, type SqlDatabase } from '../state/database.ts'
+
+const STATES_MAX = 10_000
+/** As long as the audit log says who did it. A group that occurs again later is unresolved instead of regressed. */
+const RESOLVED_KEPT_US = 365 * 86_400_000_000
+
+export interface GroupState {
+  readonly fingerprint: string
+  readonly process: string
+  readonly status: 'resolved' | 'ignored'
+  readonly by: string
+  /** µs since the epoch. */
+  readonly atUs: number
+}
+
+/** All reject with Problem `store_unavailable`; `put` and `remove` also with `disk_low` and `disk_failed`. */
+export interface GroupStates {
+  list(account: string, status?: GroupState['status']): Promise<GroupState[]>
+  /** All or none. Rejects with Problem `limit_reached`. */
+  put(account: string, states: readonly GroupState[]): Promise<void>
+  /** They are unresolved then. */
+  remove(account: string, groups: readonly Pick<GroupState, 'fingerprint' | 'process'>[]): Promise<void>
+}
+
+const SELECT =
+  'SELECT fingerprint, process, status, changed_by AS "by", changed_us AS "atUs" FROM exception_group WHERE account = $1'
+
+export function createGroupStates(database: SqlDatabase, nowUs: () => number): GroupStates {
+  return {
+    list: (account, status) =>
+      database.read(() =>
+        status === undefined
+          ? all<GroupState>(SELECT, account)
+          : all<GroupState>(`${SELECT} AND status = $2`, account, status),
+      ),
+    put: (account, states) =>
+      database.write(function* () {
+        if ((yield* get('SELECT 1 FROM account WHERE id = $1', account)) === undefined)
+          throw new Problem('not_found', 'The account is gone.')
+        const expire = "DELETE FROM exception_group WHERE account = $1 AND status = 'resolved' AND changed_us < $2"
+        yield* run(expire, account, nowUs() - RESOLVED_KEPT_US)
+        for (const { fingerprint, process, status, by, atUs } of states)
+          yield* run(
+            `INSERT INTO exception_group (account, fingerprint, process, status, changed_by, changed_us) VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (account, fingerprint, process)
+             DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by, changed_us = excluded.changed_us`,
+            account,
+            fingerprint,
+            process,
+            status,
+            by,
+            atUs,
+          )
+        const count = 'SELECT count(*) n FROM exception_group WHERE account = $1'
+        if ((yield* get<{ n: number }>(count, account))!.n > STATES_MAX)
+          throw new Problem(
+            'limit_reached',
+            `An account keeps at most ${STATES_MAX.toLocaleString('en-US')} resolved and ignored groups. Reopen some first.`,
+          )
+      }),
+    remove: (account, groups) =>
+      database.write(function* () {
+        const remove = 'DELETE FROM exception_group WHERE account = $1 AND fingerprint = $2 AND process = $3'
+        for (const { fingerprint, process } of groups) yield* run(remove, account, fingerprint, process)
+      }),
+  }
+}

@@ -1,0 +1,41 @@
+// PATCH /api/exceptions/groups/:fingerprint: resolve, ignore or reopen a group of exceptions.
+import { Elysia } from 'elysia'
+import { checkProcess, stripText } from '../../event/fields.ts'
+import { Problem } from '../../problem.ts'
+import type { ChangeGroup } from '../../query/exception-groups.ts'
+import { PARSERS } from '../../query/parameters.ts'
+import { CHANGE_GROUP, ChangeExceptionGroup } from '../../wire/exceptions.ts'
+import { type Asker, type Authorize, nameOf } from '../authorize.ts'
+import { createMount, type NoteDone } from '../mount.ts'
+import { readJson } from '../read-json.ts'
+import type { SharedAnswers } from './shared-answers.ts'
+
+export interface GroupRoutesDeps {
+  readonly authorize: Authorize
+  readonly noteDone: NoteDone<Asker>
+  readonly changeGroup: ChangeGroup
+  readonly shared: Pick<SharedAnswers, 'forget'>
+}
+
+const RULES = { process: (process: string) => checkProcess(process)[0]?.detail }
+
+export function groupRoutes({ authorize, noteDone, changeGroup, shared }: GroupRoutesDeps) {
+  const app = new Elysia({ normalize: false })
+  createMount(
+    app,
+    authorize,
+    noteDone,
+  )(CHANGE_GROUP, async (_, { request, params, again, noted }) => {
+    const { status, process } = await readJson(request, ChangeExceptionGroup, RULES)
+    const asker = await again()
+    if ('detail' in PARSERS.fingerprint(params.fingerprint, 0n))
+      throw new Problem('not_found', 'This is not a fingerprint.')
+    const key = { fingerprint: params.fingerprint, ...(process !== undefined && { process: stripText(process) }) }
+    const changed = await changeGroup(asker.account, nameOf(asker), key, status)
+    shared.forget(asker.account)
+    noted.target = params.fingerprint
+    noted.detail = `${status}: ${changed.map((group) => group.process).join(', ')}`
+    return { groups: changed }
+  })
+  return app
+}

@@ -1,0 +1,162 @@
+// Groups of exceptions and what people decided about them. A group's status follows from its state and its exceptions at the moment of the question:
+//
+//   no state → unresolved      ignored → ignored      resolved → resolved, or regressed once it has an exception after that moment
+//
+// Resolved and ignored groups are hidden: they are left out of lists, and their exceptions are no trouble of a run.
+import { normalizeException } from '../event/fingerprint.ts'
+import { Problem } from '../problem.ts'
+import { compare, FIRST_NS, LAST_NS } from '../store/order.ts'
+import type {
+  Asker,
+  Buckets,
+  ExceptionGroup,
+  ExceptionSelection,
+  ExceptionSource,
+  GroupKey,
+  Page,
+} from '../store/source.ts'
+import type * as wire from '../wire/exceptions.ts'
+import { answerGroup } from './answers.ts'
+import { ask } from './limit-questions.ts'
+import type { Question } from './question.ts'
+
+/** Processes of one fingerprint that one change reaches. */
+const PROCESSES_MAX = 1_000
+
+export interface GroupState extends GroupKey {
+  readonly status: 'resolved' | 'ignored'
+  /** Who set it. */
+  readonly by: string
+  /** µs since the epoch. */
+  readonly atUs: number
+}
+
+/** All reject with Problem `store_unavailable`. */
+export interface GroupStates {
+  list(account: string, status?: GroupState['status']): Promise<readonly GroupState[]>
+  put(account: string, states: readonly GroupState[]): Promise<void>
+  remove(account: string, groups: readonly GroupKey[]): Promise<void>
+}
+
+type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.ExceptionGroup['status'], 'unresolved'> }
+type FindPage = (page: Page) => Promise<readonly ExceptionGroup[]>
+type ReadPages = (find: FindPage) => Promise<{ items: readonly ExceptionGroup[]; next: string | null }>
+
+const keyOf = ({ fingerprint, process }: GroupKey) => `${fingerprint} ${process}`
+const isHidden = ({ status }: Judged) => status !== 'regressed'
+const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
+
+/** Both throw StoreError, `list` also Problem `store_unavailable`. */
+export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'>) {
+  /** Those with a state. */
+  async function judge({ account, signal }: Asker): Promise<Judged[]> {
+    const known = await states.list(account)
+    const resolved = known.filter(({ status }) => status === 'resolved')
+    if (resolved.length === 0) return known as Judged[]
+    const asker = { account, ...(signal && { signal }) }
+    const fromNs = BigInt(Math.min(...resolved.map(({ atUs }) => atUs))) * 1000n
+    const since = await exceptions.findGroupSpans({ ...asker, ...EVER, fromNs, only: resolved })
+    const lastUs = new Map(since.map((span) => [keyOf(span), Number(span.lastNs / 1000n)]))
+    return known.map((state) => {
+      const isBack = state.status === 'resolved' && (lastUs.get(keyOf(state)) ?? 0) > state.atUs
+      return { ...state, status: isBack ? 'regressed' : state.status }
+    })
+  }
+
+  async function countHidden(selection: ExceptionSelection, hidden: readonly Judged[]) {
+    const status = new Map(hidden.map((group) => [keyOf(group), group.status]))
+    const found = (await exceptions.findGroupSpans({ ...selection, only: hidden })).map((span) =>
+      status.get(keyOf(span)),
+    )
+    const count = (wanted: string) => found.filter((it) => it === wanted).length
+    return { resolved: count('resolved'), ignored: count('ignored') }
+  }
+
+  return {
+    /** The exceptions as trouble: without those of hidden groups. Where that is not known, all count. */
+    async hidden(asker: Asker): Promise<readonly GroupKey[]> {
+      try {
+        return (await judge(asker)).filter(isHidden)
+      } catch (error) {
+        if (error instanceof Problem) return []
+        throw error
+      }
+    },
+
+    async list(question: Question, selection: ExceptionSelection & Buckets, readPages: ReadPages) {
+      const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question
+      const judged = await judge(selection)
+      const hidden = judged.filter(isHidden)
+      const chosen: Partial<ExceptionSelection> =
+        status === 'all'
+          ? {}
+          : status === 'unresolved'
+            ? { without: hidden }
+            : { only: judged.filter((group) => group.status === status) }
+      const { items, next } = await readPages(async (page) =>
+        chosen.only?.length === 0 ? [] : exceptions.groupExceptions({ ...selection, ...chosen }, page),
+      )
+      const { account, signal } = selection
+      const spans = await exceptions.findGroupSpans({ account, ...(signal && { signal }), ...EVER, only: items })
+      const spanOf = new Map(spans.map((span) => [keyOf(span), span]))
+      const stateOf = new Map(judged.map((state) => [keyOf(state), state]))
+      // one for all: a fingerprint of the current version is its hash
+      const normalized = fingerprint !== undefined && items[0] && normalizeException(items[0].example)
+      const groups = items.map((group) => ({
+        ...answerGroup({ ...group, ...spanOf.get(keyOf(group)) }),
+        ...answerState(stateOf.get(keyOf(group))),
+        ...(normalized !== false && normalized !== undefined && { normalized }),
+      }))
+      const isCounted = status === 'unresolved' && place === undefined
+      return { groups, next, ...(isCounted && { hidden: await countHidden(selection, hidden) }) }
+    },
+  }
+}
+
+export interface ChangeGroupDeps {
+  readonly exceptions: Pick<ExceptionSource, 'findGroupSpans'>
+  readonly states: GroupStates
+  nowUs(): number
+  /** Called after a change. */
+  changed(account: string): void
+}
+
+export type ChangeGroup = ReturnType<typeof createChangeGroup>
+
+/** Sets the status of a group, in one process or in all. Rejects with Problem `not_found`, `limit_reached`, `store_unavailable`. */
+export function createChangeGroup({ exceptions, states, nowUs, changed }: ChangeGroupDeps) {
+  return async (
+    account: string,
+    by: string,
+    { fingerprint, process }: Pick<GroupKey, 'fingerprint'> & Partial<GroupKey>,
+    status: wire.ChangeExceptionGroup['status'],
+  ) => {
+    const isChosen = (group: GroupKey) =>
+      group.fingerprint === fingerprint && (process === undefined || group.process === process)
+    const chosen = { account, ...EVER, fingerprint, ...(process !== undefined && { process }) }
+    const stored = await ask(exceptions.findGroupSpans({ ...chosen, maxRows: PROCESSES_MAX + 1 }))
+    const known = (await states.list(account)).filter(isChosen) // also of exceptions that are no longer stored
+    const groups = [...new Map([...known, ...stored].map((group) => [keyOf(group), group])).values()]
+    if (groups.length === 0) throw new Problem('not_found', 'The account has no exceptions of this group.')
+    if (groups.length > PROCESSES_MAX)
+      throw new Problem('limit_reached', `More than ${PROCESSES_MAX} processes have this group. Name a process.`)
+    const keys = groups
+      .map(({ fingerprint, process }) => ({ fingerprint, process }))
+      .toSorted((a, b) => compare(a.process, b.process))
+    const next = status === 'unresolved' ? undefined : { status, by, atUs: nowUs() }
+    await (next === undefined
+      ? states.remove(account, keys)
+      : states.put(
+          account,
+          keys.map((group) => ({ ...group, ...next })),
+        ))
+    changed(account)
+    return keys.map((group) => ({ ...group, ...answerState(next) }))
+  }
+}
+
+const answerState = (state: Pick<Judged, 'status' | 'by' | 'atUs'> | undefined) => ({
+  status: state?.status ?? ('unresolved' as const),
+  status_by: state?.by ?? null,
+  status_at: state === undefined ? null : new Date(state.atUs / 1000).toISOString(),
+})

@@ -1,0 +1,58 @@
+// Resolved and ignored groups of exceptions: on SQLite and on a real PostgreSQL.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { databases, problemOf } from './accounts-cast.ts'
+
+const state = (fingerprint: string, status: 'resolved' | 'ignored', atUs: number, process = 'p') => ({
+  ...{ fingerprint, process, status, by: 'ada@example.com', atUs },
+})
+
+for (const { database, open } of databases()) {
+  const accounts = await open()
+  const { clock, groupStates } = accounts
+  let n = 0
+  const signUp = async () => {
+    const credentials = { email: `a${n++}@example.com`, password: 'correct horse battery', address: '192.0.2.1' }
+    return (await accounts.create(credentials)).account.id
+  }
+  const list = async (account: string) =>
+    (await groupStates.list(account)).toSorted((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
+
+  describe(`states of groups in ${database}`, () => {
+    afterAll(() => accounts.close())
+
+    test('a group has the newest state, those of older fingerprints stay, and other accounts see none', async () => {
+      const [account, other] = [await signUp(), await signUp()]
+      const now = clock.wallUs()
+      const old = state('v1:00', 'ignored', now, 'pé😀"\\')
+      await groupStates.put(account, [old, state('v9:ff', 'ignored', now)])
+      await groupStates.put(account, [state('v9:ff', 'resolved', now + 1)])
+      expect(await list(account)).toEqual([old, state('v9:ff', 'resolved', now + 1)])
+      expect(await groupStates.list(account, 'ignored')).toEqual([old])
+      expect(await list(other)).toEqual([])
+      await groupStates.remove(other, [old])
+      await groupStates.remove(account, [{ ...old, process: 'another' }])
+      expect(await list(account)).toHaveLength(2)
+      await groupStates.remove(account, [old])
+      expect(await list(account)).toHaveLength(1)
+      await accounts.delete(account, other)
+      expect(await list(account)).toEqual([])
+      expect((await problemOf(() => groupStates.put(account, [old]))).code).toBe('not_found')
+    })
+
+    test('an account has at most 10,000 of them; resolved ones leave after a year', async () => {
+      const account = await signUp()
+      const now = clock.wallUs()
+      const many = Array.from({ length: 9_999 }, (_, i) => state(`v3:${i}`, 'ignored', now))
+      await groupStates.put(account, [...many, state('v3:r', 'resolved', now)])
+      const one = state('v3:more', 'ignored', now)
+      expect((await problemOf(() => groupStates.put(account, [one]))).code).toBe('limit_reached')
+      expect(await list(account)).toHaveLength(10_000)
+      await groupStates.put(account, [state('v3:5', 'resolved', now)]) // has a state already
+      clock.passS(366 * 86_400)
+      await groupStates.put(account, [{ ...one, atUs: clock.wallUs() }])
+      const left = await list(account)
+      expect(left).toHaveLength(9_999)
+      expect(left.every(({ status }) => status === 'ignored')).toBe(true)
+    })
+  })
+}

@@ -1,0 +1,26 @@
+// The stores as the evaluation of watches asks them.
+import { expect, test } from 'bun:test'
+import type { Event } from '../../src/event/event.ts'
+import { fingerprint } from '../../src/event/fingerprint.ts'
+import { createWatchSource } from '../../src/service/open-watch-room.ts'
+import { createMemorySource } from '../support/memory-source.ts'
+
+const NOW = 1_763_673_600_000_000
+const raised = (exception: string, agoUs: number): Event => ({
+  ...{ kind: 'exception', account: 'a', process: 'p', meta: '', exception },
+  stamp: { us: NOW - agoUs, sub: 0 },
+})
+
+test('exceptions of ignored groups make no watch fire, and take no room from others; those of resolved groups do', async () => {
+  const noise = Array.from({ length: 5 }, (_, i) => raised('noise', i))
+  const { points, exceptions } = createMemorySource([...noise, raised('disk full', 9), raised('again', 8)])
+  const decided = (text: string, status: 'ignored' | 'resolved') => ({
+    ...{ fingerprint: fingerprint(text), process: 'p', status, by: 'ada@example.com', atUs: NOW - 100 },
+  })
+  const states = [decided('noise', 'ignored'), decided('again', 'resolved')]
+  const list = async (_: string, wanted?: string) => states.filter(({ status }) => (wanted ?? status) === status)
+  const groupStates = { list, put: async () => {}, remove: async () => {} }
+  const source = createWatchSource(points, exceptions, { groupStates })
+  const found = await source.findExceptions({ account: 'a', fromUs: NOW - 50, toUs: NOW + 1, maxRows: 3 })
+  expect(found.map(({ headline }) => headline)).toEqual(['again', 'disk full'])
+})
