@@ -1,26 +1,16 @@
 // The version before, from git, and this one: a DATA_DIR of it opens here and then no longer there; on one PostgreSQL its running node continues.
-import { beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { takePort } from '../support/ports.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { ROOT } from '../support/readme.ts'
+import { checkOut, readReleased } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-const BEFORE = 'fd3ecf3'
-const hasBefore = Bun.spawnSync(['git', 'cat-file', '-e', BEFORE], { cwd: ROOT }).success
+const before = checkOut(readReleased('1.0.0').commit) ?? ''
 const PASSWORD = 'correct horse battery'
-
-function checkOut(): string {
-  const dir = join(tempDir('before'), 'stint')
-  mkdirSync(dir)
-  const made = Bun.spawnSync(['bash', '-c', `git -C "${ROOT}" archive ${BEFORE} | tar -x -C "${dir}"`])
-  if (!made.success) throw new Error(`git archive failed: ${made.stderr}`)
-  symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
-  return dir
-}
 
 /** A server of the code in `dir`. */
 async function serve(dir: string, dataDir: string, env: Record<string, string> = {}) {
@@ -64,12 +54,7 @@ async function serve(dir: string, dataDir: string, env: Record<string, string> =
   }
 }
 
-describe.skipIf(!hasBefore)('the version before', () => {
-  let before = ''
-  beforeAll(() => {
-    before = checkOut()
-  })
-
+describe.skipIf(before === '')('the version before', () => {
   test('leaves a DATA_DIR in which every account has one owner; it refuses that afterwards', async () => {
     const dataDir = join(tempDir('upgrade'), 'data')
     const old = await serve(before, dataDir)

@@ -1,7 +1,7 @@
 // A DATA_DIR as each released version left it when it was killed, kept in released/: this version opens it on the day it was written, and
 // everything is there once: accounts, keys, sessions, a watch with its channel and alert, what was stored, and what only the spools held.
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createCaller } from '../support/caller.ts'
@@ -9,39 +9,12 @@ import { lacks } from '../support/fault-trial.ts'
 import { readStored, untilShipped } from '../support/oracle.ts'
 import { callerOf, createStintProcess } from '../support/process.ts'
 import { readRepo } from '../support/readme.ts'
+import { RELEASED, readReleased, RELEASED_VERSIONS as stored } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-const RELEASED = join(import.meta.dir, 'released')
 const WITHIN_MS = 60_000
 const MINUTE_US = 60_000_000
-
-export interface Released {
-  readonly wallUs: number
-  readonly password: string
-  readonly ada: Person
-  readonly bob: Person
-  readonly manager: Key
-  readonly revoked: Key
-  readonly channel: string
-  readonly watch: string
-  readonly alert: string
-  readonly sent: readonly { readonly path: string; readonly body: object; readonly at: string }[]
-}
-
-interface Key {
-  readonly id: string
-  readonly secret: string
-}
-
-interface Person {
-  readonly email: string
-  readonly account: string
-  readonly secret: string
-  readonly cookie: string
-}
-
-const stored = readdirSync(RELEASED).flatMap((name) => /^(\d+\.\d+\.\d+)\.json$/.exec(name)?.[1] ?? [])
 
 test('every released version has its DATA_DIR', () => {
   const versions = [...readRepo('src/CHANGELOG.md').matchAll(/^## (\S+)/gm)].map(([, version]) => version!)
@@ -50,7 +23,7 @@ test('every released version has its DATA_DIR', () => {
 })
 
 test.skipIf(lacks('chdb')).each(stored)('the DATA_DIR of %s opens and has everything', async (version) => {
-  const facts: Released = JSON.parse(readFileSync(join(RELEASED, `${version}.json`), 'utf8'))
+  const facts = readReleased(version)
   const dataDir = tempDir('released')
   const clock = `${dataDir}.clock`
   expect(Bun.spawnSync(['tar', '-xJf', join(RELEASED, `${version}.tar.xz`), '-C', dataDir]).success).toBe(true)

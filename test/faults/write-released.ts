@@ -8,8 +8,8 @@ import { figure } from '../support/fault-trial.ts'
 import { untilShipped } from '../support/oracle.ts'
 import { createStintProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
+import type { Released } from '../support/released.ts'
 import { until } from '../support/until.ts'
-import type { Released } from './released.test.ts'
 
 const WITHIN_MS = 60_000
 
@@ -69,6 +69,7 @@ await stint.kill() // within the half second for which the shipper collects
 if (spooled !== 3) throw new Error(`${spooled} events were in the spools; run this again`)
 
 const facts: Released = {
+  commit: Bun.spawnSync(['git', '-C', clone, 'rev-parse', 'HEAD']).stdout.toString().trim(),
   wallUs: systemClock.wallUs(),
   password: PASSWORD,
   ada: { email: 'ada@example.com', account: ada.account, secret: ada.secret, cookie: ada.cookie },
