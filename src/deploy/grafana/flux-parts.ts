@@ -3,7 +3,7 @@
 // Grafana also replaces any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may be called so.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
-import { classifyMarks, pairNeighbours, readMarks, settledAt, settledInRange } from '../../store/influx/pairing.ts'
+import { classifyMarks, pairNeighbours, readMarks, settledInRange } from '../../store/influx/pairing.ts'
 import { STAMP_REACH_NS } from '../../store/order.ts'
 import { fluxPattern, fluxTarget, type Scope, type Target, type Variable, WITHOUT_META } from './target.ts'
 
@@ -68,10 +68,10 @@ export function classified(maxRunNs: bigint, scope: Scope, withUid: boolean): Bo
   const start = flux`time(v: ${FROM_NS} - ${maxRun})`
   const stop = flux`time(v: ${TO_NS} + ${maxRun} + ${AHEAD_NS})`
   const where = whereScope(scope)
-  const read = readMarks({ bucket: BUCKET, start: flux`first`, stop, where, withUid })
+  const read = readMarks({ bucket: BUCKET, start: flux`first`, stop, where, withUid, steps: keepMeta(scope) })
   return {
     guard: boundedStart(start, stop, where),
-    rows: flux`${read}${keepMeta(scope)}${pairNeighbours(false)}${classifyMarks(maxRun, flux`(${NOW_NS} - ${maxRun})`)}`,
+    rows: flux`${read}${pairNeighbours(false)}${classifyMarks(maxRun, flux`(${NOW_NS} - ${maxRun})`)}`,
   }
 }
 
@@ -91,10 +91,10 @@ export function recent(maxRunNs: bigint, withUid: boolean): BoundedRead {
 export function completedBySlot(maxRunNs: bigint): FluxText {
   const { guard, rows } = classified(maxRunNs, 'process', false)
   return flux`${guard}completed = ${rows}
-  |> map(fn: (r) => ({r with state: if ${settledInRange(FROM_NS, TO_NS)} then r.state else "outside", slot: ${settledAt} / ${EVERY_NS} * ${EVERY_NS}}))
-  |> keep(columns: ["state", "slot", "ms"])
-  |> group(columns: ["state", "slot"])
-  |> filter(fn: (r) => r.state == "completed")
+  |> map(fn: (r) => ({r with slot: if r.code == 1 and ${settledInRange(FROM_NS, TO_NS)} then r.ended / ${EVERY_NS} * ${EVERY_NS} else -1}))
+  |> keep(columns: ["slot", "ms"])
+  |> group(columns: ["slot"])
+  |> filter(fn: (r) => r.slot >= 0)
 `
 }
 

@@ -1,6 +1,6 @@
 // The panels' questions about points in InfluxDB, put together from the same pieces of Flux as the API's answers.
 import { type FluxText, flux, fluxExpression } from '../../store/influx/client.ts'
-import { highestPlaces, overlapsRange } from '../../store/influx/pairing.ts'
+import { highestPlaces, nameStates, overlapsRange } from '../../store/influx/pairing.ts'
 import { createFluxAlerts } from './alert-queries.ts'
 import {
   ask,
@@ -24,7 +24,6 @@ import {
 import {
   durationBounds,
   type PointQueries,
-  RUN_CODES,
   SLOWEST_RUNS,
   TABLE_PROCESSES,
   TABLE_ROWS,
@@ -37,13 +36,6 @@ const quantile = (q: string) => flux`quantile(column: "ms", q: ${fluxExpression(
 
 const OVERLAPS = overlapsRange(FROM_NS, TO_NS, true)
 
-/** Flux: the RUN_CODE of `r`'s state, as a number of the same kind as `literal` writes. */
-function runCode(literal: (code: number) => string): FluxText {
-  const { orphan, ...others } = RUN_CODES
-  const cases = Object.entries(others).map(([state, code]) => `if r.state == "${state}" then ${literal(code)} else `)
-  return fluxExpression(`${cases.join('')}${literal(orphan)}`)
-}
-
 /** `maxRunNs` is MAX_RUN of the Stint that writes. */
 export function createFluxQueries(maxRunNs: bigint): PointQueries {
   const LE = durationBounds(maxRunNs)
@@ -55,12 +47,12 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
       const { guard, rows } = classified(maxRunNs, 'processes', false)
       const figure = (name: string, of: FluxText, value: FluxText) => flux`${of}
     |> map(fn: (r) => ({account: r.account, process: r.process, figure: ${name}, _value: ${value}}))`
-      const completed = flux`runs |> filter(fn: (r) => r.state == "completed")`
+      const completed = flux`runs |> filter(fn: (r) => r.code == 1)`
       return ask(flux`${guard}runs = ${rows}
-  |> map(fn: (r) => ({r with state: if ${OVERLAPS} then r.state else "outside"}))
-  |> keep(columns: ["account", "process", "state", "at", "ms"])
-  |> group(columns: ["account", "process", "state"])
-  |> filter(fn: (r) => r.state != "outside")
+  |> map(fn: (r) => ({r with code: if ${OVERLAPS} then r.code else 0}))
+  |> keep(columns: ["account", "process", "code", "at", "ms"])
+  |> group(columns: ["account", "process", "code"])
+  |> filter(fn: (r) => r.code != 0)
 newest = runs
   |> group(columns: ["account", "process"])
   |> max(column: "at")
@@ -75,15 +67,11 @@ points = from(bucket: ${BUCKET})
 
 union(tables: [
   ${figure('last_run', flux`newest`, flux`float(v: r.at) / 1000000.0`)},
-  ${figure(
-    'state',
-    flux`newest`,
-    runCode((code) => code.toFixed(1)),
-  )},
-  ${figure('last_ms', flux`newest |> filter(fn: (r) => r.state == "completed" or r.state == "failed")`, flux`r.ms`)},
+  ${figure('state', flux`newest`, flux`float(v: r.code)`)},
+  ${figure('last_ms', flux`newest |> filter(fn: (r) => r.code == 1 or r.code == 5)`, flux`r.ms`)},
   ${figure('median_ms', flux`${completed} |> ${quantile('0.5')}`, flux`r.ms`)},
   ${figure('p95_ms', flux`${completed} |> ${quantile('0.95')}`, flux`r.ms`)},
-  ${figure('failed', flux`runs |> filter(fn: (r) => r.state == "failed") |> count(column: "at")`, flux`float(v: r.at)`)},
+  ${figure('failed', flux`runs |> filter(fn: (r) => r.code == 5) |> count(column: "at")`, flux`float(v: r.at)`)},
   ${figure('last_seen', flux`points`, flux`float(v: int(v: r._time)) / 1000000.0`)},
 ])
   |> group()
@@ -119,7 +107,7 @@ union(tables: [
     runningNow: () => {
       const { guard, rows } = recent(maxRunNs, true)
       return ask(flux`${guard}${rows}
-  |> map(fn: (r) => ({r with place: if r.state == "running" then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
+  |> map(fn: (r) => ({r with place: if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
   |> map(fn: (r) => ({r with started: time(v: r.at), running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
   |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`)
     },
@@ -127,13 +115,14 @@ union(tables: [
     runsByState: () => {
       const { guard, rows } = classified(maxRunNs, 'process', false)
       return ask(flux`${guard}${rows}
-  |> map(fn: (r) => ({r with state: if ${OVERLAPS} then r.state else "outside"}))
-  |> keep(columns: ["state", "at"])
-  |> group(columns: ["state"])
+  |> map(fn: (r) => ({r with code: if ${OVERLAPS} then r.code else 0}))
+  |> keep(columns: ["code", "at"])
+  |> group(columns: ["code"])
   |> count(column: "at")
-  |> filter(fn: (r) => r.state != "outside")
+  |> filter(fn: (r) => r.code != 0)
   |> group()
-  |> rename(columns: {at: "runs"})`)
+  |> rename(columns: {at: "runs"})${nameStates}
+  |> keep(columns: ["state", "runs"])`)
     },
 
     durationsOverTime: () => {
@@ -162,9 +151,9 @@ union(tables: [
   |> map(fn: (r) => ({r with run: (if r.n < 10 then "0" else "") + string(v: r.n) + " " + r.process + " " + (if exists r.uid then r.uid else if exists r.meta then r.meta else "")}))
 
 union(tables: [
-  runs |> map(fn: (r) => ({run: r.run, _time: time(v: r.at), _value: ${runCode(String)}})),
+  runs |> map(fn: (r) => ({run: r.run, _time: time(v: r.at), _value: r.code})),
   runs |> map(fn: (r) => ({run: r.run, _value: 0, _time: time(v:
-    if r.state == "completed" or r.state == "failed" then r.ended else if r.state == "running" then ${NOW_NS} else r.at + ${EVERY_NS})})),
+    if r.code == 1 or r.code == 5 then r.ended else if r.code == 2 then ${NOW_NS} else r.at + ${EVERY_NS})})),
 ])
   |> group(columns: ["run"])
   |> sort(columns: ["_time"])`)
@@ -201,7 +190,7 @@ union(tables: [counts, slots])
     slowestRuns: () => {
       const { guard, rows } = classified(maxRunNs, 'process', true)
       return ask(flux`${guard}${rows}
-  |> map(fn: (r) => ({r with place: if r.state == "completed" and ${OVERLAPS} then r.ns else -1}))${highestPlaces(SLOWEST_RUNS)}
+  |> map(fn: (r) => ({r with place: if r.code == 1 and ${OVERLAPS} then r.ns else -1}))${highestPlaces(SLOWEST_RUNS)}
   |> map(fn: (r) => ({r with started: time(v: r.at), ended: time(v: r.ended), took_ms: r.ms}))
   |> keep(columns: ["account", "process", "meta", "uid", "started", "ended", "took_ms"])`)
     },
@@ -209,7 +198,7 @@ union(tables: [counts, slots])
     unfinishedRuns: () => {
       const { guard, rows } = classified(maxRunNs, 'process', true)
       return ask(flux`${guard}${rows}
-  |> map(fn: (r) => ({r with place: if (r.state == "failed" or r.state == "abandoned" or r.state == "orphan") and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}
+  |> map(fn: (r) => ({r with place: if r.code >= 3 and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}${nameStates}
   |> map(fn: (r) => ({r with at: time(v: r.at)}))
   |> keep(columns: ["account", "process", "meta", "uid", "state", "at"])`)
     },

@@ -1,4 +1,5 @@
 // The panels' questions about points. Each is written twice, once per store that can hold points, for one set of dashboards.
+import { STATE_CODES } from '../../store/influx/pairing.ts'
 import type { Scope, Target, Variable } from './target.ts'
 
 export interface PointQueries extends AlertQueries {
@@ -64,7 +65,7 @@ export interface VariableQuery {
   readonly query: string | { readonly query: string; readonly refId: string }
 }
 
-export const RUN_CODES = { completed: 1, running: 2, abandoned: 3, orphan: 4, failed: 5 } as const
+export const { paired: _, ...RUN_CODES } = STATE_CODES
 
 export const TIMELINE_RUNS = 50
 export const SLOWEST_RUNS = 20

@@ -10,12 +10,14 @@ import {
 import { pairOf } from '../../../src/store/influx/encode-events.ts'
 import { readPage } from '../../../src/store/influx/metrics.ts'
 import {
+  BOUNDARY,
   classifyMarks,
   highestPlaces,
+  nameStates,
   overlapsRange,
   pairNeighbours,
   readMarks,
-  settledAt,
+  STATE_CODES,
   settledInRange,
 } from '../../../src/store/influx/pairing.ts'
 import { behindStamps, fluxNs, fluxTime, parseFluxTime, whereTags } from '../../../src/store/influx/selection.ts'
@@ -50,7 +52,7 @@ function classifiedMarks(bucket: string, q: TimingSelection, withUid: boolean): 
 function keepArrived(asOfNs: bigint | undefined, toNs: bigint): FluxText {
   if (asOfNs === undefined || asOfNs >= toNs) return flux``
   return flux`
-  |> filter(fn: (r) => r.at <= ${fluxNs(asOfNs)} or int(v: r._time) % 2 == 1)`
+  |> filter(fn: (r) => r.pair == ${BOUNDARY} or r.at <= ${fluxNs(asOfNs)} or int(v: r._time) % 2 == 1)`
 }
 
 /** By the pair, for an empty uid cannot be read. */
@@ -58,7 +60,7 @@ function keepUid(uid: string | undefined): FluxText {
   if (uid === undefined) return flux``
   const is = (mark: Parameters<typeof pairOf>[1]) => flux`r.pair == ${fluxNs(pairOf(uid, mark))}`
   return flux`
-  |> filter(fn: (r) => ${is('start')} or ${is('end')} or ${is('failed')})`
+  |> filter(fn: (r) => r.pair == ${BOUNDARY} or ${is('start')} or ${is('end')} or ${is('failed')})`
 }
 
 export const findTimings = (client: InfluxClient, bucket: string, q: FindQuestion, page: Page): Promise<Timing[]> =>
@@ -69,11 +71,11 @@ const TIMING_COLUMNS = ['process', 'meta', 'uid', 'state', 'm', 'at', 'stamp', '
 function findTimingsFlux(bucket: string, q: FindQuestion, count: number, afterNs: bigint | undefined): FluxText {
   const beforeNs = afterNs !== undefined && afterNs < q.toNs ? afterNs + 1n : q.toNs
   const selected = overlapsRange(fluxNs(q.fromNs), fluxNs(beforeNs), q.nowNs >= q.fromNs)
-  const [first, ...others] = (q.states ?? []).map((state) => flux`r.state == ${state}`)
+  const [first, ...others] = (q.states ?? []).map((state) => flux`r.code == ${STATE_CODES[state]}`)
   const ofState =
     first === undefined ? flux`` : flux` and (${others.reduce((any, one) => flux`${any} or ${one}`, first)})`
   return flux`${classifiedMarks(bucket, q, true)}
-  |> map(fn: (r) => ({r with place: if ${selected}${ofState} then r.at else -1}))${highestPlaces(count)}
+  |> map(fn: (r) => ({r with place: if ${selected}${ofState} then r.at else -1}))${highestPlaces(count)}${nameStates}
   |> keep(columns: ${TIMING_COLUMNS})`
 }
 
@@ -120,7 +122,7 @@ function summarizeTimingsFlux(bucket: string, q: SummaryQuestion): FluxText {
 timings |> quantile(column: "ms", q: ${of}, method: "exact_mean") |> yield(name: ${name})`
   const inBucket = q.everyNs === undefined ? flux`` : flux`, bucket: if ${selected} then ${bucketOf(q.everyNs)} else 0`
   return flux`timings = ${classifiedMarks(bucket, q, false)}
-  |> map(fn: (r) => ({r with state: if ${selected} then r.state else ${OUTSIDE}${inBucket}}))
+  |> map(fn: (r) => ({r with code: if ${selected} then r.code else -1${inBucket}}))${nameStates}
   |> keep(columns: ${[...key, 'at', 'ns', 'ms']})
   |> group(columns: ${key})
 
@@ -132,7 +134,7 @@ timings |> max(column: "ns") |> yield(name: "max")${quantile('p50', flux`0.5`)}$
 /** The start of the bucket of the mark that settled the timing; buckets are aligned to the epoch. */
 function bucketOf(everyNs: bigint): FluxText {
   const every = fluxNs(everyNs)
-  return flux`${settledAt} / ${every} * ${every}`
+  return flux`r.ended / ${every} * ${every}`
 }
 
 /** A row whose figures are still coming in. */
