@@ -126,26 +126,6 @@ describe('while Stint is unreachable', () => {
   })
 })
 
-test('a server of version 1.0 gets its events without what it refuses', async () => {
-  const stint = listen(({ path, body }) => {
-    const refused = [
-      ...('failed' in body ? ['/failed'] : []),
-      ...(path === '/v1/exception' && 'uid' in body ? ['/uid'] : []),
-    ]
-    if (refused.length === 0) return undefined
-    const errors = refused.map((pointer) => ({ pointer, detail: 'is not a field of this call' }))
-    return Response.json({ title: 'The body is not valid', errors }, { status: 422 })
-  })
-  const person = createPerson(stint.url)
-  expect((await person.run('end p --uid u --failed', { env })).exitCode).toBe(0)
-  expect((await person.run('exception p no --uid u', { env })).exitCode).toBe(0)
-  expect(stint.events.map(({ body }) => body).filter((body) => !('failed' in body) || body.exception)).toEqual([
-    { process: 'p', uid: 'u', at: AT },
-    { process: 'p', uid: 'u', exception: 'no', at: AT },
-    { process: 'p', exception: 'no', at: AT },
-  ] as never)
-})
-
 describe('the settings file', () => {
   function settle(settings: unknown, mode = 0o600) {
     const person = createPerson('')

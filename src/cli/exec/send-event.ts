@@ -25,8 +25,6 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** Only these mean that the event itself is at fault; any other answer may differ the next time. */
 const NEVER = new Set([413, 422])
-/** The words of every version of the server. */
-const UNKNOWN_FIELD = /^is not a field of/
 const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
 
 /** Never rejects. Pass `signal` to give up. */
@@ -49,10 +47,7 @@ export async function sendEvent(
     })
     const text = await response.text()
     if (response.status === 201) return { is: 'stored' }
-    const problem = parseProblem(text)
-    const older = withoutRefused(event, problem)
-    if (older !== undefined) return sendEvent(older, target, fetch, signal)
-    const why = `${url} answered ${response.status}${describeProblem(problem)}`
+    const why = `${url} answered ${response.status}${describeProblem(parseProblem(text))}`
     return { is: NEVER.has(response.status) ? 'refused' : 'kept', why }
   } catch (error) {
     return { is: 'kept', why: `cannot reach Stint at ${url} (${describeFetchFault(error)})` }
@@ -79,19 +74,6 @@ function parseProblem(text: string): Problem | undefined {
   } catch {
     return undefined
   }
-}
-
-/**
- * Early servers do not know `failed`, and a uid except on marks. Without them they store the event, so the run ends
- * there too. Undefined unless the server says that it does not know one of them: an invalid uid is refused.
- */
-function withoutRefused({ kind, body }: OutgoingEvent, problem: Problem | undefined): OutgoingEvent | undefined {
-  const names = kind === 'start' || kind === 'end' ? ['failed'] : ['uid']
-  const refused = names.filter((name) =>
-    problem?.errors.some(({ pointer, detail }) => pointer === `/${name}` && UNKNOWN_FIELD.test(String(detail))),
-  )
-  if (refused.length === 0) return undefined
-  return { kind, body: Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name))) }
 }
 
 /** The server's own words, with each field named as the flag that set it. */
