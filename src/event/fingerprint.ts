@@ -3,8 +3,8 @@
 //   v1 (until November 2026) replaced all quoted text and all numbers, and took the first lines of what `stint exec` sends
 //   v2 keeps names in quotes and numbers that name the fault, drops frames of runtimes and compilers, and groups failures of `stint exec`
 //      by their ending and last lines
-//   v3 keeps sentences about the fault in quotes and codes beside them, drops ids in URLs, Windows and home directories
-//      and names of users, and cuts lines after their varying parts are gone
+//   v3 keeps sentences about the fault in quotes and codes beside them, drops hosts, directories, ids in URLs and names
+//      of users, and cuts lines after their varying parts are gone
 import { createHash } from 'node:crypto'
 import { normalizeText } from './normalize-text.ts'
 import { parseTraces, splitLines, type Trace, withLineFeeds } from './trace/parse-trace.ts'
@@ -76,7 +76,8 @@ const describeTrace = ({ chain }: Trace): string =>
     .join('\ncaused by ')
 
 function describeRaised({ type, message, frames }: Raised, maxChars: number): string {
-  const header = [normalizeName(type), normalizeMessage(message, maxChars)].filter((part) => part !== '').join(': ')
+  const said = type.endsWith('UnknownHostException') ? '' : normalizeMessage(message, maxChars) // it is the host
+  const header = [normalizeName(type), said].filter((part) => part !== '').join(': ')
   const top = topFrames(frames)
   if (RECURSES.test(type + message)) top.sort()
   return [...(header === '' ? [] : [header]), ...top.map((frame) => `  at ${frame}`)].join('\n')
@@ -95,7 +96,7 @@ function topFrames(frames: readonly Frame[]): string[] {
 function describeFrames(frames: Iterable<Frame>): string[] {
   const top = new Set<string>()
   for (const frame of frames) {
-    const name = fileName(frame)
+    const name = frame.family === 'script' && isInternal(frame) ? '' : fileName(frame)
     const file = normalizeFile(name)
     const isMinified = file !== name && frame.name.length <= MINIFIED_NAME
     const parts = [isMinified ? '' : normalizeName(frame.name), file === '' ? '' : `(${file})`]
@@ -168,7 +169,7 @@ const LOOK_BACK = 10
 /** Only the last part of a line this long was kept. */
 const CUT_LINE = 900
 const ERROR =
-  /\b(?:error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not|segmentation|corrupt(?:ed|ion)?|terminate called|timed out|expired|rejected)\b|^ *what\(\):|[a-z](?:Error|Exception)\b/i
+  /\b(?:error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not|segmentation|corrupt(?:ed|ion)?|terminate called|time-?out|timed out|problem|expired|rejected)\b|^ *what\(\):|[a-z](?:Error|Exception)\b/i
 const ORDINARY =
   /\b(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?)\b|level=(?:info|debug|warn)|^\s*(?:info|debug|warn(?:ing)?)[: ]/
 /** Lines that runtimes print below a trace. */

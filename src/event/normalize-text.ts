@@ -1,12 +1,13 @@
 // Replaces what varies between two occurrences of one fault by a placeholder: ids, counts, addresses, dates, durations and quoted values.
 // Names in quotes stay, as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever
 // the text: repetitions are bounded, and no pattern can begin inside what another has read.
+import { joinAddresses, replaceHosts, replacePlaces } from './replace-places.ts'
 import { replaceQuoted } from './replace-quoted.ts'
 
 const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
 const ZONE = '(?: ?(?:Z|UTC|GMT|[+-]\\d\\d:?\\d\\d))?'
-const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKMGT]i?[bB]|[bB]|%)'
+const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bB]|%)'
 
 /**
  * In this order: an earlier one hides its match from the later ones. `part` is a part of every match that begins with a rare character, so that
@@ -24,11 +25,11 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
     /Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec/,
   ],
   [
-    new RegExp(`(?<!\\w)\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w)`, 'g'),
+    new RegExp(`(?<![\\w.])\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w)`, 'g'),
     '<date>',
     /[/.]\d{1,2}[/.]\d{4}/,
   ],
-  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|\/\d{1,2})?(?![\w.]\d)/g, '<address>', /\.\d{1,3}\.\d/],
+  [/(?<![\w.]|ersion )\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|\/\d{1,2})?(?![\w.]\d)/g, '<address>', /\.\d{1,3}\.\d/],
   [/(?<!\w)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?!\w)/gi, '<address>', /(?:[:-][0-9a-f]{2}){5}/i],
   [
     new RegExp(`(?<![\\w:])\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm])?${ZONE}(?![\\w:])`, 'g'),
@@ -46,16 +47,7 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
 ]
 
 const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g
-const IPV6 = /(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w{1,20})?(?![\w:])/gi
-const URL = /(?<=:\/\/)([^\s/?#"'`<>]{1,300})(\/[^\s?#"'`<>]{0,500})?(?:[?#][^\s"'`<>]{0,2000})?/g
-const CREDENTIALS = /^[^@]*@/
-/** An id in the path of a URL; `v2` is a version. */
-const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
-const withoutIds = (_: string, host: string, path = ''): string =>
-  host.replace(CREDENTIALS, '') + (/\d/.test(path) ? path.replace(SEGMENT_ID, '<number>') : path)
-const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
-/** urllib3 and npm */
-const NAMED_PATH = /\b(with url|can be found in): \S{1,2000}/g
+const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?![\w:])/gi
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
@@ -63,38 +55,15 @@ const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
 /** MongoDB's details: `dup key: { email: "ada" }`. */
 const DUPLICATE = /(dup key: )\{[^}\n]{0,300}\}?/g
-/** The directory of a deployed source file varies. */
-const DEPLOYED =
-  /(?<![\w/:.])\/(?:[\w.@+~-]{1,60}\/){1,20}(?=[\w.-]{1,60}\.(?:py|[cm]?[jt]sx?|rb|php|java|kt|go|rs|cs|c|cpp|swift|p[lm]|ps1|sh|json|lock)\b)/g
-const HOME = /(?<![\w/:.])\/(?:home|Users)\/[^\s/"'`:,)]{1,64}(?=\/)/g
-/** The directory of a Windows path; names in it may have spaces. */
-const WINDOWS = /(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/g
-/** The directory of a Perl script: `at /srv/load line 12.` */
-const PERL = / at \S{0,300}\/(?=[^\s/]{1,100} line \d)/g
-/** A host by its name; a port makes it one. */
-const HOST = /\b(connect(?:ing|ion)?(?: to)? |(?:read|reading) from |dial tcp )[a-z][\w.-]{0,100}:\d{1,5}(?!\w)/gi
-/** ssh, git and curl name it without a port. */
-const NAMED_HOST = /\b(to host |resolve host(?:name)?:? )(?!name\b)[\w.-]{1,100}/g
-/** Where Perl looked for a module. */
-const INCLUDED = /\(@INC[^:()]{0,30}: [^)\n]{0,2000}\)?/g
-const TEMPORARY = /\/(?:tmp|var\/folders)\/[^\s"'`:,)]{1,300}/g
 /** `30 s` is `30s`. */
-const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minutes?|h|hours?|[kKMGT]i?[bB]|bytes?)\b/g
+const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minutes?|h|hours?|[kKmMgGT]i?[bB]|bytes?)\b/g
 /** One attempt, two attempts. */
 const COUNTED = /(?<=<number> )[A-Za-z]{1,30}[b-hj-rtv-z]s\b/g
 const toSingular = (word: string): string =>
   word.replace(/(?:(ie)|)s$/, (_, ie?: string) => (ie === undefined ? '' : 'y'))
-/** The name of a user without quotes. */
-const USER_IS =
-  'not|is|was|does|has|did|had|could|can|cannot|may|must|found|defined|provided|given|required|exists|error|with|in|on|at|from|to|for|and|or'
-const USERS =
-  'the|a|input|name|id|account|data|agent|interrupt|space|mode|type|role|password|session|token|key|group|profile|email|table'
-const USER = new RegExp(
-  `\\b((?:(?:for|by|as|invalid|unknown|illegal|such) user:? |user(?:name)?=))(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}|` +
-    `\\b(user )(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}(?= (?:${USER_IS})\\b)`,
-  'gi',
-)
-const NOT_JSON = /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)/g
+/** What JSON.parse() and Jackson quote. */
+const NOT_JSON =
+  /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)|(\(String\))"[^\n]{0,2000}"(?=; line)/g
 
 const REASON =
   'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request Timeout|Conflict|Gone|' +
@@ -154,23 +123,16 @@ export function normalizeText(text: string): string {
   let normal = text
   const hasDigits = /\d/.test(text)
   if (hasDigits) normal = hideTelling(normal)
-  if (normal.includes('JSON')) normal = normal.replace(NOT_JSON, '$1<string>')
-  if (normal.includes(':\\')) normal = normal.replace(WINDOWS, '/')
-  if (normal.includes('/home/') || normal.includes('/Users/')) normal = normal.replace(HOME, '/~')
+  if (normal.includes('JSON') || normal.includes('(String)')) normal = normal.replace(NOT_JSON, '$1$2<string>')
   if (normal.includes('dup key: ')) normal = normal.replace(DUPLICATE, '$1{<string>}')
-  if (normal.includes('(@INC')) normal = normal.replace(INCLUDED, '(@INC)')
-  normal = replaceQuoted(normal)
+  normal = replaceQuoted(replacePlaces(normal))
   if (normal.includes('(')) normal = normal.replace(ROW, '$1(<string>)')
-  if (normal.includes('://')) normal = normal.replace(URL, withoutIds)
-  if (normal.includes('?')) normal = normal.replace(QUERY, '')
-  if (/url: |in: /.test(normal)) normal = normal.replace(NAMED_PATH, '$1: <path>')
-  if (normal.includes('user') || normal.includes('User')) normal = normal.replace(USER, '$1$2<string>')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
-  if (normal.includes('/')) normal = normal.replace(TEMPORARY, '<path>').replace(DEPLOYED, '')
-  if (hasDigits && normal.includes(' line ')) normal = normal.replace(PERL, ' at ')
-  if (normal.includes('host')) normal = normal.replace(NAMED_HOST, '$1<address>')
-  if (hasDigits && normal.includes(':')) normal = normal.replace(HOST, '$1<address>')
+  normal = replaceHosts(normal)
   if (hasDigits) normal = replaceNumbers(normal)
+  normal = joinAddresses(normal)
+  normal = normal.replaceAll(' after <number>:', ':').replaceAll('self signed cert', 'self-signed cert') // curl, OpenSSL 3
+  if (normal.includes('[ ')) normal = normal.replace(/\[ {1,10}</g, '[<')
   if (normal.includes('>,')) normal = normal.replace(LIST, '$1')
   if (normal.includes('<number> ')) normal = normal.replace(SPACED_UNIT, '').replace(COUNTED, toSingular)
   return singleSpaces(hasDigits ? unhide(normal) : normal).trim()

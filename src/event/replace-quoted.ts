@@ -10,13 +10,15 @@ const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )
 /** `Void Cart.Add(Int32)` */
 const RETURNS = /^[A-Za-z][\w.<>[\]\ue030-\ue039]* (?=[\w.<>]+\()/
 const NAME_MAX = 100
-const URL = /^https?:\/\//
+/** A hash or a generated id */
+const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 
 /** The end of the text before a quote, if a value follows. */
 const VALUE_AFTER =
-  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|hostname|resolve|unable to access|server (?:on|at|through socket))) ?[:=]? ?\(?$|@$/i
+  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|host(?:name)?|failed to resolve|be resolved|unable to access|server (?:on|at|through socket)|namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint)) ?[:=]? ?\(?$|@$/i
 /** The beginning of the text behind a quote, if a value came before. */
-const VALUE_BEFORE = /^ (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match)\b/
+const VALUE_BEFORE =
+  /^(?: (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match|port \d{2,5})|@["'<]|, \d{2,5}\))/
 const LOOK_AROUND = 60
 
 /** Keys whose values describe the fault. */
@@ -77,15 +79,16 @@ function kindOf(text: string, open: number, close: number): 'name' | 'sentence' 
   if (DESCRIBES.test(key ?? otherKey) || before.endsWith('`Err` value: ') || RAISED.test(before)) return 'sentence'
   if (key !== undefined) return 'value'
   const inside = text.slice(open + 1, close)
-  if (inside.includes(' ') && FAULT.test(inside) && !QUERIED.test(before)) return 'sentence'
-  if (inside.length > NAME_MAX || !isName(inside) || VALUE_AFTER.test(before)) return 'value'
+  const isQuery = inside.includes(' ') && QUERIED.test(before)
+  if (!isQuery && inside.includes(' ') && FAULT.test(inside)) return 'sentence'
+  if (isQuery || inside.length > NAME_MAX || !isName(inside) || VALUE_AFTER.test(before)) return 'value'
   return VALUE_BEFORE.test(text.slice(close + 1, close + 1 + LOOK_AROUND)) ? 'value' : 'name'
 }
 
 function isName(text: string): boolean {
   const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
   if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
-  if (URL.test(text)) return true
+  if (text === '<path>' || HASH.test(text)) return false
   return !/[/\\].*\d|\d.*[/\\]|^\/(?:tmp|var\/folders)\//.test(text)
 }
 

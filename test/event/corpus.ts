@@ -1,4 +1,4 @@
-// The texts of corpus.txt, and how well a fingerprint sorts them into faults.
+// The texts of corpus.txt and trackers.txt, and how well a fingerprint sorts them into faults.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -15,8 +15,8 @@ const LOGGED = [
   (n: number) => `flushed ${['orders', 'invoices', 'users'][n % 3]} to archive in ${n} ms`,
 ]
 
-export function readCorpus(): Fault[] {
-  const [, ...sections] = readFileSync(join(import.meta.dir, 'corpus.txt'), 'utf8').split(/^## /m)
+export function readCorpus(file = 'corpus.txt'): Fault[] {
+  const [, ...sections] = readFileSync(join(import.meta.dir, file), 'utf8').split(/^## /m)
   return sections.map((section) => {
     const end = section.indexOf('\n')
     const body = section.slice(end + 1).trimEnd()
@@ -24,6 +24,16 @@ export function readCorpus(): Fault[] {
     return { name: section.slice(0, end), texts: Array.from({ length: count }, (_, i) => occurrence(body, i)) }
   })
 }
+
+const IS_EXEC = /^\S[^\n]*: (?:exited with|was ended|timed out after)/
+/** The same faults, reported by `stint exec` with a log above each. */
+export const asLogs = (faults: readonly Fault[]): Fault[] =>
+  faults.map(({ name, texts }) => ({
+    name,
+    texts: texts.map((text, i) =>
+      IS_EXEC.test(text) ? text : `job.sh: exited with code 1\n${logLines(30 + i, i)}\n${text}`,
+    ),
+  }))
 
 const occurrence = (body: string, i: number): string =>
   body

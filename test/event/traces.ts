@@ -97,7 +97,7 @@ export const FAULTS: readonly FaultCase[] = [
       '  at Session (session.js)',
       '  at Object.<anonymous> (main.js)',
       'caused by Error: connect ECONNREFUSED <address>',
-      '  at TCPConnectWrap.afterConnect (node:net)',
+      '  at TCPConnectWrap.afterConnect',
     ),
   },
   {
@@ -557,7 +557,7 @@ export const FAULTS: readonly FaultCase[] = [
       ),
     ],
     normal: text(
-      'TimeoutError: https://example.com/a',
+      'TimeoutError: <address>/a',
       '  at fetch (run.py)',
       'caused by ExceptionGroup: unhandled errors in a TaskGroup (<number> sub-exceptions)',
       '  at main (run.py)',
@@ -652,7 +652,7 @@ export const FAULTS: readonly FaultCase[] = [
     normal: text(
       'Error: could not load job <number>',
       'Caused by:',
-      '<number>: could not read /etc/shop/job-<number>.toml',
+      '<number>: could not read job-<number>.toml',
       '<number>: No such file or directory (os error 2)',
       '  at shop::jobs::load (jobs.rs)',
       '  at shop::main (main.rs)',

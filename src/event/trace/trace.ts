@@ -29,7 +29,7 @@ const RUNTIME = {
 export type Family = keyof typeof RUNTIME
 
 const INTERNAL_PLACE =
-  /^(?:node:|internal\/|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)|\/go\/src\/|\/python\d[\d.]*\/(?!(?:site|dist)-packages)|\/ruby\/\d[\d.]*\/(?!gems)|\blib(?:c|stdc\+\+|swift\w*)\.so|libc-start/
+  /^(?:node:|internal\/|[a-z_]+\.js:|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)|\/(?:local|lib(?:64|exec)?)\/go[\d.-]*\/src\/|\/python\d[\d.]*\/(?!(?:site|dist)-packages)|\/ruby\/\d[\d.]*\/(?!gems)|\blib(?:c|stdc\+\+|swift\w*)\.so|libc-start/
 
 /** The frame belongs to the language's runtime, or a compiler generated it. */
 export const isInternal = ({ name, place, family }: Frame): boolean =>

@@ -1,0 +1,151 @@
+// Replaces where a fault happened, which varies between machines: URLs, hosts, directories, and the names that an installation gives to its
+// buckets, containers and users. The name of a file stays, because a missing `app.conf` and a missing `keys.json` are two faults; a name with a
+// number is data of one run and goes. Every pattern is bounded, and none is tried unless the text holds what every match of it begins with.
+
+const URL =
+  /\b(?:(https?)|[a-z][a-z\d+.-]{1,20}):\/\/(?:\[[\da-f:.]{2,50}\](?::\d{1,5})?|[^\s/?#"'`<>()[\],;]{0,299}\w|(?<=unix:\/\/))(\/(?:[^\s?#"'`<>]{0,499}[^\s?#"'`<>.,:;)\]])?)?(?:[?#][^\s"'`<>]{0,2000})?/gi
+/** An id in the path of a URL; `v2` is a version. */
+const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
+/** A connection failed before the path of its URL mattered. */
+const UNCONNECTED =
+  /timed? ?out|deadline|refused|resolve|connect|no such host|certificate|handshake|\bssl\b|\btls\b|unreachable|\breset\b|\bEOF\b/i
+const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
+/** Repositories of git: `git@host:team/shop.git` */
+const REPOSITORY = /(?:<address>\/|(?<![\w/.:@-])[\w.@-]{1,200}:)[\w./~-]{1,300}\.git\b/g
+
+const SOURCE =
+  'py|[cm]?[jt]sx?|rb|php|java|kts?|scala|go|rs|cs|c|cc|cpp|h|hpp|swift|p[lm]|ps[md]?1|sh|lua|exs?|sql|json|ya?ml|toml|xml|lock|conf|cfg|ini|env|so|dll|jar|exe|service'
+/** `db.corp:5432`: a port tells a host from `file:12`, if servers commonly have it. */
+const SERVER = '(?:[35689]000|8080|8443|6443|1433|1521|2181|3306|[56]432|5672|6379|909[02]|9200|11211|27017|50051)'
+const HOST_PORT = new RegExp(
+  `(?<![\\w/.\\\\@:<-])(?:localhost(?::\\d{1,5})?|[a-z\\d][\\w-]{0,62}(?:(?:\\.[\\w-]{1,62}){1,8}(?<!\\.(?:${SOURCE})):(?:${SERVER}|22|25|80|443|465|587|993)|:${SERVER}))(?![\\w.]|:\\d)|(?<=\\b(?:tcp|udp) ):\\d{1,5}(?!\\w)|(?<=\\b(?:refused|known|unreachable|reached|peer|host) \\()[a-z][\\w.-]{0,200}:\\d{2,5}(?=\\))|\\bip(?:-\\d{1,3}){4}(?:\\.[^\\s:/,)\\]]{1,200})?`,
+  'g',
+)
+/** Words behind which a host stands, by its name alone. */
+const NAMED_HOST =
+  /\b(to host |resolve host(?:name| address)?:? [‘'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |host ?= ?|listener at host |(?:connect|connection|connecting|reading|read) (?:to|from) (?=\S{1,253}(?: port \d|:\d|\[))|dial tcp |dial udp |(?:lookup|looking up \w{1,5} for) (?=\S{1,253} ?(?:on |: ?no|- )))(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\b)[\w][\w.-]{0,252}(?::\d{1,5}(?!\w))?/gi
+/** Resolvers print it before their error. */
+const UNRESOLVED =
+  /(?<![\w.:/-])[\w.-]{1,253}(?::\d{1,5})?(?=: (?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))/g
+/** Ansible and Chef begin with it; kernels, haproxy and postfix glue a name to its address. */
+const LABELLED_HOST = /^(fatal|failed|unreachable): \[[^\]\n]{1,253}\]/gm
+const GLUED = /(?<![\w.:/-])[\w.-]{0,253}(?:\/?\[?<address>\]?(?::<number>)?){1,5}/g
+const SYSLOG = /^(<date> )[^\s:]{1,253} (?=[\w./-]{1,60}(?:\[<number>\])?: )/
+/** Keys and tokens of requests: `RequestID: x7f/Q==`, `CONNECTION_ID=…` */
+const ID =
+  /((?:\b|[ _-])[Ii][Dd]|[a-z]Id|[A-Za-z]ID)(["']?(?:: ?|=)["']?)(?=[\w+/.~-]{0,200}[\d=+/])[\w+/.~-]{1,200}={0,2}/g
+const IDS = ['id=', 'id:', 'id"', 'Id=', 'Id:', 'Id"', 'ID=', 'ID:', 'ID"']
+/** What a certificate is valid for. */
+const CERTIFICATE = /(altnames: |alternative names: |certificate is valid for |Certificate for )[^\n]{1,2000}/g
+/** Names that an installation gives; a word without a mark could be any other word. */
+const NAMES = [
+  'endpoint',
+  'bucket',
+  'Bucket',
+  'container',
+  'namespace',
+  'region',
+  'domain',
+  'Domain',
+  'volume',
+  'node',
+  'pod',
+  'certificate',
+]
+const NAMED = new RegExp(
+  `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ))[a-z\\d][\\w.-]{0,252}(?<![.:])`,
+  'g',
+)
+
+/** Windows, and shares of it; a name in it may have spaces. */
+const WINDOWS =
+  /(?:(?<!\w)[A-Za-z]:\\{1,2}|(?<![\w\\])\\\\[\w.-]{1,60}\\)(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}([\w.~-]{0,120})/g
+const TEMPORARY = /\/(?:tmp\/|var\/folders\/|dev\/(?:[hsv]d|xvd|nvme|md|dm-|mapper\/|loop|disk))[^\s"'`:,)\]]{1,300}/g
+const ROOTS =
+  'home|Users|root|etc|srv|opt|vendor|apps?|var|usr|s?bin|lib|mnt|media|data|[Bb]ackups?|builds?|run|export|volumes?|Volumes|workspaces?|snap|nix|code|github'
+/** A directory of this machine, or any that source files are in; what follows it is the file's name. */
+const DIRECTORY = new RegExp(
+  `(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) )(?:\\.{1,2}\\/(?:[^\\s/"'\`:,()<>[\\]]{1,80}\\/){0,20}|\\/(?:${ROOTS})\\/(?:[^\\s/"'\`:,()<>[\\]]{1,80}\\/){0,20}|\\/(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))([^\\s/"'\`:,()<>[\\]]{0,120})`,
+  'g',
+)
+const IS_SOURCE = new RegExp(`\\.(?:${SOURCE})(?:\\.\\d{1,3})?$`)
+/** The next file that is written meets the full disk. */
+const FULL = [
+  'o space left',
+  'ENOSPC',
+  'uota exceeded',
+  'ead-only file',
+  'oo many open files',
+  'EMFILE',
+  'changed as we read',
+  'has vanished',
+]
+const nameOf = (_: string, name: string): string =>
+  name === '' || (/\d/.test(name) && !IS_SOURCE.test(name)) ? '<path>' : name
+/** A resource of AWS; its service stays. */
+const ARN = /\b(arn:[\w-]{1,20}:[\w-]{1,30}:)[^\s"',)\]]{1,500}/g
+/** The directory of a Perl script: `at /srv/load line 12.` */
+const PERL = / at \S{0,300}\/(?=[^\s/]{1,100} line \d)/g
+/** Where Perl looked for a module. */
+const INCLUDED = /\(@INC[^:()]{0,30}: [^)\n]{0,2000}\)?/g
+/** urllib3, npm and rclone */
+const NAMED_PATH = /\b(with url: |can be found in: |ERROR : )(?=\S)(?:[^\n]{1,300}?(?=: )|\S{1,2000})/g
+
+/** The name of a user without quotes. */
+const USER_IS =
+  'not|is|was|does|has|did|had|could|can|cannot|may|must|found|defined|provided|given|required|exists|error|with|in|on|at|from|to|for|and|or'
+const USERS =
+  'the|a|input|name|id|account|data|agent|interrupt|space|mode|type|role|password|session|token|key|group|profile|email|table'
+const USER = new RegExp(
+  `\\b((?:(?:for|by|as|invalid|unknown|illegal|such) user:? |user(?:name)?=))(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}|` +
+    `\\b(user )(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}(?= (?:${USER_IS})\\b)`,
+  'gi',
+)
+
+/** Looking for a part that every match of a pattern has costs a tenth of trying the pattern. */
+const has = (text: string, ...parts: readonly string[]): boolean => parts.some((part) => text.includes(part))
+
+/** Before text in quotes is judged: a place without its directories is a name. */
+export function replacePlaces(text: string): string {
+  let normal = text
+  if (has(normal, '://')) normal = replaceUrls(normal)
+  if (has(normal, '.git')) normal = normal.replace(REPOSITORY, '<path>')
+  if (has(normal, ':\\', '\\\\')) normal = normal.replace(WINDOWS, nameOf)
+  if (has(normal, '(@INC')) normal = normal.replace(INCLUDED, '(@INC)')
+  if (has(normal, 'url: ', 'found in: ', 'ERROR : ')) normal = normal.replace(NAMED_PATH, '$1<path>')
+  if (has(normal, '/')) normal = replacePaths(normal)
+  if (has(normal, 'arn:')) normal = normal.replace(ARN, '$1<path>')
+  if (has(normal, ' line ')) normal = normal.replace(PERL, ' at ')
+  return normal
+}
+
+function replaceUrls(text: string): string {
+  const isUnconnected = UNCONNECTED.test(text)
+  return text.replace(URL, (_, isHttp?: string, path = '') =>
+    isUnconnected || isHttp === undefined ? '<address>' : `<address>${path.replace(SEGMENT_ID, '<number>')}`,
+  )
+}
+
+const replacePaths = (text: string): string =>
+  text.replace(TEMPORARY, '<path>').replace(DIRECTORY, has(text, ...FULL) ? () => '<path>' : nameOf)
+
+/** After text in quotes has been replaced. */
+export function replaceHosts(text: string): string {
+  let normal = text
+  if (has(normal, '?')) normal = normal.replace(QUERY, '')
+  if (has(normal, ...IDS)) normal = normal.replace(ID, '$1$2<number>')
+  if (has(normal, 'user', 'User')) normal = normal.replace(USER, '$1$2<string>')
+  if (has(normal, 'names: ', 'ertificate ')) normal = normal.replace(CERTIFICATE, '$1<address>')
+  if (has(normal, 'ost', 'onnect', 'ead', 'dial', 'ook', 'getaddrinfo'))
+    normal = normal.replace(NAMED_HOST, '$1<address>')
+  if (has(normal, 'not known', 'in name', 'nodename', 'No address')) normal = normal.replace(UNRESOLVED, '<address>')
+  if (has(normal, ': [')) normal = normal.replace(LABELLED_HOST, '$1: [<address>]')
+  if (has(normal, ':', 'localhost', 'ip-')) normal = normal.replace(HOST_PORT, '<address>')
+  return has(normal, ...NAMES) ? normal.replace(NAMED, '$1<string>') : normal
+}
+
+/** After numbers have been replaced: the name of a host beside its address, and the one that syslog prints behind the time. */
+export function joinAddresses(text: string): string {
+  const normal = has(text, '<address>') ? text.replace(GLUED, '<address>') : text
+  return normal.startsWith('<date> ') ? normal.replace(SYSLOG, '$1') : normal
+}
