@@ -83,6 +83,7 @@ async function bundleConsole(keyHeader: string): Promise<Bundle> {
   const page = shellPage({
     script: `${ASSETS}/${add('js', await textOf('js'))}`,
     style: `${ASSETS}/${add('css', style)}`,
+    font: `${ASSETS}/${font}`,
     keyHeader,
   })
   return { page: toFile(page, 'text/html; charset=utf-8'), assets }
@@ -99,6 +100,8 @@ interface ShellPage {
   /** URLs relative to the page, so that it also works behind a proxy that adds a path. */
   readonly script: string
   readonly style: string
+  /** Loaded at once: a font that arrives after the text moves it. */
+  readonly font: string
   /** The header that carries an API key. */
   readonly keyHeader: string
 }
@@ -107,7 +110,7 @@ interface ShellPage {
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230c6b5f'/%3E%3Cg fill='%23fff'%3E%3Crect x='4' y='6' width='9' height='3' rx='1.5'/%3E%3Crect x='8' y='10.5' width='12' height='3' rx='1.5'/%3E%3Crect x='5' y='15' width='6' height='3' rx='1.5'/%3E%3C/g%3E%3C/svg%3E"
 
-const shellPage = ({ script, style, keyHeader }: ShellPage): string => `<!doctype html>
+const shellPage = ({ script, style, font, keyHeader }: ShellPage): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -117,6 +120,7 @@ const shellPage = ({ script, style, keyHeader }: ShellPage): string => `<!doctyp
 <title>Stint</title>
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${Bun.escapeHTML(style)}">
+<link rel="preload" href="${Bun.escapeHTML(font)}" as="font" type="font/woff2" crossorigin>
 </head>
 <body>
 <div id="app"></div>

@@ -48,6 +48,13 @@ const root = document.getElementById('app')!
 const live = h('div.hidden', { role: 'status' })
 document.body.append(live)
 
+/** Text that is drawn before its font has loaded moves when it has. */
+const FONT_WITHIN_MS = 1_000
+const fontLoaded = Promise.race([
+  document.fonts.load('1em Inter').catch(() => {}),
+  new Promise((done) => setTimeout(done, FONT_WITHIN_MS)),
+])
+
 const wallMs = () => systemClock.wallUs() / 1000
 const keyHeader = document.querySelector<HTMLMetaElement>('meta[name="stint-key-header"]')?.content ?? ''
 const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
@@ -75,7 +82,7 @@ async function showDoor(note?: string): Promise<void> {
   leave = undefined
   api.showAccount(undefined)
   try {
-    const state = await api.get<SignUpState>('api/sign-up')
+    const [state] = await Promise.all([api.get<SignUpState>('api/sign-up'), fontLoaded])
     const invitation = openInvitation({ api, state, setTitle, showDoor, enter: () => enter() })
     if (invitation !== undefined) return fill(root, invitation)
     if (state.signed_in) return await enter()

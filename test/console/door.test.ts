@@ -73,7 +73,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await signIn(visit, 'ada@example.com', PASSWORD)
     await heading(visit, 'Health')
     await visit.page.getByRole('link', { name: 'ada@example.com' }).click()
-    await visit.page.getByRole('button', { name: 'Sign out' }).click()
+    await visit.page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await heading(visit, 'Sign in')
     await visit.page.getByText('Signed out.').waitFor()
     expectQuiet(visit)

@@ -1,6 +1,8 @@
 // From an empty console to the first delivered alert, by the buttons of the Welcome page alone, in a real browser and with a real receiver.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
+import { createQuickProcess } from '../support/quick-clock.ts'
+import { until } from '../support/until.ts'
 import { type ConsoleStint, findBarriers, LIGHT, PASSWORD, startConsole } from './console-visit.ts'
 
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the first alert', () => {
@@ -15,7 +17,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
     },
   })
   beforeAll(async () => {
-    stint = await startConsole({ NOTIFY_PRIVATE: 'true' })
+    stint = await startConsole({ NOTIFY_PRIVATE: 'true' }, createQuickProcess)
   })
   afterAll(async () => {
     await stint.close()
@@ -54,7 +56,15 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
     expect(await findBarriers(page)).toEqual([])
 
     await press('Send a completed run')
-    await page.getByText('it resolves the alert').waitFor()
+    await page.getByText('Resolved: first steps completed').waitFor()
+    await page.getByText('Notification delivered to phone: 204').waitFor()
+
+    for (const n of [2, 3]) {
+      await press('Send a failing test run') // also while the alert of the one before still fires
+      const firing = () => received.filter(({ type }) => type === 'alert.firing').length
+      await until('it was delivered', () => firing() === n)
+      await page.getByText('Notification delivered to phone: 204').waitFor()
+    }
     expect(complaints).toEqual([])
   })
 

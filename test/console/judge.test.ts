@@ -65,6 +65,8 @@ describe('a process', () => {
     const runs = [newer, stuck, ...completed(5)]
     expect(judgeProcess(runs, NOW)).toMatchObject({ verdict: 'overdue', last: stuck, newer })
     expect(judgeProcess(completed(5), NOW).newer).toBeUndefined()
+    const running = run(3 * MINUTE, null, { meta: 'eu' })
+    expect(judgeProcess([newer, running], NOW)).toMatchObject({ verdict: 'running', last: running, newer })
   })
 
   test.each<[Verdict, string, Run[], number, boolean]>([

@@ -31,6 +31,7 @@ test.each<[Partial<HomeFacts>, string, 'bad' | 'warn' | 'good']>([
   [{ verdicts: { fine: 7 }, unjudged: 1 }, '1 check could not be judged; 7 fine.', 'warn'],
   [{ verdicts: { fine: 7 }, isPartial: true }, 'Not everything could be loaded; 7 fine.', 'warn'],
   [{ verdicts: {}, firing: 1 }, '1 alert firing.', 'bad'],
+  [{ verdicts: {} }, '', 'good'],
 ])('%j: %s', (facts, sentence, tone) => {
   expect(describeOverall({ verdicts: {}, ...CALM, ...facts })).toEqual({ sentence, tone })
 })

@@ -41,6 +41,7 @@ describe('the console', () => {
     expect(assets.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH')).sort()).toEqual([
       '/console/stint-HASH.css',
       '/console/stint-HASH.js',
+      '/console/stint-HASH.woff2',
     ])
     for (const path of assets) {
       const { text } = await app.fetch(path)
@@ -49,9 +50,10 @@ describe('the console', () => {
   })
 
   test('assets are cached forever, the page is revalidated', async () => {
-    const [style = '', script = ''] = await assetsOf()
+    const [style = '', font = '', script = ''] = await assetsOf()
     for (const [path, type] of [
       [style, 'text/css; charset=utf-8'],
+      [font, 'font/woff2'],
       [script, 'text/javascript; charset=utf-8'],
     ] as const) {
       const { headers } = await app.fetch(path)
@@ -69,9 +71,10 @@ describe('the console', () => {
   })
 
   test('the style sheet loads one font, which is cached forever', async () => {
-    const [style = ''] = await assetsOf()
+    const [style = '', preloaded] = await assetsOf()
     const [, font = ''] = /src:url\("?([^")]+)"?\)/.exec((await app.fetch(style)).text) ?? []
     const { status, headers } = await app.fetch(`/console/${font}`)
+    expect(`/console/${font.replace('./', '')}`).toBe(preloaded!)
     expect([status, headers.get('content-type')]).toEqual([200, 'font/woff2'])
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(headers.get('content-encoding')).toBeNull()

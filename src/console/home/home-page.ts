@@ -7,7 +7,7 @@ import { fill, h, note, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
-import { createRegion } from '../kit/region.ts'
+import { createRegion, emptyState } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
 import { type DayFigures, type HomeRow, selectRows, toRows, type Verdict } from './home-rows.ts'
@@ -88,7 +88,8 @@ export function openHomePage(app: App): Page {
   })
 
   function show(): void {
-    if (latest === undefined) return
+    // Everything appears at once: what comes later would move the rest.
+    if (latest === undefined || (firing.watched() === undefined && !firing.hasFailed())) return
     const rows = toRows(latest, entries, day, firing.watched()?.alerts ?? [], before, nowMs())
     if (rows.length === 0) {
       showNone()
@@ -99,7 +100,7 @@ export function openHomePage(app: App): Page {
     showDay(rows)
     filters.show(view, rows)
     table.show(selectRows(rows, view))
-    region.ready(nowMs(), sentence, dayLine, card)
+    region.ready(nowMs(), firing.element, sentence, dayLine, card)
   }
 
   function showSentence(rows: readonly HomeRow[]): void {
@@ -141,12 +142,18 @@ export function openHomePage(app: App): Page {
     fill(dayLine, h('span.muted', 'Last 24 hours:'), ...links)
   }
 
+  /** Alerts and channels can fail before anything was sent. */
   function showNone(): void {
-    region.empty(
+    showSentence([])
+    region.ready(
       nowMs(),
-      'No processes yet',
-      note('A process appears as soon as your code sends its first event.'),
-      h('a.button.button-main', { href: formatRoute('welcome') }, 'Send the first event'),
+      firing.element,
+      sentence.textContent !== '' && sentence,
+      emptyState(
+        'No processes yet',
+        note('A process appears as soon as your code sends its first event.'),
+        h('a.button.button-main', { href: formatRoute('welcome') }, 'Send the first event'),
+      ),
     )
   }
 
@@ -155,7 +162,6 @@ export function openHomePage(app: App): Page {
     element: h(
       'div.page',
       pageHeader('Home', 'Every process that sent something in the last 30 days.'),
-      firing.element,
       region.element,
     ),
     show(next) {

@@ -165,6 +165,6 @@ function judgeMeta(same: readonly Run[], all: readonly Run[], nowMs: number): Fo
   if (raising !== undefined) return { verdict: 'exceptions', run: raising }
   const overdue = running.findLast((run) => isOverdue(run, usualMsFor(run, all), nowMs))
   if (overdue !== undefined) return { verdict: 'overdue', run: overdue }
-  if (running.length > 0) return { verdict: 'running' }
+  if (running[0] !== undefined) return { verdict: 'running', run: running[0] }
   return { verdict: settled === undefined ? 'quiet' : 'fine' }
 }

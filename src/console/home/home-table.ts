@@ -119,8 +119,8 @@ function duration({ last, usualMs }: HomeRow, nowMs: number): (HTMLElement | str
   if (last === undefined || ms === null) return undefined
   const text = last.state === 'running' ? `${formatDuration(ms)} so far` : formatDuration(ms)
   if (usualMs === undefined) return [text]
-  if (last.state === 'running' && ms <= OVERDUE_TIMES * usualMs)
-    return [text, h('span.sub', `usually ${formatDuration(usualMs)}`)]
+  const isOnTime = last.state === 'running' && ms <= OVERDUE_TIMES * usualMs
+  if (isOnTime || last.state === 'failed') return [text, h('span.sub', `usually ${formatDuration(usualMs)}`)]
   const isSlow = !isTrouble(last) && ms > OVERDUE_TIMES * usualMs
   return [
     text,

@@ -36,7 +36,7 @@ const SAID = {
 
 const BAD: readonly Verdict[] = ['failed', 'unfinished', 'exceptions', 'firing']
 
-/** `2 alerts firing, 1 acknowledged; 3 failed, 1 overdue, 196 fine.` */
+/** `2 alerts firing, 1 acknowledged; 3 failed, 1 overdue, 196 fine.`; empty if there is nothing at all. */
 export function describeOverall(facts: HomeFacts): Overall {
   const { verdicts, firing, acknowledged, unjudged, failingChannels, isPartial = false } = facts
   const watched = [
@@ -52,7 +52,8 @@ export function describeOverall(facts: HomeFacts): Overall {
   const isOdd = watched.length > 0 || counts.some(({ verdict }) => verdict === 'overdue')
   const parts = [watched.join(', '), describeProcesses(counts, watched.length === 0)].filter((text) => text !== '')
   const text = parts.join('; ')
-  return { sentence: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`, tone: isBad ? 'bad' : isOdd ? 'warn' : 'good' }
+  const sentence = text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  return { sentence, tone: isBad ? 'bad' : isOdd ? 'warn' : 'good' }
 }
 
 interface Counted {

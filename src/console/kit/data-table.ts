@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly isExtra?: boolean
   /** Hidden on a phone. */
   readonly isMinor?: boolean
+  /** As narrow as its content. */
+  readonly isTight?: boolean
   /** The header is only for screen readers. */
   readonly isSilent?: boolean
   cell(row: Row): Child | readonly Child[]
@@ -38,8 +40,9 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
   const body = h('tbody')
   let shown: readonly Row[] = []
   let kept = new Map<string, { element: HTMLTableRowElement; signature: string }>()
-  const classOf = ({ isNumber, isExtra, isMinor }: Column<Row>) =>
-    [isNumber && 'number', isExtra && 'extra', isMinor && 'minor'].filter(Boolean).join(' ') || undefined
+  const classOf = ({ isNumber, isExtra, isMinor, isTight }: Column<Row>) =>
+    [isNumber && 'number', isExtra && 'extra', isMinor && 'minor', isTight && 'tight'].filter(Boolean).join(' ') ||
+    undefined
 
   const rowOf = (row: Row) =>
     h(

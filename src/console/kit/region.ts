@@ -43,8 +43,7 @@ export function createRegion(): Region {
       fill(notice)
     },
     ready: (nowMs, ...children) => settle(nowMs, children),
-    empty: (nowMs, title, ...more) =>
-      settle(nowMs, [h('div.empty', icon('empty'), h('p.empty-title', title), ...more)]),
+    empty: (nowMs, title, ...more) => settle(nowMs, [emptyState(title, ...more)]),
     fail(error, retry) {
       element.removeAttribute('aria-busy')
       const { title, detail } = explain(error)
@@ -60,6 +59,9 @@ export function createRegion(): Region {
     },
   }
 }
+
+export const emptyState = (title: string, ...more: readonly Child[]): HTMLElement =>
+  h('div.empty', icon('empty'), h('p.empty-title', title), ...more)
 
 /** Title and detail of a failure, for people. */
 export function explain(error: unknown): { title: string; detail: string } {

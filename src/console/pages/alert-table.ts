@@ -13,7 +13,7 @@ export interface AlertTableOptions {
 }
 
 const ENDED_TEXT = {
-  event: 'by an event',
+  event: 'by itself',
   changed: 'its watch was changed',
   deleted: 'its watch was deleted',
   person: 'by hand',
@@ -36,6 +36,7 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
     columns: [
       {
         label: 'State',
+        isTight: true,
         cell: ({ state, acknowledged }) => {
           if (state === 'resolved') return h('span.badge.badge-off', 'resolved')
           if (acknowledged === null) return h('span.badge.badge-bad', 'firing')

@@ -8,7 +8,7 @@ import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
-import { createRegion } from '../kit/region.ts'
+import { createRegion, emptyState } from '../kit/region.ts'
 
 const EVERY_MS = 3_000
 const PAGE = 50
@@ -28,8 +28,7 @@ interface DeadPage {
 
 export function openHealthPage(app: App): Page {
   const { api, nowMs } = app
-  const health = createRegion()
-  const letters = createRegion()
+  const region = createRegion()
   const more = button('Show older', () => void loadMore())
   const summary = h('p.muted', { role: 'status' })
   let older: DeadLetter[] = []
@@ -61,29 +60,33 @@ export function openHealthPage(app: App): Page {
     ],
   })
 
-  const healthPoll = createPoll<Health>({
+  const none = emptyState('No rejected events', note('Every event is in its store or on its way there.'))
+  const letters = h(
+    'div.card.card-table',
+    h('h2', 'Rejected events'),
+    note('Events that a store rejected permanently (dead letters), with the reason.'),
+    table.element,
+    none,
+    more,
+  )
+
+  const poll = createPoll<readonly [Health, DeadPage]>({
     everyMs: () => EVERY_MS,
-    ask: (signal) => api.get<Health>('api/health', {}, signal),
-    show(answer) {
-      setText(summary, describeDead(answer.dead))
-      const warnings = answer.warnings.map(({ detail }) => note(detail))
-      health.ready(nowMs(), ...warnings, deliveryCards(answer, nowMs()), summary)
-    },
-    fail: (error) => health.fail(error, () => healthPoll.now()),
-  })
-  const deadPoll = createPoll<DeadPage>({
-    everyMs: () => EVERY_MS,
-    ask: (signal) => api.get<DeadPage>('api/dead', { limit: PAGE }, signal),
-    show(page) {
+    ask: (signal) =>
+      Promise.all([api.get<Health>('api/health', {}, signal), api.get<DeadPage>('api/dead', { limit: PAGE }, signal)]),
+    show([health, page]) {
+      setText(summary, describeDead(health.dead))
       if (older.length === 0) next = page.next
       const held = new Set(page.dead.map(({ id }) => id))
       const all = [...page.dead, ...older.filter(({ id }) => !held.has(id))]
       table.show(all)
-      if (all.length === 0)
-        return letters.empty(nowMs(), 'No rejected events', note('Every event is in its store or on its way there.'))
-      letters.ready(nowMs(), table.element, next !== null && more)
+      table.element.hidden = all.length === 0
+      none.hidden = all.length > 0
+      more.hidden = next === null
+      const warnings = health.warnings.map(({ detail }) => note(detail))
+      region.ready(nowMs(), ...warnings, deliveryCards(health, nowMs()), summary, letters)
     },
-    fail: (error) => letters.fail(error, () => deadPoll.now()),
+    fail: (error) => region.fail(error, () => poll.now()),
   })
 
   async function loadMore(): Promise<void> {
@@ -92,9 +95,9 @@ export function openHealthPage(app: App): Page {
       const page = await api.get<DeadPage>('api/dead', { limit: PAGE, cursor: next })
       older = [...older, ...page.dead]
       next = page.next
-      deadPoll.now()
+      poll.now()
     } catch (error) {
-      letters.fail(error, () => void loadMore())
+      region.fail(error, () => void loadMore())
     }
   }
 
@@ -113,8 +116,7 @@ export function openHealthPage(app: App): Page {
   function act(letter: DeadLetter, said: string) {
     return () => {
       older = older.filter(({ id }) => id !== letter.id)
-      deadPoll.now()
-      healthPoll.now()
+      poll.now()
       app.announce(said)
     }
   }
@@ -144,28 +146,15 @@ export function openHealthPage(app: App): Page {
     })
   }
 
-  health.loading()
-  letters.loading()
+  region.loading()
   return {
     element: h(
       'div.page',
       pageHeader('Health', 'Accepted events are kept on this machine’s disk until their store has them.'),
-      health.element,
-      h(
-        'div.card.card-table',
-        h('h2', 'Rejected events'),
-        note('Events that a store rejected permanently (dead letters), with the reason.'),
-        letters.element,
-      ),
+      region.element,
     ),
-    show() {
-      healthPoll.now()
-      deadPoll.now()
-    },
-    close() {
-      healthPoll.stop()
-      deadPoll.stop()
-    },
+    show: () => poll.now(),
+    close: () => poll.stop(),
   }
 }
 

@@ -181,7 +181,7 @@ export function openMetricsPage(app: App): Page {
     }
     for (const [key, chart] of charts) if (!kept.has(key)) chart.close()
     charts = kept
-    region.ready(nowMs(), chartGrid([...kept.values()]))
+    region.ready(nowMs(), names, chartGrid([...kept.values()]))
   }
   const grid = h('div.chart-grid')
   function chartGrid(shown: readonly LineChart[]): HTMLElement {
@@ -211,7 +211,6 @@ export function openMetricsPage(app: App): Page {
           stat.element,
         ),
       ),
-      names,
       region.element,
     ),
     show(next) {

@@ -13,6 +13,8 @@ import { askForChannel } from './channel-form.ts'
 
 const PROCESS = 'first steps'
 const EVERY_MS = 2_000
+/** The server's clock is known to the second. */
+const CLOCK_MS = 2_000
 
 interface Found {
   readonly channels: readonly Channel[]
@@ -24,7 +26,7 @@ interface Found {
 export function createTestRun(app: App, secret: () => string | undefined) {
   const { api } = app
   let found: Found | undefined
-  let sent: { readonly atMs: number; readonly uid: string; readonly hasFailed: boolean } | undefined
+  let sent: { readonly atMs: number; readonly hasFailed: boolean } | undefined
 
   const watched = h('div', { role: 'status' })
   const outcome = h('ol.arrivals')
@@ -79,7 +81,12 @@ export function createTestRun(app: App, secret: () => string | undefined) {
 
   async function sendRun(hasFailed: boolean): Promise<void> {
     if (found?.watches.some(covers) !== true) await useAllChannels()
-    const uid = `test-${Math.round(app.nowMs()).toString(36)}`
+    const atMs = app.nowMs() - CLOCK_MS
+    // A watch that fires already would not fire again.
+    const { alerts } = await api.get<AlertPage>('api/alerts', { state: 'firing' })
+    const firing = hasFailed ? alerts.filter(({ process }) => process === PROCESS) : []
+    for (const { id } of firing) await api.send('POST', `api/alerts/${id}/resolve`)
+    const uid = `test-${Math.round(atMs).toString(36)}`
     const known = secret()
     const made = known === undefined ? await api.send<KeyAnswer>('POST', 'api/keys', { name: 'test run' }) : undefined
     const mark = { process: PROCESS, uid }
@@ -93,10 +100,11 @@ export function createTestRun(app: App, secret: () => string | undefined) {
     } finally {
       if (made !== undefined) await api.send('DELETE', `api/keys/${made.key.id}`)
     }
-    sent = { atMs: app.nowMs(), uid, hasFailed }
+    sent = { atMs, hasFailed }
   }
 
-  function show({ channels, watches, alerts }: Found): void {
+  function show(answer: Found): void {
+    const { channels, watches } = answer
     const using = watches.filter(covers)
     const names = channels.map(({ name, state }) => (isUsed(state) ? name : `${name} (${state})`))
     const channelText =
@@ -109,24 +117,23 @@ export function createTestRun(app: App, secret: () => string | undefined) {
       isPending && note('Open the link in the e-mail to confirm the address.'),
     )
     recover.hidden = sent === undefined || !sent.hasFailed
-    if (sent !== undefined) fill(outcome, ...progressOf(sent, channels, alerts).map((line) => h('li', ...line)))
+    if (sent !== undefined) fill(outcome, ...progressOf(sent, answer).map((line) => h('li', ...line)))
   }
 
-  function progressOf(
-    run: NonNullable<typeof sent>,
-    channels: readonly Channel[],
-    alerts: readonly Alert[],
-  ): Child[][] {
+  function progressOf(run: NonNullable<typeof sent>, { channels, watches, alerts }: Found): Child[][] {
     const at = (ms: number) => h('time', formatClock(ms))
     const what = run.hasFailed ? 'A failing run was sent.' : 'A completed run was sent: it resolves the alert.'
-    const lines: Child[][] = [[at(run.atMs), h('span', what)]]
-    if (!run.hasFailed) return lines
-    const alert = alerts.find(({ process, since }) => process === PROCESS && parseTime(since) >= run.atMs - 60_000)
+    const lines: Child[][] = [[at(run.atMs + CLOCK_MS), h('span', what)]]
+    const momentOf = ({ since, resolved_at }: Alert) => parseTime((run.hasFailed ? since : resolved_at) ?? '')
+    const alert = alerts.find((known) => known.process === PROCESS && momentOf(known) >= run.atMs)
     if (alert === undefined) return [...lines, [h('i.pulse'), h('span', 'Waiting for the alert, up to 30 seconds …')]]
-    lines.push([at(parseTime(alert.since)), h('a', { href: formatRoute('watches') }, `Alert: ${alert.summary}`)])
-    for (const { name, last, state } of channels) {
+    const title = run.hasFailed ? 'Alert' : 'Resolved'
+    lines.push([at(momentOf(alert)), h('a', { href: formatRoute('watches') }, `${title}: ${alert.summary}`)])
+    const notified = new Set(watches.filter(({ id }) => id === alert.watch.id).flatMap((watch) => watch.channels))
+    for (const { id, name, last, state } of channels) {
       if (last === null || parseTime(last.at) < run.atMs) {
-        if (isUsed(state)) lines.push([h('i.pulse'), h('span', `Notifying ${name} …`)])
+        if (run.hasFailed && notified.has(id) && isUsed(state))
+          lines.push([h('i.pulse'), h('span', `Notifying ${name} …`)])
       } else {
         const result = last.ok ? `Notification delivered to ${name}` : `${name} could not be notified`
         lines.push([

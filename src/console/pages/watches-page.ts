@@ -49,6 +49,7 @@ export function openWatchesPage(app: App): Page {
     columns: [
       {
         label: 'State',
+        isTight: true,
         cell: ({ state, paused_until }) => [
           badge(state, STATE_BADGES[state]),
           state === 'paused' && paused_until !== null && pausedText(paused_until),
@@ -79,7 +80,7 @@ export function openWatchesPage(app: App): Page {
     signatureOf: (channel) => JSON.stringify(channel) + Math.floor(app.nowMs() / 60_000),
     toExport: ({ id, name, kind, state }) => ({ id, name, kind, state }),
     columns: [
-      { label: 'State', cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
+      { label: 'State', isTight: true, cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
       {
         label: 'Channel',
         cell: (channel) => [h('strong', channel.name), h('span.sub', describeChannel(channel))],
@@ -118,7 +119,7 @@ export function openWatchesPage(app: App): Page {
     },
     show({ watches, alerts, unjudged, ...answer }) {
       channels = answer.channels
-      alertsTable.show(alerts)
+      alertsTable.show(alerts.toSorted((a, b) => Number(b.state === 'firing') - Number(a.state === 'firing')))
       watchesTable.show(watches)
       channelsTable.show(channels)
       const parts = [
