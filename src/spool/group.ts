@@ -6,6 +6,8 @@ const START_BYTES = 256 * 1024
 /** The first turn ends without a look at the sockets, so there are two; and more while each brings records. */
 const LEAST_TURNS = 2
 const MOST_TURNS = 4
+/** More would not make the commit cheaper, and beside batches a turn takes milliseconds. */
+const ENOUGH_BYTES = 64 * 1024
 
 export class Group {
   #bytes = allocBytes(START_BYTES)
@@ -35,7 +37,8 @@ export class Group {
   /** Waits for the records of the same moment: callers that were just answered send the next ones. */
   async gather(): Promise<void> {
     let before = 0
-    for (let turn = 0; turn < LEAST_TURNS || (turn < MOST_TURNS && this.records > before); turn++) {
+    const isSmall = () => this.length < ENOUGH_BYTES
+    for (let turn = 0; isSmall() && (turn < LEAST_TURNS || (turn < MOST_TURNS && this.records > before)); turn++) {
       before = this.records
       await new Promise((resolve) => setImmediate(resolve))
     }

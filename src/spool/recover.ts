@@ -53,7 +53,7 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
       if (segment !== undefined) chain.segments.push(segment)
     }
   }
-  while (chain.segments.length > 0 && !(await closeLast(options, chain))) useless.push(chain.segments.pop()!.index)
+  await closeEnd(options, chain, useless)
 
   for (const index of useless) await disk.unlink(segmentPath(dir, index))
   if (useless.length > 0) await disk.syncDir(dir)
@@ -131,15 +131,32 @@ const isUnreadable = (error: unknown): boolean =>
   ['EIO', 'EUCLEAN', 'EBADMSG', 'ENXIO', 'EREMOTEIO', 'EILSEQ'].includes((error as { code?: string }).code ?? '')
 
 /**
- * Finds the end of the log in the last segment and cuts what lies behind it: a record that was being written when the
- * process or the power went. False when the segment holds nothing at all. What looks like damage is left for the
- * reader, which sets it aside and counts it.
+ * Closes the last segment that tells its sequence, and those behind it: they are blank, or so damaged that only the one
+ * before them tells where the log ends.
  */
-async function closeLast(options: RecoverOptions, chain: Chain): Promise<boolean> {
-  const segment = chain.segments.at(-1)!
+async function closeEnd(options: RecoverOptions, chain: Chain, useless: number[]): Promise<void> {
+  const { segments } = chain
+  const tellsSeq = ({ firstSeq }: Segment) => firstSeq !== undefined
+  let kept: Segment[] = []
+  while (segments.length > 0 && !kept.some(tellsSeq)) {
+    const used: Segment[] = []
+    for (const segment of segments.splice(Math.max(0, segments.findLastIndex(tellsSeq))))
+      if (await closeSegment(options, chain, segment)) used.push(segment)
+      else useless.push(segment.index)
+    kept = [...used, ...kept]
+  }
+  segments.push(...kept)
+}
+
+/**
+ * Finds the end of the log in a segment and cuts what lies behind it: a record that was being written when the process
+ * or the power went. False when the segment holds nothing at all. What looks like damage is left for the reader, which
+ * sets it aside and counts it.
+ */
+async function closeSegment(options: RecoverOptions, chain: Chain, segment: Segment): Promise<boolean> {
   const path = segmentPath(options.dir, segment.index)
   try {
-    return await tryCloseLast(options, chain, segment, path)
+    return await tryClose(options, chain, segment, path)
   } catch (error) {
     if (!isUnreadable(error)) throw error
     options.log.error({ err: error, path }, 'the last segment cannot be read or cut')
@@ -149,7 +166,7 @@ async function closeLast(options: RecoverOptions, chain: Chain): Promise<boolean
   }
 }
 
-async function tryCloseLast(
+async function tryClose(
   { disk, dir, log }: RecoverOptions,
   chain: Chain,
   segment: Segment,

@@ -26,8 +26,11 @@ import {
 const MAGIC = 'STINTSEG'
 const HEADER_NUMBERS = 2
 const SUFFIX = '.segment'
-/** Filled and synced in pieces: behind a sync of all of it, commits to the segment in use would wait for tens of ms. */
-const ZEROS = new Uint8Array(256 * 1024)
+/**
+ * Filled in durable pieces: behind a sync of all of it, commits to the segment in use would wait for tens of ms. Few of
+ * them, for each waits for its turn of a busy event loop, and commits wait for a segment that is not ready in time.
+ */
+const ZEROS = new Uint8Array(512 * 1024)
 
 export const SEGMENT_HEADER_BYTES = 64
 
@@ -80,19 +83,18 @@ export interface BlankSegment {
 /** A new file of zeros, durable with its name, open for durable writes. What a failure leaves behind is removed. */
 export async function allocateSegment(disk: Disk, dir: string, index: number, bytes: number): Promise<BlankSegment> {
   const path = segmentPath(dir, index)
-  const file = await disk.open(path, 'create')
+  await (await disk.open(path, 'create')).close()
+  let file: DiskFile | undefined
   try {
-    for (let at = 0; at < bytes; at += ZEROS.length) {
+    file = await disk.open(path, 'durable')
+    for (let at = 0; at < bytes; at += ZEROS.length)
       await writeAll(file, ZEROS.subarray(0, Math.min(ZEROS.length, bytes - at)), at)
-      await file.datasync()
-    }
     await disk.syncDir(dir)
-    return { index, file: await disk.open(path, 'durable'), bytes }
+    return { index, file, bytes }
   } catch (error) {
+    await file?.close().catch(() => {})
     await disk.unlink(path).catch(() => {})
     throw error
-  } finally {
-    await file.close().catch(() => {})
   }
 }
 

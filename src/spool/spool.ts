@@ -28,8 +28,8 @@ const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
 const MOST_WAITING_BYTES = 24 * 1024 * 1024
-/** Beyond it an account that sends much waits, so that one that sends little is not refused. */
-const MUCH_WAITING_BYTES = 8 * 1024 * 1024
+/** Beyond it large batches wait, so a single event has at most about twice this in front of it: two commits. */
+const MUCH_WAITING_BYTES = 512 * 1024
 
 /** Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, and what the disk throws. */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {

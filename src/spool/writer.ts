@@ -163,7 +163,7 @@ export class Writer {
       seq += part.records
       from = part.to
     }
-    if (this.#current!.written > this.#current!.bytes / 2) this.#prepareSpare()
+    this.#prepareSpare()
   }
 
   /** The reader sees all of the group from here on. */
@@ -183,6 +183,7 @@ export class Writer {
     this.#current = undefined
     if (old !== undefined && !touched.includes(old)) await this.#closeFile(old)
     const blank = await this.#takeBlank(SEGMENT_HEADER_BYTES + leastBytes)
+    this.#prepareSpare() // at once: at full speed it takes as long as filling the current one
     const segment = { index: blank.index, firstSeq, end: 0 }
     const current = { ...blank, segment, written: SEGMENT_HEADER_BYTES }
     touched.push(current)
@@ -206,7 +207,7 @@ export class Writer {
     return allocateSegment(disk, dir, this.#nextIndex++, Math.max(segmentBytes, leastBytes))
   }
 
-  /** The next segment is made ready before it is needed. When that fails the current one goes on, and it is tried again later. */
+  /** The next segment is made ready while the current one is filled. After a failure it is tried again later. */
   #prepareSpare(): void {
     if (this.#spare !== undefined || this.#sparePaused || this.#closed) return
     this.#spare = this.#allocate(0)

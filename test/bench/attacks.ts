@@ -10,6 +10,8 @@ export interface Attacker extends Caller {
 
 export interface Attack {
   readonly name: string
+  /** Work that the machine does in any case: it is compared with the same attack on another server of the machine. */
+  readonly isPlainLoad?: true
   /** Stores what the attack asks for. */
   prepare?(attacker: Attacker): Promise<void>
   /** Resolves to a function that ends it, when it is under way. */
@@ -41,6 +43,17 @@ const SPANS = gzipSync(
 /** Slow for scanners that look at a text again from each of its characters: frames, names and digits that almost match. */
 const SLOW_TEXTS = ['@', 'a@', ' at ', '(', 'f3', '0x', 'a.b/', '1:', '\n  at a (', '#0 0x0 in '].map((unit) =>
   unit.repeat(14_990).slice(0, 14_990),
+)
+/** 7.6 MB: long fields make most bytes for the disk. */
+const FULL_BATCH = JSON.stringify(
+  Array.from({ length: 10_000 }, (_, i) => ({
+    kind: i % 2 === 0 ? 'start' : 'end',
+    process: `p${(i % 50) >> 1}`.padEnd(180, 'x'),
+    meta: 'region eu'.padEnd(480, 'x'),
+    uid: Bun.hash(String(i >> 1))
+      .toString(16)
+      .padEnd(36, '0'),
+  })),
 )
 const LONG_TEXT = 'stack overflow '.repeat(1_000)
 
@@ -96,6 +109,14 @@ export const ATTACKS: readonly Attack[] = [
     async start({ url, secret }) {
       const headers = { 'x-stint-api-key': secret, 'content-type': 'application/json', 'content-encoding': 'gzip' }
       return repeat(32, () => drain(fetch(`${url}/v1/batch`, { method: 'POST', headers, body: AMPLIFIED })))
+    },
+  },
+  {
+    name: 'batches of 10,000 events, 12 at once',
+    isPlainLoad: true,
+    async start({ url, secret }) {
+      const headers = { 'x-stint-api-key': secret, 'content-type': 'application/json' }
+      return repeat(12, () => drain(fetch(`${url}/v1/batch`, { method: 'POST', headers, body: FULL_BATCH })))
     },
   },
   {

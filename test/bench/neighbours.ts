@@ -1,6 +1,7 @@
-// `bun run bench neighbours [--seconds N] [--rounds N] [--only TEXT] [--json]`: what a second account notices of each attack of the first. It sends
-// single events at a fixed rate (an open loop: latency counts from when a request was due) and asks for its own metrics, one question at a time,
-// in turn with and without the attack. The figures are medians of the rounds.
+// `bun run bench neighbours [--seconds N] [--rounds N] [--only TEXT] [--json]`: what a second account notices of each
+// attack of the first. It sends single events at a fixed rate (an open loop: latency counts from when a request was due)
+// and asks for its own metrics, one question at a time, in turn with and without the attack. An attack that is plain load
+// takes place in either case, without it on another server of the machine. Medians of the rounds.
 import { parseArgs } from 'node:util'
 import { type Caller, createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { memoryOf } from '../support/process-figures.ts'
@@ -33,6 +34,12 @@ interface Figures {
   readonly unanswered: number
   readonly questionP50Ms: number
   readonly questionP99Ms: number
+}
+
+/** An attacker and the server that it attacks. */
+interface Target {
+  readonly stint: StintProcess
+  readonly attacker: Attacker
 }
 
 async function measure(url: string, neighbour: Caller): Promise<Figures> {
@@ -68,17 +75,33 @@ const median = (all: readonly Figures[], of: (figures: Figures) => number) => Nu
 const sum = (all: readonly Figures[], of: (figures: Figures) => number) =>
   all.reduce((total, each) => total + of(each), 0)
 
-async function compare(stint: StintProcess, attack: Attack, attacker: Attacker, neighbour: Caller) {
-  await attack.prepare?.(attacker)
+async function countAccepted(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return [...text.matchAll(/^stint_events_accepted_total\{.*\} (\d+)/gm)].reduce(
+    (total, it) => total + Number(it[1]),
+    0,
+  )
+}
+
+/** The neighbour's figures while this target is attacked, and the events per second that the target accepts. */
+async function measureUnder(attack: Attack, { stint, attacker }: Target, url: string, neighbour: Caller) {
+  const stop = await attack.start(attacker)
+  const before = await countAccepted(stint.url)
+  const figures = await measure(url, neighbour)
+  const acceptedPerS = ((await countAccepted(stint.url)) - before) / seconds
+  const memory = memoryOf(stint.pid()).now
+  await stop()
+  return { ...figures, acceptedPerS, memory }
+}
+
+async function compare(attack: Attack, target: Target, neighbour: Caller, other: Target | undefined) {
+  const { stint } = target
+  await attack.prepare?.(target.attacker)
   const quiet: Figures[] = []
-  const under: Figures[] = []
-  let mostMemory = 0
+  const under: Awaited<ReturnType<typeof measureUnder>>[] = []
   for (let round = 0; round < rounds; round++) {
-    quiet.push(await measure(stint.url, neighbour))
-    const stop = await attack.start(attacker)
-    under.push(await measure(stint.url, neighbour))
-    mostMemory = Math.max(mostMemory, memoryOf(stint.pid()).now)
-    await stop()
+    quiet.push(await (other ? measureUnder(attack, other, stint.url, neighbour) : measure(stint.url, neighbour)))
+    under.push(await measureUnder(attack, target, stint.url, neighbour))
     say(`${attack.name}: p99 ${quiet.at(-1)!.p99Ms.toFixed(1)} → ${under.at(-1)!.p99Ms.toFixed(1)} ms`)
   }
   const both = (of: (figures: Figures) => number) => `${median(quiet, of)} → ${median(under, of)}`
@@ -90,26 +113,34 @@ async function compare(stint: StintProcess, attack: Attack, attacker: Attacker, 
     'question p99 ms': both((figures) => figures.questionP99Ms),
     refused: sum(under, (figures) => figures.refused),
     unanswered: sum(under, (figures) => figures.unanswered),
-    'RSS MB': Math.round(mostMemory / 1e6),
+    'accepted/s': Math.round(medianOf(under.map(({ acceptedPerS }) => acceptedPerS))),
+    'RSS MB': Math.round(Math.max(...under.map(({ memory }) => memory)) / 1e6),
   }
+}
+
+async function startTarget(stint: StintProcess): Promise<Target> {
+  await stint.start()
+  const attacker = await stint.signUp('eve@example.com')
+  const session = await fetch(`${stint.url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'eve@example.com', password: PASSWORD }),
+  })
+  const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  return { stint, attacker: { ...attacker, url: stint.url, cookie } }
 }
 
 /** Each attack meets a server of its own: what one of them stored does not weigh on the next. */
 async function run(attack: Attack, settings: Env) {
-  const stint = createStintProcess(settings)
+  const servers = [createStintProcess(settings), ...(attack.isPlainLoad ? [createStintProcess(settings)] : [])]
   try {
-    await stint.start()
-    const [attacker, neighbour] = [await stint.signUp('eve@example.com'), await stint.signUp('ada@example.com')]
-    const session = await fetch(`${stint.url}/api/session`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'eve@example.com', password: PASSWORD }),
-    })
-    const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
-    return await compare(stint, attack, { ...attacker, url: stint.url, cookie }, neighbour)
+    const [target, other] = await Promise.all(servers.map(startTarget))
+    return await compare(attack, target!, await target!.stint.signUp('ada@example.com'), other)
   } finally {
-    await stint.terminate() // gives its NODE_ID back
-    await stint.close()
+    for (const stint of servers) {
+      await stint.terminate() // gives its NODE_ID back
+      await stint.close()
+    }
   }
 }
 

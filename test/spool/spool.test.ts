@@ -82,9 +82,9 @@ test('appends during a commit share the next one', async () => {
   expect(second).toBe(first)
   const during = Promise.withResolvers<Promise<void>[]>()
   disk.fault = ({ op, path }) => {
+    if (op !== 'write' || !path.endsWith('.segment')) return undefined
     disk.fault = undefined
-    if (op === 'write' && path.endsWith('.segment'))
-      during.resolve([spool.append('third', 3), spool.append('fourth', 4)])
+    during.resolve([spool.append('third', 3), spool.append('fourth', 4)])
     return undefined
   }
   await first
@@ -306,6 +306,32 @@ test('large appends wait until pending data is written or has failed', async () 
     expect(spool.backpressure()).toBeUndefined()
     disk.check = async () => undefined
   }
+})
+
+test('beside batches at full speed a single event waits behind two commits and part of the next segment', async () => {
+  const disk = new FakeDisk()
+  const check = disk.check.bind(disk)
+  let calls = 0
+  disk.check = async (...call) => {
+    calls++
+    for (let waited = 0; waited < 4; waited++) await turn() // a disk behind a busy event loop
+    return check(...call)
+  }
+  const spool = await openOn(disk, { segmentBytes: 4 * 2 ** 20 })
+  const record = 'x'.repeat(10_000)
+  const waits: { bytes: number; calls: number }[] = []
+  for (let sent = 0; sent < 16 * 2 ** 20; ) {
+    const inHand = spool.append(record, 1)
+    let bytes = 0
+    for (; spool.backpressure() === undefined; bytes += record.length) void spool.append(record, 1)
+    const before = calls
+    await Promise.all([inHand, spool.append('single', 1)])
+    waits.push({ bytes, calls: calls - before })
+    sent += bytes
+  }
+  expect(Math.max(...waits.map(({ bytes }) => bytes))).toBeLessThan(2 ** 20)
+  expect(Math.min(...waits.map(({ bytes }) => bytes))).toBeGreaterThan(2 ** 18) // smaller commits cost more per event
+  expect(Math.max(...waits.map(({ calls }) => calls))).toBeLessThan(25) // with 4 MiB filled and synced by 64 KiB: 134
 })
 
 test('closing finishes pending appends and rejects later ones', async () => {

@@ -61,7 +61,11 @@ test.skipIf(missing('strace') !== undefined).each(PLACES)(
       if (isRecordWrite(call)) {
         expect(durableNames).toContain(segment!)
         written = true
-      } else if (segment !== undefined && name === 'pwrite64') zeroed.add(segment)
+      } else if (segment !== undefined && name === 'pwrite64') {
+        zeroed.add(segment)
+        if (segments.isDurable(call)) syncedZeros.add(segment)
+        else syncedZeros.delete(segment)
+      }
       if (/\/position/.test(text) && name === 'pwrite64') positionSynced = false
       if (/\/position/.test(text) && name === 'fdatasync') positionSynced = true
       if (name === 'unlink' && segment !== undefined) {

@@ -44,8 +44,11 @@ export function followSegments(dir: string) {
   const honoursFlag = statfsSync(dir).type === EXT4
   const durable = new Set<string>()
   const unsynced = new Set<string>()
+  const isDurable = ({ text }: Call) => honoursFlag && durable.has(/^\w+\((\d+)</.exec(text)?.[1] ?? '')
   return {
     unsynced,
+    /** A write that needs no sync. */
+    isDurable,
     /** Files of a running process that were opened before the trace began. */
     noteOpen(pid: number): void {
       for (const fd of new Bun.Glob('*').scanSync(`/proc/${pid}/fdinfo`)) {
@@ -64,10 +67,7 @@ export function followSegments(dir: string) {
       if (opened !== undefined && text.includes('O_DSYNC')) durable.add(opened)
       else if (opened !== undefined) durable.delete(opened)
       else if (name === 'fdatasync') unsynced.delete(segment)
-      else if (isRecordWrite(call)) {
-        const fd = /^\w+\((\d+)</.exec(text)?.[1] ?? ''
-        if (!honoursFlag || !durable.has(fd)) unsynced.add(segment)
-      }
+      else if (isRecordWrite(call) && !isDurable(call)) unsynced.add(segment)
     },
   }
 }
