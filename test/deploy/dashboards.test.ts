@@ -67,7 +67,12 @@ describe('the queries to Prometheus', () => {
   /** Names and labels that Stint's own registry has, and `up`, which is Prometheus' own; a histogram has three names and `le`. */
   async function readMetrics(): Promise<Map<string, Set<string>>> {
     const { registry } = createMetrics()
-    const known = new Map([['up', new Set(['job', 'instance'])]])
+    const known = new Map([
+      ['up', new Set(['job', 'instance'])],
+      // of /api/prometheus
+      ['stint_alert_firing', new Set(['watch', 'condition', 'process'])],
+      ['stint_runs_24h', new Set(['process', 'meta', 'state'])],
+    ])
     for (const metric of await registry.getMetricsAsArray()) {
       const { labelNames = [], name, type } = metric as unknown as { labelNames?: string[]; name: string; type: string }
       const names = type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
@@ -97,7 +102,7 @@ describe('the queries to Prometheus', () => {
     expect(faults).toBe(0)
 
     const known = await readMetrics()
-    const [name, ...others] = nodes(expr, 'Identifier').filter((identifier) => known.has(identifier))
+    const [name, ...others] = new Set(nodes(expr, 'Identifier').filter((identifier) => known.has(identifier)))
     expect(others).toEqual([])
     expect(name).toBeDefined()
     for (const label of nodes(expr, 'LabelName')) expect([...known.get(name!)!]).toContain(label)
@@ -115,41 +120,37 @@ describe('the queries to Prometheus', () => {
 })
 
 describe('the alert rules', () => {
-  const rules = ['influxdb', 'clickhouse'].flatMap((store) =>
-    JSON.parse(read(`alerting/${store}/rules.json`)).groups.flatMap(({ rules }: { rules: object[] }) => rules),
-  )
+  const { groups } = JSON.parse(read('alerting/rules.json'))
+  const rules = groups.flatMap(({ rules }: { rules: object[] }) => rules)
+  const ruleOf = (uid: string) => rules.filter((rule: { uid: string }) => rule.uid === uid)
 
-  const ruleOf = (uid: string) => rules.filter((rule) => rule.uid === uid)
-
-  test('are the nine that operators need, for either store', () => {
-    const uids = [
+  test('are the eight that operators need', () => {
+    expect(rules.map(({ uid }: { uid: string }) => uid)).toEqual([
+      'stint-watch-firing',
+      'stint-runs-never-end',
+      'stint-watches-unread',
       'stint-away',
       'stint-refuses',
       'stint-dead-letters',
       'stint-destination-parked',
       'stint-spool-old',
-      'stint-run-too-long',
-      'stint-process-silent',
-      'stint-run-failed',
-      'stint-exceptions',
-    ]
-    expect(rules.map(({ uid }) => uid)).toEqual([...uids, ...uids])
+    ])
   })
 
   test('contain no dollar sign, which Grafana would expand as an environment variable', () => {
     expect(JSON.stringify(rules)).not.toContain('$')
   })
 
-  test('about runs show their states on a panel of the overview', () => {
+  test('leave the judgement of jobs to watches, and ask no store', () => {
+    for (const { data } of rules) expect(data[0].datasourceUid).toBe('stint-prometheus')
+  })
+
+  test('about watches show their states on a panel of either overview', () => {
+    const [{ dashboardUid, panelId }] = ruleOf('stint-watch-firing')
     for (const store of ['influxdb', 'clickhouse']) {
       const { uid, panels } = JSON.parse(read(`dashboards/${store}/overview.json`))
-      const shown = JSON.parse(read(`alerting/${store}/rules.json`)).groups[1].rules.map(
-        ({ dashboardUid, panelId }: { dashboardUid: string; panelId: number }) => [
-          dashboardUid,
-          panels.find(({ id }: { id: number }) => id === panelId).title,
-        ],
-      )
-      expect(shown).toEqual(['Running now', 'Processes', 'Failed runs', 'Exceptions'].map((title) => [uid, title]))
+      const { title } = panels.find(({ id }: { id: number }) => id === panelId)
+      expect([uid, title]).toEqual([dashboardUid, 'Processes'])
     }
   })
 
@@ -169,20 +170,20 @@ describe('the alert rules', () => {
     }
     const [job] = scrape_configs.map(({ job_name }) => job_name)
     const away = ruleOf('stint-away')
-    expect(away).toHaveLength(2)
+    expect(away).toHaveLength(1)
     for (const { data, noDataState, for: holdsFor, annotations } of away) {
       // `bool`: without it there would be no data, hence an alert, while all is well.
       expect(data[0].model.expr).toBe(`max by (instance) (up{job="${job}"} < bool 1)`)
       expect({ noDataState, holdsFor }).toEqual({ noDataState: 'Alerting', holdsFor: '120s' })
       expect(JSON.stringify(annotations)).not.toContain('{{') // no data, no labels
     }
-    const others = rules.filter((rule) => !away.includes(rule))
-    expect(new Set(others.map(({ noDataState }) => noDataState))).toEqual(new Set(['OK']))
+    const others = rules.filter((rule: object) => !away.includes(rule))
+    expect(new Set(others.map(({ noDataState }: { noDataState: string }) => noDataState))).toEqual(new Set(['OK']))
   })
 
   test('fire for a Stint that cannot store events, not for clients that send invalid events or too many', () => {
     const refuses = ruleOf('stint-refuses')
-    expect(refuses).toHaveLength(2)
+    expect(refuses).toHaveLength(1)
     for (const { data } of refuses) {
       const reasons = /reason=~"([^"]+)"/.exec(data[0].model.expr)![1]!.split('|')
       expect(reasons.sort()).toEqual(['disk_failed', 'disk_low', 'spool_full'])
@@ -192,10 +193,8 @@ describe('the alert rules', () => {
 
   test('are in the README with the metric they query', () => {
     const table = sectionUnder('src/deploy/README.md', 'Alerts')
-    const exprs: string[] = rules.flatMap(({ data }) => data[0].model.expr ?? [])
-    expect(exprs).toHaveLength(10)
-    for (const { title, data } of rules) if (data[0].model.expr === undefined) expect(table).toContain(`| ${title} `)
-    for (const expr of exprs) {
+    for (const { data } of rules) {
+      const { expr } = data[0].model
       const named = expr.match(/\b(up|stint_\w+|spool_full|disk_low|disk_failed)\b/g)!
       for (const name of named) expect(table).toContain(`\`${name}\``)
     }

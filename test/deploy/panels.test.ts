@@ -237,7 +237,7 @@ const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
       ['acc_ada other', { exceptions: 1, last_exception: 260 }],
       ['acc_ada talker', { exceptions: 1, last_exception: 270 }],
     ])
-    const failed = (row: object) => ({ failed: 0, ...row }) // InfluxDB has nothing to count
+    const failed = (row: object) => ({ failed: 0, abandoned: 0, ...row }) // InfluxDB has nothing to count
     const runs = shown.filter(([, row]) => !('exceptions' in (row as object)))
     const by = Object.fromEntries(runs.map(([name, row]) => [name, failed(row as object)]))
     expect(by).toEqual({
@@ -248,6 +248,7 @@ const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
         median_ms: 55_000,
         p95_ms: expect.closeTo(185_000, 3),
         failed: 1,
+        abandoned: 1,
         last_seen: 540,
       },
       'acc_ada other': {
@@ -257,6 +258,7 @@ const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
         median_ms: 1000,
         p95_ms: 1000,
         failed: 0,
+        abandoned: 0,
         last_seen: 131,
       },
       [`acc_bob ${JOB}`]: {
@@ -266,6 +268,7 @@ const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
         median_ms: 10_000,
         p95_ms: 10_000,
         failed: 0,
+        abandoned: 0,
         last_seen: 30,
       },
     })

@@ -1,12 +1,10 @@
-// Alert rules as Grafana's file provisioning reads them. Grafana expands `$…` in every text of such a file, so none may contain a dollar.
+// Alert rules as Grafana's file provisioning reads them, all over Prometheus. Jobs are judged by Stint's watches alone: a second
+// judge in Grafana would disagree with them. Grafana expands `$…` in every text of such a file, so none may contain a dollar.
 import type { Dashboard } from './dashboard.ts'
-import { exceptionQueries } from './exception-queries.ts'
-import { type AlertQueries, FAILED_MINUTES, HANG_DAYS, LATE_FACTOR, SILENCE_DAYS } from './point-queries.ts'
 import { promTarget, type Target } from './target.ts'
 
 /** Thresholds: change them here and run `bun run dashboards`, or in the provisioned file. */
-const RUN_LONGER_THAN_S = 3600
-const OVERDUE_BY_S = 3600
+const NEVER_ENDED = 2
 const SPOOL_OLDER_THAN_S = 300
 const AWAY_FOR_S = 120 // longer than a restart takes
 
@@ -30,53 +28,48 @@ interface Rule {
 }
 
 /** `overview` is the dashboard whose panels show the states of rules. */
-export function renderAlertRules(queries: AlertQueries, overview: Dashboard): object {
+export function renderAlertRules(overview: Dashboard): object {
   const rules: readonly Rule[] = [
     {
-      uid: 'stint-run-too-long',
-      title: 'A run takes too long',
-      target: queries.longestRunning(),
-      above: RUN_LONGER_THAN_S,
+      uid: 'stint-watch-firing',
+      title: 'A watch fires',
+      target: promTarget('max by (watch, condition, process) (stint_alert_firing)', '{{watch}} {{condition}}'),
+      above: 0,
       forS: 0,
       severity: 'warning',
-      summary: '{{ .Labels.process }} has been running for {{ humanizeDuration .Values.B.Value }}',
-      description: `A start older than ${RUN_LONGER_THAN_S} s has no end yet. The alert fires until the run ends, for at most ${HANG_DAYS} days.`,
-      panel: 'Running now',
-    },
-    {
-      uid: 'stint-process-silent',
-      title: 'A process is silent',
-      target: queries.overdue(),
-      above: OVERDUE_BY_S,
-      forS: 0,
-      severity: 'warning',
-      summary: '{{ .Labels.process }} {{ .Labels.meta }} is overdue by {{ humanizeDuration .Values.B.Value }}',
-      description: `Nothing has come for more than ${LATE_FACTOR} times its usual gap and an hour. The usual gap is the second longest of the last ${SILENCE_DAYS} days, in whole hours, for each process and meta.`,
+      summary: '{{ .Labels.process }}: {{ .Labels.watch }} ({{ .Labels.condition }})',
+      description:
+        "Stint's own judgement by the watch of this name: a run is late, failed, too long or too slow, or a metric is out of range. The alert resolves when Stint resolves it.",
       panel: 'Processes',
     },
     {
-      uid: 'stint-run-failed',
-      title: 'A run failed',
-      target: queries.failedRuns(),
-      above: 0,
+      uid: 'stint-runs-never-end',
+      title: 'Runs start and never end',
+      // No watch judges this: without uid a start after a start may also be a concurrent run, and starts on time are not late.
+      target: promTarget(
+        'sum by (process, meta) (stint_runs_24h{state="abandoned"}) unless sum by (process, meta) (stint_runs_24h{state=~"completed|failed"}) > 0',
+        '{{process}} {{meta}}',
+      ),
+      above: NEVER_ENDED,
       forS: 0,
       severity: 'warning',
-      summary: '{{ .Labels.process }} {{ .Labels.meta }} has a failed run',
-      description: `A run failed within the last ${FAILED_MINUTES} minutes, or the newest run that ended has failed. The alert resolves when a later run completes.`,
-      panel: 'Failed runs',
+      summary: '{{ .Labels.process }} {{ .Labels.meta }} was started {{ .Values.B.Value }} times and never ended',
+      description: `More than ${NEVER_ENDED} runs of the last 24 hours were abandoned, and none ended: the process is killed and restarted, or sends no ends.`,
+      panel: 'Processes',
     },
     {
-      uid: 'stint-exceptions',
-      title: 'A process sends exceptions',
-      target: exceptionQueries.recent(),
+      uid: 'stint-watches-unread',
+      title: 'Alerts of watches are not read',
+      // 1 when /api/prometheus was read within the last week and is not now; without a key it never was, and nothing fires.
+      target: promTarget(
+        'max by (instance) ((up{job="stint-processes"} < bool 1) * max_over_time(up{job="stint-processes"}[7d]))',
+        '{{instance}}',
+      ),
       above: 0,
-      forS: 0,
-      severity: 'warning',
-      summary: '{{ .Labels.process }} sent {{ .Values.B.Value }} exceptions',
-      description: `Counted over the last ${FAILED_MINUTES} minutes, also for processes that send nothing else.`,
-      panel: 'Exceptions',
-      // With the embedded engine there is no ClickHouse to ask; that it is away is reported by the rules about Stint.
-      execErrState: 'KeepLast',
+      forS: AWAY_FOR_S,
+      severity: 'critical',
+      summary: 'Prometheus cannot read /api/prometheus',
+      description: `Prometheus could not read /api/prometheus for ${AWAY_FOR_S} s, so no alert of a watch reaches Grafana. Check that the key of PROMETHEUS_KEY_FILE is valid and has the scope read.`,
     },
     {
       uid: 'stint-away',
@@ -137,19 +130,11 @@ export function renderAlertRules(queries: AlertQueries, overview: Dashboard): ob
       description: `Events wait on disk for more than ${SPOOL_OLDER_THAN_S} s: the store is down or too slow.`,
     },
   ]
-  // Rules about runs read days of events from a store, so they are evaluated less often.
-  const [ofRuns, ofStint] = [rules.slice(0, 4), rules.slice(4)]
-  const toGroup = (name: string, interval: string, own: readonly Rule[]) => ({
-    orgId: 1,
-    name,
-    folder: 'Stint',
-    interval,
-    rules: own.map((rule) => toRule(rule, overview)),
-  })
-  return {
-    apiVersion: 1,
-    groups: [toGroup('stint', '1m', ofStint), toGroup('runs', '5m', ofRuns)],
+  const group = {
+    ...{ orgId: 1, name: 'stint', folder: 'Stint', interval: '1m' },
+    rules: rules.map((rule) => toRule(rule, overview)),
   }
+  return { apiVersion: 1, groups: [group] }
 }
 
 /** A, the query; B, its last value of each series; C, whether that is too much. */

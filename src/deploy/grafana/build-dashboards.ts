@@ -12,22 +12,23 @@ import { createSqlQueries } from './sql-queries.ts'
 import { stintDashboard } from './stint-dashboard.ts'
 
 /**
- * Dashboards and alert rules, once for points in InfluxDB and once for points in ClickHouse: texts by path under src/deploy/grafana. `maxRunNs` is MAX_RUN of the
- * Stint that writes.
+ * The alert rules, and the dashboards once for points in InfluxDB and once for points in ClickHouse: texts by path under
+ * src/deploy/grafana. `maxRunNs` is MAX_RUN of the Stint that writes.
  */
 export const renderDashboards = (maxRunNs: bigint): ReadonlyMap<string, string> =>
   new Map([
     ...renderFor('influxdb', createFluxQueries(maxRunNs)),
     ...renderFor('clickhouse', createSqlQueries(maxRunNs)),
+    ['alerting/rules.json', toJson(renderAlertRules(overviewOf(createSqlQueries(maxRunNs))))],
   ])
 
+const overviewOf = (queries: PointQueries) => overviewDashboard('stint-overview', queries)
+
 function renderFor(store: string, queries: PointQueries): [path: string, text: string][] {
-  const overview = overviewDashboard('stint-overview', queries)
   return [
-    [`dashboards/${store}/overview.json`, toJson(overview)],
+    [`dashboards/${store}/overview.json`, toJson(overviewOf(queries))],
     [`dashboards/${store}/process.json`, toJson(processDashboard('stint-process', queries))],
     [`dashboards/${store}/stint.json`, toJson(stintDashboard('stint-itself'))],
-    [`alerting/${store}/rules.json`, toJson(renderAlertRules(queries, overview))],
   ]
 }
 

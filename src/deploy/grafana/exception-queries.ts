@@ -1,6 +1,6 @@
 // The panels' questions about exceptions, which ClickHouse always holds.
 import { exceptionGroupsSql, newestExceptionsSql } from '../../store/clickhouse/exceptions.ts'
-import { ALERT_SERIES, FAILED_MINUTES, TABLE_PROCESSES, TABLE_ROWS } from './point-queries.ts'
+import { TABLE_PROCESSES, TABLE_ROWS } from './point-queries.ts'
 import { IN_RANGE, type Scope, series, sqlScope, type Target, table, toTime } from './target.ts'
 
 const where = (scope: Scope): string[] => [...sqlScope(scope), ...IN_RANGE]
@@ -42,11 +42,4 @@ ORDER BY at DESC`),
 FROM exceptions
 WHERE ${where(scope).join(' AND ')}
 ORDER BY at DESC LIMIT ${TABLE_ROWS}`),
-
-  /** For an alert rule: exceptions of the last FAILED_MINUTES, a series per account and process. */
-  recent: (): Target =>
-    series(`SELECT now('UTC') AS time, account, process, toFloat64(count()) AS exceptions
-FROM exceptions
-WHERE at >= now('UTC') - INTERVAL ${FAILED_MINUTES} MINUTE
-GROUP BY account, process ORDER BY exceptions DESC LIMIT ${ALERT_SERIES}`),
 }

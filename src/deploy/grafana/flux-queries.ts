@@ -1,7 +1,6 @@
 // The panels' questions about points in InfluxDB, put together from the same pieces of Flux as the API's answers.
 import { type FluxText, flux, fluxExpression } from '../../store/influx/client.ts'
 import { highestPlaces, nameStates, overlapsRange } from '../../store/influx/pairing.ts'
-import { createFluxAlerts } from './alert-queries.ts'
 import {
   ask,
   BUCKET,
@@ -41,8 +40,6 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
   const LE = durationBounds(maxRunNs)
 
   return {
-    ...createFluxAlerts(),
-
     processTable: () => {
       const { guard, rows } = classified(maxRunNs, 'processes', false)
       const figure = (name: string, of: FluxText, value: FluxText) => flux`${of}
@@ -72,6 +69,7 @@ union(tables: [
   ${figure('median_ms', flux`${completed} |> ${quantile('0.5')}`, flux`r.ms`)},
   ${figure('p95_ms', flux`${completed} |> ${quantile('0.95')}`, flux`r.ms`)},
   ${figure('failed', flux`runs |> filter(fn: (r) => r.code == 5) |> count(column: "at")`, flux`float(v: r.at)`)},
+  ${figure('abandoned', flux`runs |> filter(fn: (r) => r.code == 3) |> count(column: "at")`, flux`float(v: r.at)`)},
   ${figure('last_seen', flux`points`, flux`float(v: int(v: r._time)) / 1000000.0`)},
 ])
   |> group()

@@ -44,7 +44,7 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
             table({
               title: 'Processes',
               description:
-                'Runs in the range. The state is that of the run that started last; median and p95 are of completed runs. Click a process to open it.',
+                'Runs in the range. The state is that of the run that started last; median and p95 are of completed runs. An abandoned run was started and never ended: a process that is killed and restarted has many. Click a process to open it.',
               targets: [queries.processTable(), exceptionQueries.byProcess()],
               merge: true,
               sortBy: 'last_seen',
@@ -56,6 +56,7 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
                 median_ms: { unit: 'ms' },
                 p95_ms: { unit: 'ms' },
                 failed: { unit: 'short', redFrom: 1 },
+                abandoned: { unit: 'short', redFrom: 1 },
                 exceptions: { unit: 'short', redFrom: 1 },
                 last_seen: { unit: 'dateTimeFromNow' },
                 last_exception: { unit: 'dateTimeFromNow' },

@@ -2,7 +2,7 @@
 import { STATE_CODES } from '../../store/influx/pairing.ts'
 import type { Scope, Target, Variable } from './target.ts'
 
-export interface PointQueries extends AlertQueries {
+export interface PointQueries {
   /** Table, one row per account and process: PROCESS_COLUMNS. The state is a RUN_CODE, times are ms since the epoch, durations ms. */
   processTable(): Target
   /** Marks per interval: series `starts`, `ends` and `failed`. Counted by the store. */
@@ -36,27 +36,6 @@ export interface PointQueries extends AlertQueries {
   /** Variables that the queries need and nobody chooses. */
   readonly hidden: readonly VariableQuery[]
 }
-
-/**
- * The alert rules' questions, at this moment: a rule has no range and no variables. One series per account and process (and meta), each with one value, the
- * ALERT_SERIES highest only: Grafana turns a rule with more than 1,000 series into an error.
- */
-export interface AlertQueries {
-  /** Age in s of the oldest run without an end, up to HANG_DAYS back: MAX_RUN plays no part. */
-  longestRunning(): Target
-  /** Seconds by which a process and meta is overdue: its silence less LATE_FACTOR times its usual gap. Only those above 0. */
-  overdue(): Target
-  /** Failed runs of the last FAILED_MINUTES, and 1 more while the newest run that ended has failed. Only those above 0. */
-  failedRuns(): Target
-}
-
-export const HANG_DAYS = 7
-/** Three weeks hold at least two complete weekends. */
-export const SILENCE_DAYS = 21
-/** The usual gap is the second longest between hours with events: one outage does not make a process look slower than it is. */
-export const LATE_FACTOR = 1.1
-export const FAILED_MINUTES = 15
-export const ALERT_SERIES = 100
 
 /** As each data source has its queries for variables. */
 export interface VariableQuery {

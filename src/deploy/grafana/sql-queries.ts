@@ -1,7 +1,6 @@
 // The panels' questions about points in ClickHouse's SQL, for installations without INFLUX_URL. Pairing comes from the builder of the API's answers.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type PairingInput, runHash, timingsSql } from '../../store/clickhouse/pairing.ts'
-import { createSqlAlerts } from './alert-queries.ts'
 import {
   durationBounds,
   type PointQueries,
@@ -86,26 +85,24 @@ ${timings('process')}
 WHERE state = 'completed' AND settled >= ${FROM_NS} AND settled < ${TO_NS}`
 
   return {
-    ...createSqlAlerts(),
-
     processTable: () =>
       table(`SELECT account, process,
   nullIf(maxIf(last, is_run), 0) AS last_run, anyIf(code, is_run) AS state, if(anyIf(took, is_run) < 0, NULL, anyIf(took, is_run)) AS last_ms,
   if(anyIf(done, is_run) = 0, NULL, anyIf(median, is_run)) AS median_ms, if(anyIf(done, is_run) = 0, NULL, anyIf(p95, is_run)) AS p95_ms,
-  toFloat64(sum(failures)) AS failed, max(seen) AS last_seen
+  toFloat64(sum(failures)) AS failed, toFloat64(sum(lost)) AS abandoned, max(seen) AS last_seen
 FROM (
   SELECT account, process, 1 AS is_run, max(first) / 1e6 AS last, toFloat64(argMax(${RUN_CODE}, first)) AS code,
     argMax(if(state IN ('completed', 'failed'), (settled - first) / 1e6, -1), first) AS took,
     countIf(state = 'completed') AS done,
     quantileExactInclusiveIf(0.5)((settled - first) / 1e6, state = 'completed') AS median,
     quantileExactInclusiveIf(0.95)((settled - first) / 1e6, state = 'completed') AS p95,
-    countIf(state = 'failed') AS failures, max(settled) / 1e6 AS seen
+    countIf(state = 'failed') AS failures, countIf(state = 'abandoned') AS lost, max(settled) / 1e6 AS seen
   FROM (
 ${timings('processes', { byMeta: false })}
   )
   GROUP BY account, process
   UNION ALL
-  SELECT account, process, 0, 0, 0, -1, 0, 0, 0, 0, toUnixTimestamp64Nano(max(at)) / 1e6
+  SELECT account, process, 0, 0, 0, -1, 0, 0, 0, 0, 0, toUnixTimestamp64Nano(max(at)) / 1e6
   FROM (SELECT account, process, at FROM marks_raw WHERE ${where('processes')} UNION ALL SELECT account, process, at FROM metrics_raw WHERE ${where('processes')})
   GROUP BY account, process
 )
