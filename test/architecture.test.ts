@@ -87,7 +87,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   [
     'the environment',
     /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b|\benv\b[^;\n]*=\s*process\b|\bprocess\[/,
-    ['config.ts', 'cli/config.ts', 'client/settings.ts', 'main.ts'],
+    ['config.ts', 'cli/config.ts', 'client/settings.ts', 'main.ts', 'deploy/pack/'],
   ],
   [
     'the time',

@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { formatVersion, readHead, readVersion } from '../src/version.ts'
-import { readRepo } from './support/readme.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const HASH = '0123456789abcdef0123456789abcdef01234567'
@@ -42,18 +41,4 @@ test('the commit of a worktree is read from the clone it belongs to', () => {
 
 test('outside a clone there is no commit', () => {
   expect(readHead(tempDir('no-clone'))).toBeUndefined()
-})
-
-test.each([
-  ['README.md', /stint[-_]client-(\d+\.\d+\.\d+)/g],
-  ['src/client/README.md', /stint[-_]client-(\d+\.\d+\.\d+)/g],
-  ['src/client/python/stint.py', /__version__ = "([^"]+)"/g],
-  ['src/console/pages/snippets.ts', /VERSION = '([^']+)'/g],
-  ['src/deploy/kubernetes/stint.yaml', /image: stint:(\S+)/g],
-  ['src/CHANGELOG.md', /^## (\S+)/m],
-])('%s names the version of package.json', (path, pattern) => {
-  const named = [...readRepo(path).matchAll(new RegExp(pattern, `g${pattern.flags.replace('g', '')}`))]
-  const shown = path.endsWith('CHANGELOG.md') ? named.slice(0, 1) : named
-  expect(shown.length).toBeGreaterThan(0)
-  for (const [, version] of shown) expect(version).toBe(packageJson.version)
 })

@@ -15,13 +15,14 @@ import { until } from '../support/until.ts'
 const ROOT = join(import.meta.dir, '../..')
 const PACK = join(ROOT, 'src/deploy/pack/pack.ts')
 const HERE = `linux-${arch()}`
+const PARTS = ['client', 'server', 'python', 'image', 'deploy', 'sbom', HERE]
 const dir = tempDir('pack')
 const dist = join(dir, 'dist')
 const MAX_CLIENT_BYTES = 8 * 1024
 
 let app: TestApp
 beforeAll(async () => {
-  await run([process.execPath, PACK, 'client', 'server', 'python', HERE], dir)
+  await run([process.execPath, PACK, ...PARTS], dir)
   app = await startApp()
 })
 afterAll(() => app.stop())
@@ -53,7 +54,7 @@ const kindsOf = async (process: string) =>
 
 test('the same sources give the same bytes', async () => {
   const again = newDir('again')
-  await run([process.execPath, PACK, 'client', 'server', 'python', HERE], again)
+  await run([process.execPath, PACK, ...PARTS], again)
   const names = readdirSync(dist)
   expect(readdirSync(join(again, 'dist'))).toEqual(names)
   for (const name of names)
@@ -90,7 +91,9 @@ test('each file has its checksum and its bill of materials', async () => {
 test('an unknown part is named', () => {
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, PACK, 'everything'], { cwd: newDir('unknown') })
   expect(exitCode).toBe(2)
-  expect(stderr.toString()).toStartWith('everything: no such part; there are client, server, python, linux-x64')
+  expect(stderr.toString()).toStartWith(
+    'everything: no such part; there are client, server, python, image, deploy, sbom, linux-x64',
+  )
 })
 
 test(`the client has at most ${MAX_CLIENT_BYTES} bytes, gzipped`, async () => {
@@ -199,6 +202,7 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
       await server.exited
     }
     expect(server.exitCode).toBe(0)
+    expect((await log).join('')).toContain('npx stint account create')
   }, 300_000)
 })
 

@@ -9,10 +9,11 @@ export interface ArchiveFile {
 /** Keyed by path, with `/`. */
 export type ArchiveFiles = Readonly<Record<string, ArchiveFile | string | Uint8Array>>
 
-/** 1985-10-26T08:15:00Z, as npm has it: zip knows no time before 1980. */
-const MTIME_S = 499_162_500
-const DOS_TIME = (8 << 11) | (15 << 5)
-const DOS_DATE = (5 << 9) | (10 << 5) | 26
+/** Of every file: https://reproducible-builds.org/specs/source-date-epoch, or 1985-10-26T08:15:00Z as npm has it, since zip knows no time before 1980. */
+const MTIME_S = Number(process.env.SOURCE_DATE_EPOCH ?? 499_162_500)
+const MTIME = new Date(MTIME_S * 1_000)
+const DOS_TIME = (MTIME.getUTCHours() << 11) | (MTIME.getUTCMinutes() << 5) | (MTIME.getUTCSeconds() >> 1)
+const DOS_DATE = ((MTIME.getUTCFullYear() - 1980) << 9) | ((MTIME.getUTCMonth() + 1) << 5) | MTIME.getUTCDate()
 const BLOCK = 512
 
 interface Entry {

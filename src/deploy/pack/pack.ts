@@ -1,9 +1,11 @@
 // `bun run pack [PART…]`: writes what people install to dist/, each with its bill of materials, and SHA256SUMS. The same sources give the same
-// bytes. Parts: client, server, python, and a binary per platform (linux-x64, …); all without any. Bun takes the runtimes of other platforms from the npm registry.
+// bytes. Parts: client, server, python, image, deploy, sbom, and a binary per platform (linux-x64, …); all without any. Bun takes the runtimes of
+// other platforms from the npm registry. `bun run release` checks first.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHead } from '../../version.ts'
+import { packDeployment, packImageContext } from './deployment.ts'
 import { packClient, packServer, readPackageJson } from './npm-packages.ts'
 import { packSdist, packWheel } from './python-packages.ts'
 import { createSbom, type LockedPackage, readLock } from './read-lock.ts'
@@ -64,18 +66,18 @@ function packBinary(platform: string, target: string): void {
   writeSbom(name, withDependencies(['commander']))
 }
 
+const ofServer = () => withDependencies([...Object.keys(root.dependencies), ...Object.keys(root.optionalDependencies)])
+
 const PARTS: Readonly<Record<string, () => Promise<void> | void>> = {
   client: async () => write(`stint-client-${version}.tgz`, await packClient(root), []),
-  server: () =>
-    write(
-      `stint-server-${version}.tgz`,
-      packServer(root),
-      withDependencies([...Object.keys(root.dependencies), ...Object.keys(root.optionalDependencies)]),
-    ),
+  server: () => write(`stint-server-${version}.tgz`, packServer(root), ofServer()),
   python() {
     write(`stint_client-${version}-py3-none-any.whl`, packWheel(root), [])
     write(`stint_client-${version}.tar.gz`, packSdist(root), [])
   },
+  image: () => write(`stint-image-${version}.tar.gz`, packImageContext(version), ofServer()),
+  deploy: () => write(`stint-deploy-${version}.tar.gz`, packDeployment(version), []),
+  sbom: () => writeSbom(`stint-${version}`, readLock()),
   ...Object.fromEntries(
     Object.entries(TARGETS).map(([platform, target]) => [platform, () => packBinary(platform, target)]),
   ),

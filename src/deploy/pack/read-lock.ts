@@ -86,11 +86,15 @@ const licencesOf = (licence: string) =>
     : [{ license: { id: licence } }]
 
 export function createSbom(packages: readonly LockedPackage[], version: string) {
+  const epoch = process.env.SOURCE_DATE_EPOCH
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     version: 1,
-    metadata: { component: { type: 'application', 'bom-ref': `stint@${version}`, name: 'stint', version } },
+    metadata: {
+      ...(epoch && { timestamp: new Date(Number(epoch) * 1_000).toISOString() }),
+      component: { type: 'application', 'bom-ref': `stint@${version}`, name: 'stint', version },
+    },
     components: [...new Map(packages.map((one) => [purlOf(one), one]))].map(([purl, one]) => ({
       type: 'library',
       'bom-ref': purl,
