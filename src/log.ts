@@ -28,8 +28,9 @@ export function createLog({ level, pretty }: LogOptions): Logger {
 }
 
 /**
- * After an error a pino destination keeps what it could not write, throws the error into the log call, and never returns from a flush, which
- * pino does at `fatal`. So a failed destination is replaced by a new one, and pino is given nothing but `write`.
+ * After an error a pino destination keeps what it could not write, throws the error into the log call, and never
+ * returns from the flush at `fatal`. So a failed destination is replaced by a new one, and pino gets nothing but
+ * `write`.
  */
 function createWriteStdout(): (text: string) => void {
   const open = () => {

@@ -1,15 +1,18 @@
 // The server's entry: makes sure of the threads it needs, which can only be set before a process starts, then runs it.
 import { dlopen, type Pointer, ptr } from 'bun:ffi'
 
-// The runtime does all file I/O on one pool with as many threads as the machine has cores, and the embedded engine runs its statements on that
-// pool, too: on two cores, two slow statements would keep every commit waiting for as long as they take. The pool reads its size from the
-// environment when the process starts, so a process without the setting replaces itself, by execve, with one that has it: the process id,
-// the files, signals and exit code all stay what the caller sees.
+// All file I/O, and the embedded engine's statements, run on one pool with as many threads as the machine has cores: on
+// two cores, two slow statements would delay every commit. The pool reads its size from the environment when the
+// process starts, so a process without the setting replaces itself, by execve, with one that has it: process id, files,
+// signals and exit code stay.
 const SETTING = 'UV_THREADPOOL_SIZE'
 /** Four connections of the engine, two spools, the compression of answers, and one to spare. */
 const LEAST_THREADS = 8
 
-/** Returns in a process with enough threads; otherwise restarts `entry` with the same arguments. Throws an Error that says what to set when that fails. */
+/**
+ * Returns in a process with enough threads; otherwise restarts `entry` with the same arguments. Throws an Error that
+ * says what to set when that fails.
+ */
 function ensureThreads(entry: string): void {
   const { env } = process
   if (Number(env[SETTING]) >= LEAST_THREADS) return

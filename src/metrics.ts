@@ -52,9 +52,8 @@ const BUCKETS: Record<keyof typeof HISTOGRAMS, number[]> = {
 }
 
 /**
- * prom-client's default metrics except those of V8's garbage collector and heap spaces: Bun has neither, and answers the
- * question for heap spaces with a full garbage collection, up to a second on a large heap; and except those of active handles,
- * requests and resources: gauges that are named `_total`.
+ * prom-client's default metrics except those of V8's garbage collector and heap spaces, which Bun lacks (the question
+ * for heap spaces costs a full collection, up to a second), and except gauges that are named `_total`.
  */
 const PROCESS_METRICS: readonly ((registry: Registry, config: { eventLoopMonitoringPrecision: number }) => void)[] = [
   require('prom-client/lib/metrics/processCpuTotal'),
@@ -109,7 +108,7 @@ interface MetricOptions {
   readonly registers: Registry[]
 }
 
-// A histogram for the hot path: an observation is a walk over a few numbers, and Prometheus' own form of it is made at each scrape.
+// A histogram for the hot path: an observation is a walk over a few numbers; Prometheus' form is made at each scrape.
 export interface CheapHistogram {
   observe(value: number): void
 }

@@ -86,7 +86,7 @@ export function parseTrustProxy(text: string): number | undefined {
   return /^\d{1,2}$/.test(text) ? Number(text) : undefined
 }
 
-// Reads TLS_CERT and TLS_KEY and checks that they belong together: at the start with all other settings, and when the socket is opened.
+// Reads TLS_CERT and TLS_KEY and checks that they belong together: at the start, and when the socket is opened.
 export interface TlsPaths {
   readonly certPath: string
   readonly keyPath: string
@@ -133,7 +133,7 @@ function readPem(name: string, path: string, label: string, problems: string[]):
 // Reads the text of a file that a setting names. Bounded: /dev/zero is a file, too.
 const MAX_BYTES = 64 * 2 ** 10
 
-/** A pipe (process substitution) works, but can be read only once. Throws an Error whose message contains neither the path nor the text. */
+/** A pipe works, but can be read only once. Throws an Error whose message contains neither the path nor the text. */
 export function readText(path: string): string {
   const bytes = new Uint8Array(MAX_BYTES + 1)
   let length = 0
@@ -174,7 +174,9 @@ export function parseRoleRules(text: string): RoleRule[] | undefined {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** An issuer (OpenID Connect Discovery 1.0, 3): https, or http on a loopback address, without credentials, query and fragment. */
+/**
+ * An issuer (OpenID Connect Discovery 1.0, 3): https, or http on a loopback address; no credentials, query, fragment.
+ */
 export function isIssuer(text: string): boolean {
   if (!isPlainHttpUrl(text)) return false
   const { protocol, hostname } = new URL(text)

@@ -1,4 +1,4 @@
-// The closed table of errors. Every refusal Stint answers with is one of these; the README lists the same table and a test compares both.
+// The closed table of errors: every refusal is one of these. A test compares it with the table in http/README.md.
 
 const PROBLEMS = {
   sign_in_expired: { status: 400, title: 'The sign-in has expired, or began elsewhere' },

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts'
 import type { Config } from './settings.ts'
 import { COMMAND_LINE } from './version.ts'
 
-/** Stopping takes at most this long, whatever the stores and clients do; everything acknowledged is on disk long before. */
+/** Stopping takes at most this long, whatever stores and clients do; what was acknowledged is on disk long before. */
 const STOP_WITHIN_MS = 9_500
 
 /** One Ctrl-C arrives twice: from the terminal and from `bun run`, which passes it on. */
@@ -17,7 +17,7 @@ const USAGE = `Usage: bun run start
 Starts the Stint server. Settings are environment variables such as PORT=8080; see "Settings" in README.md.
 Command line: ${COMMAND_LINE.command} --help`
 
-/** Before anything is read or created: a caller who asks for help or expects an option to work does not want a server. */
+/** Before anything is read or created: who asks for help or mistypes an option does not want a server. */
 function exitOnArguments([argument]: readonly string[]): void {
   if (argument === undefined) return
   if (argument === '--help' || argument === '-h') {
@@ -42,7 +42,7 @@ exitOnArguments(process.argv.slice(2))
 const config = configOrExit()
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
 
-// Nothing that arrives may end the process: an error that nobody caught is a bug, so it is logged, and everything else continues.
+// Nothing that arrives may end the process: an error that nobody caught is a bug; it is logged, and the rest continues.
 process.on('uncaughtException', (err) => log.error({ err }, 'uncaught exception'))
 process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'))
 

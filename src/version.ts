@@ -1,4 +1,5 @@
-// The version and the commit of this Stint. package.json is the source of the version; packed, it names the commit, too, as npm does (`gitHead`).
+// The version and the commit of this Stint. package.json is the source of the version; packed, it names the commit,
+// too, as npm does (`gitHead`).
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }

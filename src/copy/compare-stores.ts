@@ -122,7 +122,7 @@ export function describeComparison({ source, target, missing, collided, examples
       : []),
     ...(collided > 0
       ? [
-          `${collided.toLocaleString('en')} of them have the stamp of another event of their series; InfluxDB keeps one of these.`,
+          `${collided.toLocaleString('en')} of them share a stamp with another event of their series; InfluxDB keeps one.`,
         ]
       : []),
   ]

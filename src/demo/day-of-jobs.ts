@@ -1,4 +1,5 @@
-// A believable day in the life of a small company's jobs, as events with their own times: what the demo plays. The same seed, the same day.
+// What the demo plays: a believable day of a small company's jobs, as events with their own times. The same seed, the
+// same day.
 
 /** One event as POST /v1/batch takes it. */
 export interface DemoEvent {
@@ -42,7 +43,8 @@ const JOBS: readonly Job[] = [
     hangs: 0,
     orphans: 0,
     throws: [
-      'Error: connection reset by peer (10.4.2.17:5432)\n    at Client.query (/srv/import/db.ts:84:11)\n    at load (/srv/import/load.ts:31:9)',
+      'Error: connection reset by peer (10.4.2.17:5432)\n    at Client.query (/srv/import/db.ts:84:11)\n' +
+        '    at load (/srv/import/load.ts:31:9)',
     ],
     metrics: (random, lengthS) => ({
       rows: Math.round(lengthS * (700 + 200 * random())),
@@ -59,7 +61,9 @@ const JOBS: readonly Job[] = [
     hangs: 0.004,
     orphans: 0.004,
     throws: [
-      'Traceback (most recent call last):\n  File "/srv/sync/main.py", line 214, in run\n    apply(batch)\n  File "/srv/sync/apply.py", line 58, in apply\n    raise StockError(f"sku {sku} is unknown")\nsync.errors.StockError: sku 48813 is unknown',
+      'Traceback (most recent call last):\n  File "/srv/sync/main.py", line 214, in run\n    apply(batch)\n' +
+        '  File "/srv/sync/apply.py", line 58, in apply\n    raise StockError(f"sku {sku} is unknown")\n' +
+        'sync.errors.StockError: sku 48813 is unknown',
     ],
     metrics: (random) => ({ changed: Math.floor(random() ** 3 * 900), skus: 48_000 + Math.floor(random() * 400) }),
   },
@@ -73,7 +77,8 @@ const JOBS: readonly Job[] = [
     hangs: 0.0015,
     orphans: 0.003,
     throws: [
-      'java.lang.OutOfMemoryError: Java heap space\n\tat com.acme.media.Resizer.decode(Resizer.java:131)\n\tat com.acme.media.Worker.run(Worker.java:57)',
+      'java.lang.OutOfMemoryError: Java heap space\n\tat com.acme.media.Resizer.decode(Resizer.java:131)\n' +
+        '\tat com.acme.media.Worker.run(Worker.java:57)',
     ],
     metrics: (random) => ({ images: 1 + Math.floor(random() * 60), megabytes: Math.round(random() * 9000) / 10 }),
   },
@@ -87,7 +92,8 @@ const JOBS: readonly Job[] = [
     hangs: 0,
     orphans: 0,
     throws: [
-      'panic: runtime error: index out of range [3] with length 3\n\ngoroutine 42 [running]:\nmain.render(0xc000124000)\n\t/srv/invoice/render.go:77 +0x1d',
+      'panic: runtime error: index out of range [3] with length 3\n\ngoroutine 42 [running]:\n' +
+        'main.render(0xc000124000)\n\t/srv/invoice/render.go:77 +0x1d',
       "TypeError: Cannot read properties of undefined (reading 'vat')\n    at total (/srv/billing/total.js:19:27)",
     ],
     metrics: (random) => ({ invoices: 20 + Math.floor(random() * 300), euros: Math.round(random() * 9_000_000) / 100 }),
@@ -137,7 +143,7 @@ export function createRandom(seed: number): () => number {
 const drawLengthS = (random: () => number, typicalS: number) =>
   typicalS * Math.exp(0.35 * (random() + random() + random() - 1.5)) * (random() < 0.04 ? 2 + 2 * random() : 1)
 
-/** All events of the day that ends at `endMs` (ms since the epoch), oldest first; runs that would end later are still running. */
+/** The events of the day that ends at `endMs` (ms since the epoch), oldest first; without ends after it. */
 export function playDay(endMs: number, seed = 7): DemoEvent[] {
   const random = createRandom(seed)
   const events: DemoEvent[] = []

@@ -1,4 +1,4 @@
-// A server for the demo alone: on a free port of this machine, with data that is removed at the end, and with none of the caller's settings.
+// The demo's server: on a free port, with data that is removed at the end, and with none of the caller's settings.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,10 @@ const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LD_LIBRARY_PATH']
 /** The largest part of the log in an error, in characters. */
 const LOG_MAX = 8000
 
-/** Starts the server and passes its address to `use`; stops it when that settles, or when `signal` aborts. Rejects if it does not start. */
+/**
+ * Starts the server, passes its address to `use`, and stops it when that settles or `signal` aborts. Rejects if it does
+ * not start.
+ */
 export async function withServer(env: Env, signal: AbortSignal, use: (url: string) => Promise<void>): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stint-demo-'))
   try {

@@ -1,4 +1,5 @@
-// The demo's watches: a channel whose notifications are printed, an alert that fires, and one that is resolved by the next run.
+// The demo's watches: a channel whose notifications are printed, an alert that fires, and one that the next run
+// resolves.
 
 export interface WatchedDemo {
   /** As the signed-in user. */

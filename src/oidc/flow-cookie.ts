@@ -1,5 +1,5 @@
-// The cookie of a sign-in at the provider, between leaving and coming back: what must come back, and where to go on. It is signed with
-// a key from the client secret, which all nodes have, and good for ten minutes.
+// The cookie of a sign-in at the provider: what must come back, and where to go on. Signed with a key from the client
+// secret, which all nodes have; good for ten minutes.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Attempt } from './provider.ts'
 

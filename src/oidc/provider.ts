@@ -1,5 +1,6 @@
-// The only file that knows openid-client: the authorization code flow with PKCE, state and nonce (OpenID Connect Core 3.1). The
-// ID token's signature is checked although it comes by TLS, with keys that are read for each sign-in: a rotation needs no restart.
+// The only file that knows openid-client: the authorization code flow with PKCE, state and nonce (OpenID Connect Core
+// 3.1). The ID token's signature is checked although it comes by TLS, with keys read for each sign-in: a rotation needs
+// no restart.
 import * as client from 'openid-client'
 
 export interface ProviderOptions {
@@ -26,7 +27,7 @@ export interface Proof {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** `unavailable`: the provider cannot be reached or is set up wrongly; `refused`: it did not confirm the sign-in, or not as it must. */
+/** `unavailable`: the provider cannot be reached or is set up wrongly; `refused`: it did not confirm the sign-in. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   constructor(

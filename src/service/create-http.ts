@@ -134,7 +134,9 @@ const LINKS = { limit: 30, windowS: 3600, maxEntries: 10_000 }
 function linksOf({ config, clock, log, watches }: Rooms) {
   const { mailer } = watches
   const mailInvitation: AppDeps['accounts']['mailInvitation'] = async (to, { by, account, url }) => {
-    const text = `${by} invites you to the account ${oneLine(account)} on Stint.\n\nTo accept within 7 days, open this link:\n${url}\n\nIf you do not know ${by}, ignore this e-mail.`
+    const text =
+      `${by} invites you to the account ${oneLine(account)} on Stint.\n\nTo accept within 7 days, open this link:\n` +
+      `${url}\n\nIf you do not know ${by}, ignore this e-mail.`
     await mailer!.send({
       to,
       subject: '[Stint] Invitation',
@@ -181,7 +183,9 @@ function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isO
     send:
       mailer &&
       (async (to, url) => {
-        const text = `Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this link:\n${url}\n\nOtherwise ignore this e-mail: your password stays as it is.`
+        const text =
+          `Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this link:\n${url}\n\n` +
+          'Otherwise ignore this e-mail: your password stays as it is.'
         const html = toHtml(text, url)
         await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })
       }),
@@ -220,7 +224,10 @@ function intakeOf({
 const metricNames = (event: Event): string[] | undefined =>
   event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined
 
-/** Durable in the spool before it leaves the dead letters: a kill between the two repeats it. False when the account has no such letter. */
+/**
+ * Durable in the spool before it leaves the dead letters: a kill between the two repeats it. False without such a
+ * letter.
+ */
 async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, account: string | undefined, id: string) {
   const letter = deadLetters.get(account, id)
   if (letter === undefined) return false

@@ -1,4 +1,4 @@
-// Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work of its own.
+// Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work.
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
@@ -184,7 +184,9 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
 
 type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes'>
 
-/** An insert costs ClickHouse some 12 ms of processor time, and a row in one of 20,000 costs 0.6 of a row in one of 5,000. */
+/**
+ * An insert costs ClickHouse some 12 ms of processor time; a row in one of 20,000 costs 0.6 of a row in one of 5,000.
+ */
 const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000, lingerMs: 500 }
 
 function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {

@@ -70,7 +70,10 @@ export function logHowToBegin({ config, log, accounts }: Rooms, url: string): vo
   log.info(describeFirstStep(COMMAND_LINE, url, config.publicUrl, code))
 }
 
-/** `url` is the address listened on, which may be a wildcard; without `publicUrl` nobody knows where a container is published. */
+/**
+ * `url` is the address listened on, perhaps a wildcard; without `publicUrl` nobody knows where a container is
+ * published.
+ */
 export function describeFirstStep(
   { command, where }: typeof COMMAND_LINE,
   url: string,
@@ -84,7 +87,7 @@ export function describeFirstStep(
   return `no account yet: create one with \`${setting}${command} account create${code}\`${where} or ${browser}`
 }
 
-// Creates every counter at zero. A counter that appears with its first increment hides that increment from rate() and increase().
+// Creates every counter at zero: a counter that appears with its first increment hides it from rate() and increase().
 /** Problems that the routes under `/v1` answer with, and those that no single route declares. */
 const REFUSALS = new Set([
   ...[...EVENT_ROUTES.start.problems, ...SEND_BATCH.problems, ...EXPORT_TRACES.problems].map((problem) =>

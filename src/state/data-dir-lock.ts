@@ -70,7 +70,7 @@ function takeLock(dir: string): Database {
     const code = (error as { code?: string }).code
     if (code?.startsWith('SQLITE_BUSY')) {
       throw new Error(
-        `DATA_DIR ${dir} is in use by another Stint${holder(dir)}: stop that one, or give this one a DATA_DIR of its own`,
+        `DATA_DIR ${dir} is in use by another Stint${holder(dir)}: stop that one, or give this one another DATA_DIR`,
       )
     }
     if (code === 'SQLITE_NOTADB') throw new Error(`${path} is not a lock file of Stint: remove it`, { cause: error })
@@ -142,12 +142,14 @@ function checkVersion(dir: string): void {
   }
   if (!/^\d+$/.test(text)) {
     throw new Error(
-      `${path} is damaged: it should hold the version of the data, which is ${DATA_VERSION} for this Stint. Write that into it if no newer Stint ever ran here`,
+      `${path} is damaged: it should hold the version of the data, which is ${DATA_VERSION} for this Stint. ` +
+        'Write that into it if no newer Stint ever ran here',
     )
   }
   if (Number(text) > DATA_VERSION) {
     throw new Error(
-      `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads up to ${DATA_VERSION}): start that version`,
+      `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads up to ${DATA_VERSION}): ` +
+        'start that version',
     )
   }
 }

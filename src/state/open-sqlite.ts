@@ -175,7 +175,8 @@ function check(db: Database, options: SqliteOptions): number {
   const version = pragma('user_version') as number
   if (version > migrations.length) {
     throw new Error(
-      `${path} was written by a newer Stint (schema ${version}, this one knows ${migrations.length}): start that version, or restore a backup made before the upgrade`,
+      `${path} was written by a newer Stint (schema ${version}, this one knows ${migrations.length}): ` +
+        'start that version, or restore a backup made before the upgrade',
     )
   }
   if (version < 1) throw damaged(options, 'its schema has no version')

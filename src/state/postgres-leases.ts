@@ -22,7 +22,9 @@ export interface PostgresLeases {
   readonly store: 'PostgreSQL'
   read(nodeId: number): Promise<readonly LeaseRow[]>
   write(nodeId: number, dataDirId: string, isHeld: boolean): Promise<void>
-  /** At the last `read`: all nodes if there are several and one of them keeps events where the others do not read them. */
+  /**
+   * At the last `read`: all nodes if there are several and one of them keeps events where the others do not read them.
+   */
   split(): readonly number[]
   close(): Promise<void>
 }

@@ -1,6 +1,8 @@
-// The step of the schema in PostgreSQL that brings people and their roles, as in ../account/schema.ts. Nodes of the version before continue to work beside this one for the length of an upgrade:
-// * their sign-ups, keys and sessions become those of the owner who made the account (rows without the columns that they do not know);
-// * they sign in by account.password, which follows the person's while that person owns the account, and is no password otherwise;
+// The step of PostgreSQL's schema that brings people and their roles, as in ../account/schema.ts. During an upgrade,
+// nodes of the version before continue to work beside this one:
+// * their sign-ups, keys and sessions become those of the owner who made the account (rows without the newer columns);
+// * they sign in by account.password, which follows the person's while that person owns the account, and is no password
+//   otherwise;
 // * they find no session that this version made: its hashes start with `person:`. They know no roles.
 /** No password has this hash. */
 const NO_PASSWORD =

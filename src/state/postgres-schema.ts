@@ -201,7 +201,8 @@ export const migrations: readonly string[] = [
   );
   `,
   `
-  -- identity: what an alert is about, once per watch. episode: the judged episode (JSON). channels: the ids that its firing was sent to (JSON).
+  -- identity: what an alert is about, once per watch. episode: the judged episode (JSON). channels: the ids that
+  -- its firing was sent to (JSON).
   ALTER TABLE alert ADD COLUMN identity TEXT;
   ALTER TABLE alert ADD COLUMN ended_by TEXT;
   ALTER TABLE alert ADD COLUMN episode TEXT;

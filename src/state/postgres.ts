@@ -120,7 +120,8 @@ async function migrate(sql: SQL): Promise<void> {
     const version = row?.version ?? 0
     if (version > migrations.length)
       throw new Error(
-        `the database of DATABASE_URL was written by a newer Stint (schema ${version}, this one knows ${migrations.length}): start that version`,
+        `the database of DATABASE_URL was written by a newer Stint (schema ${version}, this one knows ` +
+          `${migrations.length}): start that version`,
       )
     if (version === migrations.length) return
     for (const step of migrations.slice(version)) await tx.unsafe(step)
