@@ -1,4 +1,4 @@
-// `stint account …`: create an account, sign in and out. The key of a new account is all that standard output gets, for scripts.
+// `stint account …`: create an account, sign in and out. Standard output gets the new account's key alone, for scripts.
 import type { NewAccount } from '../wire/accounts.ts'
 import type { Session } from '../wire/sessions.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
@@ -100,8 +100,8 @@ function open(io: Io) {
 }
 
 /**
- * Reads a password from the terminal without echo, or from standard input; never from an argument, which every user of the machine can see.
- * `again` asks twice, for a new password.
+ * Reads a password from the terminal without echo, or from standard input; never from an argument, which every user of
+ * the machine can see. `again` asks twice, for a new password.
  */
 export async function askPassword(io: Io, options: PasswordOptions, question: string, again: boolean): Promise<string> {
   if (options.passwordStdin) {

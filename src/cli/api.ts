@@ -1,4 +1,5 @@
-// Requests to the server. Every fault becomes a CliError that says what to do, in the server's own words where it gave some.
+// Requests to the server. Every fault becomes a CliError that says what to do, in the server's words where there are
+// some.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ProblemBody } from '../wire/problem.ts'
@@ -25,13 +26,18 @@ export interface Api {
   ask(method: string, path: string, body?: unknown): Promise<Answer>
   /** With the session stored for this server. Throws CliError without a session, or if it has expired. */
   askSignedIn(method: string, path: string, body?: unknown): Promise<Answer>
-  /** With the API key, or else with the session: for questions. What only the operator may takes the session: no key may. */
+  /**
+   * With the API key, or else with the session: for questions. The operator's own take the session: no key may them.
+   */
   askWithKey(method: string, path: string, body?: unknown): Promise<Answer>
   /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
   checkReady(): Promise<void>
 }
 
-/** A refusal in the server's words; `code` is one of src/problem.ts. A question's parameters come from flags, so an invalid one is a usage error. */
+/**
+ * A refusal in the server's words; `code` is one of src/problem.ts. An invalid parameter of a question is a usage
+ * error: it came from a flag.
+ */
 export class Refusal extends CliError {
   constructor(
     message: string,
@@ -93,7 +99,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     }
     if (problem.code === 'scope_missing')
       lines.push(
-        '  Create a key that may: stint key create --scopes write,read,manage. Without STINT_API_KEY your session is used.',
+        '  Create a key that may: stint key create --scopes write,read,manage. Without a key your session is used.',
       )
     const retryAfter = response.headers.get('retry-after')
     if (retryAfter !== null) lines.push(`  Try again in ${oneLine(retryAfter)} s.`)
@@ -139,8 +145,8 @@ export interface Page {
 }
 
 /**
- * A question's answer page by page: the first page, or all. `list` is the member of the answer that holds the rows. A cursor fixes the
- * range of the first page, so no row is skipped or repeated. Throws CliError.
+ * A question's answer page by page: the first page, or all. `list` is the member of the answer that holds the rows. A
+ * cursor fixes the range of the first page, so no row is skipped or repeated. Throws CliError.
  */
 export async function* askPages(
   api: Api,

@@ -1,6 +1,6 @@
-// `stint watch apply`: creates or changes watches and channels until the server has the content of a file; unchanged ones are not touched.
-// Watches and channels are identified by their names, trimmed as on the server, which must be unique in the file. The
-// server decides whether one changed: it normalises some values, and does not return secrets.
+// `stint watch apply`: creates or changes watches and channels until the server has the content of a file. They are
+// identified by their names, trimmed as on the server, which must be unique in the file. The server decides whether one
+// changed: it normalises some values, and does not return secrets.
 import { CONDITIONS } from '../wire/alerts.ts'
 import { channelKind } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'

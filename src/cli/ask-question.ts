@@ -10,7 +10,7 @@ import { createPaint, oneLine, safeJson } from './safe-text.ts'
 const FILTERS = {
   from: [
     '--from <time>',
-    'start of the range: a local time ("2026-11-20 21:00"), RFC 3339, or an age (-90m; units s, m, h, d, w); default -1h',
+    'start of the range: a local time ("2026-11-20 21:00"), RFC 3339, or an age (-90m; units s m h d w); default -1h',
   ],
   to: ['--to <time>', 'end of the range; default now'],
   process: ['--process <name>', 'only this process'],

@@ -1,4 +1,4 @@
-// The settings of the command line, from the environment and a settings file; the only place of this folder that reads the environment.
+// The settings of the command line, from the environment and a settings file; only here the environment is read.
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -28,8 +28,8 @@ const DEFAULT_URL = 'http://127.0.0.1:7070'
 const FIELDS = ['url', 'api_key', 'service']
 
 /**
- * The environment as our caller set it. Bun adds the variables of an `.env` file in the working directory: in a stranger's directory
- * that file could name a server of theirs, which would get our key.
+ * The environment as our caller set it. Bun adds the variables of an `.env` file in the working directory: in a
+ * stranger's directory that file could name a server of theirs, which would get our key.
  */
 export function processEnv(): Io['env'] {
   let given: string
@@ -43,8 +43,8 @@ export function processEnv(): Io['env'] {
 }
 
 /**
- * The environment comes before the settings file, whose key goes only to the file's own `url`. `withoutKey` skips the key and what only
- * matters with it. Throws CliError (usage) that names the variable or file and the rule.
+ * The environment comes before the settings file, whose key goes only to the file's own `url`. `withoutKey` skips the
+ * key and what only matters with it. Throws CliError (usage) that names the variable or file and the rule.
  */
 export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliConfig {
   const given = (name: string) => (env[name] === '' ? undefined : env[name])
@@ -116,7 +116,7 @@ function readUrl(name: string, text: string): string {
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
-/** Checked here: a key that cannot stand in a header would look as if Stint were away. The key itself is never shown. */
+/** Checked here: a key that cannot stand in a header would look as if Stint were away. It is never shown. */
 function readKey(name: string, text: string | undefined): string | undefined {
   const key = text?.trim()
   if (key === undefined || /^[!-~]+$/.test(key)) return key

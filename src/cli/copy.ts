@@ -1,4 +1,5 @@
-// `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings, so parts of the server are loaded when they are called.
+// `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings; parts of the
+// server are loaded when they are called.
 import { join, resolve } from 'node:path'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
@@ -19,9 +20,11 @@ interface CopyFlags {
 }
 
 const COPY_HELP = `
-Settings are those of the server: without --to the copy goes into the stores that INFLUX_URL, CLICKHOUSE_URL and DATA_DIR name. Where the source is a server of its
-own, name it with FROM_CLICKHOUSE_URL, _USER, _PASSWORD and _DATABASE, or FROM_INFLUX_URL, _TOKEN, _ORG and _BUCKET (secrets also as …_FILE).
-The embedded engine belongs to one process: stop the server first. An interrupted copy continues where it was; an event that is copied twice is stored once.`
+Settings are those of the server: without --to the copy goes into the stores that INFLUX_URL, CLICKHOUSE_URL and
+DATA_DIR name. Where the source is a server of its own, name it with FROM_CLICKHOUSE_URL, _USER, _PASSWORD and
+_DATABASE, or FROM_INFLUX_URL, _TOKEN, _ORG and _BUCKET (secrets also as …_FILE).
+The embedded engine belongs to one process: stop the server first. An interrupted copy continues where it was; an event
+that is copied twice is stored once.`
 
 function registerCopy(program: Program, io: Io): void {
   program
@@ -54,7 +57,8 @@ interface TransferFlags {
 const ACCOUNT = ['--account <account>', 'e-mail address or id of the account'] as const
 const JSON_FLAG = ['--json', 'print a summary as JSON'] as const
 const TRANSFER_HELP = `
-Settings are those of the server: INFLUX_URL, CLICKHOUSE_URL and DATA_DIR name the stores, and DATA_DIR the accounts. With the embedded engine stop the server first.
+Settings are those of the server: INFLUX_URL, CLICKHOUSE_URL and DATA_DIR name the stores, and DATA_DIR the accounts.
+With the embedded engine stop the server first.
 A file has one JSON object per line; it is gzipped if its name ends in .gz.`
 
 function registerTransfers(program: Program, io: Io): void {
@@ -163,8 +167,9 @@ function assertComplete(summary: import('../copy/run-copy.ts').CopySummary): voi
 
 // `stint drain DIR`: delivers the spools of a node that will not return.
 const DRAIN_HELP = `
-DIR is the DATA_DIR of the node, whose server must not run. Settings are those of a server: INFLUX_URL and CLICKHOUSE_URL name the stores. The spools keep what is not
-delivered yet, so the command can be interrupted and repeated. With DATABASE_URL the other nodes do not wait for this one any more.`
+DIR is the DATA_DIR of the node, whose server must not run. Settings are those of a server: INFLUX_URL and
+CLICKHOUSE_URL name the stores. The spools keep what is not delivered yet, so the command can be interrupted and
+repeated. With DATABASE_URL the other nodes do not wait for this one any more.`
 
 function registerDrain(program: Program, io: Io): void {
   program

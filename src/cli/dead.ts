@@ -1,4 +1,5 @@
-// `stint dead …`: events that their store refused for good. List them, send them again once the cause is fixed, or delete them.
+// `stint dead …`: events that their store refused for good: list them, send them again once the cause is fixed, or
+// delete them.
 import type { BuriedHeld } from '../wire/dead-letters.ts'
 import { type Api, createApi, Refusal } from './api.ts'
 import {
@@ -108,7 +109,7 @@ export function register(program: Program, io: Io): void {
       const { families } = body as BuriedHeld
       if (families.length === 0) throw new CliError('nothing is held back; stint health shows why a delivery is paused')
       io.stdout.write(
-        `The ${families.join(' and ')} that were held back are being buried; stint dead list --all-accounts shows them.\n`,
+        `The ${families.join(' and ')} held back are being buried; stint dead list --all-accounts shows them.\n`,
       )
     })
 }
@@ -135,7 +136,7 @@ async function select(api: Api, ids: readonly string[], selection: Selection): P
   return found.reverse() // in the order they were sent
 }
 
-/** Returns the number done. Throws CliError at the first fault; ids that are not found are reported after the others. */
+/** Returns the number done. Throws CliError at the first fault; ids that are not found are reported at the end. */
 async function forEach(
   api: Api,
   ids: readonly string[],

@@ -5,10 +5,11 @@ import type { Io } from './io.ts'
 import { hiddenOption, invalidArgument, type Program } from './program.ts'
 
 const AFTER = `
-Input, output, signals and the exit code are those of the command. The run counts as failed if the exit code is not 0, after a signal, and if
-the command cannot start; an exception then says how it ended and holds the end of its standard error, unless that is a terminal. The
-command's arguments are never sent. With --timeout the command gets SIGTERM, 10 s later SIGKILL, and stint exits with 124. Events that Stint
-does not take in time are kept in $XDG_STATE_HOME/stint (~/.local/state/stint) and sent by the next stint exec or stint flush.`
+Input, output, signals and the exit code are those of the command. The run counts as failed if the exit code is not 0,
+after a signal, and if the command cannot start; an exception then says how it ended and holds the end of its standard
+error, unless that is a terminal. The command's arguments are never sent. With --timeout the command gets SIGTERM, 10 s
+later SIGKILL, and stint exits with 124. Events that Stint does not take in time are kept in $XDG_STATE_HOME/stint
+(~/.local/state/stint) and sent by the next stint exec or stint flush.`
 
 /** Wraps a parser that returns undefined for an invalid text. */
 const strictly =

@@ -1,5 +1,6 @@
-// Rows as text: a table for people, CSV for programs. Table cells are escaped, and widths are those of a terminal (CJK and emoji take two
-// cells). CSV cells are exact, including those that a spreadsheet would take for a formula: a changed cell would be a wrong one.
+// Rows as text: a table for people, CSV for programs. Table cells are escaped, and widths are those of a terminal (CJK
+// and emoji take two cells). CSV cells are exact, also where a spreadsheet would see a formula: a changed cell would be
+// a wrong one.
 import { oneLine, type Paint, type Style } from './safe-text.ts'
 
 export type CsvValue = string | number | boolean | null | undefined | readonly unknown[] | object

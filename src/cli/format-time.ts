@@ -1,11 +1,14 @@
-// Times and durations for people. Times are those of this machine's time zone; the server gets and gives them with their zone.
+// Times and durations for people, in this machine's time zone; the server gets and gives times with their zone.
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** Three significant digits in the unit that fits: `120 ns`, `1.24 ms`, `1.24 s`, `3 m 12 s`, `2 h 5 m`, `3 d 4 h`. Negative values have a minus sign. */
+/**
+ * Three significant digits in the unit that fits: `120 ns`, `1.24 ms`, `1.24 s`, `3 m 12 s`, `2 h 5 m`, `3 d 4 h`,
+ * `−1.24 s`.
+ */
 export function formatDuration(ms: number): string {
   if (ms < 0) return `-${formatDuration(-ms)}`
   // Rounded first, so that 59.996 s is a minute and not 60.0 s.
@@ -44,8 +47,8 @@ const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\
 const AGO = /^-\d{1,10}[smhdw]$/
 
 /**
- * Converts a local time, as `formatLocalTime` shows it or shorter, to RFC 3339; returns RFC 3339 and relative times (`-90m`) unchanged.
- * Undefined for anything else, and for a day or an hour that does not exist.
+ * Converts a local time, as `formatLocalTime` shows it or shorter, to RFC 3339; returns RFC 3339 and relative times
+ * (`-90m`) unchanged. Undefined for anything else, and for a day or an hour that does not exist.
  */
 export function parseLocalTime(text: string): string | undefined {
   const [, day, minute = '00:00', second = '00', fraction = ''] = LOCAL.exec(text.trim()) ?? []

@@ -1,4 +1,5 @@
-// `stint key …`: API keys of the signed-in account. A new secret is all that standard output gets: KEY=$(stint key create --name x).
+// `stint key …`: API keys of the signed-in account. Standard output gets a new secret alone: KEY=$(stint key create
+// --name x).
 import { systemClock } from '../clock.ts'
 import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
 import { createApi } from './api.ts'
@@ -37,7 +38,7 @@ export function register(program: Program, io: Io): void {
     .requiredOption('--name <name>', 'name of the key')
     .option(
       '--scopes <scopes>',
-      'write (send events), read (ask questions), manage (watches and keys), such as write,read; ping (ping addresses) alone',
+      'write (send events), read (ask questions), manage (watches and keys), such as write,read; or ping alone (addresses)',
       parseScopes,
       ['write'],
     )

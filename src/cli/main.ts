@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// The process of the command line. `stint exec` must start its command at once: code that it does not need is loaded beside it or never.
+// The command line's process. `stint exec` must start its command at once: other code is loaded beside it or never.
 import { parseExecCall } from './exec/parse-exec-call.ts'
 import { createProcessIo } from './process-io.ts'
 

@@ -1,4 +1,5 @@
-// `stint member …` and `stint audit`: people of the signed-in account, for its owners. A member is named by e-mail address or id.
+// `stint member …` and `stint audit`: people of the signed-in account, for its owners; a member is an e-mail address or
+// id.
 
 import type { AuditPage } from '../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../wire/audit-actions.ts'

@@ -1,4 +1,4 @@
-// `stint node …`, for operators of several nodes on one PostgreSQL: which nodes are there, and to stop waiting for one that is gone.
+// `stint node …`, for operators of several nodes on one PostgreSQL: list them, and stop waiting for one that is gone.
 import { withServerParts } from './copy.ts'
 import { formatTable } from './format-rows.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'

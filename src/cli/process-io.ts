@@ -1,5 +1,5 @@
-// The real input, output and environment. Each is opened on first use: under `stint exec` standard input belongs to the command, and
-// even asking whether it is a terminal takes as long as some commands.
+// The real input, output and environment. Each is opened on first use: under `stint exec` standard input belongs to the
+// command, and even asking whether it is a terminal takes as long as some commands.
 import { writeSync } from 'node:fs'
 import { processEnv } from './config.ts'
 import { EXIT_REFUSED, type Io } from './io.ts'

@@ -1,4 +1,4 @@
-// The questions of the command line, one entry each: its filters, the path it asks, the columns of its table and the fields of its CSV.
+// The questions of the command line, an entry each: filters, path, the columns of its table and the fields of its CSV.
 import { systemClock } from '../clock.ts'
 import { headlineOf } from '../wire/headline.ts'
 import {
@@ -109,7 +109,9 @@ const GROUPS: View = {
   empty: 'No exceptions in this range.',
 }
 
-/** Whole texts, each under a line that names its process. They are indented, so that no line of a text can pass for such a line. */
+/**
+ * Whole texts, each under a line that names its process; indented, so that no line of a text can pass for such a line.
+ */
 function fullTexts(io: Io): View {
   const paint = createPaint(io)
   return {

@@ -1,5 +1,6 @@
-// One command line from its arguments to its exit code: 0 done, 1 refused or failed, 2 usage error. A command is registered by a file that
-// exports `register(program, io)`; it throws a CliError to end with a message and another exit code.
+// One command line from its arguments to its exit code: 0 done, 1 refused or failed, 2 usage error. A command is
+// registered by a file that exports `register(program, io)`; it throws a CliError to end with a message and another
+// exit code.
 
 import packageJson from '../../package.json' with { type: 'json' }
 import { formatVersion, readVersion } from '../version.ts'
@@ -15,7 +16,7 @@ const COMPLETION = 'completion'
 
 type Load = () => Promise<Commands>
 
-/** Files and their commands in the order of the help. Only the called command's file is loaded, so that `stint` starts fast. */
+/** Files and their commands in the order of the help. Only the called command's file is loaded: `stint` starts fast. */
 const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./exec.ts'), 'exec', 'flush'],
   [() => import('./send.ts'), 'start', 'end', 'metric', 'exception'],
@@ -38,7 +39,8 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
 const HELP = `
 Settings:
   STINT_URL           Stint's address; default http://127.0.0.1:7070
-  STINT_API_KEY       API key with the scope write for events, read for questions, manage for watches; or STINT_API_KEY_FILE, a file that holds it
+  STINT_API_KEY       API key with the scope write for events, read for questions, manage for watches; or
+                      STINT_API_KEY_FILE, a file that holds it
   ~/.config/stint.json, readable by you alone, holds both for cron: {"url": "…", "api_key": "…"}
 
 Exit code: 0 done, 1 refused or failed, 2 usage error.`

@@ -1,4 +1,5 @@
-// Text for a terminal. Text from elsewhere is escaped, so that it cannot move the cursor, set colours, start a line or reverse the order of letters.
+// Text for a terminal. Text from elsewhere is escaped, so that it cannot move the cursor, set colours, start a line or
+// reverse the order of letters.
 import type { Io } from './io.ts'
 
 /** Every character that is not printed, except the two joiners that emoji and some scripts need. */
@@ -25,7 +26,7 @@ export const manyLines = (text: string): string =>
       character === '\n' || character === '\t' ? character : escapeCharacter(character),
     )
 
-/** JSON on one line, or indented. Unprintable characters are escaped as JSON allows, which does not change the value. */
+/** JSON on one line, or indented. Unprintable characters are escaped as JSON allows, which changes no value. */
 export const safeJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(UNPRINTABLE, (character) =>
     character === '\n' ? character : escapeUnits(character),

@@ -1,5 +1,5 @@
-// `stint start|end|metric|exception`: one event from a shell. An event that Stint does not take now is kept and sent later, with exit code 0:
-// a script must not fail because Stint is away.
+// `stint start|end|metric|exception`: one event from a shell. An event that Stint does not take now is kept and sent
+// later, with exit code 0: a script must not fail because Stint is away.
 import { systemClock } from '../clock.ts'
 import { readCliConfig } from './config.ts'
 import { startFlush } from './exec/flush.ts'

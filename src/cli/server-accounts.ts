@@ -1,5 +1,6 @@
-// Commands for operators that work on the accounts where they are stored. `stint reset-password` is for somebody who can no longer sign in: with
-// SQLite it takes the lock of DATA_DIR, so it never runs beside the server; with DATABASE_URL the nodes may run.
+// Commands for operators that work on the accounts where they are stored. `stint reset-password` is for somebody who
+// can no longer sign in: with SQLite it takes the lock of DATA_DIR, so it never runs beside the server; with
+// DATABASE_URL the nodes may run.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,7 +88,8 @@ async function withMessage(work: () => Promise<void>): Promise<void> {
   }
 }
 
-// `stint accounts copy`: from accounts.sqlite and watches.sqlite of DATA_DIR into PostgreSQL, on the machine of the server while it is stopped.
+// `stint accounts copy`: from accounts.sqlite and watches.sqlite of DATA_DIR into PostgreSQL, while the server is
+// stopped.
 const COPY_HELP = `
 Settings are those of the server: DATA_DIR (./data) and DATABASE_URL or DATABASE_URL_FILE. All servers must be stopped. The files stay as they are, and
 the copy can be repeated until the nodes have started with DATABASE_URL. A DATA_DIR that holds watches.sqlite alone is copied, too: its accounts must be in

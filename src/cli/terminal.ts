@@ -74,7 +74,9 @@ export function createTerminal(
   }
 }
 
-/** Edits `typed` as a terminal does. Returns how the line ended and what was typed after it; undefined while it has not ended. */
+/**
+ * Edits `typed` as a terminal does. Returns how the line ended and what followed it; undefined while it has not ended.
+ */
 function takeKeys(typed: string[], text: string): { by: string; rest: string } | undefined {
   const characters = [...text]
   for (const [i, character] of characters.entries()) {

@@ -1,4 +1,4 @@
-// Columns of the tables that people read, and the two views of timings, which `stint timings`, `stint running` and its `--watch` share.
+// Columns of the tables that people read, and the views of timings that `stint timings` and `stint running` share.
 import type { Timing } from '../wire/timings.ts'
 import type { Row, View, ViewColumn } from './ask-question.ts'
 import type { Cell } from './format-rows.ts'

@@ -1,4 +1,5 @@
-// `stint running --watch`: asks again and again. A terminal shows the latest answer in place; any other output gets a line per change.
+// `stint running --watch`: asks again and again. A terminal shows the latest answer in place; other output gets
+// changes.
 import type { Timing } from '../wire/timings.ts'
 import { createApi } from './api.ts'
 import { checkFormat, eachRow, type OutputOptions, tableOf } from './ask-question.ts'

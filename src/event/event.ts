@@ -1,5 +1,6 @@
-// An event is complete: its account, its stripped fields and its final stamp. The table of kinds is the one place that lists them; what reads
-// a body (parse-event.ts) or writes a store's row switches over them and ends in `satisfies never`.
+// An event is complete: its account, its stripped fields and its final stamp. The table of kinds is the one place that
+// lists them; what reads a body (parse-event.ts) or writes a store's row switches over them and ends in `satisfies
+// never`.
 import type { Stamp } from './stamp.ts'
 
 interface Common {
@@ -8,7 +9,10 @@ interface Common {
   /** '' = without meta. */
   readonly meta: string
   readonly stamp: Stamp
-  /** Part of its identity, as a store kept it; absent = `contentOf` the event. Only of events that were read from a store: one row of a request's metrics has that of all. */
+  /**
+   * Part of its identity, as a store kept it; absent = `contentOf` the event. Only of events that were read from a
+   * store: one row of a request's metrics has that of all.
+   */
   readonly content?: bigint
 }
 
@@ -48,7 +52,7 @@ export type Destination = 'points' | 'exceptions'
 
 export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 
-/** Events that a store keeps together, in one measurement or table: a problem with one of them may be a problem with all. */
+/** Events that a store keeps together, in one measurement or table: a problem with one of them may affect all. */
 export const FAMILIES = ['marks', 'metrics', 'exceptions'] as const
 export type Family = (typeof FAMILIES)[number]
 

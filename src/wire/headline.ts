@@ -1,4 +1,4 @@
-// The headline of an exception: the one line of its text that says what happened. CLI and console show it where a whole text has no room.
+// The headline of an exception: the line of its text that says what happened, for where a whole text has no room.
 
 const PYTHON = /^.*Traceback \(most recent call last\):$/
 const RUST = /^thread '.*' panicked at /
@@ -10,8 +10,9 @@ const NAMED = /^(?:Uncaught |Unhandled exception\. |Exception in thread ".*" )*(
 const MARGIN = /^[\s|+-]*/
 
 /**
- * One line without its line break, in the text's own characters; empty for a text without any. Python prints the message after the
- * frames, Rust on a line of its own, and Node puts the source before it; in every other text the message is the first line.
+ * One line without its line break, in the text's own characters; empty for a text without any. Python prints the
+ * message after the frames, Rust on a line of its own, and Node puts the source before it; elsewhere it is the first
+ * line.
  */
 export function headlineOf(text: string): string {
   const lines = text.split(/\r\n|[\n\r]/).map((line) => line.trimEnd())

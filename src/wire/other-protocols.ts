@@ -1,4 +1,5 @@
-// Protocols of others that Stint takes: OpenTelemetry's over HTTP (https://opentelemetry.io/docs/specs/otlp/), and ping addresses.
+// Protocols of others that Stint takes: OpenTelemetry's over HTTP (https://opentelemetry.io/docs/specs/otlp/), and
+// pings.
 import { Type } from '@sinclair/typebox'
 import { MAX_BATCH_BYTES } from './events.ts'
 import { DURABLE_PROBLEMS } from './problem.ts'
@@ -111,7 +112,7 @@ export const EXPORT_METRICS = describe(
   },
 )
 
-// Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and programs that know no other way.
+// Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and simple programs.
 const PING_DESCRIPTION =
   'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ended; `/start`: it has begun; `/fail` or ' +
   'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells overlapping runs apart.'

@@ -1,4 +1,4 @@
-// Who may use which route: one table. The checks (http/questions/authorize.ts), the OpenAPI document and the tests follow from it.
+// Who may use which route: one table. The checks (http/authorize.ts), the OpenAPI document and tests follow from it.
 
 /** Of a key: send events; ask questions; ping by address; manage watches, channels and the creator's keys. */
 export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
@@ -11,7 +11,10 @@ export type Role = (typeof ROLES)[number]
 export interface AccessRule {
   /** Keys with this scope may; null: no key. */
   readonly scope: Scope | null
-  /** Sessions of people with at least this role may; null: no session. A key counts as a member, or as a viewer after its creator became one. */
+  /**
+   * Sessions of people with at least this role may; null: no session. A key counts as a member, or as a viewer after
+   * its creator became one.
+   */
   readonly role: Role | null
   /** Only in the account of the operator. */
   readonly operator?: true

@@ -1,12 +1,16 @@
-// The description of a route: who may call it, its parameters and body, its answers. The HTTP layer builds the OpenAPI document from it.
+// The description of a route: who may call it, its parameters and body, its answers. The OpenAPI document follows from
+// it.
 //
 // Everything that goes over the wire is declared in this folder, once. To add a resource:
-//  1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer. Where others name its type, export that beside it under
-//     the same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof Watch>`.
-//  2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example, possible problems.
-//  3. In `src/http` mount it: `createMount(app, judge)(CREATE_WATCH, handler)`; read its body by `readJson(request, CreateWatch)`.
-//  4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import type` is required in
-//     the console: TypeBox stays out of the browser's bundle.
+// 1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer. Where others name its type, export
+//   that beside it under the same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof
+//   Watch>`.
+// 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example,
+//   possible problems.
+// 3. In `src/http` mount it: `createMount(app, judge)(CREATE_WATCH, handler)`; read its body by `readJson(request,
+//   CreateWatch)`.
+// 4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import
+//   type` is required in the console: TypeBox stays out of the browser's bundle.
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
