@@ -1,11 +1,8 @@
-// The composition root. Rooms are opened in src/service/open-rooms.ts, handed to HTTP in src/service/create-http.ts,
-// and started and stopped here. A new room: add it to `Rooms`, open it in `openRooms`, and give it a line in `start`
-// and `stop` if it has work of its own.
-//   start: lock (no other process may touch the files) → files → stores → no other DATA_DIR with this NODE_ID before
-//          them → shippers → socket, so that the first request meets a complete service → watches, which count the time
-//          without a socket as down. A store that is away delays the start by at most 1.5 s.
-//   stop:  socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files →
-//          lock.
+// The composition root: rooms are opened in service/open-rooms.ts, handed to HTTP in service/create-http.ts, and started
+// and stopped here. A new room: a member of `Rooms`, a line in `openRooms`, and lines in `start` and `stop` if it works.
+//   start: lock of the files → files → stores (one that is away delays the start by at most 1.5 s) → no other DATA_DIR
+//          with this NODE_ID → shippers → socket → watches, which count the time without a socket as down
+//   stop:  socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files → lock
 import type { Clock } from './clock.ts'
 import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
@@ -76,9 +73,7 @@ export async function startService(
   }
 }
 
-/**
- * The tables of a first start exist before the first question; a store that is away or slow is not waited for longer.
- */
+/** The tables of a first start exist before the first question, unless the store is away or slow. */
 async function prepareStores({ stores }: Rooms): Promise<void> {
   const prepared = Promise.allSettled(Object.values(stores.sinks).map((sink) => sink.prepare()))
   await Promise.race([prepared, Bun.sleep(STORES_READY_WITHIN_MS)])

@@ -1,6 +1,5 @@
-// An event is complete: its account, its stripped fields and its final stamp. The table of kinds is the one place that
-// lists them; what reads a body (parse-event.ts) or writes a store's row switches over them and ends in `satisfies
-// never`.
+// An event is complete: its account, its stripped fields and its final stamp. The table of kinds alone lists them; what
+// reads a body (parse-event.ts) or writes a store's row switches over them and ends in `satisfies never`.
 import type { Stamp } from './stamp.ts'
 
 interface Common {
@@ -9,10 +8,7 @@ interface Common {
   /** '' = without meta. */
   readonly meta: string
   readonly stamp: Stamp
-  /**
-   * Part of its identity, as a store kept it; absent = `contentOf` the event. Only of events that were read from a
-   * store: one row of a request's metrics has that of all.
-   */
+  /** Part of its identity, as its store kept it for all of a request's metrics; absent = `contentOf` the event. */
   readonly content?: bigint
 }
 

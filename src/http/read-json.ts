@@ -3,7 +3,8 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { type Fault, invalidBody, Problem } from '../problem.ts'
-import { bodyTooLarge, parseJson, readSmall } from './intake/read-body.ts'
+import { bodyTooLarge } from '../wire/events.ts'
+import { parseJson, readSmall } from './intake/read-body.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
 const MAX_FAULTS = 100

@@ -89,7 +89,7 @@ export type Created = Static<typeof Created>
 const AT = '2026-11-20T21:52:42.171920000Z'
 const MARK = { process: 'nightly import', meta: 'region eu', uid: '3f2a9c1e-1b2c-4d5e-8f90-123456789abc' }
 
-const tooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)
+export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)
 
 function eventRoute<K extends EventKind>(
   kind: K,
@@ -110,7 +110,7 @@ function eventRoute<K extends EventKind>(
     problems: [
       'key_invalid',
       'scope_missing',
-      tooLarge(MAX_BODY_BYTES),
+      bodyTooLarge(MAX_BODY_BYTES),
       new Problem('content_type_unsupported', 'The content type of the body is not supported.', {
         errors: [{ pointer: '', detail: 'must be application/json, in UTF-8' }],
       }),
@@ -223,7 +223,7 @@ export const SEND_BATCH = defineRoute('POST /v1/batch', {
   problems: [
     'key_invalid',
     'scope_missing',
-    tooLarge(MAX_BATCH_BYTES),
+    bodyTooLarge(MAX_BATCH_BYTES),
     'content_type_unsupported',
     'json_malformed',
     new Problem('fields_invalid', 'No event of the batch was accepted.', {

@@ -13,11 +13,10 @@ import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
 import type { SpoolErrorCode } from '../../spool/spool-interface.ts'
-import { JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
+import { bodyTooLarge, JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
 import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './rate-limit.ts'
 import { CODINGS } from './read-batch.ts'
-import { bodyTooLarge } from './read-body.ts'
 
 interface IntakePath {
   /** Undefined: a batch. Each of its events meets the room in its own spool. */

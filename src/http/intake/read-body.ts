@@ -1,9 +1,8 @@
 // Reads a JSON body within a bound. A body without Content-Length is counted while it arrives and given up when it grows too large.
 import { invalidBody, Problem } from '../../problem.ts'
+import { bodyTooLarge } from '../../wire/events.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)
 
 export const jsonMalformed = (detail: string, cause?: unknown) =>
   new Problem('json_malformed', 'The body could not be read as JSON.', { errors: [{ pointer: '', detail }], cause })

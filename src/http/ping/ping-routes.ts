@@ -8,7 +8,7 @@ import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
-import { MAX_BODY_BYTES } from '../../wire/events.ts'
+import { bodyTooLarge, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
@@ -16,7 +16,7 @@ import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
 import { SPOOL_REFUSALS } from '../intake/intake-gate.ts'
 import type { LimitBadKeys } from '../intake/rate-limit.ts'
-import { bodyTooLarge, readCounted } from '../intake/read-body.ts'
+import { readCounted } from '../intake/read-body.ts'
 
 export interface PingDeps extends BatchDeps {
   findKey(secret: string): FoundKey | undefined
