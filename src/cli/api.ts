@@ -95,7 +95,8 @@ export function createApi(config: CliConfig, io: Io): Api {
     if (problem?.title === undefined) return notStint(response.status)
     const lines = [`${oneLine(problem.title)}. ${oneLine(problem.detail ?? '')}`.trim()]
     for (const { pointer, detail } of problem.errors ?? []) {
-      lines.push(`  ${oneLine(pointer).replace(/^\//, flag) || 'the request'} ${oneLine(detail)}`)
+      const named = flag === '' ? oneLine(pointer) : oneLine(pointer).replaceAll('_', '-')
+      lines.push(`  ${named.replace(/^\//, flag) || 'the request'} ${oneLine(detail)}`)
     }
     if (problem.code === 'scope_missing')
       lines.push(

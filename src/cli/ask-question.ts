@@ -13,13 +13,18 @@ const FILTERS = {
     'start of the range: a local time ("2026-11-20 21:00"), RFC 3339, or an age (-90m; units s m h d w); default -1h',
   ],
   to: ['--to <time>', 'end of the range; default now'],
-  process: ['--process <name>', 'only this process'],
+  process: ['--process <name>', 'only this process; may be repeated, up to 100 times'],
   meta: ['--meta <text>', 'only this meta; "" for events without one'],
   uid: ['--uid <id>', 'only this uid; "" for events without one'],
   state: ['--state <state>', 'only completed, failed, running, abandoned or orphan; trouble: all that went wrong'],
   name: ['--name <name>', 'only this metric'],
   fingerprint: ['--fingerprint <group>', 'only exceptions of this group, as --groups shows it'],
+  sort: ['--sort <order>', 'the longest runs first: --sort duration'],
+  metric: ['--metric <name>', 'a column with the value of this metric that each run sent; may be repeated'],
   by: ['--by <field>', 'one row per meta: --by meta'],
+  percentiles: ['--percentiles <list>', 'percentiles of the durations, such as 50,90,99.9; default 50,95,99'],
+  compareFrom: ['--compare-from <time>', 'also the figures of a second range that starts then, such as -8d'],
+  compareTo: ['--compare-to <time>', 'end of the second range; default: the start of the first'],
   every: ['--every <span>', 'one row per 10s, 5m, 1h, 1d, 1w, 1mo, …'],
   tz: ['--tz <zone>', 'with --every: days, weeks and months of this time zone, such as Europe/Berlin; default UTC'],
   limit: ['--limit <n>', 'at most this many rows, up to 1000; default 100'],
@@ -32,7 +37,14 @@ export interface OutputOptions {
   readonly csv?: boolean
 }
 
-export interface QuestionOptions extends OutputOptions, Readonly<Partial<Record<FilterName, string>>> {
+type Repeated = 'process' | 'metric'
+const TIMES: readonly FilterName[] = ['from', 'to', 'compareFrom', 'compareTo']
+const isRepeated = (filter: FilterName): filter is Repeated => filter === 'process' || filter === 'metric'
+
+export interface QuestionOptions
+  extends OutputOptions,
+    Readonly<Partial<Record<Exclude<FilterName, Repeated>, string>>>,
+    Readonly<Partial<Record<Repeated, string[]>>> {
   readonly all?: boolean
 }
 
@@ -41,8 +53,8 @@ export interface View {
   readonly path: string
   /** Member of the answer that holds the rows. */
   readonly list: string
-  /** CSV columns, in order. */
-  readonly fields: readonly string[]
+  /** CSV columns, in order: a member of the row, or a title and its value. */
+  readonly fields: readonly (string | Field)[]
   readonly columns: readonly ViewColumn[]
   /** The API lists the newest first. */
   readonly isOldestFirst?: boolean
@@ -51,6 +63,8 @@ export interface View {
   /** Message if there are no rows. */
   readonly empty: string
 }
+
+export type Field = readonly [title: string, value: (row: Row) => CsvValue]
 
 export interface ViewColumn extends Column {
   cell(row: Row): Cell
@@ -70,7 +84,8 @@ export function addQuestion(program: Program, name: string, about: string, filte
   const command = program.command(name).description(about)
   for (const filter of filters) {
     const [flags, description] = FILTERS[filter]
-    command.option(flags, description, filter === 'from' || filter === 'to' ? parseTime : (text: string) => text)
+    if (isRepeated(filter)) command.option(flags, description, (text, all: string[] = []) => [...all, text])
+    else command.option(flags, description, TIMES.includes(filter) ? parseTime : (text: string) => text)
   }
   return command.option(...JSON_FLAG).option(...CSV_FLAG)
 }
@@ -83,8 +98,9 @@ function parseTime(text: string): string {
 
 /** The given filters as a query string's parameters; the server checks them. */
 export function toParameters(given: QuestionOptions, filters: readonly FilterName[]): URLSearchParams {
+  const nameOf = (filter: string) => filter.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`)
   return new URLSearchParams(
-    filters.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as [string, string]])),
+    filters.flatMap((name) => [given[name] ?? []].flat().map((text): [string, string] => [nameOf(name), text])),
   )
 }
 
@@ -151,8 +167,10 @@ async function printCsv(io: Io, { fields }: View, pages: AsyncGenerator<Page>): 
   }
   let next: Page['next']
   for await (const { rows, next: cursor } of pages) {
-    if (next === undefined) io.stdout.write(formatCsvLine(fields))
-    const lines = (rows as Row[]).map((row) => formatCsvLine(fields.map((field) => fit(row[field]))))
+    const cellOf = (row: Row, field: string | Field) => (typeof field === 'string' ? row[field] : field[1](row))
+    if (next === undefined)
+      io.stdout.write(formatCsvLine(fields.map((field) => fit(typeof field === 'string' ? field : field[0]))))
+    const lines = (rows as Row[]).map((row) => formatCsvLine(fields.map((field) => fit(cellOf(row, field)))))
     io.stdout.write(lines.join(''))
     next = cursor
   }

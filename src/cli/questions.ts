@@ -5,17 +5,19 @@ import {
   ALL_FLAG,
   addQuestion,
   answerQuestion,
+  type Field,
   type FilterName,
   type QuestionOptions,
+  type Row,
   toParameters,
   type View,
   type ViewColumn,
 } from './ask-question.ts'
-import { formatLocalTime } from './format-time.ts'
+import { formatDuration, formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, manyLines, oneLine } from './safe-text.ts'
-import { count, duration, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
+import { count, countCell, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
 
 interface Options extends QuestionOptions {
   readonly watch?: boolean
@@ -45,47 +47,89 @@ const headline = (title: string, field: string): ViewColumn => ({
   cell: (row) => shorten(row[field]),
 })
 
-function summaryView({ by, every }: Options): View {
+/** A view of the rows' own members, and one of those of `before`. */
+const inBefore = ([title, value]: Field): Field => [`before_${title}`, (row) => row.before && value(row.before)]
+
+function summaryView({ by, every, percentiles, compareFrom }: Options): View {
   const split = [...(by === undefined ? [] : ['meta']), ...(every === undefined ? [] : ['at'])]
-  const durations = ['mean_ms', 'p50_ms', 'p95_ms', 'p99_ms', 'max_ms']
-  const counts = ['failed', 'running', 'abandoned', 'orphan']
+  const counts = ['failed', 'failure_rate', 'running', 'abandoned', 'orphan']
+  const chosen = (percentiles?.split(',') ?? []).map((text) => String(Number(text)))
+  const figures: readonly Field[] = [
+    ...['count', 'mean_ms', 'p50_ms', 'p95_ms', 'p99_ms', 'max_ms'].map((name): Field => [name, (row) => row[name]]),
+    ...chosen.map((text): Field => [`percentile_${text}_ms`, ({ percentiles }) => percentiles?.[text]]),
+    ...counts.map((name): Field => [name, (row) => row[name]]),
+  ]
+  const shown = percentiles === undefined ? ['50', '95', '99'] : chosen
+  const percentile = (row: Row, text: string) =>
+    percentiles === undefined ? row[`p${text}_ms`] : row.percentiles?.[text]
+  const cells = (of: (row: Row) => Row, title: string): ViewColumn[] => [
+    right(`${title}COUNT`, (row) => String(of(row).count)),
+    right(`${title}MEAN`, (row) => orNone(of(row).mean_ms, formatDuration)),
+    ...shown.map((text) => right(`${title}P${text}`, (row) => orNone(percentile(of(row), text), formatDuration))),
+    right(`${title}MAX`, (row) => orNone(of(row).max_ms, formatDuration)),
+    right(`${title}FAILED`, (row) => countCell(of(row).failed, 'red')),
+    right(`${title}RATE`, (row) =>
+      orNone(of(row).failure_rate, (rate: number) => `${Number((rate * 100).toPrecision(3))} %`),
+    ),
+  ]
   return {
     path: '/api/timings/summary',
     list: 'rows',
-    fields: ['process', ...split, 'count', ...durations, ...counts],
+    fields: ['process', ...split, ...figures, ...(compareFrom === undefined ? [] : figures.map(inBefore))],
     columns: [
       ...(every === undefined ? [] : [time('FROM', 'at')]),
       PROCESS,
       ...(by === undefined ? [] : [META]),
-      right('COUNT', (row) => String(row.count)),
-      ...durations.map((field) => duration(field.slice(0, -3).toUpperCase(), field)),
-      ...counts.map((field) => count(field.toUpperCase(), field, field === 'failed' ? 'red' : undefined)),
+      ...cells((row) => row, ''),
+      ...(compareFrom === undefined
+        ? ['running', 'abandoned', 'orphan'].map((field) => count(field.toUpperCase(), field))
+        : cells(({ before }) => before ?? {}, 'BEFORE: ')),
     ],
     empty: 'No timings in this range.',
+  }
+}
+
+function timingsView({ metric = [] }: Options): View {
+  const value = (name: string) => (row: Row) => row.metrics?.[name]
+  return {
+    ...TIMINGS,
+    fields: [...TIMINGS.fields, ...metric.map((name): Field => [`metric_${name}`, value(name)])],
+    columns: [
+      ...TIMINGS.columns,
+      ...metric.map((name) => right(name, (row) => orNone(value(name)(row), (value: number) => String(value)))),
+    ],
   }
 }
 
 const POINTS: View = {
   path: '/api/metrics',
   list: 'points',
-  fields: ['at', 'process', 'meta', 'name', 'value'],
-  columns: [time('AT', 'at'), PROCESS, META, text('NAME', 'name'), right('VALUE', ({ value }) => String(value))],
+  fields: ['at', 'process', 'meta', 'uid', 'name', 'value'],
+  columns: [
+    time('AT', 'at'),
+    PROCESS,
+    META,
+    text('UID', 'uid'),
+    text('NAME', 'name'),
+    right('VALUE', ({ value }) => String(value)),
+  ],
   empty: 'No metrics in this range.',
 }
 
 const FIGURES = ['count', 'mean', 'min', 'max', 'sum', 'last']
 
-const INTERVALS: View = {
+const intervals = (by: string | undefined): View => ({
   ...POINTS,
   list: 'rows',
-  fields: ['at', 'process', 'name', ...FIGURES],
+  fields: ['at', 'process', ...(by === undefined ? [] : ['meta']), 'name', ...FIGURES],
   columns: [
     time('FROM', 'at'),
     PROCESS,
+    ...(by === undefined ? [] : [META]),
     text('NAME', 'name'),
     ...FIGURES.map((field) => figure(field.toUpperCase(), field)),
   ],
-}
+})
 
 const EXCEPTIONS: View = {
   path: '/api/exceptions',
@@ -157,9 +201,9 @@ const QUESTIONS: readonly Question[] = [
   {
     name: 'timings',
     about: 'show runs with their durations and states, newest first',
-    filters: [...RANGE, 'uid', 'state', 'limit'],
+    filters: [...RANGE, 'uid', 'state', 'sort', 'metric', 'limit'],
     flags: [ALL_FLAG],
-    view: () => TIMINGS,
+    view: timingsView,
   },
   {
     name: 'running',
@@ -173,16 +217,16 @@ const QUESTIONS: readonly Question[] = [
   {
     name: 'summary',
     about: 'show counts and percentiles of runs by process; the durations are those of completed runs',
-    filters: [...RANGE, 'uid', 'by', 'every', 'tz'],
+    filters: [...RANGE, 'uid', 'by', 'every', 'tz', 'percentiles', 'compareFrom', 'compareTo'],
     view: summaryView,
   },
   {
     name: 'metrics',
     about: 'show metrics, newest first; with --every, by interval',
-    filters: [...RANGE, 'uid', 'name', 'every', 'tz', 'limit'],
+    filters: [...RANGE, 'uid', 'name', 'by', 'every', 'tz', 'limit'],
     flags: [ALL_FLAG],
     conflicts: [['every', 'all', ': intervals have no pages']],
-    view: ({ every }) => (every === undefined ? POINTS : INTERVALS),
+    view: ({ every, by }) => (every === undefined ? POINTS : intervals(by)),
   },
   {
     name: 'exceptions',

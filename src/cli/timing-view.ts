@@ -21,7 +21,7 @@ export const right = (title: string, cell: ViewColumn['cell']): ViewColumn => ({
 export const duration = (title: string, field: string) => right(title, (row) => orNone(row[field], formatDuration))
 export const count = (title: string, field: string, style?: Style) =>
   right(title, (row) => countCell(row[field], style))
-const countCell = (n: number | undefined, style?: Style): Cell =>
+export const countCell = (n: number | undefined, style?: Style): Cell =>
   orNone(n, (value: number) => {
     if (value === 0) return { text: '0', style: 'dim' }
     return style === undefined ? String(value) : { text: String(value), style }

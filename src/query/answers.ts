@@ -1,7 +1,7 @@
 // Rows of the sources → the JSON of the answers: times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
 // The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
-import { compare, comparePlaces } from '../store/order.ts'
+import { compare, compareMetricRows, comparePlaces } from '../store/order.ts'
 import {
   type ExceptionGroup,
   type ExceptionRow,
@@ -17,6 +17,8 @@ import type * as exceptions from '../wire/exceptions.ts'
 import type * as metrics from '../wire/metrics.ts'
 import { PROCESS_KINDS, type ProcessEntry } from '../wire/processes.ts'
 import type * as timings from '../wire/timings.ts'
+import type { Percentile } from './parameters.ts'
+import type { RunMetrics } from './run-metrics.ts'
 
 const NS_PER_MS = 1_000_000n
 
@@ -29,6 +31,7 @@ export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(n
 export const answerTiming = (
   { process, meta, uid, state, startedNs, endedNs }: Omit<Timing, 'place'>,
   exceptions: number | null = null,
+  metrics?: RunMetrics,
 ): timings.Timing => ({
   process,
   meta: orNull(meta),
@@ -38,11 +41,20 @@ export const answerTiming = (
   ended_at: timeOrNull(endedNs),
   duration_ms: startedNs === undefined || endedNs === undefined ? null : toMs(endedNs - startedNs),
   exceptions,
+  ...(metrics && { metrics }),
 })
 
-/** Oldest bucket first, within it by process and meta. */
-export const answerSummary = (rows: readonly TimingSummaryRow[]): timings.SummaryRow[] =>
-  rows
+/** Oldest bucket first, within it by process and meta. With `before` (not of a series) every row of either list has both figures. */
+export function answerSummary(
+  rows: readonly TimingSummaryRow[],
+  percentiles: readonly Percentile[] = [],
+  before?: readonly TimingSummaryRow[],
+): timings.SummaryRow[] {
+  const keyOf = ({ process, meta }: TimingSummaryRow) => JSON.stringify([process, meta])
+  const earlier = new Map((before ?? []).map((row) => [keyOf(row), row]))
+  const known = new Set(before && rows.map(keyOf))
+  const gone = (before ?? []).filter((row) => !known.has(keyOf(row))).map((row) => ({ ...row, ...NOTHING }))
+  return [...rows, ...gone]
     .toSorted(
       (a, b) =>
         compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
@@ -51,47 +63,52 @@ export const answerSummary = (rows: readonly TimingSummaryRow[]): timings.Summar
       process: row.process,
       ...(row.meta !== undefined && { meta: orNull(row.meta) }),
       ...(row.atNs !== undefined && { at: formatNs(row.atNs) }),
-      count: row.count,
-      mean_ms: row.meanMs,
-      p50_ms: row.p50Ms,
-      p95_ms: row.p95Ms,
-      p99_ms: row.p99Ms,
-      max_ms: row.maxMs,
-      failed: row.failed,
-      running: row.running,
-      abandoned: row.abandoned,
-      orphan: row.orphan,
+      ...answerFigures(row, percentiles),
+      ...(before && { before: answerFigures(earlier.get(keyOf(row)) ?? NOTHING, percentiles) }),
     }))
+}
 
-export const answerMetric = ({
-  atNs,
-  process,
-  meta,
-  name,
-  value,
-}: Omit<MetricPoint, 'place'>): metrics.MetricPoint => ({
-  at: formatNs(atNs),
-  process,
-  meta: orNull(meta),
-  name,
-  value,
+type FigureRow = Omit<TimingSummaryRow, 'process' | 'meta' | 'atNs' | 'newest'>
+
+const NOTHING: FigureRow = {
+  ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null, quantilesMs: [] },
+  ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
+}
+
+const answerFigures = (row: FigureRow, percentiles: readonly Percentile[]): timings.Figures => ({
+  count: row.count,
+  mean_ms: row.meanMs,
+  p50_ms: row.p50Ms,
+  p95_ms: row.p95Ms,
+  p99_ms: row.p99Ms,
+  max_ms: row.maxMs,
+  ...(percentiles.length > 0 && {
+    percentiles: Object.fromEntries(percentiles.map(({ text }, i) => [text, row.quantilesMs?.[i] ?? null])),
+  }),
+  failed: row.failed,
+  failure_rate: row.count + row.failed === 0 ? null : row.failed / (row.count + row.failed),
+  running: row.running,
+  abandoned: row.abandoned,
+  orphan: row.orphan,
 })
 
-/** Oldest bucket first, within it by process and name. */
+export const answerMetric = ({ atNs, meta, uid, ...row }: Omit<MetricPoint, 'place'>): metrics.MetricPoint => ({
+  at: formatNs(atNs),
+  process: row.process,
+  meta: orNull(meta),
+  uid: orNull(uid),
+  name: row.name,
+  value: row.value,
+})
+
+/** Oldest bucket first, within it by process, meta and name. */
 export const answerMetricRows = (rows: readonly MetricRow[]): metrics.MetricRow[] =>
-  rows
-    .toSorted((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
-    .map(({ atNs, process, name, count, mean, min, max, sum, last }) => ({
-      at: formatNs(atNs),
-      process,
-      name,
-      count,
-      mean,
-      min,
-      max,
-      sum,
-      last,
-    }))
+  rows.toSorted(compareMetricRows).map(({ atNs, process, meta, ...row }) => ({
+    at: formatNs(atNs),
+    process,
+    ...(meta !== undefined && { meta: orNull(meta) }),
+    ...row,
+  }))
 
 export const answerException = ({
   atNs,

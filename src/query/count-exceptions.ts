@@ -60,12 +60,12 @@ export async function countExceptions(
   }
 }
 
-interface Run extends Pick<Timing, 'process' | 'meta' | 'uid'> {
+export interface Run extends Pick<Timing, 'process' | 'meta' | 'uid'> {
   readonly startNs: bigint
   readonly endNs: bigint
 }
 
-function toRun({ process, meta, uid, state, startedNs, endedNs }: Timing, nowNs: bigint): Run | undefined {
+export function toRun({ process, meta, uid, state, startedNs, endedNs }: Timing, nowNs: bigint): Run | undefined {
   switch (state) {
     case 'completed':
     case 'failed':
@@ -124,4 +124,4 @@ function countUpTo(times: readonly bigint[], ns: bigint): number {
   return low
 }
 
-const keyOf = (process: string, meta: string): string => JSON.stringify([process, meta])
+export const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts)

@@ -27,7 +27,11 @@ export function assertMarks(marks: number, inRange: number, maxMarks: number, qu
   if (marks <= maxMarks) return
   const shorter = marks - inRange <= maxMarks ? ['a shorter range'] : []
   const narrower =
-    question.process === undefined ? ['one process'] : question.meta === undefined ? ['one meta'] : ([] as string[])
+    typeof question.process !== 'string'
+      ? ['one process']
+      : question.meta === undefined
+        ? ['one meta']
+        : ([] as string[])
   const ways = [...shorter, ...narrower.map((part) => (shorter.length > 0 ? `for ${part}` : part))]
   const how =
     ways.length === 0
@@ -44,7 +48,7 @@ export function assertMarks(marks: number, inRange: number, maxMarks: number, qu
 export function assertRows(rows: number, question: Question): void {
   if (rows <= MAX_ROWS) return
   const longer = question.every === undefined ? '' : ' or a longer every'
-  const narrower = question.process === undefined ? ', or for one process' : ''
+  const narrower = typeof question.process !== 'string' ? ', or for one process' : ''
   throw tooLarge('The answer would have too many rows', MAX_ROWS, `a shorter range${longer}${narrower}`)
 }
 

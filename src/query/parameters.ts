@@ -4,6 +4,9 @@ import { parseRfc3339 } from '../event/own-time.ts'
 import {
   MAX_EACH,
   MAX_LIMIT,
+  MAX_METRICS,
+  MAX_PERCENTILES,
+  MAX_PROCESSES,
   MAX_TEXT,
   MAX_WORDS,
   type ParameterName,
@@ -47,6 +50,22 @@ const parseChoice =
     return value === undefined ? { detail: `must be one of ${choices.join(', ')}` } : { value }
   }
 
+/** Texts without white space, signs and exponents; the quotient by a hundred is read from the digits, so that it is the nearest number. */
+const parsePercentiles: Parse<readonly Percentile[]> = (text) => {
+  const parts = text.split(',', MAX_PERCENTILES + 1)
+  const isEach = parts.every((part) => /^\d{1,3}(\.\d{1,3})?$/.test(part) && Number(part) <= 100)
+  const found = parts.map((part) => ({ text: String(Number(part)), quantile: Number(`${part}e-2`) }))
+  if (!isEach || parts.length > MAX_PERCENTILES)
+    return { detail: `must be 1 to ${MAX_PERCENTILES} numbers from 0 to 100 with commas between, such as 50,90,99.9` }
+  const isTwice = new Set(found.map(({ text }) => text)).size < found.length
+  return isTwice ? { detail: 'must not name a percentile twice' } : { value: found }
+}
+
+const parseMetricName: Parse<string> = (text) => {
+  const detail = nameFault(text)
+  return detail === undefined ? { value: text } : { detail }
+}
+
 const parsers = {
   from: parseTime,
   to: parseTime,
@@ -61,10 +80,12 @@ const parsers = {
     if ([...text].length > MAX_TEXT) return { detail: `must have at most ${MAX_TEXT} characters` }
     return value.length > MAX_WORDS ? { detail: `must have at most ${MAX_WORDS} words` } : { value }
   },
-  name: (text: string): Parsed<string> => {
-    const detail = nameFault(text)
-    return detail === undefined ? { value: text } : { detail }
-  },
+  name: parseMetricName,
+  metric: parseMetricName,
+  sort: parseChoice(['duration']),
+  percentiles: parsePercentiles,
+  compare_from: parseTime,
+  compare_to: parseTime,
   fingerprint: (text: string): Parsed<string> =>
     /^v\d{1,4}:[0-9a-f]{1,64}$/.test(text)
       ? { value: text }
@@ -90,9 +111,19 @@ const parsers = {
 export type StateFilter = (typeof STATE_FILTERS)[number]
 export type StatusFilter = (typeof STATUS_FILTERS)[number]
 
-/** The parameters that were given, read. */
-export type Given = {
-  readonly [N in ParameterName]?: (typeof parsers)[N] extends (...args: never) => Parsed<infer T> ? T : never
+export interface Percentile {
+  /** As it is named in the answer. */
+  readonly text: string
+  /** From 0 to 1. */
+  readonly quantile: number
 }
+
+/** Parameters that may be repeated, and how often. */
+export const REPEATED: { readonly [N in ParameterName]?: number } = { process: MAX_PROCESSES, metric: MAX_METRICS }
+
+type Value<N extends ParameterName> = (typeof parsers)[N] extends (...args: never) => Parsed<infer T> ? T : never
+
+/** The parameters that were given, read; those of `REPEATED` without repetitions. */
+export type Given = { readonly [N in ParameterName]?: N extends 'process' | 'metric' ? readonly string[] : Value<N> }
 
 export const PARSERS: Readonly<Record<ParameterName, Parse<unknown>>> = parsers

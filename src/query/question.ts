@@ -2,6 +2,7 @@
 import { escapePointer } from '../event/faults.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/order.ts'
+import type { Names } from '../store/source.ts'
 import { DROP_DEAD_LETTER, FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
 import { FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'
@@ -12,7 +13,7 @@ import type { Route } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
 import { type Every, fitsDays } from './buckets.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
-import { type Given, PARSERS, type StateFilter, type StatusFilter } from './parameters.ts'
+import { type Given, PARSERS, type Percentile, REPEATED, type StateFilter, type StatusFilter } from './parameters.ts'
 
 export const QUESTION_ROUTES = {
   timings: FIND_TIMINGS,
@@ -46,7 +47,7 @@ export interface Question {
   readonly toNs: bigint
   /** The moment the question is asked, or was asked for the first page. */
   readonly nowNs: bigint
-  readonly process?: string
+  readonly process?: Names
   readonly meta?: string
   readonly uid?: string
   readonly state?: StateFilter
@@ -55,6 +56,13 @@ export interface Question {
   /** Words. */
   readonly text?: readonly string[]
   readonly status?: StatusFilter
+  /** Those that are added to timings. */
+  readonly metric?: readonly string[]
+  /** The longest first. */
+  readonly slowest: boolean
+  readonly percentiles?: readonly Percentile[]
+  /** The second range of a summary. */
+  readonly compare?: { readonly fromNs: bigint; readonly toNs: bigint }
   readonly byMeta: boolean
   /** Dead letters of all accounts. */
   readonly all: boolean
@@ -70,6 +78,12 @@ export interface Question {
   next(place: readonly string[]): string
 }
 
+/** Parameters that mean nothing without another one. */
+const NEEDS = [
+  ['tz', 'every'],
+  ['compare_to', 'compare_from'],
+] as const
+const isOfRange = ({ pointer }: Fault): boolean => /^\/(compare_)?(from|to)$/.test(pointer)
 const MAX_FAULTS = 100
 const HOUR_NS = 3_600_000_000_000n
 
@@ -79,30 +93,39 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   const { cursor } = given
   const digest = digestQuestion(
     kind,
-    texts.entries().filter(([name]) => name !== 'limit' && name !== 'cursor'),
+    texts.filter(([name]) => name !== 'limit' && name !== 'cursor'),
   )
 
-  if (kind === 'metrics' && texts.has('every'))
-    for (const name of ['limit', 'cursor'])
-      if (texts.has(name)) faults.push({ pointer: `/${name}`, detail: 'does not go with every' })
+  const named = new Set(texts.map(([name]) => name))
+  const has = (name: ParameterName) => named.has(name)
+  const refuse = (name: ParameterName, detail: string) => faults.push({ pointer: `/${name}`, detail })
+  for (const name of ['limit', 'cursor', 'compare_from'] as const)
+    if (kind !== 'groups' && has('every') && has(name)) refuse(name, 'does not go with every')
+  for (const [name, needed] of NEEDS) if (has(name) && !has(needed)) refuse(name, `needs ${needed}`)
+  if (kind === 'metrics' && has('by') && !has('every')) refuse('by', 'needs every')
+  if (given.sort !== undefined && given.state !== undefined && given.state !== 'completed' && given.state !== 'failed')
+    refuse('sort', 'goes with state=completed and state=failed only: others have no duration')
   if (given.tz !== undefined && given.every !== undefined && !fitsDays(given.every))
-    faults.push({ pointer: '/every', detail: 'must be at most 24h with tz, or in d, w or mo' })
-  if (texts.has('tz') && !texts.has('every')) faults.push({ pointer: '/tz', detail: 'needs every' })
+    refuse('every', 'must be at most 24h with tz, or in d, w or mo')
   if (cursor !== undefined && !isCursorOf(kind, cursor, digest))
-    faults.push({ pointer: '/cursor', detail: 'belongs to a question with other parameters' })
+    refuse('cursor', 'belongs to a question with other parameters')
 
   const fromNs = given.from ?? nowNs - HOUR_NS
   const toNs = given.to ?? nowNs
   if (cursor === undefined && fromNs >= toNs && !faults.some(({ pointer }) => pointer === '/from' || pointer === '/to'))
-    faults.push({ pointer: '/from', detail: 'must be earlier than to; it is an hour ago when it is not given' })
+    refuse('from', 'must be earlier than to; it is an hour ago when it is not given')
+  const compareTo = given.compare_to ?? fromNs
+  if (given.compare_from !== undefined && given.compare_from >= compareTo && !faults.some(isOfRange))
+    refuse('compare_from', 'must be earlier than compare_to, which is from when it is not given')
   if (faults.length > 0) throw incorrect(faults)
 
   const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
   const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
-  const { process, meta, uid, state, name, fingerprint, text, status, every, tz } = given
+  const { process, meta, uid, state, name, fingerprint, text, status, every, tz, metric, percentiles } = given
+  const { compare_from } = given
   return {
     ...fixed,
-    ...(process !== undefined && { process }),
+    ...(process !== undefined && { process: process.length === 1 ? process.join() : process }),
     ...(meta !== undefined && { meta }),
     ...(uid !== undefined && { uid }),
     ...(state !== undefined && { state }),
@@ -112,7 +135,11 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(status !== undefined && { status }),
     ...(every !== undefined && { every }),
     ...(tz !== undefined && { tz }),
+    ...(metric !== undefined && { metric }),
+    ...(percentiles !== undefined && { percentiles }),
+    ...(compare_from !== undefined && { compare: clampRange(compare_from, compareTo) }),
     ...(cursor !== undefined && { place: cursor.place }),
+    slowest: given.sort !== undefined,
     byMeta: given.by === 'meta',
     all: given.all === true,
     limit: given.limit ?? DEFAULT_LIMIT,
@@ -133,18 +160,22 @@ const incorrect = (errors: readonly Fault[]) =>
 function readParameters(allowed: readonly string[], search: URLSearchParams, nowNs: bigint) {
   const faults: Fault[] = []
   const given: Record<string, unknown> = {}
-  const texts = new Map<string, string>()
+  const texts: (readonly [name: string, text: string])[] = []
   for (const name of new Set(search.keys())) {
     if (faults.length >= MAX_FAULTS) break
     const fault = (detail: string) => faults.push({ pointer: `/${escapePointer(name)}`, detail })
-    const [text = '', ...others] = search.getAll(name)
+    const all = search.getAll(name)
+    const max = REPEATED[name as ParameterName]
     if (!allowed.includes(name)) fault(unknownDetail(allowed))
-    else if (others.length > 0) fault('may be given only once')
+    else if (all.length > (max ?? 1))
+      fault(max === undefined ? 'may be given only once' : `may be given at most ${max} times`)
     else {
-      texts.set(name, text)
-      const parsed = PARSERS[name as ParameterName](text, nowNs)
-      if ('detail' in parsed) fault(parsed.detail)
-      else given[name] = parsed.value
+      const parsed = all.map((text) => PARSERS[name as ParameterName](text, nowNs))
+      const faulty = parsed.find((one) => 'detail' in one)
+      const values = parsed.flatMap((one) => ('value' in one ? [one.value] : []))
+      texts.push(...all.toSorted().map((text) => [name, text] as const))
+      if (faulty !== undefined) fault(faulty.detail)
+      else given[name] = max === undefined ? values[0] : [...new Set(values)].toSorted()
     }
   }
   return { given: given as Given, texts, faults }

@@ -1,14 +1,6 @@
 // The questions that callers ask, each: parameters → limits → store → answer. Only the account's own events are ever selected.
 import { marksWindow } from '../store/order.ts'
-import type {
-  Asker,
-  Buckets,
-  ExceptionSource,
-  PointSource,
-  Selection,
-  Timing,
-  TimingSelection,
-} from '../store/source.ts'
+import type { Asker, ExceptionSource, PointSource, Timing, TimingSelection } from '../store/source.ts'
 import {
   answerException,
   answerMetric,
@@ -18,7 +10,6 @@ import {
   answerTiming,
   mergeProcesses,
 } from './answers.ts'
-import { bucketsOf } from './buckets.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { createGroupQuestions, type GroupStates } from './exception-groups.ts'
 import { findTrouble } from './find-trouble.ts'
@@ -27,6 +18,8 @@ import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, 
 import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question } from './question.ts'
+import { findRunMetrics } from './run-metrics.ts'
+import { buckets, select, selectRange } from './select.ts'
 
 export interface QuestionDeps {
   readonly points: PointSource
@@ -82,23 +75,43 @@ export function createQuestions(deps: QuestionDeps) {
     return selection
   }
 
-  async function answerTimings(asker: Asker, timings: readonly Timing[], { nowNs }: Question) {
-    const counts = await countExceptions(trouble, asker, timings, nowNs)
-    return timings.map((timing, i) => answerTiming(timing, counts[i]))
+  async function answerTimings(asker: Asker, timings: readonly Timing[], { nowNs, metric }: Question) {
+    const [counts, values] = await Promise.all([
+      countExceptions(trouble, asker, timings, nowNs),
+      metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),
+    ])
+    return timings.map((timing, i) => answerTiming(timing, counts[i], values?.[i]))
+  }
+
+  async function summarize(asker: Asker, question: Question) {
+    const { byMeta, percentiles } = question
+    const selection = {
+      ...(await selectTimings(asker, question)),
+      byMeta,
+      ...buckets(question),
+      ...(percentiles && { quantiles: percentiles.map(({ quantile }) => quantile) }),
+    }
+    const rows = await ask(points.summarizeTimings({ ...selection, maxRows: MAX_ROWS + 1 }))
+    assertRows(rows.length, question)
+    return rows
   }
 
   return {
     timings: limited(async (asker, search) => {
       const question = parseQuestion('timings', search, nowNs())
-      const { state } = question
-      const stopsEarly =
-        points.pagesStopEarly === true && (state === undefined || state === 'completed' || state === 'failed')
+      const { state, slowest } = question
+      const isCommon = state === undefined || state === 'completed' || state === 'failed'
+      const stopsEarly = points.pagesStopEarly === true && !slowest && isCommon
       const selection = await selectTimings(asker, question, stopsEarly)
       const page = pageOf(question)
       const found =
         state === 'trouble'
           ? await ask(findTrouble({ points, exceptions: trouble }, selection, page))
-          : { timings: await ask(points.findTimings({ ...selection, ...(state && { states: [state] }) }, page)) }
+          : {
+              timings: await ask(
+                points.findTimings({ ...selection, slowest, ...(state && { states: [state] }) }, page),
+              ),
+            }
       const { items, next } = cutPage(found.timings, question, placeOf)
       const stoppedAt = 'stoppedAt' in found ? found.stoppedAt : undefined
       return {
@@ -118,15 +131,10 @@ export function createQuestions(deps: QuestionDeps) {
     summary: limited(async (asker, search) => {
       const question = parseQuestion('summary', search, nowNs())
       assertBuckets(question)
-      const { byMeta } = question
-      const selection = {
-        ...(await selectTimings(asker, question)),
-        byMeta,
-        ...buckets(question),
-      }
-      const rows = await ask(points.summarizeTimings({ ...selection, maxRows: MAX_ROWS + 1 }))
-      assertRows(rows.length, question)
-      return { rows: answerSummary(rows) }
+      const { compare, percentiles } = question
+      const rows = await summarize(asker, question)
+      const before = compare && (await summarize(asker, { ...question, ...compare }))
+      return { rows: answerSummary(rows, percentiles, before) }
     }),
 
     metrics: limited(async (asker, search) => {
@@ -139,7 +147,8 @@ export function createQuestions(deps: QuestionDeps) {
         ...(uid !== undefined && { uid }),
       }
       if (every !== undefined) {
-        const rows = await ask(points.aggregateMetrics({ ...selection, ...buckets(question), maxRows: MAX_ROWS + 1 }))
+        const form = { ...buckets(question), byMeta: question.byMeta, maxRows: MAX_ROWS + 1 }
+        const rows = await ask(points.aggregateMetrics({ ...selection, ...form }))
         assertRows(rows.length, question)
         return { rows: answerMetricRows(rows) }
       }
@@ -188,29 +197,6 @@ export function createQuestions(deps: QuestionDeps) {
     }),
   }
 }
-
-/** The buckets of a question that has passed `assertBuckets`. */
-const buckets = ({ every, tz, fromNs, toNs }: Question): Buckets =>
-  every === undefined ? {} : bucketsOf(every, tz, fromNs, toNs)
-
-/** On a later page the range ends at the place it goes on from: nothing newer is left to answer, so nothing newer need be read. */
-function select(asker: Asker, question: Question): Selection {
-  const { fromNs, toNs, place } = question
-  const afterNs = place?.[0] === undefined ? toNs : BigInt(place[0]) + 1n
-  return {
-    ...selectRange(asker, question),
-    toNs: afterNs > toNs ? toNs : afterNs > fromNs ? afterNs : fromNs + 1n,
-  }
-}
-
-/** The whole range on every page: for lists of what holds many events. */
-const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Question): Selection => ({
-  ...asker,
-  fromNs,
-  toNs,
-  ...(process !== undefined && { process }),
-  ...(meta !== undefined && { meta }),
-})
 
 const selectTexts = ({ fingerprint, uid, text }: Question) => ({
   ...(fingerprint !== undefined && { fingerprint }),

@@ -1,6 +1,6 @@
 // The order of rows, the bounds of times and the buckets, which both stores and the answers share.
 import { MAX_AHEAD_US } from '../event/own-time.ts'
-import type { Buckets, Place } from './source.ts'
+import type { Buckets, MetricRow, Place } from './source.ts'
 
 /** The order of every list in the answers: times by value, names by code units. */
 export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -8,6 +8,13 @@ export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b
 /** Places newest first, rows of one time by their tie, which is compared by code points as ClickHouse does. */
 export const comparePlaces = (a: Place, b: Place): number =>
   compare(b.ns, a.ns) || Buffer.compare(Buffer.from(a.tie), Buffer.from(b.tie))
+
+/** Oldest bucket first, within it by process, meta and name. */
+export const compareMetricRows = (a: MetricRow, b: MetricRow): number =>
+  compare(a.atNs, b.atNs) ||
+  compare(a.process, b.process) ||
+  compare(a.meta ?? '', b.meta ?? '') ||
+  compare(a.name, b.name)
 
 /** Orders groups of one time by fingerprint, then process. */
 export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`

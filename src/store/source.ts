@@ -23,10 +23,13 @@ export interface Asker {
   readonly signal?: AbortSignal
 }
 
+/** One name, or any of several; an empty list selects nothing. */
+export type Names = string | readonly string[]
+
 export interface Selection extends Asker {
   readonly fromNs: bigint
   readonly toNs: bigint
-  readonly process?: string
+  readonly process?: Names
   /** '' = only without meta; absent = any. */
   readonly meta?: string
   /**
@@ -74,6 +77,11 @@ export interface TimingSelection extends Selection {
   readonly asOfNs?: bigint
 }
 
+export interface TimingQuestion extends TimingSelection {
+  readonly states?: readonly TimingState[]
+  readonly slowest?: boolean
+}
+
 /** A series; neither: none is asked for. */
 export interface Buckets {
   /** Equally long buckets from the epoch on. */
@@ -82,13 +90,14 @@ export interface Buckets {
   readonly bounds?: readonly bigint[]
 }
 
-/** `newest`: rows carry the newest runs, too. */
+/** `newest`: rows carry the newest runs, too. `quantiles`: these as well, each from 0 to 1. */
 export interface SummarySelection extends TimingSelection, Buckets {
   readonly byMeta: boolean
   readonly newest?: boolean
+  readonly quantiles?: readonly number[]
 }
 
-export interface TimingSummaryRow {
+export interface TimingSummaryRow extends Readonly<Record<Exclude<TimingState, 'completed'>, number>> {
   readonly process: string
   /** With `byMeta`. */
   readonly meta?: string
@@ -101,10 +110,8 @@ export interface TimingSummaryRow {
   readonly p95Ms: number | null
   readonly p99Ms: number | null
   readonly maxMs: number | null
-  readonly failed: number
-  readonly running: number
-  readonly abandoned: number
-  readonly orphan: number
+  /** One per `quantiles`, in that order; only where they are asked for. */
+  readonly quantilesMs?: readonly (number | null)[]
   /** Only where it is asked for. */
   readonly newest?: NewestRuns
 }
@@ -124,6 +131,8 @@ export interface MetricPoint {
   readonly atNs: bigint
   readonly process: string
   readonly meta: string
+  /** '' = without uid. */
+  readonly uid: string
   readonly name: string
   readonly value: number
   readonly place: Place
@@ -131,20 +140,21 @@ export interface MetricPoint {
 
 /** `uid`: only metrics of this run; '' = only those without uid; absent = any. */
 export interface MetricSelection extends Selection {
-  readonly name?: string
+  readonly name?: Names
   readonly uid?: string
 }
 
-export interface MetricRow {
+/** One row per process, name and bucket, with `byMeta` also per meta. */
+export interface MetricRowSelection extends MetricSelection, Buckets {
+  readonly byMeta?: boolean
+}
+
+export interface MetricRow extends Readonly<Record<'count' | 'mean' | 'min' | 'max' | 'sum' | 'last', number>> {
   readonly atNs: bigint
   readonly process: string
+  /** With `byMeta`. */
+  readonly meta?: string
   readonly name: string
-  readonly count: number
-  readonly mean: number
-  readonly min: number
-  readonly max: number
-  readonly sum: number
-  readonly last: number
 }
 
 export interface ExceptionRow {
@@ -251,8 +261,11 @@ export interface PointSource {
   findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
   /** The newest start of each process and meta, in any order. */
   findNewestStarts(q: MarkSelection): Promise<Pick<MarkRow, 'process' | 'meta' | 'ns'>[]>
-  /** Follows the rule of store/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. */
-  findTimings(q: TimingSelection & { readonly states?: readonly TimingState[] }, page: Page): Promise<Timing[]>
+  /**
+   * Follows the rule of store/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. With `slowest` only completed
+   * and failed ones, the longest first and then the newest; the `ns` of a place is then the length.
+   */
+  findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
   /** Follows the rule of test/support/summarize-timings.ts; in any order. */
@@ -261,10 +274,10 @@ export interface PointSource {
   countMarks(q: Selection): Promise<number>
   /** Newest first; metrics of one event by name. */
   findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>
-  /** Oldest first; one row per process, name and bucket. */
-  aggregateMetrics(q: MetricSelection & Buckets): Promise<MetricRow[]>
+  /** Oldest first. */
+  aggregateMetrics(q: MetricRowSelection): Promise<MetricRow[]>
   /** The newest point of each process, meta and name, in any order; the range is read in whole seconds. */
-  findNewestMetrics(q: Selection): Promise<Omit<MetricPoint, 'place'>[]>
+  findNewestMetrics(q: Selection): Promise<Omit<MetricPoint, 'place' | 'uid'>[]>
   findPointProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -7,6 +7,7 @@ export const MetricPoint = Type.Object({
   at: Time,
   process: Type.String(),
   meta: orNull(Type.String()),
+  uid: orNull(Type.String({ description: 'Of the run that sent it.' })),
   name: Type.String(),
   value: Type.Number(),
 })
@@ -16,6 +17,7 @@ export type MetricPoint = Static<typeof MetricPoint>
 export const MetricRow = Type.Object({
   at: Time,
   process: Type.String(),
+  meta: Type.Optional(orNull(Type.String())),
   name: Type.String(),
   count: Count,
   mean: orNull(Type.Number()),
@@ -34,12 +36,19 @@ export const FIND_METRICS = defineRoute('GET /api/metrics', {
   ...QUESTION,
   summary: 'List metrics, as sent or aggregated by interval',
   description:
-    'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, name and bucket; `limit` and `cursor` cannot be combined with it.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'every', 'tz', 'limit', 'cursor'],
+    'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, name and bucket, with `by=meta` also per meta; `limit` and `cursor` cannot be combined with it.',
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'by', 'every', 'tz', 'limit', 'cursor'],
   answers: {
     200: json('The metrics', Type.Union([MetricPage, MetricSeries]), {
       points: [
-        { at: '2026-11-20T21:52:42.171920000Z', process: 'nightly import', meta: null, name: 'rows', value: 120412 },
+        {
+          at: '2026-11-20T21:52:42.171920000Z',
+          process: 'nightly import',
+          meta: null,
+          uid: '3f2a9c1e',
+          name: 'rows',
+          value: 120412,
+        },
       ],
       next: null,
     }),

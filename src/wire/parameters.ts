@@ -4,6 +4,9 @@ import { choice, TIMING_STATES } from './shapes.ts'
 
 export const DEFAULT_LIMIT = 100
 export const MAX_LIMIT = 1000
+export const MAX_PROCESSES = 100
+export const MAX_METRICS = 10
+export const MAX_PERCENTILES = 10
 export const DEFAULT_EACH = 30
 export const MAX_EACH = 100
 
@@ -20,6 +23,12 @@ const time = (description: string) =>
     examples: ['-90m'],
   })
 
+const METRIC_NAME = { minLength: 1, maxLength: 250, pattern: `^[^${STRIPPED}]*[^${STRIPPED}\\\\]$` }
+const PERCENTILE = '(100(\\.0{1,3})?|[0-9]{1,2}(\\.[0-9]{1,3})?)'
+
+/** A parameter that may be repeated. */
+const several = (one: TSchema, maxItems: number, description: string) => Type.Array(one, { maxItems, description })
+
 /** `state=trouble` selects failed and abandoned timings and those with exceptions. */
 export const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
 
@@ -34,12 +43,11 @@ export const MAX_WORDS = 10
 export const PARAMETERS = {
   from: time('Start of the range, inclusive; an hour ago by default'),
   to: time('End of the range, exclusive; now by default'),
-  process: Type.String({
-    description: 'Only this process. Stripped as in events.',
-    minLength: 1,
-    maxLength: 250,
-    pattern: `[^${STRIPPED}\\\\]`,
-  }),
+  process: several(
+    Type.String({ minLength: 1, maxLength: 250, pattern: `[^${STRIPPED}\\\\]` }),
+    MAX_PROCESSES,
+    'Only this process, or any of several: `process=a&process=b`. Stripped as in events.',
+  ),
   meta: Type.String({
     description: 'Only this meta; empty (`meta=`) means without meta. Stripped as in events.',
     maxLength: 500,
@@ -53,12 +61,22 @@ export const PARAMETERS = {
     description:
       'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions; its pages may be short while `next` is set.',
   }),
-  name: Type.String({
-    description: 'Only the metric with this name.',
-    minLength: 1,
-    maxLength: 250,
-    pattern: `^[^${STRIPPED}]*[^${STRIPPED}\\\\]$`,
+  name: Type.String({ description: 'Only the metric with this name.', ...METRIC_NAME }),
+  metric: several(
+    Type.String(METRIC_NAME),
+    MAX_METRICS,
+    'Adds `metrics` to each timing, with the newest value of this metric, or of several, that the run sent.',
+  ),
+  sort: choice(['duration'], {
+    description: 'The longest first, of completed and failed timings; others have no duration.',
   }),
+  percentiles: Type.String({
+    description: `Adds \`percentiles\` to each row: of the durations of completed timings, from 0 (the shortest) to 100 (the longest), with up to three decimals; at most ${MAX_PERCENTILES}, separated by commas.`,
+    pattern: `^${PERCENTILE}(,${PERCENTILE}){0,${MAX_PERCENTILES - 1}}$`,
+    examples: ['50,90,99.9'],
+  }),
+  compare_from: time('Adds `before` to each row, its figures of a second range; this is the start of that range'),
+  compare_to: time('End of the range that `compare_from` begins, exclusive; `from` by default'),
   fingerprint: Type.String({
     description: 'Only exceptions of this group, as `/api/exceptions/groups` names it.',
     pattern: '^v[0-9]{1,4}:[0-9a-f]{1,64}$',
@@ -74,7 +92,7 @@ export const PARAMETERS = {
     description:
       'Only groups with this status. `unresolved` includes `regressed` and is the default, but with `fingerprint` the default is `all`.',
   }),
-  by: choice(['meta'], { description: 'Returns one row per meta.' }),
+  by: choice(['meta'], { description: 'Returns one row per meta; metrics have rows only with `every`.' }),
   every: Type.String({
     description:
       'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h`, `1d`, `1w` (from Monday) or `1mo`; `at` is its start. Buckets are aligned to the epoch (UTC), or follow the calendar of `tz`.',

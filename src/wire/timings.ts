@@ -3,6 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, choice, orNull, pageOf, TIMING_STATES, Time } from './shapes.ts'
 
+const Figure = orNull(Type.Number())
+
 export const Timing = Type.Object({
   process: Type.String(),
   meta: orNull(Type.String()),
@@ -16,6 +18,12 @@ export const Timing = Type.Object({
       minimum: 0,
       description:
         'Exceptions between start and end (of a running timing: until now) that belong to this run or may belong to it; null for abandoned starts, for orphan ends, and when unknown.',
+    }),
+  ),
+  metrics: Type.Optional(
+    Type.Record(Type.String(), Figure, {
+      description:
+        'With `metric`: the newest value of each, by the rule of `exceptions`; null if the run sent none, and when unknown.',
     }),
   ),
 })
@@ -39,22 +47,32 @@ const EXAMPLE: Timing = {
   exceptions: 0,
 }
 
-const Figure = orNull(Type.Number())
-
-export const SummaryRow = Type.Object({
-  process: Type.String(),
-  meta: Type.Optional(orNull(Type.String())),
-  at: Type.Optional(Time),
+const Figures = Type.Object({
   count: Count,
   mean_ms: Figure,
   p50_ms: Figure,
   p95_ms: Figure,
   p99_ms: Figure,
   max_ms: Figure,
+  percentiles: Type.Optional(
+    Type.Record(Type.String(), Figure, { description: 'With `percentiles`: ms of each, by its text.' }),
+  ),
   failed: Count,
+  failure_rate: orNull(
+    Type.Number({ minimum: 0, maximum: 1, description: 'The failed ones of all that ended; null without any.' }),
+  ),
   running: Count,
   abandoned: Count,
   orphan: Count,
+})
+export type Figures = Static<typeof Figures>
+
+export const SummaryRow = Type.Object({
+  process: Type.String(),
+  meta: Type.Optional(orNull(Type.String())),
+  at: Type.Optional(Time),
+  ...Figures.properties,
+  before: Type.Optional(Figures),
 })
 export type SummaryRow = Static<typeof SummaryRow>
 
@@ -66,7 +84,7 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
   summary: 'List timings: each start with its end',
   description:
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to now, an abandoned start and an orphan end count at their mark.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'limit', 'cursor'],
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'sort', 'metric', 'limit', 'cursor'],
   answers: {
     200: json('The timings', TimingPage, {
       timings: [EXAMPLE],
@@ -88,8 +106,11 @@ export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
   ...QUESTION,
   summary: 'Count timings and compute mean and percentiles',
   description:
-    '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the buckets add up to those without `every`. A run that started before the range and still runs is not counted: `/api/timings?state=running` lists it.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'by', 'every', 'tz'],
+    '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the buckets add up to those without `every`. A run that started before the range and still runs is not counted: `/api/timings?state=running` lists it. With `compare_from` every process of either range has a row.',
+  parameters: [
+    ...(['from', 'to', 'process', 'meta', 'uid', 'by', 'every', 'tz'] as const),
+    ...(['percentiles', 'compare_from', 'compare_to'] as const),
+  ],
   answers: {
     200: json('The rows', Summary, {
       rows: [
@@ -102,6 +123,7 @@ export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
           p99_ms: 29.8,
           max_ms: 30,
           failed: 0,
+          failure_rate: 0,
           running: 1,
           abandoned: 0,
           orphan: 0,

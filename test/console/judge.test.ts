@@ -109,7 +109,7 @@ describe('the usual duration', () => {
   test('compares with a week earlier by medians, or reports it missing', () => {
     const row = (p50_ms: number | null) => ({
       ...{ process: 'p', count: 1, mean_ms: null, p50_ms, p95_ms: null, p99_ms: null, max_ms: null },
-      ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
+      ...{ failed: 0, failure_rate: 0, running: 0, abandoned: 0, orphan: 0 },
     })
     expect(describePast(row(3000), row(1000), 7 * 86_400_000)).toBe('Median 3.00 s, a week earlier 1.00 s: 3× slower.')
     expect(describePast(row(3000), undefined, 35 * 86_400_000)).toBe(

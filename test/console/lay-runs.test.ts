@@ -124,7 +124,7 @@ test('ticks are round moments, far enough apart', () => {
 test('runs that are not loaded are counted per process until the oldest loaded one, by the state that is shown', () => {
   const row = (process: string, at: string, figures: object) => ({
     ...{ process, at, mean_ms: null, p50_ms: null, p95_ms: null, p99_ms: null, max_ms: null },
-    ...{ count: 0, failed: 0, running: 0, abandoned: 0, orphan: 0 },
+    ...{ count: 0, failed: 0, failure_rate: null, running: 0, abandoned: 0, orphan: 0 },
     ...figures,
   })
   const rows = [

@@ -44,7 +44,7 @@ test.each([
 ])('the last day %j against the week before %j is a ratio of %p', (now, before, ratio) => {
   const row = (figures: object) => ({
     ...{ process: 'p', mean_ms: null, p95_ms: null, p99_ms: null, max_ms: null },
-    ...{ count: 0, p50_ms: null, failed: 0, running: 0, abandoned: 0, orphan: 0 },
+    ...{ count: 0, p50_ms: null, failed: 0, failure_rate: null, running: 0, abandoned: 0, orphan: 0 },
     ...figures,
   })
   expect(compareWeek(row(now), row(before))?.ratio).toBe(ratio)

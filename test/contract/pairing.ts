@@ -109,6 +109,7 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
           const account = await store(marks)
           for (const q of [first, second]) await compareAnswers(trial.source, marks, { account, ...q })
           await compareParts(trial.source, marks, { account, ...first })
+          if (name !== FLUX.name) await compareSlowest(trial.source, marks, { account, ...first })
         }),
         { numRuns: rounds.batches },
       )
@@ -255,6 +256,26 @@ async function compareAnswers(source: PointSource, marks: readonly StoredMark[],
     compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
 }
 
+/** The panels ask for neither the slowest nor quantiles of one's choice. */
+async function compareSlowest(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
+  const ended = pairMarks(marks, q).filter(({ state }) => state === 'completed' || state === 'failed')
+  const lengths = (timings: readonly Timing[]) => timings.map(({ startedNs, endedNs }) => endedNs! - startedNs!)
+  const slowest = await source.findTimings({ ...q, slowest: true }, { limit: 10_000 })
+  expect(plain(inOrder(slowest))).toEqual(plain(inOrder(ended)))
+  expect(lengths(slowest)).toEqual(lengths(ended).toSorted((a, b) => compare(b, a)))
+  const after = slowest[Math.floor(slowest.length / 2)]?.place
+  if (after !== undefined) {
+    const rest = await source.findTimings({ ...q, slowest: true }, { limit: 10_000, after })
+    expect(plain(rest)).toEqual(plain(slowest.slice(Math.floor(slowest.length / 2) + 1)))
+  }
+  const form = { ...q, byMeta: true, quantiles: [1, 0.333, 0] }
+  const figures = (rows: readonly TimingSummaryRow[]) =>
+    rows
+      .map(({ process, meta, quantilesMs }) => [process, meta, ...quantilesMs!.map((ms) => ms?.toPrecision(9))])
+      .toSorted((a, b) => compare(JSON.stringify(a), JSON.stringify(b)))
+  expect(figures(await source.summarizeTimings(form))).toEqual(figures(summarizeTimings(marks, form)))
+}
+
 /** Pages and filters hold parts of the whole answer. */
 async function compareParts(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
   const whole = pairMarks(marks, q)
@@ -298,7 +319,8 @@ async function compareParts(source: PointSource, marks: readonly StoredMark[], q
 /** Rows of one time have an order of the store's own: here they are in one. */
 const inOrder = (timings: readonly Timing[]) => {
   const key = ({ process, meta, uid, state }: Timing) => JSON.stringify([process, meta, uid, state])
-  return timings.toSorted((a, b) => compare(b.place.ns, a.place.ns) || compare(key(a), key(b)))
+  const first = ({ startedNs, endedNs }: Timing) => (startedNs ?? endedNs)!
+  return timings.toSorted((a, b) => compare(first(b), first(a)) || compare(key(a), key(b)))
 }
 
 /** Nanoseconds as text: a difference of bigints is hard to read. */

@@ -12,8 +12,8 @@ import {
   type PointSource,
   PROCESS_METAS,
   type Timing,
+  type TimingQuestion,
   type TimingSelection,
-  type TimingState,
   type TimingSummaryRow,
 } from '../../src/store/source.ts'
 
@@ -95,10 +95,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         async store(events: readonly (Mark | Metrics)[]) {
           expect(await trial.sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
         },
-        async timings(
-          q: Partial<TimingSelection & { states: readonly TimingState[] }> = {},
-          page: Page = { limit: 100 },
-        ) {
+        async timings(q: Partial<TimingQuestion> = {}, page: Page = { limit: 100 }) {
           return (await source.findTimings({ ...question, ...q }, page)).map(line)
         },
         summary: async (q: Partial<Parameters<PointSource['summarizeTimings']>[0]> = {}) =>
@@ -296,6 +293,34 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
       })
 
+      test('the slowest come first, of equal ones the newest, in pages of any size', async () => {
+        const { store, start, end, failed, timings, question } = cast()
+        const run = (at: bigint, ms: bigint, fields: Fields, last = end) => [
+          start(at, fields),
+          last(at + ms * MS, fields),
+        ]
+        await store([
+          ...run(0n, 5n, { uid: 'a' }),
+          ...run(1n, 7n, { uid: 'b' }, failed),
+          ...run(2n, 9n, { uid: 'c', process: 'x' }),
+          ...run(3n, 5n, { uid: 'd', meta: 'm' }),
+          ...run(4n, 0n, { uid: 'e' }),
+          ...run(-2n * HOUR, 3_600_000n, { uid: 'f' }), // ends at the beginning of the range
+          start(5n, { uid: 'runs' }),
+          end(6n, { uid: 'orphan' }),
+        ])
+        const uids = async (q: Parameters<typeof timings>[0] = {}) =>
+          (await timings({ slowest: true, ...q })).map((text) => text.split('|')[2])
+        expect(await uids()).toEqual(['f', 'c', 'b', 'd', 'a', 'e'])
+        expect(await uids({ states: ['failed'] })).toEqual(['b'])
+        expect(await uids({ process: 'import', meta: '', states: ['completed'] })).toEqual(['f', 'a', 'e'])
+        expect(await uids({ account: 'nobody' })).toEqual([])
+        const find = (page: Page) => source.findTimings({ ...question, slowest: true }, page)
+        const whole = await find({ limit: 100 })
+        expect(whole.map(({ place }) => place.ns / MS)).toEqual([3_600_000n, 9n, 7n, 5n, 5n, 0n])
+        for (const limit of [1, 2, 4, 6]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+      })
+
       test('filters take any text without query injection', async () => {
         const { store, start, timings } = cast()
         await store([start(1n, { process: HOSTILE, meta: HOSTILE }), start(2n)])
@@ -426,6 +451,37 @@ export function pointSourceContract(subject: SourceSubject): void {
       expect(await latest(2, 100, { account: 'nobody' })).toEqual([])
     })
 
+    test('every question may be about several processes', async () => {
+      const { store, start, end, metric, timings, summary, points, rows, processes, range, question } = cast()
+      const names = [HOSTILE, 'other', '"]) or true', 'import']
+      await store(
+        names.flatMap((process, i) => [
+          start(BigInt(i), { process }),
+          end(BigInt(i) + 100n, { process }),
+          metric(BigInt(i) + 200n, [['n', i]], { process }),
+        ]),
+      )
+      const many = Array.from({ length: 98 }, (_, i) => `none ${i}`)
+      for (const process of [
+        [HOSTILE, '"]) or true'],
+        [HOSTILE, '"]) or true', ...many],
+      ]) {
+        const q = { process }
+        const found = [...(process.slice(0, 2) as string[])].toSorted()
+        const of = (list: readonly { process: string }[]) => list.map((row) => row.process).toSorted()
+        expect((await timings(q)).map((text) => text.split('|')[0]!).toSorted()).toEqual(found)
+        expect(of(await summary(q))).toEqual(found)
+        expect(of(await source.findLatest({ ...question, ...q, each: 5, maxRows: 10 }))).toEqual(found)
+        expect((await points(q)).map(({ value }) => value)).toEqual([2, 0])
+        expect(of(await rows(q))).toEqual(found)
+        expect(of(await processes(q))).toEqual(found)
+        expect(await source.countMarks({ ...range, ...q })).toBe(4)
+        expect(of(await source.findNewestMetrics({ ...range, ...q }))).toEqual(found)
+      }
+      expect(await timings({ process: [] })).toEqual([])
+      expect(await points({ process: [] })).toEqual([])
+    })
+
     describe('a summary of timings', () => {
       test('has no rows without marks', async () => {
         const { summary } = cast()
@@ -457,6 +513,9 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(row!.p95Ms).toBeCloseTo(9.55, 9)
         expect(row!.p99Ms).toBeCloseTo(9.91, 9)
         expect(row!.maxMs).toBe(10)
+        const [asked] = await summary({ quantiles: [1, 0, 0.5, 0.999, 0.25] })
+        for (const [i, ms] of [10, 1, 5.5, 9.991, 3.25].entries()) expect(asked!.quantilesMs![i]!).toBeCloseTo(ms, 9)
+        expect(asked).toMatchObject(row!)
       })
 
       test('has null figures where nothing was completed', async () => {
@@ -469,6 +528,7 @@ export function pointSourceContract(subject: SourceSubject): void {
             ...{ failed: 0, running: 1, abandoned: 0, orphan: 0 },
           },
         ])
+        expect((await summary({ quantiles: [0, 0.5, 1] }))[0]!.quantilesMs).toEqual([null, null, null])
       })
 
       test('keeps runs of a microsecond and of a day apart', async () => {
@@ -625,6 +685,7 @@ export function pointSourceContract(subject: SourceSubject): void {
           of = { process: 'import', meta: '' },
         ): MetricPoint => ({
           ...{ atNs: T + offset, ...of, name, value },
+          uid: '',
           place: { ns: T + offset, tie: expect.any(String) },
         })
         const x = { process: 'x', meta: 'm' }
@@ -740,6 +801,10 @@ export function pointSourceContract(subject: SourceSubject): void {
         of('r1', metric(4n, [['a', 6]])),
       ])
       const values = async (q: Parameters<typeof points>[0]) => (await points(q)).map(({ value }) => value)
+      const uids = (await points()).map(({ value, uid }) => `${value} ${uid}`)
+      expect(uids).toEqual(['6 r1', '5 ', '4 ', '3 r2', '1 r1', '2 r1'])
+      expect((await points({ uid: 'r1' })).map(({ uid }) => uid)).toEqual(['r1', 'r1', 'r1'])
+      expect(await values({ name: ['b', 'nothing'] })).toEqual([2])
       expect(await values({ uid: 'r1' })).toEqual([6, 1, 2])
       expect(await values({ uid: 'r1', name: 'a' })).toEqual([6, 1])
       expect(await values({ uid: 'r2' })).toEqual([3])
@@ -806,6 +871,30 @@ export function pointSourceContract(subject: SourceSubject): void {
         ])
         expect((await rows({ meta: 'm' })).map(({ count, last }) => [count, last])).toEqual([[2, -3]])
         expect((await rows({ meta: '', name: 'a', process: 'import' })).map(({ sum }) => sum)).toEqual([3.5, 9])
+        const split = await rows({ byMeta: true, process: 'import', name: 'a' })
+        expect(split).toEqual([
+          {
+            atNs: at(0n),
+            process: 'import',
+            meta: '',
+            name: 'a',
+            ...{ count: 2, mean: 1.75, min: 1, max: 2.5, sum: 3.5, last: 2.5 },
+          },
+          {
+            atNs: at(0n),
+            process: 'import',
+            meta: 'm',
+            name: 'a',
+            ...{ count: 2, mean: 1, min: -3, max: 5, sum: 2, last: -3 },
+          },
+          { atNs: at(MINUTE), process: 'import', meta: '', name: 'a', ...one(9) },
+        ])
+        // ranges that cut seconds are read in another way
+        const cut = await rows({ byMeta: true, fromNs: T + 1n, toNs: T + 3n * S + 1n, name: 'a' })
+        expect(cut.map(({ meta, count, last }) => [meta, count, last])).toEqual([
+          ['', 1, 1],
+          ['m', 2, -3],
+        ])
       })
 
       test('have as last the value with the latest time of its second, wherever the stamps are', async () => {

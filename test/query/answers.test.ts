@@ -89,6 +89,7 @@ describe('a summary', () => {
       p99_ms: 1.5,
       max_ms: 1.5,
       failed: 4,
+      failure_rate: 0.8,
       running: 1,
       abandoned: 2,
       orphan: 3,
@@ -112,10 +113,11 @@ describe('a summary', () => {
 
 test('a metric, its rows and an exception', () => {
   const at = '2025-11-20T21:20:00.000000000Z'
-  expect(answerMetric({ atNs: T, process: 'p', meta: '', name: 'n', value: 1.5 })).toEqual({
+  expect(answerMetric({ atNs: T, process: 'p', meta: '', uid: '', name: 'n', value: 1.5 })).toEqual({
     at,
     process: 'p',
     meta: null,
+    uid: null,
     name: 'n',
     value: 1.5,
   })

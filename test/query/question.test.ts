@@ -84,6 +84,51 @@ describe('filters', () => {
   })
 })
 
+describe('several processes', () => {
+  test('are one filter, without repetitions and in one order', () => {
+    expect(ask('process=b&process=a&process=%27b%27').process).toEqual(['a', 'b'])
+    expect(ask('process=b&process=b').process).toBe('b')
+    const cursor = ask('process=b&process=a').next([String(NOW), 'tie'])
+    expect(pointers(`process=a&process=b&cursor=${cursor}`)).toEqual([])
+    expect(pointers(`process=a&cursor=${cursor}`)).toEqual(['/cursor'])
+  })
+
+  test('are at most a hundred, and each must be valid', () => {
+    const many = (n: number) => Array.from({ length: n }, (_, i) => `process=p${i}`).join('&')
+    expect(pointers(many(100))).toEqual([])
+    for (const n of [101, 2000]) expect(faults(many(n))).toEqual(['/process may be given at most 100 times'])
+    expect(pointers('process=a&process=%25&process=')).toEqual(['/process'])
+  })
+})
+
+test('percentiles are numbers from 0 to 100, each named once', () => {
+  expect(ask('percentiles=50,99.9,0,100,05.50', 'summary').percentiles).toEqual([
+    { text: '50', quantile: 0.5 },
+    { text: '99.9', quantile: 0.999 },
+    { text: '0', quantile: 0 },
+    { text: '100', quantile: 1 },
+    { text: '5.5', quantile: 0.055 },
+  ])
+  const bad = ['', ',', '50,', '101', '100.001', '-1', '+5', '1e1', 'NaN', 'Infinity', '0x10', '50 ,90', '50.', '.5']
+  for (const text of [...bad, '1.2345', '50,50', '50,50.0', Array.from({ length: 11 }, (_, i) => i).join()])
+    expect(pointers(`percentiles=${encodeURIComponent(text)}`, 'summary')).toEqual(['/percentiles'])
+})
+
+test('a second range ends where the first begins, unless it is said', () => {
+  const { fromNs, compare } = ask('from=-1d&compare_from=-8d', 'summary')
+  expect(compare).toEqual({ fromNs: NOW - 8n * 86_400n * S, toNs: fromNs })
+  expect(ask('compare_from=-8d&compare_to=-7d', 'summary').compare!.toNs).toBe(NOW - 7n * 86_400n * S)
+  for (const [query, pointer] of [
+    ['compare_from=-30m', '/compare_from'],
+    ['compare_from=-8d&compare_to=-9d', '/compare_from'],
+    ['compare_from=-8d&compare_to=-8d', '/compare_from'],
+    ['compare_to=-8d', '/compare_to'],
+    ['compare_from=-8d&every=1h', '/compare_from'],
+    ['compare_from=soon', '/compare_from'],
+  ] as const)
+    expect(pointers(query, 'summary')).toEqual([pointer])
+})
+
 describe('a question is refused with a pointer to', () => {
   test.each([
     ['from=', '/from'],
@@ -109,6 +154,14 @@ describe('a question is refused with a pointer to', () => {
     ['limit=10.0', '/limit'],
     ['cursor=', '/cursor'],
     ['cursor=nonsense', '/cursor'],
+    ['sort=', '/sort'],
+    ['sort=Duration', '/sort'],
+    ['sort=duration&state=running', '/sort'],
+    ['sort=duration&state=trouble', '/sort'],
+    ['metric=', '/metric'],
+    ['metric=it%27s', '/metric'],
+    [Array.from({ length: 11 }, (_, i) => `metric=m${i}`).join('&'), '/metric'],
+    ['percentiles=50', '/percentiles'],
     ['state=running&state=orphan', '/state'],
     ['state=running&state=running', '/state'],
     ['Process=p', '/Process'],
@@ -133,6 +186,9 @@ describe('a question is refused with a pointer to', () => {
     ['metrics', 'uid=A', '/uid'],
     ['summary', 'state=failed', '/state'],
     ['metrics', 'every=1m&limit=5', '/limit'],
+    ['metrics', 'by=meta', '/by'],
+    ['metrics', 'metric=a', '/metric'],
+    ['summary', 'sort=duration', '/sort'],
     ['exceptions', 'fingerprint=', '/fingerprint'],
     ['exceptions', 'fingerprint=abc', '/fingerprint'],
     ['groups', 'cursor=x', '/cursor'],

@@ -3,7 +3,9 @@ import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
 import { createQuestions, type QuestionDeps } from '../../src/query/questions.ts'
+import { findRunMetrics } from '../../src/query/run-metrics.ts'
 import { StoreError } from '../../src/store/source.ts'
+import type { Summary } from '../../src/wire/timings.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const S = 1_000_000_000n
@@ -390,5 +392,113 @@ describe('a store', () => {
   test('other failures are internal errors', async () => {
     const fault = new TypeError('a bug')
     expect(failing(fault).ask('timings')).rejects.toBe(fault)
+  })
+})
+
+describe('a question for runs', () => {
+  const run = (uid: string, from: number, to: number, process = 'p') => [
+    event(from, { kind: 'start', uid }, { process }),
+    event(to, { kind: 'end', uid }, { process }),
+  ]
+  const rows = (agoS: number, value: number, uid?: string, where: { process?: string; meta?: string } = {}): Event => ({
+    ...(event(
+      agoS,
+      {
+        kind: 'metrics',
+        items: [
+          ['rows', value],
+          ['__proto__', 7],
+        ],
+      },
+      where,
+    ) as Event & { kind: 'metrics' }),
+    ...(uid !== undefined && { uid }),
+  })
+  const events = [...run('a', 500, 400), ...run('b', 300, 100), ...run('c', 250, 240, 'q'), event(50, { kind: 'end' })]
+
+  test('lists the slowest first, in pages', async () => {
+    const { ask } = open(events)
+    const uids = async (query: string) => {
+      const { timings, next } = (await ask('timings', query)) as {
+        timings: { uid: string | null }[]
+        next: string | null
+      }
+      return [timings.map(({ uid }) => uid).join(), next] as const
+    }
+    expect(await uids('sort=duration')).toEqual(['b,a,c', null])
+    expect((await uids('sort=duration&process=p&process=q&process=r'))[0]).toBe('b,a,c')
+    let page = await uids('sort=duration&limit=1')
+    const found = [page[0]]
+    while (page[1] !== null) {
+      page = await uids(`sort=duration&limit=1&cursor=${page[1]}`)
+      found.push(page[0])
+    }
+    expect(found).toEqual(['b', 'a', 'c'])
+    await expectRefusal(open(events, { maxMarks: 3 }).ask('timings', 'sort=duration'), 'question_too_large', /marks/)
+  })
+
+  test('has the newest value that each sent: with its uid until a minute later, else while it was open', async () => {
+    const cast = [
+      rows(450, 1, 'a'),
+      rows(341, 2, 'a'), // 59 s after its end
+      rows(339, 3, 'a'),
+      rows(200, 4),
+      rows(99, 5), // after the end of b
+      rows(245, 6, 'c'), // of another process
+      rows(260, 8, 'b', { meta: 'm' }),
+      event(245, { kind: 'metrics', items: [['bytes', 9]] }, { account: 'stranger', process: 'q' }),
+    ]
+    const { ask } = open([...events, ...cast])
+    const { timings } = (await ask('timings', 'metric=rows&metric=__proto__')) as {
+      timings: { uid: string | null; metrics: object }[]
+    }
+    expect(timings.map(({ uid, metrics }) => [uid, JSON.stringify(metrics)])).toEqual([
+      [null, '{"__proto__":null,"rows":null}'],
+      ['c', '{"__proto__":null,"rows":null}'],
+      ['b', '{"__proto__":7,"rows":4}'],
+      ['a', '{"__proto__":7,"rows":2}'],
+    ])
+    expect(JSON.stringify(await ask('timings', 'metric=bytes'))).not.toContain('"bytes":9')
+    expect(JSON.stringify(await ask('timings'))).not.toContain('"metrics"')
+    expect(JSON.stringify(await ask('metrics', 'name=rows&process=p&limit=1'))).toContain('"uid":null')
+  })
+
+  test('metrics beyond the limit are unknown, not absent or wrong', async () => {
+    const timings = [100, 200].map((agoS, i) => ({
+      ...{ process: 'p', meta: '', uid: `${i}`, state: 'completed' as const },
+      ...{ startedNs: NOW - BigInt(agoS) * S, endedNs: NOW - BigInt(agoS - 50) * S, place: { ns: 0n, tie: '' } },
+    }))
+    const sent = [rows(60, 1, '0'), rows(70, 2, '0'), rows(160, 3, '1'), rows(170, 4)]
+    const { points } = createMemorySource(sent)
+    const find = (limit: number) => findRunMetrics(points, { account: 'a' }, timings, ['rows'], NOW, limit)
+    expect(await find(4)).toEqual([{ rows: 1 }, { rows: 3 }])
+    expect(await find(1)).toEqual([{ rows: 1 }, { rows: null }])
+  })
+
+  test('compares two ranges, with a row of each process in either', async () => {
+    const failing = [
+      event(90, { kind: 'start', uid: 'f' }),
+      { ...event(80, { kind: 'end', uid: 'f' }), failed: true } as Event,
+    ]
+    const { ask } = open([...events, ...failing])
+    const query = 'from=-200s&compare_from=-600s&percentiles=0,100'
+    const { rows } = (await ask('summary', query)) as Summary
+    expect(rows).toMatchObject([
+      {
+        ...{ process: 'p', count: 1, failed: 1, failure_rate: 0.5, percentiles: { 0: 200_000, 100: 200_000 } },
+        before: { count: 1, failed: 0, failure_rate: 0, p50_ms: 100_000, percentiles: { 0: 100_000, 100: 100_000 } },
+      },
+      {
+        ...{ process: 'q', count: 0, failure_rate: null, mean_ms: null, percentiles: { 0: null, 100: null } },
+        before: { count: 1, max_ms: 10_000 },
+      },
+    ])
+    const gone = (await ask('summary', 'from=-700s&to=-600s&compare_from=-600s&compare_to=-1s&by=meta')) as Summary
+    expect(gone.rows.map(({ meta, count, before }) => [meta, count, before?.count])).toEqual([
+      [null, 0, 2],
+      [null, 0, 1],
+    ])
+    const only = (await ask('summary', 'compare_from=-9h&compare_to=-8h')) as Summary
+    expect(only.rows[0]!.before).toMatchObject({ count: 0, p50_ms: null, failure_rate: null })
   })
 })

@@ -2,7 +2,7 @@
 import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
-import { bucketNs, compare, comparePlaces, groupTie } from '../../src/store/order.ts'
+import { bucketNs, compare, comparePlaces, groupTie, LAST_NS } from '../../src/store/order.ts'
 import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
 import {
   type Buckets,
@@ -13,6 +13,7 @@ import {
   type MarkSelection,
   type MetricPoint,
   type MetricSelection,
+  type Names,
   type Page,
   type Place,
   type PointSource,
@@ -20,6 +21,7 @@ import {
   type ProcessRow,
   type ProcessSelection,
   type Selection,
+  type Timing,
 } from '../../src/store/source.ts'
 import { summarizeTimings } from './summarize-timings.ts'
 
@@ -36,7 +38,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       (event) =>
         event.account === account &&
         kinds.includes(event.kind) &&
-        (process === undefined || event.process === process) &&
+        isOneOf(process, event.process) &&
         (meta === undefined || event.meta === meta),
     )
   const within = (q: Selection, kinds: readonly Event['kind'][]) =>
@@ -61,11 +63,12 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       event.kind !== 'metrics' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
         ? []
         : event.items
-            .filter(([name]) => q.name === undefined || q.name === name)
+            .filter(([name]) => isOneOf(q.name, name))
             .map(([name, value]) => ({
               atNs: timeNs(event.stamp),
               process: event.process,
               meta: event.meta,
+              uid: event.uid ?? '',
               name,
               value,
               place: placeOf(event, name),
@@ -140,6 +143,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       findTimings: async (q, page) =>
         cut(
           pairMarks(marks(q), q)
+            .flatMap((timing) => (q.slowest ? byLength(timing) : [timing]))
             .filter(({ uid }) => q.uid === undefined || q.uid === uid)
             .filter(({ state }) => q.states === undefined || q.states.includes(state)),
           page,
@@ -158,17 +162,18 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       findMetrics: async (q, page) => cut(metrics(q), page),
       aggregateMetrics: async (q) =>
         [
-          ...Map.groupBy(metrics(q), ({ atNs, process, name }) =>
-            JSON.stringify([String(bucketNs(atNs, q)), process, name]),
+          ...Map.groupBy(metrics(q), ({ atNs, process, meta, name }) =>
+            JSON.stringify([String(bucketNs(atNs, q)), process, q.byMeta ? meta : '', name]),
           ).values(),
         ]
           .map((same) => {
-            const { atNs, process, name } = same[0]!
+            const { atNs, process, meta, name } = same[0]!
             const values = same.map(({ value }) => value)
             const sum = values.reduce((a, b) => a + b, 0)
             return {
               atNs: bucketNs(atNs, q),
               process,
+              ...(q.byMeta && { meta }),
               name,
               count: values.length,
               mean: sum / values.length,
@@ -182,7 +187,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       findNewestMetrics: async (q) =>
         [...Map.groupBy(metrics(q), ({ process, meta, name }) => JSON.stringify([process, meta, name])).values()].map(
           (same) => {
-            const { place: _, ...newest } = same.toSorted((a, b) => comparePlaces(a.place, b.place))[0]!
+            const { place: _, uid: __, ...newest } = same.toSorted((a, b) => comparePlaces(a.place, b.place))[0]!
             return newest
           },
         ),
@@ -241,6 +246,16 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
 /** Of rows in order. */
 const countBuckets = (rows: readonly ExceptionRow[], buckets: Buckets) =>
   [...Map.groupBy(rows, ({ atNs }) => bucketNs(atNs, buckets))].map(([atNs, same]) => ({ atNs, count: same.length }))
+
+const isOneOf = (names: Names | undefined, name: string): boolean =>
+  names === undefined || [names].flat().includes(name)
+
+/** With the place that `slowest` orders by. */
+const byLength = (timing: Timing): Timing[] => {
+  const { startedNs, endedNs, place } = timing
+  if (startedNs === undefined || endedNs === undefined) return []
+  return [{ ...timing, place: { ns: endedNs - startedNs, tie: `${LAST_NS - place.ns} ${place.tie}` } }]
+}
 
 const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception' } as const
 

@@ -6,6 +6,7 @@ import type { Buckets, NewestRuns, Timing, TimingSummaryRow } from '../../src/st
 export interface SummaryQuestion extends PairingQuestion, Buckets {
   readonly byMeta: boolean
   readonly newest?: boolean
+  readonly quantiles?: readonly number[]
 }
 
 /**
@@ -38,7 +39,7 @@ export function summarizeTimings(marks: readonly StoredMark[], question: Summary
         process,
         ...(byMeta && { meta }),
         ...(isSeries && { atNs: bucketNs(settledNs(group[0]!), question) }),
-        ...figures(group),
+        ...figures(group, question.quantiles),
         ...(question.newest === true && { newest: newestOf(group) }),
       }
     })
@@ -83,7 +84,7 @@ function newestOf(timings: readonly Timing[]): NewestRuns {
   }
 }
 
-function figures(timings: readonly Timing[]) {
+function figures(timings: readonly Timing[], quantiles?: readonly number[]) {
   const completed = timings.filter(({ state }) => state === 'completed')
   const ms = completed.map(({ startedNs, endedNs }) => Number(endedNs! - startedNs!) / 1e6).toSorted((a, b) => a - b)
   const sumNs = completed.reduce((sum, { startedNs, endedNs }) => sum + (endedNs! - startedNs!), 0n)
@@ -96,6 +97,7 @@ function figures(timings: readonly Timing[]) {
     p95Ms: any ? quantile(ms, 0.95) : null,
     p99Ms: any ? quantile(ms, 0.99) : null,
     maxMs: any ? ms.at(-1)! : null,
+    ...(quantiles && { quantilesMs: quantiles.map((q) => (any ? quantile(ms, q) : null)) }),
     failed: of('failed'),
     running: of('running'),
     abandoned: of('abandoned'),

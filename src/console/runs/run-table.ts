@@ -26,7 +26,7 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
     signatureOf: (run) =>
       `${run.state} ${run.exceptions} ${isTrouble(run) ? whyOf(run) : ''} ${run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs}`,
     isChosen: ({ id }) => id === chosen,
-    toExport: ({ timing, exceptions }) => ({ ...timing, exceptions }),
+    toExport: ({ timing: { metrics: _, ...timing }, exceptions }) => ({ ...timing, exceptions }),
     exported: () => all,
     columns: [
       {

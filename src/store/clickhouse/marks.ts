@@ -9,12 +9,8 @@ export function createMarkQuestions(
 ): Pick<PointSource, 'findMarks' | 'findNewestStarts'> {
   /** Reads the table and not the FINAL view: a mark that is there twice is the same mark. */
   const from = (q: MarkSelection) => {
-    const { where, params } = selectionOf(q)
-    const among = "process IN (SELECT arrayJoin(JSONExtract({processes:String}, 'Array(String)')))"
-    return {
-      sql: `FROM ${schema.raw('marks')} WHERE ${[...where, ...(q.processes === undefined ? [] : [among])].join(' AND ')}`,
-      params: { ...params, ...(q.processes !== undefined && { processes: JSON.stringify(q.processes) }) },
-    }
+    const { where, params } = selectionOf({ ...q, ...(q.processes && { process: q.processes }) })
+    return { sql: `FROM ${schema.raw('marks')} WHERE ${where.join(' AND ')}`, params }
   }
 
   return {

@@ -28,6 +28,7 @@ interface StoredMetric extends Omit<MetricPoint, 'atNs' | 'value' | 'place'> {
 interface StoredAggregate extends Readonly<Record<'mean' | 'min' | 'max' | 'sum' | 'last', StoredFloat>> {
   readonly bucket_ns: Ns
   readonly process: string
+  readonly meta?: string
   readonly name: string
   readonly count: number
 }
@@ -46,7 +47,7 @@ export function createMetricQuestions(select: Select, schema: Schema): MetricQue
     async findMetrics(q, page) {
       const { where, params } = withPlace(selectMetrics(q), page, TIE)
       const rows = await select<StoredMetric>(
-        `SELECT ${nsText('at')} AS ns, process, meta, name, value, ${tieText(TIE)} FROM ${schema.view('metrics')}
+        `SELECT ${nsText('at')} AS ns, process, meta, uid, name, value, ${tieText(TIE)} FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
         params,
@@ -58,13 +59,14 @@ ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
     async aggregateMetrics(q) {
       const { where, params } = selectMetrics(q)
       const bucket = bucketOf('toUnixTimestamp64Nano(at)', q)!
+      const keys = `process${q.byMeta ? ', meta' : ''}, name`
       const rows = await select<StoredAggregate>(
-        `SELECT toString(bucket) AS bucket_ns, process, name, count() AS count,
+        `SELECT toString(bucket) AS bucket_ns, ${keys}, count() AS count,
   avg(value) AS mean, min(value) AS min, max(value) AS max, sum(value) AS sum, argMax(value, (at, stamp_rest, content)) AS last
 FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
-GROUP BY ${bucket.sql} AS bucket, process, name
-ORDER BY bucket, process, name${limitOf(q)}`,
+GROUP BY ${bucket.sql} AS bucket, ${keys}
+ORDER BY bucket, ${keys}${limitOf(q)}`,
         { ...params, ...bucket.params },
         q,
       )
@@ -74,7 +76,7 @@ ORDER BY bucket, process, name${limitOf(q)}`,
     /** Reads the table without FINAL: a metric that was sent twice does not change what is the newest. */
     async findNewestMetrics(q) {
       const { where, params } = selectionOf(q)
-      const rows = await select<Omit<StoredMetric, 'tie'>>(
+      const rows = await select<Omit<StoredMetric, 'tie' | 'uid'>>(
         `SELECT ${nsText('max(at)')} AS ns, process, meta, name, argMax(value, (at, stamp_rest, content)) AS value
 FROM ${schema.raw('metrics')}
 WHERE ${where.join(' AND ')}
@@ -94,10 +96,9 @@ const fromMetricRow = ({ ns, tie, value, ...row }: StoredMetric): MetricPoint =>
   place: { ns: BigInt(ns), tie },
 })
 
-const fromAggregate = ({ bucket_ns, process, name, count, mean, min, max, sum, last }: StoredAggregate): MetricRow => ({
+const fromAggregate = ({ bucket_ns, count, mean, min, max, sum, last, ...key }: StoredAggregate): MetricRow => ({
   atNs: BigInt(bucket_ns),
-  process,
-  name,
+  ...key,
   count: Number(count),
   mean: toFloat(mean),
   min: toFloat(min),

@@ -109,6 +109,8 @@ export interface SummaryInput extends PairingInput {
   readonly bucket?: string
   /** Adds the columns `NEWEST`. */
   readonly newest?: boolean
+  /** Follow 0.5, 0.95 and 0.99 in `percentiles`. */
+  readonly quantiles?: readonly number[]
 }
 
 /** The newest runs of a row: times and a length in ns as text, '0' without any. */
@@ -123,13 +125,13 @@ const NEWEST = `,
  * percentiles (50, 95, 99), max (ms; of completed ones, and meaningless without any), failed, running, abandoned, orphan.
  */
 export function summarySql(input: SummaryInput): string {
-  const { byMeta, bucket, from, to, newest = false } = input
+  const { byMeta, bucket, from, to, newest = false, quantiles = [] } = input
   const keys = ['process', ...(byMeta ? ['meta'] : []), ...(bucket === undefined ? [] : ['at'])]
   const at = bucket === undefined ? '' : `${bucket} AS at, `
   const others = ['failed', 'running', 'abandoned', 'orphan'].map((state) => `countIf(state = '${state}') AS ${state}`)
   return `SELECT process, ${byMeta ? 'meta, ' : ''}${at}countIf(state = 'completed') AS completed,
   toFloat64(sumIf(toInt128(settled - first), state = 'completed')) / 1e6 / completed AS mean,
-  quantilesExactInclusiveIf(0.5, 0.95, 0.99)((settled - first) / 1e6, state = 'completed') AS percentiles,
+  quantilesExactInclusiveIf(${[0.5, 0.95, 0.99, ...quantiles].join(', ')})((settled - first) / 1e6, state = 'completed') AS percentiles,
   maxIf(settled - first, state = 'completed') / 1e6 AS max,
   ${others.join(', ')}${newest ? NEWEST : ''}
 FROM (

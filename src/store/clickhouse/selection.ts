@@ -1,7 +1,7 @@
 // Converts selections, places and values between questions and SQL. Every value from a caller is a bound parameter, and the account is always one of
 // them. Times are passed as text with Int64 nanoseconds in both directions: no JS number holds them.
 import { FIRST_NS, LAST_NS } from '../order.ts'
-import { type Asker, type Buckets, type Page, type Selection, StoreError } from '../source.ts'
+import { type Asker, type Buckets, type Names, type Page, type Selection, StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
@@ -43,13 +43,8 @@ export interface Conditions {
 
 /** Which series: the columns that the sorting keys begin with. */
 export function seriesOf({ account, process, meta, uid }: Selection & { readonly uid?: string }): Conditions {
-  const chosen = {
-    account,
-    ...(process !== undefined && { process }),
-    ...(meta !== undefined && { meta }),
-    ...(uid !== undefined && { uid }),
-  }
-  return { where: Object.keys(chosen).map((column) => `${column} = {${column}:String}`), params: chosen }
+  const of = { where: ['account = {account:String}'], params: { account } }
+  return withEqual(withEqual(withEqual(of, 'process', process), 'meta', meta), 'uid', uid)
 }
 
 /** Which series and when. */
@@ -61,10 +56,15 @@ export function selectionOf(q: Selection): Conditions {
   }
 }
 
-/** Adds an equality for a value that may be absent. */
-export function withEqual({ where, params }: Conditions, column: string, value: string | undefined): Conditions {
+/** Adds an equality for a value, or several, that may be absent. A list is one parameter: each connection of the engine keeps the names that it has seen. */
+export function withEqual({ where, params }: Conditions, column: string, value: Names | undefined): Conditions {
   if (value === undefined) return { where, params }
-  return { where: [...where, `${column} = {${column}:String}`], params: { ...params, [column]: value } }
+  const isOne = typeof value === 'string'
+  const list = `IN (SELECT arrayJoin(JSONExtract({${column}:String}, 'Array(String)')))`
+  return {
+    where: [...where, `${column} ${isOne ? `= {${column}:String}` : list}`],
+    params: { ...params, [column]: isOne ? value : JSON.stringify(value) },
+  }
 }
 
 /** Columns that tell rows of one time apart, as ORDER BY has them after `at DESC`, and the types of their values in a tie. */

@@ -1,6 +1,14 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
-import { marksWindow } from '../order.ts'
-import type { NewestRuns, PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../source.ts'
+import { LAST_NS, marksWindow } from '../order.ts'
+import type {
+  NewestRuns,
+  PointSource,
+  Timing,
+  TimingQuestion,
+  TimingSelection,
+  TimingState,
+  TimingSummaryRow,
+} from '../source.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
@@ -37,7 +45,7 @@ interface StoredSummary
   readonly at_ns?: Ns
   readonly completed: number
   readonly mean: StoredFloat
-  readonly percentiles: readonly [StoredFloat, StoredFloat, StoredFloat]
+  readonly percentiles: readonly StoredFloat[]
   readonly max: StoredFloat
   readonly last_start?: Ns
   readonly last_completed?: Ns
@@ -52,6 +60,8 @@ const TIE: TieColumns = [
 ]
 
 const NEWEST_FIRST = 'place DESC, run DESC'
+const LENGTH = 'settled - first'
+const HAS_LENGTH = "state IN ('completed', 'failed')"
 
 export function createTimingQuestions(select: Select, schema: Schema): TimingQuestions {
   /** The names of the runs with these hashes: pairing carries a hash instead of the strings. Each run has a mark at its `settled` time. */
@@ -74,7 +84,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('t
   }
 
   /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
-  async function readTimings(q: TimingSelection, tail: string, more: Params): Promise<Timing[]> {
+  async function readTimings(q: TimingQuestion, tail: string, more: Params): Promise<Timing[]> {
     const { input, params } = bindPairing(schema, q, false)
     const rows = await select<StoredTiming>(
       `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns, toString(run) AS run_text, ${tieText(TIE)}
@@ -88,21 +98,25 @@ ${tail}`,
     const names = await findNames(q, rows)
     return rows.flatMap((row) => {
       const name = names.get(row.run_text)
-      return name === undefined ? [] : fromTiming(row, name) // none: its account was erased in between
+      return name === undefined ? [] : fromTiming(row, name, q.slowest) // none: its account was erased in between
     })
   }
 
   return {
     async findTimings(q, { limit, after }) {
       const [place, run] = after === undefined ? [] : readTie(after.tie, TIE)
+      const by = q.slowest ? LENGTH : 'first'
+      const behind = '(place < {place:UInt64} OR (place = {place:UInt64} AND run < {run:UInt64}))'
       const where = [
-        'first <= {after:Int64}',
-        ...(after === undefined ? [] : ['(place < {place:UInt64} OR (place = {place:UInt64} AND run < {run:UInt64}))']),
+        `${by} <= {after:Int64}`,
+        ...(q.slowest ? [HAS_LENGTH] : []),
+        ...(after === undefined ? [] : [q.slowest ? `(${LENGTH} < {after:Int64} OR ${behind})` : behind]),
         ...(q.states === undefined ? [] : ["has(splitByChar(',', {states:String}), toString(state))"]),
       ]
-      return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY ${NEWEST_FIRST} LIMIT {limit:UInt32}`, {
+      const order = q.slowest ? `${LENGTH} DESC, ${NEWEST_FIRST}` : NEWEST_FIRST
+      return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY ${order} LIMIT {limit:UInt32}`, {
         limit,
-        after: toInt64(after?.ns ?? q.toNs),
+        after: toInt64(after?.ns ?? (q.slowest ? LAST_NS : q.toNs)),
         ...(after !== undefined && { place: place!, run: run! }),
         ...(q.states !== undefined && { states: q.states.join(',') }),
       })
@@ -120,11 +134,16 @@ ${tail}`,
       const summary = pairOnShards(
         schema,
         q,
-        summarySql({ ...input, ...(bucket && { bucket: bucket.sql }), newest: q.newest === true }),
+        summarySql({
+          ...input,
+          ...(bucket && { bucket: bucket.sql }),
+          newest: q.newest === true,
+          ...(q.quantiles && { quantiles: q.quantiles }),
+        }),
       )
       const sql = bucket === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
       const rows = await select<StoredSummary>(sql + limitOf(q), { ...params, ...bucket?.params }, q)
-      return rows.map(fromSummary)
+      return rows.map((row) => fromSummary(row, q.quantiles !== undefined))
     },
 
     /** Counts the table without FINAL, as a question reads it: a mark that was sent twice may count twice until it is merged. */
@@ -170,20 +189,23 @@ function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { inp
 const pairOnShards = ({ cluster }: Schema, { process }: TimingSelection, sql: string, tail?: string): string =>
   cluster === undefined
     ? sql
-    : onShards(cluster, tail === undefined ? sql : `SELECT * FROM (${sql})\n${tail}`, process !== undefined)
+    : onShards(cluster, tail === undefined ? sql : `SELECT * FROM (${sql})\n${tail}`, typeof process === 'string')
 
-const fromTiming = ({ state, first_ns, settled_ns, tie }: StoredTiming, name: StoredName): Timing => ({
+const fromTiming = ({ state, first_ns, settled_ns, tie }: StoredTiming, name: StoredName, slowest = false): Timing => ({
   ...name,
   state,
   ...(state !== 'orphan' && { startedNs: BigInt(first_ns) }),
   ...((state === 'completed' || state === 'failed' || state === 'orphan') && { endedNs: BigInt(settled_ns) }),
-  place: { ns: BigInt(first_ns), tie },
+  place: { ns: slowest ? BigInt(settled_ns) - BigInt(first_ns) : BigInt(first_ns), tie },
 })
 
 /** Counts are UInt64, which a server may be configured to write as text. */
-function fromSummary({ process, meta, at_ns, percentiles, ...row }: StoredSummary): TimingSummaryRow {
+function fromSummary(
+  { process, meta, at_ns, percentiles, ...row }: StoredSummary,
+  hasQuantiles: boolean,
+): TimingSummaryRow {
   const count = Number(row.completed)
-  const figure = (value: StoredFloat) => (count === 0 ? null : toFloat(value))
+  const figure = (value: StoredFloat | undefined) => (count === 0 ? null : toFloat(value!))
   return {
     process,
     ...(meta !== undefined && { meta }),
@@ -194,6 +216,7 @@ function fromSummary({ process, meta, at_ns, percentiles, ...row }: StoredSummar
     p95Ms: figure(percentiles[1]),
     p99Ms: figure(percentiles[2]),
     maxMs: figure(row.max),
+    ...(hasQuantiles && { quantilesMs: percentiles.slice(3).map(figure) }),
     failed: Number(row.failed),
     running: Number(row.running),
     abandoned: Number(row.abandoned),

@@ -3,20 +3,15 @@ import { compare } from '../order.ts'
 import type { MarkRow, MarkSelection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
-import { behindStamps, ceilSecond, floorSecond, fluxText, fluxTime, whereTags } from './selection.ts'
+import { behindStamps, ceilSecond, floorSecond, fluxTime, whereTags } from './selection.ts'
 
-/** Only these processes; undefined = all. */
-const among = ({ processes }: MarkSelection): FluxText | undefined =>
-  processes?.reduce<FluxText | undefined>((list, process) => {
-    const one = flux`r.process == ${fluxText(process)}`
-    return list === undefined ? one : flux`${list} or ${one}`
-  }, undefined)
+/** The question as other ones name its processes. */
+const selectionOf = (q: MarkSelection) => ({ ...q, ...(q.processes && { process: q.processes }) })
 
 function read(bucket: string, q: MarkSelection, condition: FluxText): FluxText {
-  const ofProcesses = among(q)
   return flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(behindStamps(q.toNs))})
-  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(q)}${ofProcesses === undefined ? flux`` : flux` and (${ofProcesses})`})
+  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(selectionOf(q))})
   |> filter(fn: (r) => ${condition})`
 }
 
@@ -27,7 +22,7 @@ export async function findMarks(
   q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number },
 ): Promise<MarkRow[]> {
   if (q.processes?.length === 0) return []
-  const reader = createMarkReader(client, bucket, q, { among: among(q), tail: q.perSeries })
+  const reader = createMarkReader(client, bucket, selectionOf(q), { tail: q.perSeries })
   const second = (ns: bigint) => Number(ns / 1_000_000_000n)
   const series = await readNewest(reader, second(floorSecond(q.fromNs)), second(ceilSecond(q.toNs)), q.maxRows)
   const rows = series.flatMap(({ subject, marks }) =>

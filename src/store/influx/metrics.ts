@@ -1,101 +1,44 @@
 // Questions about metrics. A point's time is its event's stamp, which is up to a second after the event's time but in the same second: so whole
 // seconds are read, and the edges of a range within a second are applied here.
-import { bucketNs, compare, comparePlaces } from '../order.ts'
-import type { Buckets, MetricPoint, MetricRow, MetricSelection, Page, Place, Selection } from '../source.ts'
-import {
-  collectRows,
-  type FluxText,
-  flux,
-  fluxDuration,
-  fluxExpression,
-  type GetColumn,
-  type InfluxClient,
-} from './client.ts'
-import { highestPlaces } from './pairing.ts'
+import { bucketNs, compare, compareMetricRows } from '../order.ts'
+import type { Buckets, MetricRow, MetricRowSelection, MetricSelection, Selection } from '../source.ts'
+import { type FluxText, flux, fluxDuration, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
 import {
   ceilSecond,
   floorSecond,
-  fluxNs,
   fluxText,
   fluxTime,
+  isOneOf,
   parseFluxTime,
   timeNs,
   toFloat,
   whereTags,
 } from './selection.ts'
 
-const FIRST_STRETCH_NS = 60_000_000_000n
-const GROWTH = 8n
 /** The seconds that a question reads again, the newest ones. */
 const CLOSE_READS = 30
-
-/**
- * A page. InfluxDB cannot push "the newest n of several series" down, it would read the whole range; so the page is looked for in
- * stretches that reach further and further back, and mostly the first one has it.
- */
-export async function findMetrics(
-  client: InfluxClient,
-  bucket: string,
-  q: MetricSelection,
-  { limit, after }: Page,
-): Promise<MetricPoint[]> {
-  const toNs = after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs
-  const found: MetricPoint[] = []
-  for (const stretch of stretches(floorSecond(q.fromNs), ceilSecond(toNs))) {
-    const page = { limit: limit - found.length, ...(after !== undefined && { after }) }
-    const points = await readPage(page, (count) =>
-      collectRows(client, newestMetricsFlux(bucket, { ...q, toNs }, stretch, count), toMetricPoint, q.signal),
-    )
-    found.push(...points)
-    if (found.length >= limit) break
-  }
-  return found
-}
 
 export interface Stretch {
   readonly startNs: bigint
   readonly stopNs: bigint
 }
 
-/** From `stopNs` back to `startNs`, each longer than the one before. */
-function* stretches(startNs: bigint, stopNs: bigint): Generator<Stretch> {
-  for (let stop = stopNs, lengthNs = FIRST_STRETCH_NS; stop > startNs; lengthNs *= GROWTH) {
-    const start = stop - lengthNs > startNs ? stop - lengthNs : startNs
-    yield { startNs: start, stopNs: stop }
-    stop = start
-  }
-}
+export type MetricField = 'value' | 'uid'
 
-/** `place` is the event's time (event/stamp.ts), −1 outside the range. All maps are arithmetic on columns and literals, see pairing.ts. */
-const newestMetricsFlux = (
+/** The points as tables with a `_value`, one per series. An uid that is asked for must be brought beside its value first. */
+export function readMetrics(
   bucket: string,
   q: MetricSelection,
-  stretch: Stretch,
-  count: number,
-): FluxText => flux`${readMetrics(bucket, q, stretch)}
-  |> map(fn: (r) => ({r with stamp: int(v: r._time)}))
-  |> map(fn: (r) => ({r with at: if r.stamp % 10 == 7 then r.stamp - r.stamp % 1000000000
-    else if r.stamp % 10 == 3 then r.stamp - r.stamp % 1000000
-    else r.stamp - r.stamp % 1000}))
-  |> map(fn: (r) => ({r with place: if r.at >= ${fluxNs(q.fromNs)} and r.at < ${fluxNs(q.toNs)} then r.at else -1}))${highestPlaces(count)}
-  |> keep(columns: ["stamp", "process", "meta", "name", "_value"])`
-
-function toMetricPoint(get: GetColumn): MetricPoint {
-  const [process, meta, name, stampNs] = [get('process'), get('meta'), get('name'), BigInt(get('stamp'))]
-  const atNs = timeNs(stampNs)
-  const place = { ns: atNs, tie: [stampNs, name, process, meta].join('\0') }
-  return { atNs, process, meta, name, value: Number(get('_value')), place }
-}
-
-/** The points as tables with a `_value`, one per series. An uid must be brought beside its value first. */
-export function readMetrics(bucket: string, q: MetricSelection, { startNs, stopNs }: Stretch): FluxText {
-  const ofName = q.name === undefined ? flux`` : flux` and r.name == ${fluxText(q.name)}`
+  { startNs, stopNs }: Stretch,
+  field: MetricField = 'value',
+): FluxText {
+  const ofName = q.name === undefined ? flux`` : flux` and ${isOneOf('name', q.name)}`
   const read = flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
   |> filter(fn: (r) => r._measurement == "metric" and ${whereTags(q)}${ofName})`
   if (q.uid === undefined)
     return flux`${read}
-  |> filter(fn: (r) => r._field == "value")`
+  |> filter(fn: (r) => r._field == ${field})`
   return flux`${read}
   |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
   |> filter(fn: (r) => ${q.uid === '' ? flux`not exists r.uid` : flux`exists r.uid and r.uid == ${fluxText(q.uid)}`})
@@ -106,20 +49,22 @@ const FIGURES = ['count', 'sum', 'min', 'max', 'last'] as const
 type Figure = (typeof FIGURES)[number]
 
 /**
- * Metrics in buckets, oldest first, then by process and name. Each figure is pushed down to InfluxDB per series (process, name and meta) and window; the metas
+ * Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. Each figure is pushed down to InfluxDB per series (process, name and meta) and window; the metas
  * of a name become one row here, while the answer is read: its lines are many more than its rows. InfluxDB finds the latest stamp; where that is of a whole
  * second or ms, a later time of the same second may be before it, and the second is read.
  */
 export async function aggregateMetrics(
   client: InfluxClient,
   bucket: string,
-  q: MetricSelection & Buckets,
+  q: MetricRowSelection,
 ): Promise<MetricRow[]> {
   const rows = new Map<string, Draft>()
-  const keyAt = (get: GetColumn, ns: bigint) => JSON.stringify([get('process'), get('name'), String(bucketNs(ns, q))])
+  const metaOf = (get: GetColumn) => (q.byMeta ? get('meta') : undefined)
+  const keyAt = (get: GetColumn, ns: bigint) =>
+    JSON.stringify([get('process'), metaOf(get), get('name'), String(bucketNs(ns, q))])
   const rowAt = (get: GetColumn, ns: bigint): Draft => {
     const key = keyAt(get, ns)
-    const row = rows.get(key) ?? newDraft(bucketNs(ns, q), get('process'), get('name'))
+    const row = rows.get(key) ?? newDraft(bucketNs(ns, q), get('process'), metaOf(get), get('name'))
     rows.set(key, row)
     return row
   }
@@ -167,9 +112,7 @@ export async function aggregateMetrics(
       q.signal,
     )
   }
-  return [...rows.values()]
-    .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
-    .sort((a, b) => compare(a.atNs, b.atNs) || compare(a.process, b.process) || compare(a.name, b.name))
+  return [...rows.values()].map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count })).sort(compareMetricRows)
 }
 
 const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
@@ -225,8 +168,8 @@ const figureFlux = (
 /** A row whose figures are still coming in, and the stamp of its `last`. */
 type Draft = { -readonly [Key in keyof MetricRow]: MetricRow[Key] } & { lastNs: bigint }
 
-const newDraft = (atNs: bigint, process: string, name: string): Draft => ({
-  ...{ atNs, process, name },
+const newDraft = (atNs: bigint, process: string, meta: string | undefined, name: string): Draft => ({
+  ...{ atNs, process, ...(meta !== undefined && { meta }), name },
   ...{ count: 0, mean: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, last: 0, lastNs: -1n },
 })
 
@@ -263,25 +206,4 @@ function addLast(row: Draft, value: number, stampNs: bigint): void {
   if (!isLater) return
   row.last = value
   row.lastNs = stampNs
-}
-
-// A page of rows that InfluxDB orders by time alone: rows of one time come in any order, and the last of them may be missing. So some more are read,
-// those of the last time are dropped, and where nothing is left, even more are read.
-/** Part of the first time lies on the page before, and the last time is dropped: so many more rows are read at first. */
-const SPARE_ROWS = 100
-const MORE_ROWS = 4
-
-/** `read` gives the newest `count` rows (fewer: all) whose time is not later than that of the place. */
-export async function readPage<Row extends { readonly place: Place }>(
-  { limit, after }: Page,
-  read: (count: number) => Promise<Row[]>,
-): Promise<Row[]> {
-  for (let count = limit + SPARE_ROWS; ; count *= MORE_ROWS) {
-    const rows = await read(count)
-    const cutNs = rows.length < count ? undefined : rows.at(-1)!.place.ns
-    const found = rows
-      .filter(({ place }) => place.ns !== cutNs && (after === undefined || comparePlaces(after, place) < 0))
-      .toSorted((a, b) => comparePlaces(a.place, b.place))
-    if (found.length >= limit || cutNs === undefined) return found.slice(0, limit)
-  }
 }

@@ -5,7 +5,7 @@ import { flux, type GetColumn, type InfluxClient } from './client.ts'
 import { isUnsure, readMetrics, readSeconds } from './metrics.ts'
 import { ceilSecond, floorSecond, parseFluxTime, timeNs, toFloat } from './selection.ts'
 
-type NewestMetric = Omit<MetricPoint, 'place'>
+type NewestMetric = Omit<MetricPoint, 'place' | 'uid'>
 
 /** The newest point of each series is pushed down; where its time within its second is unsure, the second is read. */
 export async function findNewestMetrics(client: InfluxClient, bucket: string, q: Selection): Promise<NewestMetric[]> {

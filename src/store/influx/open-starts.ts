@@ -6,6 +6,7 @@
 // are only added (RETENTION_DAYS is at least twice MAX_RUN), and a process with as many marks in the stretch as were read has the same marks. Any
 // other process is read again. The count is pushed down and costs a twentieth of reading the marks. It is repeated for every question, so it does
 // not matter which node stored or erased marks, and a restart costs only time.
+import { createHash } from 'node:crypto'
 import type { TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
@@ -67,7 +68,8 @@ export function createOpenStarts(lagS = LAG_S) {
       if (q.uid !== undefined) return undefined // one run has few marks
       const wantedS = Math.max(0, floorS(q.nowNs) - lagS)
       const latestS = latestUseful(q)
-      const key = JSON.stringify([q.account, q.process ?? null, q.meta ?? null, String(q.maxRunNs)])
+      const of = JSON.stringify([q.account, q.process ?? null, q.meta ?? null, String(q.maxRunNs)])
+      const key = typeof q.process === 'object' ? createHash('sha256').update(of).digest('base64') : of // a list may be long
       const kept = entries.get(key)
       const known = kept !== undefined && kept.untilS <= floorS(q.nowNs) ? kept : undefined // unless the clock was ahead
       if ((known?.untilS ?? wantedS) > latestS) return undefined

@@ -60,8 +60,6 @@ type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | '
 const SLICE_MARKS = 200_000
 
 export interface MarkLimits {
-  /** A condition that series must meet, too. */
-  readonly among?: FluxText | undefined
   /** At most so many, the newest, of each process, meta, kind of mark, and with or without uid. */
   readonly tail?: number | undefined
   /** Marks that should be read at once. */
@@ -73,7 +71,7 @@ export function createMarkReader(
   client: InfluxClient,
   bucket: string,
   q: Question,
-  { among, tail, sliceMarks = SLICE_MARKS }: MarkLimits = {},
+  { tail, sliceMarks = SLICE_MARKS }: MarkLimits = {},
 ): MarkReader {
   const subjects = new Map<string, Subject>()
   const subjectOf = (process: string, meta: string): Subject => {
@@ -115,16 +113,15 @@ export function createMarkReader(
   }
 
   const newest = tail === undefined ? flux`` : flux`\n  |> tail(n: ${fluxNs(BigInt(tail))})`
-  const where = among === undefined ? whereTags(q) : flux`${whereTags(q)} and (${among})`
+  const where = whereTags(q)
   return {
     subjectOf,
     sliceMarks,
     read: (startS, stopS, maxRows) => run(select(startS, stopS, where, q.uid), maxRows),
     among(processes) {
-      const any = processes.map((process) => flux`r.process == ${fluxText(process)}`)
-      const whereAny = flux`${where} and (${fluxExpression(any.join(' or '))})`
+      const ofThem = whereTags({ ...q, process: processes })
       return {
-        read: (startS, stopS, maxRows) => run(select(startS, stopS, whereAny, q.uid), maxRows),
+        read: (startS, stopS, maxRows) => run(select(startS, stopS, ofThem, q.uid), maxRows),
       }
     },
     async countMarks(startS, stopS) {

@@ -2,7 +2,7 @@
 import { parseRfc3339 } from '../../event/own-time.ts'
 import { formatNs, parseStampNs, timeUs } from '../../event/stamp.ts'
 import { STAMP_REACH_NS } from '../order.ts'
-import type { Selection } from '../source.ts'
+import type { Names, Selection } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, fluxInteger } from './client.ts'
 
 const NS_PER_S = 1_000_000_000n
@@ -10,9 +10,17 @@ const NS_PER_S = 1_000_000_000n
 /** Conditions on `r`'s tags. `r.meta == ""` would match nothing: a series without meta lacks the tag. */
 export function whereTags({ account, process, meta }: Pick<Selection, 'account' | 'process' | 'meta'>): FluxText {
   const ofAccount = flux`r.account == ${fluxText(account)}`
-  const ofProcess = process === undefined ? ofAccount : flux`${ofAccount} and r.process == ${fluxText(process)}`
+  const ofProcess = process === undefined ? ofAccount : flux`${ofAccount} and ${isOneOf('process', process)}`
   if (meta === undefined) return ofProcess
   return meta === '' ? flux`${ofProcess} and not exists r.meta` : flux`${ofProcess} and r.meta == ${fluxText(meta)}`
+}
+
+/** Whether a tag has one of these values. No tag is empty, so the condition of an empty list selects nothing, and is pushed down as a literal `false` is not. */
+export function isOneOf(tag: 'process' | 'name', names: Names): FluxText {
+  const all = typeof names === 'string' ? [names] : names
+  const column = fluxExpression(`r.${tag}`)
+  if (all.length === 0) return flux`${column} == ""`
+  return fluxExpression(`(${all.map((name) => flux`${column} == ${fluxText(name)}`).join(' or ')})`)
 }
 
 /** A string literal of any text. The template tag escapes all but NUL, where Flux would end the query. */

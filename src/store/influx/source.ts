@@ -1,8 +1,9 @@
 // Answers questions about points from InfluxDB 2. Every value from a caller enters a query through the `flux` tag, which escapes it.
 import { type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
+import { findMetrics } from './find-metrics.ts'
 import { findMarks, findNewestStarts } from './marks.ts'
-import { aggregateMetrics, findMetrics } from './metrics.ts'
+import { aggregateMetrics } from './metrics.ts'
 import { findNewestMetrics } from './newest-metrics.ts'
 import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'

@@ -1,15 +1,14 @@
 // Questions about timings, paired here from InfluxDB's raw marks. Only Grafana's panels pair in Flux (pairing.ts): InfluxDB reads a million marks in
 // 1.5 s but needs 5 s to pair them.
-import { comparePlaces, marksWindow } from '../order.ts'
+import { comparePlaces, LAST_NS, marksWindow } from '../order.ts'
 import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
-import type { Page, PointSource, Timing, TimingState } from '../source.ts'
+import type { Page, PointSource, Timing, TimingQuestion, TimingState } from '../source.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, RunKey } from './read-marks.ts'
 import { ceilS, floorS, type SliceReader } from './slices.ts'
 import { type OpenStarts, type Settled, streamTimings, toTiming } from './stream-timings.ts'
 
-type FindQuestion = Parameters<PointSource['findTimings']>[0]
 type LatestQuestion = Parameters<PointSource['findLatest']>[0]
 
 /** These are rare among the newest: nothing but the whole window finds them. */
@@ -21,7 +20,7 @@ const FAILED_MAX = 1000
 export async function findTimings(
   reader: MarkReader,
   openStarts: OpenStartsCache,
-  q: FindQuestion,
+  q: TimingQuestion,
   page: Page,
 ): Promise<Timing[]> {
   const { states } = q
@@ -37,13 +36,13 @@ export async function findTimings(
         page,
       )
   }
-  const isRare = q.uid !== undefined || (states?.every((state) => RARE.includes(state)) ?? false)
+  const isRare = q.slowest || q.uid !== undefined || (states?.every((state) => RARE.includes(state)) ?? false)
   const newest = isRare ? undefined : await findNewest(reader, q, page)
   return newest ?? streamPage(reader, q, page, await openStarts.find(reader, q))
 }
 
 /** The runs with an end that failed, when they are few. */
-async function findFailedRuns(reader: MarkReader, q: FindQuestion): Promise<readonly RunKey[] | undefined> {
+async function findFailedRuns(reader: MarkReader, q: TimingQuestion): Promise<readonly RunKey[] | undefined> {
   const series = await reader.readFailed(floorS(q.fromNs), ceilS(marksWindow(q).toNs), FAILED_MAX)
   if (series === undefined) return undefined
   const runs = series.flatMap(({ subject, marks }) =>
@@ -55,22 +54,24 @@ async function findFailedRuns(reader: MarkReader, q: FindQuestion): Promise<read
 /** A page of the whole window. */
 async function streamPage(
   reader: SliceReader,
-  q: FindQuestion,
+  q: TimingQuestion,
   { limit, after }: Page,
   known?: OpenStarts,
 ): Promise<Timing[]> {
   const asked = {
     ...q,
-    toNs: after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs,
+    toNs: !q.slowest && after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs,
   }
   const bounds = boundsInUs(asked)
-  const newest = createNewest(limit)
+  const order = q.slowest ? BY_LENGTH : BY_TIME
+  const newest = createNewest(limit, order)
   const afterUs = after === undefined ? Number.POSITIVE_INFINITY : ceilUs(after.ns)
   const take = (timing: Settled) => {
     if (q.states !== undefined && !q.states.includes(timing.state)) return undefined
+    if (q.slowest && timing.start === undefined) return undefined
     // among timings of the cursor's own time the tie decides
-    if (isIn(timing, bounds) && (firstUs(timing) < afterUs || comparePlaces(after!, toTiming(timing).place) < 0))
-      newest.add(timing)
+    const isBehind = order.us(timing) < afterUs || comparePlaces(after!, order.toTiming(timing).place) < 0
+    if (isBehind && isIn(timing, bounds)) newest.add(timing)
     return undefined
   }
   await streamTimings(reader, asked, take, known)
@@ -100,27 +101,46 @@ export async function findLatest(
     .slice(0, q.maxRows)
 }
 
-const firstUs = ({ mark, start }: Settled): number => (start ?? mark).at
-
 const isIn = (timing: Settled, bounds: PairingBounds<number>): boolean =>
   isWithin(timing.state, firstUs(timing), timing.mark.at, bounds)
 
-/** Keeps the newest `limit` timings, and those of the last one's time, of which the tie decides. */
-function createNewest(limit: number) {
+const firstUs = ({ mark, start }: Settled): number => (start ?? mark).at
+
+/** An order of timings: by `us` descending, which is the time of their places, then by their ties. */
+interface Order {
+  us(timing: Settled): number
+  toTiming(timing: Settled): Timing
+}
+
+const BY_TIME: Order = { us: firstUs, toTiming }
+
+/** The longest first; of equal ones the newest, which the tie begins with. */
+const BY_LENGTH: Order = {
+  us: ({ mark, start }) => mark.at - start!.at,
+  toTiming(settled) {
+    const timing = toTiming(settled)
+    const { ns, tie } = timing.place
+    const length = timing.endedNs! - timing.startedNs!
+    return { ...timing, place: { ns: length, tie: `${String(LAST_NS - ns).padStart(20, '0')}${tie}` } }
+  },
+}
+
+/** Keeps the first `limit` timings of an order, and those of the last one's time, of which the tie decides. */
+function createNewest(limit: number, order = BY_TIME) {
   let kept: Settled[] = []
   let oldestUs = Number.NEGATIVE_INFINITY
   let fullAt = 2 * limit + 100
 
   function cut(): void {
     if (kept.length <= limit) return
-    kept.sort((a, b) => firstUs(b) - firstUs(a))
-    oldestUs = firstUs(kept[limit - 1]!)
-    kept = kept.filter((timing) => firstUs(timing) >= oldestUs)
+    kept.sort((a, b) => order.us(b) - order.us(a))
+    oldestUs = order.us(kept[limit - 1]!)
+    kept = kept.filter((timing) => order.us(timing) >= oldestUs)
   }
 
   return {
     add(timing: Settled): void {
-      if (firstUs(timing) < oldestUs) return
+      if (order.us(timing) < oldestUs) return
       if (kept.push(timing) < fullAt) return
       cut()
       fullAt = 2 * kept.length + 100
@@ -129,7 +149,7 @@ function createNewest(limit: number) {
     timings(): Timing[] {
       cut()
       return kept
-        .map(toTiming)
+        .map(order.toTiming)
         .sort((a, b) => comparePlaces(a.place, b.place))
         .slice(0, limit)
     },

@@ -18,6 +18,9 @@ test.each([
   ['timings --uid ABC', '--uid may only hold'],
   ['timings --from -1h --to -2h', '--from must be earlier'],
   ['metrics --every 5x', '--every must be'],
+  ['summary --percentiles 50,NaN', '--percentiles must be'],
+  ['summary --compare-from -30m', '--compare-from must be earlier than compare_to'],
+  ['timings --sort duration --state running', '--sort goes with'],
   ['dead list --limit 0', '--limit must be'],
 ])('stint %s: a value that the server refuses', async (line, said) => {
   const { exitCode, stdout, stderr } = await run(line)
@@ -30,6 +33,27 @@ test.each([
   ['metrics --every 1h --all', '--every and --all exclude each other: intervals have no pages'],
 ])('stint %s: flags that mean nothing together', async (line, said) => {
   expect(await run(line)).toEqual({ exitCode: 2, stdout: '', stderr: `stint: ${said}\n` })
+})
+
+test('several processes, the metrics of their runs and two ranges are tables and CSV', async () => {
+  const stint = (line: readonly string[]) =>
+    createPerson(app.url).run(line, { env: { STINT_API_KEY: app.keys.reader } })
+  const csv = async (line: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await stint([...line, '--csv'])
+    expect([exitCode, stderr]).toEqual([0, ''])
+    return stdout.split('\r\n')
+  }
+  const both = ['--process', 'a', '--process', 'b, "=1+1"']
+  const metric = ['--metric', 'rows, all', '--metric', '=1+1']
+  expect((await csv(['timings', ...both, ...metric, '--sort', 'duration']))[0]).toBe(
+    'process,meta,uid,state,started_at,ended_at,duration_ms,exceptions,"metric_rows, all",metric_=1+1',
+  )
+  const summary = await csv(['summary', ...both, '--percentiles', '50,99.90', '--compare-from', '-8d'])
+  expect(summary[0]).toStartWith(
+    'process,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,percentile_50_ms,percentile_99.9_ms',
+  )
+  expect(summary[0]).toEndWith('before_abandoned,before_orphan')
+  expect((await csv(['metrics', '--by', 'meta', '--every', '1h']))[0]).toStartWith('at,process,meta,name,count')
 })
 
 test('a key without the scope is a refusal, not a usage error', async () => {

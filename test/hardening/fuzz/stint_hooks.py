@@ -92,6 +92,18 @@ def relate(case):
         if "every" in query:
             query["every"] = "5m"
             query.pop("limit", None)
+            query.pop("compare_from", None)
+        if "compare_from" in query:
+            query["compare_from"] = "-8d"
+        if "compare_to" in query:
+            query.pop("compare_to")
+        if "percentiles" in query:
+            query["percentiles"] = "50,99.9"
+        if "by" in query and case.operation.path == "/api/metrics":
+            query["every"] = "5m"
+            query.pop("limit", None)
+        if "sort" in query and query.get("state") not in (None, "completed", "failed"):
+            query["state"] = "failed"
 
 
 def named(items):

@@ -8,7 +8,7 @@ import {
   type InfluxClient,
 } from '../../../src/store/influx/client.ts'
 import { pairOf } from '../../../src/store/influx/encode-events.ts'
-import { readPage } from '../../../src/store/influx/metrics.ts'
+import { readPage } from '../../../src/store/influx/find-metrics.ts'
 import {
   BOUNDARY,
   classifyMarks,

@@ -1,0 +1,74 @@
+// Joins metrics onto timings: the newest value of each name that a run sent, by the rule of count-exceptions.ts.
+//
+//   metric with a uid    belongs to the run of that process, meta and uid alone, up to 60 s after its end
+//   metric without one   belongs to each run of its process and meta that is open then, unless that run sent one of that name with its uid
+//
+// Bounded: the newest 20,000 points of these names are read. Runs that reach further back get null, as those that sent none.
+import { compare } from '../store/order.ts'
+import type { Asker, MetricPoint, PointSource, Timing } from '../store/source.ts'
+import { MAX_PROCESSES } from '../wire/parameters.ts'
+import { GRACE_NS, keyOf, type Run, toRun } from './count-exceptions.ts'
+
+const POINTS_MAX = 20_000
+
+export type RunMetrics = Readonly<Record<string, number | null>>
+
+/** One object per timing, which has every name. */
+export async function findRunMetrics(
+  points: Pick<PointSource, 'findMetrics'>,
+  asker: Asker,
+  timings: readonly Timing[],
+  names: readonly string[],
+  nowNs: bigint,
+  limit = POINTS_MAX,
+): Promise<RunMetrics[]> {
+  const runs = timings.map((timing) => toRun(timing, nowNs))
+  const asked = runs.filter((run) => run !== undefined)
+  const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, names, limit)
+  const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
+  const series = Map.groupBy(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
+  return runs.map((run) => Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null])))
+
+  function newestOf({ process, meta, uid, startNs, endNs }: Run, name: string): number | null {
+    const last = (uid: string, untilNs: bigint) =>
+      newestWithin(series.get(keyOf(process, meta, name, uid)), startNs, untilNs)
+    const own = uid === '' ? undefined : last(uid, endNs + GRACE_NS)
+    if (own !== undefined || startNs <= knownAfterNs) return own ?? null
+    return last('', endNs) ?? null
+  }
+}
+
+function readPoints(
+  points: Pick<PointSource, 'findMetrics'>,
+  asker: Asker,
+  runs: readonly Run[],
+  name: readonly string[],
+  limit: number,
+): Promise<MetricPoint[]> {
+  const [processes, metas] = [new Set(runs.map(({ process }) => process)), new Set(runs.map(({ meta }) => meta))]
+  const [meta] = metas
+  return points.findMetrics(
+    {
+      ...asker,
+      fromNs: runs.map(({ startNs }) => startNs).reduce((a, b) => (compare(a, b) < 0 ? a : b)),
+      toNs: runs.map(({ endNs }) => endNs).reduce((a, b) => (compare(a, b) > 0 ? a : b)) + GRACE_NS + 1n,
+      ...(processes.size <= MAX_PROCESSES && { process: [...processes] }),
+      ...(metas.size === 1 && { meta: meta! }),
+      name,
+    },
+    { limit: limit + 1 },
+  )
+}
+
+/** The value of the first of the points, which come newest first, within [fromNs, toNs]. */
+function newestWithin(points: readonly MetricPoint[] | undefined, fromNs: bigint, toNs: bigint): number | undefined {
+  if (points === undefined) return undefined
+  let low = 0
+  for (let high = points.length; low < high; ) {
+    const middle = (low + high) >> 1
+    if (points[middle]!.atNs > toNs) low = middle + 1
+    else high = middle
+  }
+  const found = points[low]
+  return found !== undefined && found.atNs >= fromNs ? found.value : undefined
+}

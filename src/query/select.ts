@@ -1,0 +1,27 @@
+// A question → the events that the stores are asked for.
+import type { Asker, Buckets, Selection } from '../store/source.ts'
+import { bucketsOf } from './buckets.ts'
+import type { Question } from './question.ts'
+
+/** The buckets of a question that has passed `assertBuckets`. */
+export const buckets = ({ every, tz, fromNs, toNs }: Question): Buckets =>
+  every === undefined ? {} : bucketsOf(every, tz, fromNs, toNs)
+
+/** On a later page the range ends at the place it goes on from: nothing newer is left to answer, so nothing newer need be read. */
+export function select(asker: Asker, question: Question): Selection {
+  const { fromNs, toNs, place, slowest } = question
+  const afterNs = place?.[0] === undefined || slowest ? toNs : BigInt(place[0]) + 1n
+  return {
+    ...selectRange(asker, question),
+    toNs: afterNs > toNs ? toNs : afterNs > fromNs ? afterNs : fromNs + 1n,
+  }
+}
+
+/** The whole range on every page: for lists of what holds many events. */
+export const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Question): Selection => ({
+  ...asker,
+  fromNs,
+  toNs,
+  ...(process !== undefined && { process }),
+  ...(meta !== undefined && { meta }),
+})
