@@ -23,6 +23,7 @@ import { openExceptionsPage } from './pages/exceptions-page.ts'
 import { openHealthPage } from './pages/health-page.ts'
 import { openInvitation } from './pages/invitation.ts'
 import { openKeysPage } from './pages/keys-page.ts'
+import { openMaintenancePage } from './pages/maintenance-page.ts'
 import { openMembersPage } from './pages/members-page.ts'
 import { openMetricsPage } from './pages/metrics-page.ts'
 import { openWatchesPage } from './pages/watches-page.ts'
@@ -35,6 +36,7 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly open: Op
   metrics: { title: 'Metrics', open: openMetricsPage },
   exceptions: { title: 'Exceptions', open: openExceptionsPage },
   watches: { title: 'Watches', open: openWatchesPage },
+  maintenance: { title: 'Maintenance', open: openMaintenancePage, entry: 'watches' },
   keys: { title: 'Keys', open: openKeysPage },
   health: { title: 'Health', open: openHealthPage },
   account: { title: 'Account', open: openAccountPage },
@@ -43,6 +45,8 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly open: Op
   welcome: { title: 'Welcome', open: openWelcomePage },
 }
 const HOME = 'home'
+/** Pages that Ctrl-K also opens. */
+const FURTHER = ['maintenance', 'members', 'account'].map((page) => [page, PAGES[page]!.title] as const)
 
 const root = document.getElementById('app')!
 const live = h('div.hidden', { role: 'status' })
@@ -129,7 +133,8 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   const changes = createChanges(api)
   changes.now()
   const search = () => {
-    if (document.querySelector('dialog[open]') === null) openQuickOpen({ askProcesses, pages: ENTRIES })
+    if (document.querySelector('dialog[open]') === null)
+      openQuickOpen({ askProcesses, pages: [...ENTRIES, ...FURTHER] })
   }
   async function switchTo(id: string): Promise<void> {
     await api.send('POST', 'api/session/account', { id })

@@ -313,7 +313,10 @@ describe.skipIf(cannotRun)('the console', () => {
     await other.close()
   })
 
-  const VIEWS = ['home', 'runs?from=-1h', 'metrics?by=meta', 'exceptions', 'keys', 'health', 'account', 'welcome']
+  const VIEWS = [
+    ...['home', 'runs?from=-1h', 'metrics?by=meta', 'exceptions', 'watches', 'maintenance'],
+    ...['keys', 'health', 'account', 'members', 'audit', 'welcome'],
+  ]
 
   /** Opens every view, dialog and panel, and returns the faults that `look` finds in each. */
   async function inspect(options: typeof LIGHT | typeof PHONE, look: (page: Page) => Promise<string[]>) {
@@ -372,6 +375,31 @@ describe.skipIf(cannotRun)('the console', () => {
               ),
       )
     expect(await inspect(PHONE, widest)).toEqual([])
+  })
+
+  test.each([1280, 390])('at %i px no view moves while it loads', async (width) => {
+    const moved: string[] = []
+    const mine = await stint.visit({ ...LIGHT, viewport: { width, height: 800 } }, ada.cookie)
+    await mine.page.addInitScript(() => {
+      const shifts: number[] = []
+      Object.assign(globalThis, { shifts })
+      const note = (list: PerformanceObserverEntryList) => {
+        for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
+      }
+      new PerformanceObserver(note).observe({ type: 'layout-shift', buffered: true })
+    })
+    for (const view of [...VIEWS, 'runs?from=-30d', 'runs?process=nightly+import&from=-24h']) {
+      await mine.page.goto('about:blank')
+      await mine.go(view)
+      await mine.page.locator('main .region, main .steps').first().waitFor()
+      await mine.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+      await mine.page.waitForLoadState('networkidle')
+      const shift = await mine.page.evaluate(() => (globalThis as never as { shifts: number[] }).shifts)
+      const sum = shift.reduce((total, value) => total + value, 0)
+      if (sum > 0.02) moved.push(`${view}: ${sum.toFixed(3)}`)
+    }
+    expect(moved).toEqual([])
+    await mine.close()
   })
 
   test('the keyboard alone reaches the content, the navigation, and a dialog, which returns the focus', async () => {

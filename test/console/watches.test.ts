@@ -1,5 +1,6 @@
 // The page of watches in a real browser: from nothing to a channel, a watch, and an alert that fires.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { HIDDEN } from '../../src/wire/channel-kinds.ts'
 import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
 import { type ConsoleStint, findBarriers, startConsole } from './console-visit.ts'
@@ -61,15 +62,82 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByLabel('Address').fill('http://127.0.0.1:2/')
     await dialog.getByRole('button', { name: 'Save channel' }).click()
     await dialog.locator('.field', { hasText: 'Header' }).getByText('Must be given again').waitFor()
-    await dialog.getByLabel('Header').fill('Authorization: Bearer 2')
+    await dialog.getByLabel('Header').fill('Authorization: Bearer 2\nX-Team: jobs: eu\n')
     await dialog.getByRole('button', { name: 'Save channel' }).click()
     await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Edit hook' }).click()
+    expect(await dialog.getByLabel('Header').inputValue()).toBe(`Authorization: ${HIDDEN}\nX-Team: ${HIDDEN}`)
+    await dialog.getByLabel('Header').fill(`Authorization: ${HIDDEN}\nno colon`)
+    await dialog.getByRole('button', { name: 'Save channel' }).click()
+    await dialog.locator('.field', { hasText: 'Header' }).locator('.field-fault', { hasText: /./ }).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Delete hook' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete channel' }).click()
     // its alerts stay in the list
     await page.getByRole('button', { name: 'Delete hook' }).waitFor({ state: 'detached', timeout: 20_000 })
     expect(await page.getByText('silent job is late').count()).toBe(1)
     expect(await page.getByRole('button', { name: 'Delete silent job' }).count()).toBe(0)
+  })
+
+  test('a maintenance is planned, shown where alerts are, ended early, repeated and deleted, by keyboard', async () => {
+    const { cookie } = await console.signUp('plan@example.com')
+    const { page, go, complaints } = await console.visit({ viewport: { width: 390, height: 844 } }, cookie)
+    const dialog = page.getByRole('dialog')
+    const planned = async () =>
+      (await page.evaluate(() => fetch('api/maintenance').then((answer) => answer.json()))).maintenance
+    const press = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).last().focus()
+      await page.keyboard.press('Enter')
+    }
+    await go('watches')
+    await page.getByRole('link', { name: 'Maintenance' }).click()
+    await page.getByText('No maintenance').waitFor()
+    await press('Plan maintenance')
+    await dialog.getByLabel('Process').fill('nightly *')
+    await press('Plan maintenance')
+    await page.getByText('active', { exact: true }).waitFor()
+    expect(await planned()).toMatchObject([{ process: 'nightly *', repeat: null, active: true }])
+    for (const view of ['home', 'watches']) {
+      await go(view)
+      await page.getByText('notifications are held back for nightly * until').waitFor()
+      expect(await findBarriers(page)).toEqual([])
+    }
+    await go('maintenance')
+    await press('End now nightly *')
+    await press('End now')
+    await page.getByText('over', { exact: true }).waitFor()
+    await press('Delete nightly *')
+    await press('Delete maintenance')
+    await page.getByText('No maintenance').waitFor()
+
+    await press('Plan maintenance')
+    await dialog.getByLabel('Happens').selectOption('repeatedly')
+    await dialog.getByLabel('Begins at').fill('* * * * *')
+    await dialog.getByLabel('Time zone').fill('Mars/Base')
+    await dialog.getByLabel('Lasts').fill('30 minutes')
+    await press('Plan maintenance')
+    await dialog.getByText('Must be a time span').waitFor()
+    await dialog.getByLabel('Lasts').fill('10s')
+    await press('Plan maintenance')
+    await dialog.getByText('Must be a time zone').waitFor()
+    await dialog.getByLabel('Time zone').fill('Europe/Berlin')
+    expect(await findBarriers(page)).toEqual([])
+    await press('Plan maintenance')
+    await page.getByText('Europe/Berlin, for 10s').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    expect(await planned()).toMatchObject([
+      { process: '*', from: null, to: null, repeat: { cron: '* * * * *', tz: 'Europe/Berlin', length: '10s' } },
+    ])
+    await press('Edit *')
+    expect(await dialog.getByLabel('Begins at').inputValue()).toBe('* * * * *')
+    await dialog.getByLabel('Lasts').fill('5m')
+    await press('Save maintenance')
+    await page.getByText('active', { exact: true }).waitFor()
+    await press('End now *') // this time only; the next one begins at its time
+    await press('End now')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await planned()).toMatchObject([{ active: false, repeat: { cron: '* * * * *' } }])
+    expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
   })
 
   test('the link of a notification shows its watch', async () => {

@@ -35,7 +35,7 @@ export function openHomePage(app: App): Page {
 
   const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
   const feed = createLatestFeed(api, nowMs, () => app.changes.late())
-  const firing = createWatchedFeed(api, WATCHED_EVERY_MS, () => show())
+  const firing = createWatchedFeed(app, WATCHED_EVERY_MS, () => show())
   const region = createRegion()
   const sentence = h('p.answer', { role: 'status' }, '\u00a0')
   const dayLine = h('p.day-line', '\u00a0')
@@ -96,11 +96,12 @@ export function openHomePage(app: App): Page {
       return
     }
     const view = readHomeView(params)
+    const maintenance = firing.watched()?.maintenance
     showSentence(rows)
     showDay(rows)
     filters.show(view, rows)
     table.show(selectRows(rows, view))
-    region.ready(nowMs(), firing.element, sentence, dayLine, card)
+    region.ready(nowMs(), maintenance, firing.element, sentence, dayLine, card)
   }
 
   function showSentence(rows: readonly HomeRow[]): void {
@@ -147,6 +148,7 @@ export function openHomePage(app: App): Page {
     showSentence([])
     region.ready(
       nowMs(),
+      firing.watched()?.maintenance,
       firing.element,
       sentence.textContent !== '' && sentence,
       emptyState(

@@ -2,11 +2,14 @@
 // session may not read them.
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
-import { type Api, ApiError } from '../kit/api.ts'
+import type { Maintenances } from '../../wire/maintenance.ts'
+import { ApiError } from '../kit/api.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
+import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { formatRoute } from '../kit/route.ts'
+import { maintenanceNotice } from '../pages/maintenance-page.ts'
 
 const ALERTS_SHOWN = 5
 const ALERTS_MAX = 1_000
@@ -15,11 +18,12 @@ export interface Watched {
   readonly alerts: readonly Alert[]
   readonly unjudged: readonly Unjudged[]
   readonly failingChannels: number
+  readonly maintenance: HTMLElement | false
 }
-const NOTHING: Watched = { alerts: [], unjudged: [], failingChannels: 0 }
+const NOTHING: Watched = { alerts: [], unjudged: [], failingChannels: 0, maintenance: false }
 
 /** Loads when started, then every `everyMs`. `changed` is called after every answer. */
-export function createWatchedFeed(api: Api, everyMs: number, changed: () => void) {
+export function createWatchedFeed({ api, nowMs }: Pick<App, 'api' | 'nowMs'>, everyMs: number, changed: () => void) {
   const list = h('ul')
   const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
   let shown = ''
@@ -29,11 +33,13 @@ export function createWatchedFeed(api: Api, everyMs: number, changed: () => void
   const poll = createPoll<Watched>({
     everyMs: () => everyMs,
     async ask(signal) {
-      const [{ alerts, unjudged }, { channels }] = await Promise.all([
+      const [{ alerts, unjudged }, { channels }, { maintenance }] = await Promise.all([
         api.get<AlertPage>('api/alerts', { state: 'firing', limit: ALERTS_MAX }, signal),
         api.get<Channels>('api/channels', {}, signal),
+        api.get<Maintenances>('api/maintenance', {}, signal),
       ])
-      return { alerts, unjudged, failingChannels: channels.filter(isFailing).length }
+      const failingChannels = channels.filter(isFailing).length
+      return { alerts, unjudged, failingChannels, maintenance: maintenanceNotice(maintenance, nowMs()) }
     },
     show,
     fail(error) {

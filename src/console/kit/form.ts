@@ -4,7 +4,9 @@ import { type Attributes, type Child, fill, h, setText } from './dom.ts'
 import { formatCount } from './format-number.ts'
 import { explain } from './region.ts'
 
-export interface Field<Input extends HTMLInputElement | HTMLSelectElement = HTMLInputElement> {
+type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+export interface Field<Input extends AnyInput = HTMLInputElement> {
   readonly element: HTMLElement
   readonly input: Input
   /** undefined: the field is valid. */
@@ -13,7 +15,7 @@ export interface Field<Input extends HTMLInputElement | HTMLSelectElement = HTML
 
 let fields = 0
 
-export type AnyField = Field<HTMLInputElement | HTMLSelectElement>
+export type AnyField = Field<AnyInput>
 
 /** `name` is the path of the member in the request body, such as `late/every`: the server's errors are matched to fields by it. */
 export function createField(name: string, label: string, attributes: Attributes = {}, hint?: string): Field {
@@ -31,11 +33,15 @@ export function createSelectField(
   return toField(h('select', { name }, ...items), label, hint)
 }
 
-function toField<Input extends HTMLInputElement | HTMLSelectElement>(
-  input: Input,
+/** Several lines. */
+export const createAreaField = (
+  name: string,
   label: string,
-  hint: string | undefined,
-): Field<Input> {
+  value: string,
+  hint?: string,
+): Field<HTMLTextAreaElement> => toField(h('textarea', { name, rows: 3, spellcheck: 'false' }, value), label, hint)
+
+function toField<Input extends AnyInput>(input: Input, label: string, hint: string | undefined): Field<Input> {
   const id = `field-${++fields}`
   input.id = id
   const fault = h('p.field-fault', { id: `${id}-fault` })
@@ -99,10 +105,13 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
 
   function showFailure(error: unknown): void {
     const faults = error instanceof ApiError ? error.errors : []
+    const isNamed = (pointer: string) => fields.some(({ input }) => pointer === `/${input.name}`)
     const wrong = fields.filter((field) => {
       const { name } = field.input
       const fault = faults.find(
-        ({ pointer }) => pointer === `/${name}` || (pointer !== '' && `/${name}`.startsWith(`${pointer}/`)),
+        ({ pointer }) =>
+          pointer !== '' &&
+          (`/${name}/`.startsWith(`${pointer}/`) || (pointer.startsWith(`/${name}/`) && !isNamed(pointer))),
       )
       if (fault !== undefined) field.fault(sentence(fault.detail))
       return fault !== undefined
@@ -131,7 +140,7 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
 }
 
 /** Errors that the browser can find; the server reports all others. */
-function describeValidity(input: HTMLInputElement | HTMLSelectElement): string | undefined {
+function describeValidity(input: AnyInput): string | undefined {
   const { validity } = input
   const { min, max } = input instanceof HTMLInputElement ? input : { min: '', max: '' }
   if (validity.badInput) return 'Must be a number.'

@@ -96,3 +96,11 @@ export function zoneName(ms: number): string {
   const parts = new Intl.DateTimeFormat(undefined, { timeZone: timeZone(), timeZoneName: 'short' }).formatToParts(ms)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 }
+
+/** `datetime-local` has no zone: its text is read and written in the chosen one. */
+export const writeMoment = (ms: number): string => new Date(ms + zoneOffsetMs(ms)).toISOString().slice(0, 19)
+
+export function readMoment(text: string): number {
+  const asUtcMs = Date.parse(`${text}Z`)
+  return asUtcMs - zoneOffsetMs(asUtcMs)
+}

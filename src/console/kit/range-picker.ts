@@ -1,7 +1,7 @@
 // Chooses the time range (live presets, a fixed range, steps, zoom) and the time zone.
 import { copyButton } from './copy-button.ts'
 import { button, fill, h, setText } from './dom.ts'
-import { chooseZone, currentZone, zoneName, zoneOffsetMs } from './format-time.ts'
+import { chooseZone, currentZone, readMoment, writeMoment, zoneName } from './format-time.ts'
 import { icon } from './icons.ts'
 import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
@@ -127,12 +127,4 @@ export function createRangePicker(choose: (changes: Params) => void) {
       fill(chosen, ...(text === undefined ? [] : [fixed, live]))
     },
   }
-}
-
-/** `datetime-local` has no zone: its text is read and written in the chosen one. */
-const writeMoment = (ms: number): string => new Date(ms + zoneOffsetMs(ms)).toISOString().slice(0, 19)
-
-function readMoment(text: string): number {
-  const asUtcMs = Date.parse(`${text}Z`)
-  return asUtcMs - zoneOffsetMs(asUtcMs)
 }

@@ -12,13 +12,13 @@ import type { Channel, ChannelAnswer, NewChannel } from '../../wire/channels.ts'
 import { copyButton } from '../kit/copy-button.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, h } from '../kit/dom.ts'
-import { createField, createSelectField } from '../kit/form.ts'
+import { createAreaField, createField, createSelectField, type Field } from '../kit/form.ts'
 import type { App } from '../kit/page.ts'
 
 const MEMBER_TEXT = {
   url: { label: 'Address', hint: 'A URL.' },
   to: { label: 'E-mail', hint: 'It receives a confirmation link.' },
-  headers: { label: 'Header', hint: 'Sent with each notification, such as Authorization: Bearer 123.' },
+  headers: { label: 'Headers', hint: 'One per line, such as Authorization: Bearer 123. Sent with each notification.' },
   token: { label: 'Token', hint: 'Of the bot, or of the ntfy user.' },
   chat: { label: 'Chat', hint: 'The id of the chat, or @channel.' },
   routing_key: { label: 'Integration key', hint: 'Of a PagerDuty service, 32 characters.' },
@@ -44,7 +44,11 @@ export function askForChannel(app: App, done: () => void, channel?: Channel): vo
   const members = MEMBERS.map((member) => {
     const { label, hint } = MEMBER_TEXT[member]
     const value = textOf(channel, member)
-    return { member, value, field: createField(member, label, { maxlength: 2000, value }, hint) }
+    const field: Field | Field<HTMLTextAreaElement> =
+      member === 'headers'
+        ? createAreaField(member, label, value, hint)
+        : createField(member, label, { maxlength: 2000, value }, hint)
+    return { member, value, field }
   })
   const delay = createField(
     'delay',
@@ -120,14 +124,19 @@ export function askForChannel(app: App, done: () => void, channel?: Channel): vo
 
 function textOf(channel: Channel | undefined, member: ChannelMember): string {
   if (member !== 'headers') return channel?.[member] ?? ''
-  const [first] = Object.entries(channel?.headers ?? {})
-  return first === undefined ? '' : `${first[0]}: ${first[1]}`
+  return Object.entries(channel?.headers ?? {})
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
 }
 
-const toHeaders = (text: string): Record<string, string> => {
-  const colon = text.indexOf(':')
-  return colon < 0 ? { [text]: '' } : { [text.slice(0, colon).trim()]: text.slice(colon + 1).trim() }
-}
+/** A line `Name: value` each. */
+const toHeaders = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split('\n').flatMap((line) => {
+      const [name = '', ...value] = line.split(':')
+      return line.trim() === '' ? [] : [[name.trim(), value.join(':').trim()]]
+    }),
+  )
 
 /** Where it goes, without what is secret. */
 export const addressOf = ({ to, url, chat }: Channel): string =>

@@ -2,6 +2,7 @@
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
+import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction } from '../kit/dialog.ts'
@@ -10,8 +11,10 @@ import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
+import { formatRoute } from '../kit/route.ts'
 import { createAlertTable, unjudgedList } from './alert-table.ts'
 import { addressOf, askForChannel } from './channel-form.ts'
+import { maintenanceNotice } from './maintenance-page.ts'
 import { askForWatch, askHowLongToPause, isForGood } from './watch-form.ts'
 
 const EVERY_MS = 10_000
@@ -22,6 +25,7 @@ interface Answers {
   readonly channels: readonly Channel[]
   readonly alerts: readonly Alert[]
   readonly unjudged: readonly Unjudged[]
+  readonly maintenance: readonly Maintenance[]
 }
 
 export function openWatchesPage(app: App): Page {
@@ -110,19 +114,22 @@ export function openWatchesPage(app: App): Page {
   const poll = createPoll({
     everyMs: () => EVERY_MS,
     ask: async (signal): Promise<Answers> => {
-      const [watches, known, alerts] = await Promise.all([
+      const [watches, known, alerts, planned] = await Promise.all([
         api.get<Watches>('api/watches', {}, signal),
         api.get<Channels>('api/channels', {}, signal),
         api.get<AlertPage>('api/alerts', { limit: ALERTS_SHOWN }, signal),
+        api.get<Maintenances>('api/maintenance', {}, signal),
       ])
-      return { watches: watches.watches, channels: known.channels, alerts: alerts.alerts, unjudged: alerts.unjudged }
+      const { maintenance } = planned
+      return { ...watches, ...known, ...alerts, maintenance }
     },
-    show({ watches, alerts, unjudged, ...answer }) {
+    show({ watches, alerts, unjudged, maintenance, ...answer }) {
       channels = answer.channels
       alertsTable.show(alerts.toSorted((a, b) => Number(b.state === 'firing') - Number(a.state === 'firing')))
       watchesTable.show(watches)
       channelsTable.show(channels)
       const parts = [
+        maintenanceNotice(maintenance, app.nowMs()),
         unjudged.length > 0 && unjudgedList(unjudged, app.nowMs()),
         alerts.length > 0 && card('Alerts', alertsTable),
         watches.length > 0 && card('Watches', watchesTable),
@@ -187,6 +194,7 @@ export function openWatchesPage(app: App): Page {
       pageHeader(
         'Watches',
         'Know when your jobs fail, hang or slow down.',
+        h('a.button', { href: formatRoute('maintenance') }, 'Maintenance'),
         mayChange && button('Create channel', createChannel),
         mayChange && button('Create watch', () => createWatch(), { class: 'button button-main' }),
       ),
