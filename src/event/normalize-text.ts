@@ -4,9 +4,10 @@
 import { joinAddresses, replaceHosts, replacePlaces } from './replace-places.ts'
 import { replaceQuoted } from './replace-quoted.ts'
 
-const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\\.?'
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
-const ZONE = '(?: ?(?:Z|UTC|GMT|[+-]\\d\\d:?\\d\\d))?'
+const ZONE =
+  '(?: ?(?:Z|UTC|GMT|[CEMW]E?S?T|[CEMP][SD]T|[BIJ]ST|MSK|[A-Z][a-z]{2,9}/[A-Z][\\w/]{2,30}|[+-]\\d\\d:?\\d\\d))?'
 const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bB]|%)'
 
 /**
@@ -18,14 +19,14 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>'],
   [
     new RegExp(
-      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}[ -]${MONTH}|${MONTH} {1,2}\\d{1,2})(?:,?[ -]\\d{4})?(?:,? ${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
+      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -]${MONTH}|${MONTH} {1,2}\\d{1,2})(?:,?[ -]\\d{4})?(?:,? ${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
       'g',
     ),
     '<date>',
     /Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec/,
   ],
   [
-    new RegExp(`(?<![\\w.])\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w)`, 'g'),
+    new RegExp(`(?<![\\w.])\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w|\\.\\d)`, 'g'),
     '<date>',
     /[/.]\d{1,2}[/.]\d{4}/,
   ],
@@ -50,6 +51,9 @@ const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:\.[
 const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?![\w:])/gi
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
+/** What logs print first: times, process ids, containers. */
+const LOG_HEADER =
+  /^(?:[\w.-]{0,60}<number>[\w.|-]{0,60} {1,20}\| {0,20})?(?:(?:[[(] {0,9}<(?:date|number)>[\])]|<date>)[ :,#*-]{0,10}){0,9}/
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
 const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
@@ -83,7 +87,7 @@ const TELLING: readonly RegExp[] = [
   ),
   /\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\w)(?:\]:? \[\d{4}\]|\]: [^:\n]{1,60}: \d{4}\b)?/gi,
   /\b(?:[Ee]rr(?:or|no)?|ERROR) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$|\b[Gg]ot error:? \d{1,5}(?!\w)/gm,
-  /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w)|\bMsg \d{1,5}\b/g,
+  /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w| \d\d:\d)|\bMsg \d{1,5}\b/g,
   /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
 ]
 
@@ -132,7 +136,7 @@ export function normalizeText(text: string): string {
   if (hasDigits) normal = replaceNumbers(normal)
   normal = joinAddresses(normal)
   normal = normal.replaceAll(' after <number>:', ':').replaceAll('self signed cert', 'self-signed cert') // curl, OpenSSL 3
-  if (normal.includes('[ ')) normal = normal.replace(/\[ {1,10}</g, '[<')
+  if ('<[('.includes(normal.charAt(0)) || normal.includes(' | ')) normal = normal.replace(LOG_HEADER, '')
   if (normal.includes('>,')) normal = normal.replace(LIST, '$1')
   if (normal.includes('<number> ')) normal = normal.replace(SPACED_UNIT, '').replace(COUNTED, toSingular)
   return singleSpaces(hasDigits ? unhide(normal) : normal).trim()

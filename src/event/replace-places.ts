@@ -7,8 +7,7 @@ const URL =
 /** An id in the path of a URL; `v2` is a version. */
 const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
 /** A connection failed before the path of its URL mattered. */
-const UNCONNECTED =
-  /timed? ?out|deadline|refused|resolve|connect|no such host|certificate|handshake|\bssl\b|\btls\b|unreachable|\breset\b|\bEOF\b/i
+const UNCONNECTED = /refused|resolve|connect|\bdial |no such host|certificate|handshake|\bssl\b|\btls\b|unreachable/i
 const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
 /** Repositories of git: `git@host:team/shop.git` */
 const REPOSITORY = /(?:<address>\/|(?<![\w/.:@-])[\w.@-]{1,200}:)[\w./~-]{1,300}\.git\b/g
@@ -23,20 +22,20 @@ const HOST_PORT = new RegExp(
 )
 /** Words behind which a host stands, by its name alone. */
 const NAMED_HOST =
-  /\b(to host |resolve host(?:name| address)?:? [‘'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |host ?= ?|listener at host |(?:connect|connection|connecting|reading|read) (?:to|from) (?=\S{1,253}(?: port \d|:\d|\[))|dial tcp |dial udp |(?:lookup|looking up \w{1,5} for) (?=\S{1,253} ?(?:on |: ?no|- )))(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\b)[\w][\w.-]{0,252}(?::\d{1,5}(?!\w))?/gi
+  /\b(to host |resolve host(?:name| address)?:? [‘'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |host ?= ?|server: (?=[\w-]{1,63}\.)|listener at host |(?:connect|connection|connecting|reading|read) (?:to|from) (?=\S{1,253}(?: port \d|:\d|\[))|dial tcp |dial udp |(?:lookup|looking up \w{1,5} for) (?=\S{1,253} ?(?:on |: ?no|- )))(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\b)[\w][\w.-]{0,252}(?::\d{1,5}(?!\w))?/gi
 /** Resolvers print it before their error. */
 const UNRESOLVED =
   /(?<![\w.:/-])[\w.-]{1,253}(?::\d{1,5})?(?=: (?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))/g
 /** Ansible and Chef begin with it; kernels, haproxy and postfix glue a name to its address. */
 const LABELLED_HOST = /^(fatal|failed|unreachable): \[[^\]\n]{1,253}\]/gm
 const GLUED = /(?<![\w.:/-])[\w.-]{0,253}(?:\/?\[?<address>\]?(?::<number>)?){1,5}/g
-const SYSLOG = /^(<date> )[^\s:]{1,253} (?=[\w./-]{1,60}(?:\[<number>\])?: )/
+const SYSLOG = /^(<date> )[^\s:[]{1,253} (?=[\w./-]{1,60}\[<number>\]: |kernel: )/
 /** Keys and tokens of requests: `RequestID: x7f/Q==`, `CONNECTION_ID=…` */
 const ID =
   /((?:\b|[ _-])[Ii][Dd]|[a-z]Id|[A-Za-z]ID)(["']?(?:: ?|=)["']?)(?=[\w+/.~-]{0,200}[\d=+/])[\w+/.~-]{1,200}={0,2}/g
 const IDS = ['id=', 'id:', 'id"', 'Id=', 'Id:', 'Id"', 'ID=', 'ID:', 'ID"']
 /** What a certificate is valid for. */
-const CERTIFICATE = /(altnames: |alternative names: |certificate is valid for |Certificate for )[^\n]{1,2000}/g
+const CERTIFICATE = /(altnames: |alternative names: |certificate is valid for |Certificate for (?=<))[^\n]{1,2000}/g
 /** Names that an installation gives; a word without a mark could be any other word. */
 const NAMES = [
   'endpoint',

@@ -9,7 +9,10 @@ const LISTED =
   'a@b/|a@/:1:1\n|2026-11-20T|12:34:56|Mon, |Nov 20 |10.0.0.|ab:|https://a?|Uncaught |Unhandled exception. |<number>, |,"|":|"a" |\'a\' |' +
   "x='a' |for user a |connect a:1|connecting to a| at a/| at //a line |user a |user=|a:\\a |a:\\a a a a\\|/home/a/|a?a=|://a/1|(@INC |dup key: {|\"a b not '|Error(1, '|Error: (1, 'a |" +
   "(1234)\n|mysql: (1234)\n|MySQL server on 'a' (1|'\\\\'|with message '|with url: |Got error: |(node:1) |what(): |" +
-  "x='a' |status 1 |error |(code |=(|Unexpected token |in JSON|/tmp/|SQLSTATE[|<number> as |fatal error: |.php in /a:1| (A"
+  "x='a' |status 1 |error |(code |=(|Unexpected token |in JSON|/tmp/|SQLSTATE[|<number> as |fatal error: |.php in /a:1| (A|" +
+  'https://a/1|a.b.c:80|a:8080|host a|lookup a on |resolve host |connect to a|connect to a port |ID: a1|id=|arn:aws:a:b|bucket a-|bucket a |' +
+  '/srv/a/|/srv/|../|./|a/b.go|C:\\a\\|\\\\a\\|is valid for a|names: |Certificate for <|<date> |<date> a b[1]: |[1] |[ |<address>|a@b:/c.git|' +
+  ':a.git|ERROR : a|ERROR : a: |unix:///|ip-1-1-1-1.|tcp :1|refused (a:1|No such container: a|: [|a: Name or service not known|a- |$ a'
 /** Whole lines that were slow once. */
 const LINES = [`@${'/'.repeat(998)}\n`, `a@${'a/'.repeat(498)}\n`, `${'('.repeat(998)}\n`]
 export const STARTS = [
