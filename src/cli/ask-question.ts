@@ -1,7 +1,9 @@
 // Asks one question and prints the answer: a table for people, JSON or CSV for programs.
+
+import { type CsvValue, formatCsvLine } from '../wire/csv.ts'
 import { type Api, askPages, createApi, type Page } from './api.ts'
 import { readCliConfig } from './config.ts'
-import { type Cell, type Column, type CsvValue, formatCsvLine, formatTable } from './format-rows.ts'
+import { type Cell, type Column, formatTable } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'

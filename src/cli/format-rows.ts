@@ -1,18 +1,5 @@
-// Rows as text: a table for people, CSV for programs. Table cells are escaped, and widths are those of a terminal (CJK
-// and emoji take two cells). CSV cells are exact, also where a spreadsheet would see a formula: a changed cell would be
-// a wrong one.
+// Rows as a table for people. Cells are escaped, and widths are those of a terminal (CJK and emoji take two cells).
 import { oneLine, type Paint, type Style } from './safe-text.ts'
-
-export type CsvValue = string | number | boolean | null | undefined | readonly unknown[] | object
-
-/** One RFC 4180 line with its CRLF. Absent values are empty; lists and objects are JSON. */
-export const formatCsvLine = (values: readonly CsvValue[]): string => `${values.map(formatCell).join(',')}\r\n`
-
-function formatCell(value: CsvValue): string {
-  const text =
-    value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
 
 export interface Column {
   readonly title: string

@@ -1,9 +1,11 @@
 // `stint health` and `stint series`: whether Stint takes and delivers events, and how much of the series limit is used.
+
+import { formatCsvLine } from '../wire/csv.ts'
 import type { Health } from '../wire/operations.ts'
 import { createApi } from './api.ts'
 import { CSV_FLAG, checkFormat, type OutputOptions } from './ask-question.ts'
 import { readCliConfig } from './config.ts'
-import { formatCsvLine, formatTable } from './format-rows.ts'
+import { formatTable } from './format-rows.ts'
 import { formatDuration } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
 import type { Program } from './program.ts'

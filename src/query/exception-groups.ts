@@ -44,10 +44,11 @@ type ReadPages = (find: FindPage) => Promise<{ items: readonly ExceptionGroup[];
 
 const keyOf = ({ fingerprint, process }: GroupKey) => `${fingerprint} ${process}`
 const isHidden = ({ status }: Judged) => status !== 'regressed'
+const NO_STATES: Pick<GroupStates, 'list'> = { list: async () => [] }
 const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
 
-/** Both throw StoreError, `list` also Problem `store_unavailable`. */
-export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'>) {
+/** All throw StoreError, `list` also Problem `store_unavailable`. */
+export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'> = NO_STATES) {
   /** Those with a state. */
   async function judge({ account, signal }: Asker): Promise<Judged[]> {
     const known = await states.list(account)
@@ -63,6 +64,16 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
     })
   }
 
+  /** None while the states cannot be read: then all exceptions count. */
+  async function findHidden(asker: Asker): Promise<readonly GroupKey[]> {
+    try {
+      return (await judge(asker)).filter(isHidden)
+    } catch (error) {
+      if (error instanceof Problem) return []
+      throw error
+    }
+  }
+
   async function countHidden(selection: ExceptionSelection, hidden: readonly Judged[]) {
     const status = new Map(hidden.map((group) => [keyOf(group), group.status]))
     const found = (await exceptions.findGroupSpans({ ...selection, only: hidden })).map((span) =>
@@ -73,15 +84,11 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
   }
 
   return {
-    /** The exceptions as trouble: without those of hidden groups. Where that is not known, all count. */
-    async hidden(asker: Asker): Promise<readonly GroupKey[]> {
-      try {
-        return (await judge(asker)).filter(isHidden)
-      } catch (error) {
-        if (error instanceof Problem) return []
-        throw error
-      }
-    },
+    /** Without the exceptions of hidden groups, which are no trouble of a run. */
+    trouble: {
+      findExceptions: async (q, page) => exceptions.findExceptions({ ...q, without: await findHidden(q) }, page),
+      findMoments: async (q) => exceptions.findMoments({ ...q, without: await findHidden(q) }),
+    } satisfies Partial<ExceptionSource>,
 
     async list(question: Question, selection: ExceptionSelection & Buckets, readPages: ReadPages) {
       const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question

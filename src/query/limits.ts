@@ -52,6 +52,12 @@ export function assertRows(rows: number, question: Question): void {
   throw tooLarge('The answer would have too many rows', MAX_ROWS, `a shorter range${longer}${narrower}`)
 }
 
+/** Throws Problem `question_too_large` when an export would have too many rows. */
+export function assertExport(rows: number, max: number): void {
+  if (rows > max)
+    throw tooLarge(`The export would have ${grouped(rows)} exceptions`, max, 'a shorter range or for one process')
+}
+
 /** The problem of a question that is within its limits and still takes too long. */
 export const tooSlow = (cause?: StoreError) =>
   new Problem(

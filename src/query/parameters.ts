@@ -2,6 +2,7 @@
 import { checkMeta, checkProcess, checkUid, nameFault, stripText } from '../event/fields.ts'
 import { parseRfc3339 } from '../event/own-time.ts'
 import {
+  EXPORT_FORMATS,
   MAX_EACH,
   MAX_LIMIT,
   MAX_METRICS,
@@ -74,6 +75,7 @@ const parsers = {
   uid: parseText(checkUid, (text) => text),
   state: parseChoice(STATE_FILTERS),
   status: parseChoice(STATUS_FILTERS),
+  format: parseChoice(EXPORT_FORMATS),
   text: (text: string): Parsed<readonly string[]> => {
     const value = [...new Set(text.trim().split(/\s+/))]
     if (value[0] === '') return { detail: 'must not be empty' }

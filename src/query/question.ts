@@ -4,9 +4,9 @@ import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/order.ts'
 import type { Names } from '../store/source.ts'
 import { DROP_DEAD_LETTER, FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
-import { FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
+import { EXPORT_EXCEPTIONS, FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'
-import { DEFAULT_EACH, DEFAULT_LIMIT, type ParameterName } from '../wire/parameters.ts'
+import { DEFAULT_EACH, DEFAULT_LIMIT, type EXPORT_FORMATS, type ParameterName } from '../wire/parameters.ts'
 import { COUNT_SERIES, FIND_PROCESSES } from '../wire/processes.ts'
 import { SHOW_PROMETHEUS } from '../wire/prometheus.ts'
 import type { Route } from '../wire/route.ts'
@@ -22,6 +22,7 @@ export const QUESTION_ROUTES = {
   metrics: FIND_METRICS,
   exceptions: FIND_EXCEPTIONS,
   groups: GROUP_EXCEPTIONS,
+  export: EXPORT_EXCEPTIONS,
   processes: FIND_PROCESSES,
   series: COUNT_SERIES,
   prometheus: SHOW_PROMETHEUS,
@@ -56,6 +57,7 @@ export interface Question {
   /** Words. */
   readonly text?: readonly string[]
   readonly status?: StatusFilter
+  readonly format?: (typeof EXPORT_FORMATS)[number]
   /** Those that are added to timings. */
   readonly metric?: readonly string[]
   /** The longest first. */
@@ -122,7 +124,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
   const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
   const { process, meta, uid, state, name, fingerprint, text, status, every, tz, metric, percentiles } = given
-  const { compare_from } = given
+  const { compare_from, format } = given
   return {
     ...fixed,
     ...(process !== undefined && { process: process.length === 1 ? process.join() : process }),
@@ -133,6 +135,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(fingerprint !== undefined && { fingerprint }),
     ...(text !== undefined && { text }),
     ...(status !== undefined && { status }),
+    ...(format !== undefined && { format }),
     ...(every !== undefined && { every }),
     ...(tz !== undefined && { tz }),
     ...(metric !== undefined && { metric }),

@@ -12,6 +12,7 @@ import {
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { createGroupQuestions, type GroupStates } from './exception-groups.ts'
+import { exportExceptions } from './export-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
 import { ask, createQuestionLimit, type QuestionLimits, type Reader } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
@@ -19,7 +20,7 @@ import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
-import { buckets, select, selectRange } from './select.ts'
+import { buckets, select, selectRange, selectTexts } from './select.ts'
 
 export interface QuestionDeps {
   readonly points: PointSource
@@ -35,6 +36,8 @@ export interface QuestionDeps {
   /** The alerts of an account that fire now. */
   readonly firing: PrometheusDeps['firing']
   readonly limits?: QuestionLimits
+  /** Exceptions of one export. */
+  readonly maxExported?: number
 }
 
 export type Questions = ReturnType<typeof createQuestions>
@@ -44,13 +47,8 @@ const WARN_AT = 0.8
 
 /** Each answers a query string for an account with plain JSON, or with `text`, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
 export function createQuestions(deps: QuestionDeps) {
-  const { points, exceptions, groupStates = { list: async () => [] }, nowNs, maxRunNs, maxMarks, series, limits } = deps
-  const groups = createGroupQuestions(exceptions, groupStates)
-  /** Those of hidden groups are no trouble. */
-  const trouble: Pick<ExceptionSource, 'findExceptions' | 'findMoments'> = {
-    findExceptions: async (q, page) => exceptions.findExceptions({ ...q, without: await groups.hidden(q) }, page),
-    findMoments: async (q) => exceptions.findMoments({ ...q, without: await groups.hidden(q) }),
-  }
+  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits } = deps
+  const groups = createGroupQuestions(exceptions, deps.groupStates)
   const renderPrometheus = createPrometheus(deps)
   const limit = createQuestionLimit(limits)
   const readProcesses = createListPages(20_000)
@@ -77,7 +75,7 @@ export function createQuestions(deps: QuestionDeps) {
 
   async function answerTimings(asker: Asker, timings: readonly Timing[], { nowNs, metric }: Question) {
     const [counts, values] = await Promise.all([
-      countExceptions(trouble, asker, timings, nowNs),
+      countExceptions(groups.trouble, asker, timings, nowNs),
       metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),
     ])
     return timings.map((timing, i) => answerTiming(timing, counts[i], values?.[i]))
@@ -106,7 +104,7 @@ export function createQuestions(deps: QuestionDeps) {
       const page = pageOf(question)
       const found =
         state === 'trouble'
-          ? await ask(findTrouble({ points, exceptions: trouble }, selection, page))
+          ? await ask(findTrouble({ points, exceptions: groups.trouble }, selection, page))
           : {
               timings: await ask(
                 points.findTimings({ ...selection, slowest, ...(state && { states: [state] }) }, page),
@@ -165,6 +163,12 @@ export function createQuestions(deps: QuestionDeps) {
       return { exceptions: items.map(answerException), next }
     }),
 
+    export: limited(async (asker, search) => {
+      const question = parseQuestion('export', search, nowNs())
+      const selection = { ...selectRange(asker, question), ...selectTexts(question) }
+      return exportExceptions(exceptions, selection, question, deps.maxExported)
+    }),
+
     groups: limited(async (asker, search) => {
       const question = parseQuestion('groups', search, nowNs())
       assertBuckets(question, MAX_GROUP_BUCKETS)
@@ -197,9 +201,3 @@ export function createQuestions(deps: QuestionDeps) {
     }),
   }
 }
-
-const selectTexts = ({ fingerprint, uid, text }: Question) => ({
-  ...(fingerprint !== undefined && { fingerprint }),
-  ...(uid !== undefined && { uid }),
-  ...(text !== undefined && { words: text }),
-})

@@ -25,3 +25,10 @@ export const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Quest
   ...(process !== undefined && { process }),
   ...(meta !== undefined && { meta }),
 })
+
+/** The texts that a question selects. */
+export const selectTexts = ({ fingerprint, uid, text }: Question) => ({
+  ...(fingerprint !== undefined && { fingerprint }),
+  ...(uid !== undefined && { uid }),
+  ...(text !== undefined && { words: text }),
+})

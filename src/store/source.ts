@@ -292,7 +292,9 @@ export interface ExceptionSource {
   /** Without texts and pages, in any order. */
   findGroupSpans(q: ExceptionSelection): Promise<GroupSpan[]>
   /** One row per process and meta, in any order. */
-  countExceptions(q: Selection): Promise<{ readonly process: string; readonly meta: string; readonly count: number }[]>
+  countExceptions(
+    q: ExceptionSelection,
+  ): Promise<{ readonly process: string; readonly meta: string; readonly count: number }[]>
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -94,6 +94,23 @@ export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
   },
 })
 
+export const EXPORT_MAX = 100_000
+export const EXPORT_FIELDS = ['at', 'process', 'meta', 'uid', 'exception', 'fingerprint'] as const
+
+export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
+  ...QUESTION,
+  summary: 'Export exceptions with their whole texts',
+  description: `Newest first, without pages: at most ${EXPORT_MAX.toLocaleString('en-US')}, a range with more is refused. In CSV a text that a spreadsheet would read as a formula gets a leading apostrophe; JSON lines are exact. A connection that ends without the last chunk has not delivered everything.`,
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'format'],
+  answers: {
+    200: {
+      description: 'The file',
+      types: ['text/csv', 'application/x-ndjson'],
+      body: `${EXPORT_FIELDS.join(',')}\r\n2026-11-20T21:52:42.171920000Z,nightly import,,,Error: connection reset,v3:5f0c1e2d3b4a6978\r\n`,
+    },
+  },
+})
+
 export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
   ...QUESTION,
   summary: 'Group exceptions by fingerprint',

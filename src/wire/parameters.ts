@@ -37,6 +37,8 @@ export const GROUP_STATUSES = ['unresolved', 'regressed', 'resolved', 'ignored']
 /** `unresolved` selects the regressed ones, too. */
 export const STATUS_FILTERS = [...GROUP_STATUSES, 'all'] as const
 
+export const EXPORT_FORMATS = ['csv', 'jsonl'] as const
+
 export const MAX_TEXT = 200
 export const MAX_WORDS = 10
 
@@ -92,6 +94,7 @@ export const PARAMETERS = {
     description:
       'Only groups with this status. `unresolved` includes `regressed` and is the default, but with `fingerprint` the default is `all`.',
   }),
+  format: choice(EXPORT_FORMATS, { description: 'CSV (the default) or JSON lines.' }),
   by: choice(['meta'], { description: 'Returns one row per meta; metrics have rows only with `every`.' }),
   every: Type.String({
     description:

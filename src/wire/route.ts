@@ -22,8 +22,10 @@ import { ACCESS, type Access, type AccessRule } from './roles.ts'
 /** An answer other than a problem. */
 export interface Answer {
   readonly description: string
-  /** Absent: no content. A string means plain text, with this example. */
+  /** Absent: no content. A string means text, with this example. */
   readonly body?: { readonly schema: TSchema; readonly example: unknown } | string
+  /** Content types of a text other than plain. */
+  readonly types?: readonly string[]
 }
 
 /** One content type of a request body. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cutToWidth, formatCsvLine, formatTable } from '../../src/cli/format-rows.ts'
+import { cutToWidth, formatTable } from '../../src/cli/format-rows.ts'
 import { createPaint } from '../../src/cli/safe-text.ts'
+import { formatCsvLine } from '../../src/wire/csv.ts'
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('寸法', '👩‍👩‍👧', 'é', '\u001b[31m', 'a\nb', ''))
 
@@ -140,7 +141,7 @@ test('every CSV cell reads back unchanged', () => {
   )
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 8 }), (rows) => {
-      expect(parseCsv(rows.map(formatCsvLine).join(''))).toEqual(rows)
+      expect(parseCsv(rows.map((row) => formatCsvLine(row)).join(''))).toEqual(rows)
     }),
     { numRuns: 200 },
   )

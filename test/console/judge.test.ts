@@ -198,6 +198,6 @@ test('CSV quotes cells where necessary and contains no formula', () => {
       { a: 'x,"y"', b: null },
       { a: '=1+1', b: -2 },
     ]),
-  ).toBe(`a,b\r\n"x,""y""",\r\n'=1+1,-2`)
+  ).toBe(`a,b\r\n"x,""y""",\r\n'=1+1,-2\r\n`)
   expect(toCsv([])).toBe('')
 })

@@ -71,6 +71,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/metrics': read(200),
   'GET /api/exceptions': read(200),
   'GET /api/exceptions/groups': read(200),
+  'GET /api/exceptions/export': read(200),
   'PATCH /api/exceptions/groups/:fingerprint': manage(422),
   'GET /api/processes': read(200),
   'GET /api/series': read(200),

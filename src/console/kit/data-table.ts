@@ -1,4 +1,5 @@
 // Tables with header cells. Rows are kept by key, so that an update preserves focus and scroll position.
+import { formatCsvLine } from '../../wire/csv.ts'
 import { button, type Child, h, keepFocus, nameText } from './dom.ts'
 import { formatMoment } from './format-time.ts'
 
@@ -130,17 +131,13 @@ function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElem
   )
 }
 
-/** The columns are those of the first row. A cell that a spreadsheet would read as a formula gets a leading apostrophe. */
+/** The columns are those of the first row. */
 export function toCsv(rows: readonly ExportRow[]): string {
   const columns = Object.keys(rows[0] ?? {})
-  const line = (cells: readonly Cell[]) => cells.map(toCell).join(',')
-  return [line(columns), ...rows.map((row) => line(columns.map((column) => row[column])))].join('\r\n')
-}
-
-function toCell(value: Cell): string {
-  if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  if (columns.length === 0) return ''
+  return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
+    .map((cells) => formatCsvLine(cells, true))
+    .join('')
 }
 
 function download(name: string, text: string, type: string): void {

@@ -65,10 +65,13 @@ function describeBody(body: NonNullable<Route['body']>) {
   return { required, content }
 }
 
-function describeAnswer({ description, body }: Answer) {
+function describeAnswer({ description, body, types = ['text/plain'] }: Answer) {
   if (body === undefined) return { description }
   if (typeof body === 'string')
-    return { description, content: { 'text/plain': { schema: { type: 'string' }, example: body } } }
+    return {
+      description,
+      content: Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' }, example: body }])),
+    }
   const { schema, example } = body
   return { description, content: { 'application/json': { schema: toOpenApi(schema), example } } }
 }

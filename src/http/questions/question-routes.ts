@@ -6,6 +6,7 @@ import { METRICS_TEXT } from '../answers.ts'
 import type { Authorize } from '../authorize.ts'
 import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
+import { fileAnswer } from './file-answer.ts'
 import { acceptsShared, type SharedAnswers } from './shared-answers.ts'
 
 export interface QuestionRoutesDeps {
@@ -13,6 +14,9 @@ export interface QuestionRoutesDeps {
   readonly questions: Questions
   readonly shared?: SharedAnswers
 }
+
+const isShared = (kind: keyof Questions): kind is Exclude<keyof Questions, 'prometheus' | 'export'> =>
+  kind !== 'prometheus' && kind !== 'export'
 
 export function questionRoutes({ authorize, questions, shared }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
@@ -22,7 +26,7 @@ export function questionRoutes({ authorize, questions, shared }: QuestionRoutesD
       async ({ request }) => {
         const { account } = await authorize(request, QUESTION_ROUTES[kind])
         const search = new URL(request.url).searchParams
-        if (shared !== undefined && kind !== 'prometheus' && acceptsShared(request)) {
+        if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
           // Others may wait for the same answer, so it does not end when this reader leaves.
           const make = async () => encodeFor(request, await questions[kind](account, search))
           return answerJson(request, await shared(request, account, make))
@@ -31,6 +35,7 @@ export function questionRoutes({ authorize, questions, shared }: QuestionRoutesD
         try {
           const reader = { left: request.signal, sent }
           const answer = await questions[kind](account, search, reader)
+          if ('file' in answer) return await fileAnswer(request, answer, noteSent)
           if ('text' in answer) return answerBytes(request, Buffer.from(answer.text), METRICS_TEXT, noteSent)
           return await compressedJson(request, answer, noteSent)
         } catch (error) {

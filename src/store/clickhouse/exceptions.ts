@@ -157,7 +157,7 @@ ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}
     },
 
     async countExceptions(q) {
-      const { where, params } = selectionOf(q)
+      const { where, params } = selectExceptions(q)
       const rows = await select<{ process: string; meta: string; occurrences: number }>(
         `SELECT process, meta, count() AS occurrences FROM ${exceptions}
 WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,

@@ -126,6 +126,7 @@ const PATHS: Record<Exclude<QuestionKind, 'deadAction'>, string> = {
   metrics: '/api/metrics',
   exceptions: '/api/exceptions',
   groups: '/api/exceptions/groups',
+  export: '/api/exceptions/export',
   processes: '/api/processes',
   series: '/api/series',
   prometheus: '/api/prometheus',
@@ -137,11 +138,14 @@ describe.each(kinds)('%s', (kind) => {
   const { call } = open()
   const path = PATHS[kind]
 
-  test('returns JSON, or text for Prometheus, that is not cached', async () => {
+  test('returns JSON, or text for Prometheus and files, that is not cached', async () => {
     const response = await call(path)
     expect(response.status).toBe(200)
-    const type = kind === 'prometheus' ? 'text/plain; version=0.0.4; charset=utf-8' : 'application/json'
-    expect(response.headers.get('content-type')).toBe(type)
+    const type = {
+      prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+      export: 'text/csv; charset=utf-8; header=present',
+    }
+    expect(response.headers.get('content-type')).toBe({ ...type }[kind as string] ?? 'application/json')
     expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
@@ -178,6 +182,7 @@ describe.each(kinds)('%s', (kind) => {
   test('shows nothing of other accounts', async () => {
     const answer = await (await call(path, { key: 'stranger' })).text()
     if (kind === 'prometheus') return expect(answer).not.toContain('{')
+    if (kind === 'export') return expect(answer.split('\r\n')).toHaveLength(2) // the heading
     const [first] = Object.values(JSON.parse(answer))
     expect(first).toEqual(kind === 'series' ? 3 : [])
   })
@@ -190,7 +195,7 @@ describe.each(kinds)('%s', (kind) => {
   })
 
   test('answers and example fit the schema', async () => {
-    if (kind === 'prometheus') return // its text is checked with promtool
+    if (kind === 'prometheus' || kind === 'export') return // their texts have tests of their own
     const { schema, example } = describedAnswer(kind)
     expect(misfits(schema, example)).toEqual([])
     expect(misfits(schema, await (await call(path)).json())).toEqual([])

@@ -1,0 +1,58 @@
+// All exceptions of a selection as CSV or JSON lines, page by page: a reader takes them at its own pace, and one page is in memory at a time.
+import type { ExceptionRow, ExceptionSelection, ExceptionSource, Page } from '../store/source.ts'
+import { formatCsvLine } from '../wire/csv.ts'
+import { EXPORT_FIELDS, EXPORT_MAX, type ExceptionText } from '../wire/exceptions.ts'
+import type { EXPORT_FORMATS } from '../wire/parameters.ts'
+import { answerException } from './answers.ts'
+import { ask } from './limit-questions.ts'
+import { assertExport } from './limits.ts'
+import type { Question } from './question.ts'
+
+const PAGE_ROWS = 1_000
+/** Takes a millisecond at worst. */
+const SLICE_CHARS = 128 * 1024
+
+const TO_LINE = {
+  csv: (row: ExceptionText) =>
+    formatCsvLine(
+      EXPORT_FIELDS.map((field) => row[field]),
+      true,
+    ),
+  jsonl: (row: ExceptionText) => `${JSON.stringify(row)}\n`,
+} as const satisfies Record<(typeof EXPORT_FORMATS)[number], (row: ExceptionText) => string>
+
+/** `max`: exceptions of one export. Rejects with Problem `question_too_large` before the first piece of the file; the file ends with `store_unavailable`. */
+export async function exportExceptions(
+  source: ExceptionSource,
+  selection: ExceptionSelection,
+  { format = 'csv' }: Pick<Question, 'format'>,
+  max = EXPORT_MAX,
+) {
+  const counts = await ask(source.countExceptions(selection))
+  assertExport(
+    counts.reduce((sum, { count }) => sum + count, 0),
+    max,
+  )
+  return { format, file: writeFile(format, (page) => ask(source.findExceptions(selection, page))) }
+}
+
+/** Yields pieces of the file. `find` returns the newest first. */
+async function* writeFile(
+  format: keyof typeof TO_LINE,
+  find: (page: Page) => Promise<readonly ExceptionRow[]>,
+): AsyncGenerator<string> {
+  let text = format === 'csv' ? formatCsvLine(EXPORT_FIELDS) : ''
+  let after: Page['after']
+  for (;;) {
+    const rows = await find({ limit: PAGE_ROWS, ...(after && { after }) })
+    for (const row of rows) {
+      text += TO_LINE[format](answerException(row))
+      if (text.length < SLICE_CHARS) continue
+      yield text
+      text = ''
+    }
+    if (rows.length < PAGE_ROWS) break
+    after = rows.at(-1)!.place
+  }
+  if (text !== '') yield text
+}

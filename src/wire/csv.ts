@@ -1,0 +1,18 @@
+// CSV as RFC 4180 has it, for the server, the command line and the console.
+export type CsvValue = string | number | boolean | null | undefined | readonly unknown[] | object
+
+/**
+ * One line with its CRLF. Absent values are empty; lists and objects are JSON. Values are exact, unless the file is `forSpreadsheets`: then a text that
+ * would be read as a formula gets a leading apostrophe.
+ */
+export const formatCsvLine = (values: readonly CsvValue[], forSpreadsheets = false): string =>
+  `${values.map((value) => formatCell(forSpreadsheets ? guard(value) : value)).join(',')}\r\n`
+
+const guard = (value: CsvValue): CsvValue =>
+  typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+
+function formatCell(value: CsvValue): string {
+  const text =
+    value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
