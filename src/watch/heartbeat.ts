@@ -21,7 +21,7 @@ export function createHeartbeat({ url, post, nowUs, lastRoundUs, log }: Heartbea
   async function step(): Promise<void> {
     const last = lastRoundUs()
     const now = nowUs()
-    if (last === undefined || now - last > FRESH_US || now - sentUs < EVERY_US) return
+    if (last === undefined || now - last > FRESH_US || Math.abs(now - sentUs) < EVERY_US) return
     sentUs = now
     await pinnedPost(url, {}, '', post).catch((err: unknown) => log.warn({ err }, 'the heartbeat was not delivered'))
   }

@@ -3,6 +3,7 @@ import type { CreateWatch } from '../../wire/watches.ts'
 import type { Series } from '../evaluate/memory.ts'
 import { createSchedule } from '../rules/cron.ts'
 import { endOfLate, findExcused, judgeLate, type LateRule } from '../rules/late.ts'
+import type { WatchMark } from '../rules/runs.ts'
 import { type Instance, judgementOf, keyOf, type MarkCondition } from './condition.ts'
 import { cronFaults } from './cron-faults.ts'
 import { spanFaults, spanUs } from './span.ts'
@@ -46,7 +47,9 @@ export const late: MarkCondition<Given, LateRule> = {
       if (scope.isPattern && lastUs < knownUs - SEEN_WITHIN_US) return []
       const key = keyOf('late', process)
       const subject = { key, process, meta: scope.meta }
-      const starts = startsOf(list)
+      // a moment of an expression that a start covered before the clock was set back is not due again
+      const former = 'everyUs' in rule ? [] : list.flatMap(({ formerStartsUs }) => formerStartsUs)
+      const starts = [...startsOf(list), ...former].sort((a, b) => a - b)
       const ended = endedByHand(key)
       if (ended?.isExpired && !starts.some((us) => us > ended.atUs)) return [{ ...subject, episodes: [] }]
       // each due time of an expression may fire, but an interval has only one
@@ -83,10 +86,13 @@ export const late: MarkCondition<Given, LateRule> = {
   },
 }
 
+/** One that the clock moved is no start of now. */
+const isStart = ({ mark, ownUs }: WatchMark): boolean => mark === 'start' && ownUs === undefined
+
 /** The known starts of a process, in order. */
 function startsOf(list: readonly Series[]): number[] {
   const completeFromUs = Math.max(0, ...list.map((it) => it.completeFromUs))
-  const starts = list.flatMap(({ marks }) => marks.filter(({ mark }) => mark === 'start').map(({ atUs }) => atUs))
+  const starts = list.flatMap(({ marks }) => marks.filter(isStart).map(({ atUs }) => atUs))
   const newestUs = Math.max(...list.map((it) => it.newestStartUs))
   const complete = starts.filter((us) => us >= completeFromUs)
   return [...new Set([newestUs, ...complete].filter(Number.isFinite))].sort((a, b) => a - b)

@@ -4,7 +4,8 @@
 //   late  any other new start without an end: it counts as a run only after everything accepted up to 5 s after it was seen is stored and its stretch
 //         has been read again. This waits while late events of its process arrive, because its end may be among them.
 // Initially, and for a new process, every start is late: everything is loaded twice and not judged before.
-import type { LateEvents } from './late-events.ts'
+import { createFormerMarks, type FormerMarksOptions } from './former-marks.ts'
+import type { LateOnes } from './late-events.ts'
 import { createMemory, type Lateness, type LateStarts, type Memory } from './memory.ts'
 import type { KnownMark, WatchSource } from './watch-source.ts'
 
@@ -75,12 +76,7 @@ export interface AccountHistory {
   isReady(process: string | undefined): boolean
 }
 
-export interface LateOnes {
-  readonly marks: LateEvents
-  readonly exceptions: LateEvents
-}
-
-export interface AccountHistoryOptions {
+export interface AccountHistoryOptions extends FormerMarksOptions {
   readonly source: WatchSource
   readonly account: string
   /** How far an earlier process evaluated; undefined at the first start. */
@@ -105,8 +101,9 @@ interface Again extends LateStarts {
 }
 
 export function createAccountHistory(options: AccountHistoryOptions): AccountHistory {
-  const { source, account, judgedUs, late } = options
+  const { source, account, judgedUs, late, rewind } = options
   const memory = createMemory()
+  const former = createFormerMarks(options)
   let readUs: number | undefined
   let exceptionsUs: number | undefined
   let loaded: Processes = new Set()
@@ -130,10 +127,16 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     if (wanted.length > 0) again = [...again, ...wanted.map((it) => ({ ...it, latestUs }))]
   }
 
+  function add(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[] {
+    const divided = former.divide(marks, options.nowUs())
+    memory.addFormerStarts(divided.former)
+    return memory.addMarks(divided.current, lateness)
+  }
+
   /** Resolves to the time before which marks are missing, if the answer was cut. */
   async function read(processes: readonly string[] | undefined, fromUs: number, toUs: number, waitUs = SETTLES_US) {
     const marks = await source.findMarks({ account, fromUs, toUs, ...(processes && { processes }), maxRows: MAX_ROWS })
-    readAgainLater(memory.addMarks(marks, lateness(waitUs)))
+    readAgainLater(add(marks, lateness(waitUs)))
     if (marks.length < MAX_ROWS) return undefined
     const cutUs = marks.at(-1)!.atUs
     memory.noteCompleteFrom(cutUs, processes)
@@ -148,7 +151,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
       source.findNewestStarts({ ...range, fromUs: nowUs - NEWEST_START_BACK_US }),
       source.findMarks({ ...range, fromUs, perSeries: LOADED_PER_SERIES, maxRows: MAX_ROWS }),
     ])
-    memory.addNewestStarts(starts)
+    memory.addNewestStarts(starts.filter(({ atUs }) => !former.isFormer(atUs, options.nowUs())))
     return marks
   }
 
@@ -161,15 +164,19 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
       if (loaded !== 'all') memory.keepMarksOf(loaded)
       const marks = await load(nowUs, processes)
       const dueUs = options.nowUs() + SETTLES_US
-      const starts = memory.addMarks(marks, { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
+      const starts = add(marks, { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
       noteIncomplete(memory, marks.length, fromUs)
-      memory.addMarks(openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start', atUs: startedUs })))
+      const runs = openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start' as const, atUs: startedUs }))
+      memory.addMarks(runs.filter(({ atUs }) => former.ambiguousAt(atUs)))
+      add(runs)
+      if (rewind) await read(namesOf(processes), rewind.sinceUs, rewind.untilUs + 1)
       loads = [...loads, { processes, fromUs, dueUs, late: starts }]
       loaded = union(loaded, processes)
     }
     for (const one of loads.filter(({ dueUs }) => dueUs <= knownUs)) {
       const marks = await load(nowUs, one.processes)
-      readAgainLater(memory.addMarks(marks, lateness(SETTLES_US)))
+      if (rewind) await read(namesOf(one.processes), rewind.sinceUs, rewind.untilUs + 1)
+      readAgainLater(add(marks, lateness(SETTLES_US)))
       readAgainLater(one.late.filter(({ process }) => late.marks.isPending(process, knownUs)))
       noteIncomplete(memory, marks.length, fromUs)
       loads = loads.filter((it) => it !== one)

@@ -4,7 +4,7 @@ import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
 import type { AccountHistory } from './account-history.ts'
 import type { UnjudgedCheck } from './evaluate-account.ts'
 import type { MetricStates } from './metric-judge.ts'
-import type { ReadyWatch } from './moment.ts'
+import type { Former, ReadyWatch } from './moment.ts'
 import type { Quiet } from './quiet.ts'
 
 /** An account is evaluated at most this often; sooner if its watches have short spans. */
@@ -36,6 +36,8 @@ export interface AccountState {
   evaluatedUs: number
   intervalUs: number
   judgedUs: number | undefined
+  /** See Moment. */
+  former: Former | undefined
   /** Monotonic; undefined while everything is judged. */
   badSinceUs: number | undefined
   /** Every store answered the last evaluation. */
@@ -60,6 +62,7 @@ export function createAccountState(history: AccountHistory, judgedUs: number | u
     evaluatedUs: Number.NEGATIVE_INFINITY,
     intervalUs: MIN_INTERVAL_US,
     judgedUs,
+    former: undefined,
     badSinceUs: undefined,
     isGood: false,
     fault: undefined,

@@ -22,11 +22,31 @@ const OLDEST_US = 7 * 86_400e6
 const EXPIRES_AFTER_US = 30 * 86_400e6
 
 /** A condition counts from its last change, the last change of the watch, or the end of its pause. */
-export const sinceOf = ({ watch, rules }: ReadyWatch, condition?: Condition): number =>
-  Math.max(watch.sinceUs, rules.pausedUntilUs ?? 0, (condition && watch.changed[condition]) ?? 0)
+export function sinceOf({ watch, rules }: ReadyWatch, { clearUs, former }: Moment, condition?: Condition): number {
+  const own = [watch.sinceUs, (condition && watch.changed[condition]) ?? 0].filter((us) => !former.times.has(us))
+  return Math.max(...own, rules.pausedUntilUs ?? 0, clearUs)
+}
+
+/** An alert as it is judged: what happened before the clock was set back is over. */
+function recall(alert: Alert, { rewind, former }: Moment): Alert {
+  const { condition, sinceUs, startedUs, resolvedUs, episode } = alert
+  if (rewind === undefined || !former.alerts.has(alert.id)) return alert
+  const overUs = (us: number) => Math.min(us, rewind.sinceUs)
+  return {
+    ...alert,
+    sinceUs: overUs(sinceUs),
+    startedUs: startedUs && condition !== 'long' ? overUs(startedUs) : startedUs,
+    resolvedUs: former.alerts.get(alert.id) === resolvedUs && resolvedUs !== null ? overUs(resolvedUs) : resolvedUs,
+    episode: episode && {
+      ...episode,
+      ...(episode.fromUs !== undefined && { fromUs: overUs(episode.fromUs) + 1 }),
+    },
+  }
+}
 
 /** Episodes that ended before it are not reported. */
-export const floorOf = (one: ReadyWatch, { judgedUs }: Moment): number => (judgedUs ?? sinceOf(one)) - LATE_EVENTS_US
+export const floorOf = (one: ReadyWatch, moment: Moment): number =>
+  (moment.judgedUs ?? sinceOf(one, moment)) - LATE_EVENTS_US
 
 export const findSeries = (memory: Memory, { process, meta }: Pick<Alert, 'process' | 'meta'>): Series | undefined =>
   memory.seriesOf(process).find((series) => series.meta === (meta ?? ''))
@@ -47,13 +67,14 @@ export function findChanges(
   )
   const ends: AlertChange[] = []
   const known = alerts.map((alert) => {
-    const atUs = isFiring(alert) ? endOf(alert) : undefined
-    if (atUs === undefined) return alert
+    const recalled = recall(alert, moment)
+    const atUs = isFiring(alert) ? endOf(recalled) : undefined
+    if (atUs === undefined) return recalled
     const episode = identified.find(({ identity }) => identity === alert.identity)?.episode
     const summary = CONDITIONS[alert.condition].summarizeEnd(alert, atUs, episode)
     const series = findSeries(memory, alert)
     ends.push(toEnd({ alert, watch, endedBy: 'event', atUs, summary, ...moment, ...(series && { series }) }))
-    return { ...alert, resolvedUs: Math.max(alert.sinceUs, atUs) }
+    return { ...recalled, resolvedUs: Math.max(recalled.sinceUs, atUs) }
   })
   const byInstance = Map.groupBy(known, ({ instance }) => instance)
   const fresh = identified.filter(({ instance, episode, identity }) => {
@@ -168,7 +189,7 @@ export function toReminders({ watch, rules, alerts }: ReadyWatch, memory: Memory
   const { nowUs } = moment
   if (remindUs === undefined) return []
   return alerts
-    .filter((alert) => isFiring(alert) && alert.acked === null && dueOf(alert, remindUs) <= nowUs)
+    .filter((alert) => isFiring(alert) && alert.acked === null && dueOf(alert, remindUs, nowUs) <= nowUs)
     .map((alert) => {
       const series = findSeries(memory, alert)
       const { id, summary } = alert
@@ -178,12 +199,17 @@ export function toReminders({ watch, rules, alerts }: ReadyWatch, memory: Memory
     })
 }
 
-/** When an alert is next reminded of. */
-export const dueOf = (alert: Alert, remindUs: number): number => alert.remindUs ?? alert.sinceUs + remindUs
+/** When an alert is next reminded of: at once if that is further away than a whole interval. */
+export function dueOf(alert: Alert, remindUs: number, nowUs: number): number {
+  const dueUs = alert.remindUs ?? alert.sinceUs + remindUs
+  return dueUs > nowUs + remindUs ? nowUs : dueUs
+}
 
 /** For every instance how its last alert ended, if that was not by an event. */
-export function byHandOf({ alerts }: Pick<ReadyWatch, 'alerts'>) {
-  const ended = alerts.filter(({ endedBy }) => endedBy === 'person' || endedBy === 'expired' || endedBy === 'changed')
+export function byHandOf({ alerts }: Pick<ReadyWatch, 'alerts'>, moment: Moment) {
+  const ended = alerts
+    .filter(({ endedBy }) => endedBy === 'person' || endedBy === 'expired' || endedBy === 'changed')
+    .map((alert) => recall(alert, moment))
   return (key: string) => {
     const last = ended.filter(({ instance }) => instance === key).at(-1)
     return last && { atUs: last.resolvedUs ?? last.sinceUs, isExpired: last.endedBy === 'expired' }

@@ -56,7 +56,7 @@ export async function evaluateAccount(
     }
   }
   const ofMarks = active.filter(({ rules }) => reads(rules, 'marks'))
-  const reach = { nowUs, knownUs: pointsKnownUs }
+  const reach = { nowUs, knownUs: pointsKnownUs, rewind: moment.rewind }
   const canReadMarks =
     ofMarks.length > 0 &&
     (await attempt(() => history.readMarks(reach, processesOf(ofMarks), openRuns(ofMarks), hints)))
@@ -126,7 +126,9 @@ const dueTimes = ({ rules, alerts }: ReadyWatch, nowUs: number): number[] => {
   const reminded = alerts.filter(({ resolvedUs, acked }) => resolvedUs === null && acked === null)
   return [
     ...(pausedUntilUs !== undefined && pausedUntilUs > nowUs ? [pausedUntilUs] : []),
-    ...(remindUs === undefined ? [] : reminded.map((alert) => dueOf(alert, remindUs))).filter((us) => us > nowUs),
+    ...(remindUs === undefined ? [] : reminded.map((alert) => dueOf(alert, remindUs, nowUs))).filter(
+      (us) => us > nowUs,
+    ),
   ]
 }
 
@@ -191,12 +193,12 @@ function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Momen
   const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
   const exceptionsUs = Math.min(pointsKnownUs, exceptionsKnownUs)
   const knownFor = (condition: Condition): KnownMarks => {
-    const marks = { knownUs: pointsKnownUs, sinceUs: sinceOf(one, condition), maxRunUs, blind }
+    const marks = { knownUs: pointsKnownUs, sinceUs: sinceOf(one, moment, condition), maxRunUs, blind }
     const exceptions = hasExceptions ? { ...marks, knownUs: exceptionsUs } : undefined
     return { marks, exceptions, floorUs: floorOf(one, moment) }
   }
   const { process, meta } = watch.spec
   const series = isPattern(process) ? memory.series() : memory.seriesOf(process)
-  const view = { process, isPattern: isPattern(process), meta, rules, endedByHand: byHandOf(one) }
+  const view = { process, isPattern: isPattern(process), meta, rules, endedByHand: byHandOf(one, moment) }
   return judgeMarks(view, series, knownFor, maxRunUs)
 }

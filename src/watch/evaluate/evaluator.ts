@@ -3,8 +3,9 @@
 // back stops nothing. An alert and its notifications are one transaction; the progress is stored after them, so that a kill repeats what is missing.
 import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
+import type { Rewind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
-import { createAccountHistory, type LateOnes, LOADED_BACK_US } from './account-history.ts'
+import { createAccountHistory, LOADED_BACK_US } from './account-history.ts'
 import {
   type AccountState,
   createAccountState,
@@ -14,12 +15,14 @@ import {
   readWatches,
 } from './account-state.ts'
 import { evaluateAccount, type UnjudgedCheck } from './evaluate-account.ts'
+import type { Before } from './former-marks.ts'
 import { createHintBook, type EventHint } from './hint-book.ts'
-import { createLateEvents } from './late-events.ts'
+import { createLateEvents, type LateEvent, type LateOnes } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
 import { createMetricJudge } from './metric-judge.ts'
-import type { Moment } from './moment.ts'
+import { type Moment, NOTHING_FORMER, toFormer } from './moment.ts'
 import { createProgress } from './progress.ts'
+import { createUnknown } from './unknown.ts'
 import type { WatchSource } from './watch-source.ts'
 
 const TICK_MS = 500
@@ -32,13 +35,11 @@ const PROBE_EVERY_US = 30e6
 const IN_FLIGHT_US = 1e6
 /** Alerts that resolved earlier cannot overlap with any current episode. */
 const RESOLVED_SEEN_US = 8 * 86_400e6
-/** A condition that was not judged for this long is reported as unknown. */
-const UNKNOWN_AFTER_US = 60e6
 
 export interface EvaluatorOptions {
   readonly store: WatchStore
   readonly source: WatchSource
-  readonly liveness: Pick<Liveness, 'blind' | 'notice'>
+  readonly liveness: Pick<Liveness, 'blind' | 'notice'> & Partial<Pick<Liveness, 'rewind' | 'rewinds'>>
   nowUs(): number
   monotonicUs(): number
   /** The oldest event that is not stored yet, by destination; undefined if all are stored. */
@@ -54,15 +55,6 @@ export interface EvaluatorOptions {
   onChanged?(): void
   /** Called after a round, with its duration. */
   onRound?(seconds: number): void
-}
-
-export interface LateEvent {
-  readonly account: string
-  /** Absent: any process, at that time or later. */
-  readonly process?: string
-  /** Absent: it may be one. */
-  readonly isException?: boolean
-  readonly atUs: number
 }
 
 export interface Evaluator {
@@ -92,15 +84,19 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const accounts = new Map<string, AccountState>()
   /** Accounts that have watches or sent late events since the last round. */
   const late = new Map<string, LateOnes>()
-  const hints = createHintBook()
+  const rewinds = () => liveness.rewinds?.() ?? []
+  let hints = createHintBook()
+  let rewind: Rewind | undefined
+  /** What was known of each account when the clock was set back. */
+  let before: ReadonlyMap<string, Before> = new Map()
   const progress = createProgress(store, nowUs)
+  const unknown = createUnknown(accounts, options)
   let round: Promise<void> | undefined
   let timer: Timer | undefined
   let lastRoundUs: number | undefined
   let askedUs = Number.NEGATIVE_INFINITY
   let listedUs = Number.NEGATIVE_INFINITY
   let isStopping = false
-  let isAnyUnknown = false
 
   function lateOf(account: string): LateOnes {
     const known = late.get(account)
@@ -113,14 +109,15 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   function stateOf(account: string): AccountState {
     const known = accounts.get(account)
     if (known !== undefined) return known
-    const judgedUs = progress.of(account)
-    const history = createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs })
+    const judgedUs = progress.of(account) && Math.min(progress.of(account)!, nowUs())
+    const again = { rewind, rewinds: rewinds(), before: before.get(account) }
+    const history = createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs, ...again })
     const fresh = createAccountState(history, judgedUs)
     accounts.set(account, fresh)
     return fresh
   }
 
-  function momentOf({ judgedUs }: AccountState): Moment {
+  function momentOf(state: AccountState): Moment {
     liveness.notice()
     const now = nowUs()
     const { points, exceptions } = options.oldestUnstoredUs()
@@ -130,8 +127,11 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       pointsKnownUs: known(points),
       exceptionsKnownUs: known(exceptions),
       blind: liveness.blind(now),
+      rewind,
+      clearUs: Math.max(rewind?.sinceUs ?? 0, ...rewinds().map(({ untilUs }) => untilUs)),
+      former: state.former ?? NOTHING_FORMER,
       maxRunUs: options.maxRunUs,
-      judgedUs,
+      judgedUs: state.judgedUs,
       publicUrl: options.publicUrl(),
       silentNodes: options.silentNodes?.() ?? [],
     }
@@ -148,6 +148,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       for (const book of [hints, progress]) book.forget(account)
       return
     }
+    state.former ??= rewind && toFormer(watches)
     const moment = momentOf(state)
     const taken = hints.take(account, began >= state.sweepUs)
     const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
@@ -201,9 +202,22 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     listedUs = mono
   }
 
+  /** The clock was set back: what is remembered has times that come again, so everything is read and judged anew. */
+  function noteRewind(): void {
+    const last = liveness.rewind?.()
+    if (last === rewind) return
+    rewind = last
+    before = new Map([...accounts].map(([account, { history, judgedUs }]) => [account, { ...history, judgedUs }]))
+    for (const map of [accounts, late]) map.clear()
+    hints = createHintBook()
+    listedUs = Number.NEGATIVE_INFINITY
+  }
+
   async function runRound(): Promise<void> {
     const began = nowUs()
+    noteRewind()
     await listAccounts()
+    before = new Map()
     const mono = monotonicUs()
     for (const account of hints.fresh()) {
       const state = accounts.get(account)
@@ -223,9 +237,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       await evaluate(account, state)
     }
     await progress.step(mono)
-    const isGood = [...accounts.values()].every((state) => state.isGood && !isUnknown(state))
-    if (isGood && !isBehind()) lastRoundUs = nowUs()
-    noteUnknown()
+    if (unknown.isAllGood()) lastRoundUs = nowUs()
+    unknown.step()
     if (due.length > 0) options.onRound?.((nowUs() - began) / 1e6)
   }
 
@@ -236,25 +249,6 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       round = undefined
     })
     return round
-  }
-
-  /** What was accepted a minute ago is not stored. */
-  const isBehind = () => nowUs() - (options.oldestUnstoredUs().points ?? nowUs()) > UNKNOWN_AFTER_US
-  const isUnknown = ({ badSinceUs }: AccountState) =>
-    badSinceUs !== undefined && monotonicUs() - badSinceUs > UNKNOWN_AFTER_US
-  function unknown(): string[] {
-    const behind = isBehind()
-    return [...accounts].filter(([, state]) => behind || isUnknown(state)).map(([account]) => account)
-  }
-
-  /** Logs when the first account becomes unknown and when the last one is known again. */
-  function noteUnknown(): void {
-    const since = unknown()
-    if (since.length > 0 && !isAnyUnknown) {
-      const { fault } = accounts.get(since[0]!)!
-      log.warn({ err: fault, accounts: since.length }, 'watches cannot be judged; they stay as they are')
-    } else if (since.length === 0 && isAnyUnknown) log.info('all watches are judged again')
-    isAnyUnknown = since.length > 0
   }
 
   return {
@@ -280,7 +274,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       state.changes++
       state.dueUs = Number.NEGATIVE_INFINITY
     },
-    unknown,
+    unknown: unknown.names,
     unjudged: () => [...accounts.values()].flatMap((state) => state.unjudged),
     lastRoundUs: () => lastRoundUs,
     start() {

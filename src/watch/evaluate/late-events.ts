@@ -2,6 +2,15 @@
 // and time, as soon as everything accepted before it is stored. A backlog is read only when no more of it arrives: half of it would show runs
 // without their ends.
 
+export interface LateEvent {
+  readonly account: string
+  /** Absent: any process, at that time or later. */
+  readonly process?: string
+  /** Absent: it may be one. */
+  readonly isException?: boolean
+  readonly atUs: number
+}
+
 export interface LateRange {
   /** undefined = all. */
   readonly processes: readonly string[] | undefined
@@ -21,6 +30,11 @@ export interface LateEvents {
   isEmpty(): boolean
   /** Call it after the range last returned by `stored` was read. */
   settle(): void
+}
+
+export interface LateOnes {
+  readonly marks: LateEvents
+  readonly exceptions: LateEvents
 }
 
 const MAX_PROCESSES = 200

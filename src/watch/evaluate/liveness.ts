@@ -2,19 +2,28 @@
 // machine or a clock that jumps ahead is downtime as well, and is noticed before anything is judged.
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
-import type { Blind } from '../rules/episode.ts'
+import type { Blind, Rewind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 
 const EVERY_MS = 10_000
 /** `notice` is called twice a second; after a longer gap the process was paused. */
 const GAP_US = 5e6
+/** The wall clock is set back if it loses more than this; nodes' clocks may differ by as much as the second. */
+const REWIND_US = 1e6
+const SKEW_US = 60e6
+/** After a start what has these times may be from before. */
+const START_US = 2e6
 /** Callers retry for some time after a blind stretch: half of its length, at most this. */
 const SETTLES_US = 30e6
 
 export interface Liveness {
   /** All blind stretches, including a current one. */
   blind(nowUs: number): readonly Blind[]
-  /** Call it before each judgement: notices a pause of the process. */
+  /** The last time the clock was set back, as this process noticed it. */
+  rewind(): Rewind | undefined
+  /** The times that it was set back during earlier processes. */
+  rewinds(): readonly Rewind[]
+  /** Call it before each judgement: notices a pause of the process, and a clock that was set back. */
   notice(): void
   step(): Promise<void>
   start(): Promise<void>
@@ -41,6 +50,8 @@ export function createLiveness(options: LivenessOptions): Liveness {
   let aliveUs = Number.NaN
   let noticed: { wallUs: number; monotonicUs: number } | undefined
   let unsaved: readonly Blind[] = []
+  let rewind: Rewind | undefined
+  let rewinds: readonly Rewind[] = []
   let wasRefusing = false
   let timer: Timer | undefined
 
@@ -52,12 +63,24 @@ export function createLiveness(options: LivenessOptions): Liveness {
     unsaved = [...unsaved, blind]
   }
 
+  /** Stored as a stretch that ends before it begins. */
+  function beginRewind(untilUs: number, sinceUs: number): void {
+    rewind = { sinceUs, untilUs }
+    if (!rewinds.some((it) => it.untilUs === untilUs)) unsaved = [...unsaved, { fromUs: untilUs, toUs: sinceUs }]
+    const now = nowUs()
+    aliveUs = Math.min(aliveUs, now)
+    past = past.filter(({ toUs }) => toUs <= now)
+    log.warn({ back_s: (untilUs - now) / 1e6 }, 'the clock was set back; watches are judged anew from now on')
+  }
+
   function notice(): void {
     if (Number.isNaN(aliveUs)) return
     const now = { wallUs: nowUs(), monotonicUs: monotonicUs() }
     // a frozen machine may stop the monotonic clock, a wall clock that is set back hides a pause
     const wallGapUs = now.wallUs - (noticed?.wallUs ?? now.wallUs)
     const monotonicGapUs = now.monotonicUs - (noticed?.monotonicUs ?? now.monotonicUs)
+    if (noticed && monotonicGapUs - wallGapUs > REWIND_US)
+      beginRewind(noticed.wallUs + monotonicGapUs, now.wallUs - monotonicGapUs)
     const pausedUs = Math.max(wallGapUs, monotonicGapUs)
     if (pausedUs > gapUs && !wasRefusing && coveredSinceUs === undefined) endBlind(now.wallUs - pausedUs, now.wallUs)
     noticed = now
@@ -79,13 +102,21 @@ export function createLiveness(options: LivenessOptions): Liveness {
   }
 
   return {
+    rewind: () => rewind,
+    rewinds: () => rewinds,
     blind: (now) => (wasRefusing ? [...past, { fromUs: aliveUs, toUs: now }] : past),
     notice,
     step,
     async start() {
       const known = await store.alive()
-      past = known.blind
+      past = known.blind.filter(({ fromUs, toUs }) => fromUs <= toUs)
+      const back = known.blind.filter(({ fromUs, toUs }) => fromUs > toUs)
+      rewinds = back.map(({ fromUs, toUs }) => ({ sinceUs: toUs, untilUs: fromUs }))
       aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
+      const usedUs = Math.max(aliveUs, ...rewinds.map(({ untilUs }) => untilUs))
+      if (usedUs - nowUs() > (coveredSinceUs === undefined ? REWIND_US : SKEW_US))
+        beginRewind(usedUs, nowUs() + START_US)
+      rewinds = rewinds.map((it) => ({ ...it, untilUs: Math.min(it.untilUs, nowUs() + START_US) }))
       wasRefusing = true
       await step().catch((err: unknown) => {
         if (!isDiskProblem(err)) throw err

@@ -21,6 +21,8 @@ export interface Series {
   readonly meta: string
   readonly marks: WatchMark[]
   readonly exceptions: KeptException[]
+  /** Starts from before the clock was set back, at times that come again. */
+  readonly formerStartsUs: number[]
   completeFromUs: number
   /** The newest start ever seen, even if its mark is no longer kept. */
   newestStartUs: number
@@ -49,6 +51,7 @@ export interface Memory {
   addMarks(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[]
   addExceptions(exceptions: readonly KnownException[]): void
   addNewestStarts(starts: readonly NewestStart[]): void
+  addFormerStarts(marks: readonly KnownMark[]): void
   /** Marks before this time may be missing, of these processes or of all. */
   noteCompleteFrom(us: number, processes?: readonly string[]): void
   completeFromUs(process: string, meta: string): number
@@ -79,6 +82,7 @@ export function createMemory(): Memory {
       meta,
       marks: [],
       exceptions: [],
+      formerStartsUs: [],
       completeFromUs: 0,
       newestStartUs: Number.NEGATIVE_INFINITY,
       lastUs: Number.NEGATIVE_INFINITY,
@@ -93,13 +97,14 @@ export function createMemory(): Memory {
     addMarks(marks, lateness) {
       const late = new Map<string, LateStarts>()
       const bySeries = new Map<Series, WatchMark[]>()
-      for (const { process, meta, uid, mark, atUs } of marks) {
+      for (const { process, meta, ...known } of marks) {
+        const { mark, atUs } = known
         const series = at(process, meta)
         series.lastUs = Math.max(series.lastUs, atUs)
-        if (mark === 'start') series.newestStartUs = Math.max(series.newestStartUs, atUs)
+        if (mark === 'start' && known.ownUs === undefined) series.newestStartUs = Math.max(series.newestStartUs, atUs)
         const own = bySeries.get(series)
-        if (own === undefined) bySeries.set(series, [{ uid, mark, atUs }])
-        else own.push({ uid, mark, atUs })
+        if (own === undefined) bySeries.set(series, [known])
+        else own.push(known)
       }
       for (const [series, own] of bySeries) {
         if (lateness === undefined)
@@ -141,6 +146,10 @@ export function createMemory(): Memory {
         series.lastUs = Math.max(series.lastUs, atUs)
         touch(process)
       }
+    },
+    addFormerStarts(marks) {
+      for (const { process, meta, mark, atUs } of marks)
+        if (mark === 'start') at(process, meta).formerStartsUs.push(atUs)
     },
     noteCompleteFrom(us, processes) {
       const concerned = processes?.flatMap((process) => byProcess.get(process) ?? []) ?? all()

@@ -8,7 +8,7 @@ const RESOLVED_KEPT_US = 90 * 86_400e6
 
 export function createProgress(store: Pick<WatchStore, 'judged' | 'commit' | 'prune'>, nowUs: () => number) {
   const unsaved = new Map<string, number>()
-  let judged: ReadonlyMap<string, number> | undefined
+  let judged: Map<string, number> | undefined
   let savedUs = Number.NEGATIVE_INFINITY
   let prunedUs = Number.NEGATIVE_INFINITY
 
@@ -24,9 +24,12 @@ export function createProgress(store: Pick<WatchStore, 'judged' | 'commit' | 'pr
       judged ??= await store.judged()
     },
     isLoaded: () => judged !== undefined,
-    /** How far an earlier process judged. */
+    /** How far it was judged, by an earlier process or this one. */
     of: (account: string) => judged?.get(account),
-    note: (account: string, judgedUs: number) => void unsaved.set(account, judgedUs),
+    note(account: string, judgedUs: number): void {
+      judged?.set(account, judgedUs)
+      unsaved.set(account, judgedUs)
+    },
     forget: (account: string) => void unsaved.delete(account),
     save,
     async step(monotonicUs: number): Promise<void> {

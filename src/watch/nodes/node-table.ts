@@ -5,7 +5,7 @@
 //   not occur again.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
-import type { LateEvent } from '../evaluate/evaluator.ts'
+import type { LateEvent } from '../evaluate/late-events.ts'
 
 export const LEASE_US = 15e6
 /** A node without a heartbeat for this long is silent; it is forgotten after an hour. */

@@ -3,8 +3,8 @@
 // * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
-import type { LateEvent } from '../evaluate/evaluator.ts'
 import type { EventHint } from '../evaluate/hint-book.ts'
+import type { LateEvent } from '../evaluate/late-events.ts'
 import { createToken } from '../random-id.ts'
 import { createHintNotes } from './hint-notes.ts'
 import {

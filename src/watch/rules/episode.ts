@@ -46,6 +46,12 @@ export interface Judgement {
   readonly blind: readonly Blind[]
 }
 
+/** The clock was set back: times between `sinceUs`, when the evaluation noticed it, and `untilUs` come a second time. */
+export interface Rewind {
+  readonly sinceUs: number
+  readonly untilUs: number
+}
+
 /** A stretch in which Stint was down or accepted no events, so that events may be lost. */
 export interface Blind {
   readonly fromUs: number

@@ -10,7 +10,7 @@ import { compareMarks, type Run, type WatchMark } from './runs.ts'
 export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blind, sinceUs }: Judgement): Episode[] {
   const across = new Map<Blind, { run: Run; atUs: number }[]>()
   const episodes = runs.flatMap((run): Episode[] => {
-    const { uid, startedUs, nextUs } = run
+    const { uid, startedUs, ownUs = startedUs, nextUs } = run
     if (nextUs !== undefined && nextUs <= sinceUs) return []
     const { atUs, lost } = exceedsAt({ startedUs, isOpen: nextUs === undefined }, limitUs, blind)
     if (atUs >= Math.min(nextUs ?? Number.POSITIVE_INFINITY, knownUs)) return []
@@ -18,16 +18,15 @@ export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blin
       across.set(lost, [...(across.get(lost) ?? []), { run, atUs }])
       return []
     }
-    const episode = { sinceUs: Math.max(atUs, sinceUs), uid, startedUs, limit: limitUs }
+    const episode = { sinceUs: Math.max(atUs, sinceUs), uid, startedUs: ownUs, limit: limitUs }
     return [nextUs === undefined ? episode : { ...episode, untilUs: nextUs, figure: nextUs - startedUs }]
   })
   for (const [lost, open] of across) {
-    const [first] = open.sort((a, b) => a.run.startedUs - b.run.startedUs)
-    const { uid, startedUs } = first!.run
-    const named = open.map(({ run }) => ({ uid: run.uid, startedUs: run.startedUs }))
+    open.sort((a, b) => a.run.startedUs - b.run.startedUs)
+    const named = open.map(({ run }) => ({ uid: run.uid, startedUs: run.ownUs ?? run.startedUs }))
     const firstUs = Math.max(Math.min(...open.map(({ atUs }) => atUs)), sinceUs)
     const isFollowed = runs.some((run) => run.startedUs > lost.toUs)
-    episodes.push({ sinceUs: firstUs, uid, startedUs, limit: limitUs, lost, runs: named, isFollowed })
+    episodes.push({ sinceUs: firstUs, ...named[0], limit: limitUs, lost, runs: named, isFollowed })
   }
   return episodes
 }
@@ -35,7 +34,8 @@ export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blin
 /** The time at which the last of these runs got its next mark; undefined while one of them has none. `marks` are sorted. */
 export function endOfLong(marks: readonly WatchMark[], runs: readonly RunName[]): number | undefined {
   const ends = runs.map(({ uid, startedUs }) => {
-    const start: WatchMark = { mark: 'start', uid, atUs: startedUs }
+    const moved = marks.find((mark) => mark.uid === uid && mark.ownUs === startedUs)
+    const start: WatchMark = moved ?? { mark: 'start', uid, atUs: startedUs }
     return marks.find((mark) => mark.uid === uid && compareMarks(mark, start) > 0)?.atUs
   })
   return ends.every((us) => us !== undefined) ? Math.max(...ends) : undefined

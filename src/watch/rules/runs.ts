@@ -6,6 +6,8 @@ export interface WatchMark {
   /** '' = without uid. */
   readonly uid: string
   readonly atUs: number
+  /** Its time before the clock was set back, if it was moved. */
+  readonly ownUs?: number
   /** Only for a start that arrived late. */
   readonly trust?: Trust
 }
@@ -20,6 +22,8 @@ export interface Run {
   readonly uid: string
   readonly state: 'completed' | 'failed' | 'running' | 'abandoned'
   readonly startedUs: number
+  /** The time of its start before the clock was set back, if that was moved. */
+  readonly ownUs?: number
   /** When its state became certain: its end, the next start, or MAX_RUN after its start. Infinity while it runs. */
   readonly settledUs: number
   /** The next mark with the same uid, whatever it is; absent until it exists. */
@@ -60,6 +64,7 @@ export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs:
       uid: start.uid,
       state: isRunning ? 'running' : 'abandoned',
       startedUs: start.atUs,
+      ...(start.ownUs !== undefined && { ownUs: start.ownUs }),
       settledUs: isRunning ? Number.POSITIVE_INFINITY : endsUs,
       isDoubtful: false,
     })
@@ -68,7 +73,8 @@ export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs:
 }
 
 function settle(start: WatchMark, next: WatchMark, maxRunUs: number): Run {
-  const run = { uid: start.uid, startedUs: start.atUs, nextUs: next.atUs, isDoubtful: false }
+  const own = start.ownUs === undefined ? {} : { ownUs: start.ownUs }
+  const run = { uid: start.uid, startedUs: start.atUs, ...own, nextUs: next.atUs, isDoubtful: false }
   if (next.atUs - start.atUs > maxRunUs) return { ...run, state: 'abandoned', settledUs: start.atUs + maxRunUs }
   if (next.mark === 'start') {
     return { ...run, state: 'abandoned', settledUs: next.atUs, isDoubtful: true }

@@ -77,7 +77,7 @@ export function judgeSlow(factor: number, runs: readonly Run[], judgement: Judge
     episodes.push({
       sinceUs: Math.max(exceededUs, sinceUs),
       uid: run.uid,
-      startedUs: run.startedUs,
+      startedUs: run.ownUs ?? run.startedUs,
       limit: limitUs,
       ...(run.settledUs <= knownUs && { figure: run.settledUs - run.startedUs }),
       ...(lost && { lost }),

@@ -1,7 +1,7 @@
 // The half of the store that changes with time: alerts and the progress of evaluation.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
-import { announce, silence, unsilence } from './outbox-statements.ts'
+import { announce, NEVER_US, silence, unsilence } from './outbox-statements.ts'
 import { type AlertRow, type ChannelRow, toAlert, toChannel, toWatch, type WatchRow } from './rows.ts'
 import type { AlertChange, WatchStore } from './watch-store.ts'
 
@@ -131,6 +131,11 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
             `INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ${isLonger}`,
             ...[fromUs, toUs],
           )
+        // the clock was set back: what waits for a time that comes again waits no longer than from now on
+        for (const { toUs } of blind.filter(({ fromUs, toUs }) => toUs < fromUs)) {
+          yield* run('UPDATE outbox SET created_us = $1 WHERE created_us > $1', toUs)
+          yield* run(`UPDATE outbox SET next_us = $1 WHERE next_us > $1 AND next_us < ${NEVER_US}`, toUs)
+        }
         if (blind.length === 0) return
         yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
       }),

@@ -20,7 +20,7 @@ const FREE = 0
 const HELD = 1
 const SILENCED = 2
 /** `next_us` of a notification that somebody silenced. */
-const NEVER_US = 9e15
+export const NEVER_US = 9e15
 
 type Outbox = 'due' | 'release' | 'isStillFiring' | 'settle' | 'postpone' | 'outbox'
 

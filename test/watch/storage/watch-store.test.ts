@@ -162,5 +162,9 @@ describe.each(databases)('watches in $database', ({ open }) => {
     await store.noteAlive({ aliveUs: NOW + 1, blind: [{ fromUs: 5, toUs: NOW }] })
     await store.noteAlive({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW - 1 }] })
     expect(await store.alive()).toEqual({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW }] })
+    await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: NOW + 2, toUs: 7 }] }) // the clock was set back
+    expect((await store.alive()).blind).toHaveLength(2)
+    expect(await store.due(7, 200)).toHaveLength((await store.outbox()).waiting)
+    expect((await store.outbox()).waiting).toBeGreaterThan(0)
   })
 })

@@ -1,0 +1,83 @@
+// Marks from before the clock was set back have times that come again. Former marks are those that were known at that moment, and those ahead of the
+// clock. They are no events of now: only what was not judged yet, and the starts of runs that were open, move to the time to which the clock was set.
+import type { Rewind } from '../rules/episode.ts'
+import type { Memory } from './memory.ts'
+import type { KnownMark } from './watch-source.ts'
+
+/** New events may be this much ahead of the clock. */
+const AHEAD_US = 2e6
+
+/** What was known when the clock was set back; after a restart nothing is, and no former mark moves. */
+export interface Before {
+  readonly memory: Pick<Memory, 'series'>
+  readonly judgedUs: number | undefined
+}
+
+const runOf = ({ process, meta, uid }: KnownMark) => JSON.stringify([process, meta, uid])
+const nameOf = (mark: KnownMark) => `${mark.mark} ${mark.atUs} ${runOf(mark)}`
+
+export interface FormerMarksOptions {
+  /** The clock was set back during this process, or shortly before. */
+  readonly rewind?: Rewind | undefined
+  readonly before?: Before | undefined
+  /** Earlier ones: what was read in these times may have happened before or after. */
+  readonly rewinds?: readonly Rewind[]
+}
+
+export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksOptions) {
+  const { sinceUs, untilUs } = rewind ?? { sinceUs: 0, untilUs: 0 }
+  const known = new Set<string>()
+  const last = new Map<string, KnownMark>()
+  const moved = new Set<string>()
+  let unjudged = 0
+  const judgedUs = before?.judgedUs ?? 0
+  let first = [...(before?.memory.series() ?? [])].flatMap(({ process, meta, marks }) =>
+    marks.filter(({ atUs }) => atUs > sinceUs).map(({ uid, mark, atUs }) => ({ process, meta, uid, mark, atUs })),
+  )
+
+  const isAhead = (atUs: number, nowUs: number): boolean => atUs > nowUs + AHEAD_US && atUs <= untilUs
+
+  function move(former: readonly KnownMark[], nowUs: number): KnownMark[] {
+    if (before === undefined) return []
+    const sorted = former.toSorted((a, b) => a.atUs - b.atUs || Number(a.mark !== 'start') - Number(b.mark !== 'start'))
+    const [judged, others] = [sorted.filter((it) => it.atUs <= judgedUs), sorted.filter((it) => it.atUs > judgedUs)]
+    const found = [...Map.groupBy(judged, runOf)].flatMap(([run, marks]): KnownMark[] => {
+      // a run that had begun before ends
+      const cut =
+        marks[0]!.mark === 'start' || last.has(run)
+          ? []
+          : [{ ...marks[0]!, atUs: isAhead(marks[0]!.atUs, nowUs) ? nowUs + AHEAD_US : sinceUs }]
+      const newest = [...marks, ...(last.has(run) ? [last.get(run)!] : [])].reduce((a, b) => (b.atUs > a.atUs ? b : a))
+      last.set(run, newest)
+      if (newest.mark !== 'start') return moved.delete(run) ? [...cut, { ...newest, atUs: sinceUs + 1 }] : cut
+      moved.add(run)
+      return [...cut, { ...newest, atUs: sinceUs, ownUs: newest.atUs }]
+    })
+    return [...found, ...others.map((mark) => ({ ...mark, atUs: sinceUs + 2 + unjudged++, ownUs: mark.atUs }))]
+  }
+
+  const ambiguousAt = (us: number) => rewinds.find((it) => us > it.sinceUs && us <= it.untilUs)
+  return {
+    rewind,
+    ambiguousAt,
+    isFormer: (us: number, nowUs: number): boolean => ambiguousAt(us) !== undefined || isAhead(us, nowUs),
+    /** `current`: what is left, with what moves; `former`: what was not known as such. */
+    divide(
+      marks: readonly KnownMark[],
+      nowUs: number,
+    ): { current: readonly KnownMark[]; former: readonly KnownMark[] } {
+      if (rewind === undefined && rewinds.length === 0) return { current: marks, former: [] }
+      // what may have begun before the clock was set back ends there
+      const clear = marks.flatMap((mark) => {
+        const range = ambiguousAt(mark.atUs)
+        if (range === undefined) return mark
+        return mark.mark === 'start' ? [] : { ...mark, atUs: range.sinceUs, ownUs: mark.atUs }
+      })
+      const ahead = clear.filter((mark) => isAhead(mark.atUs, nowUs))
+      const former = [...first, ...ahead].filter((mark) => !known.has(nameOf(mark)))
+      first = []
+      for (const mark of former) known.add(nameOf(mark))
+      return { current: [...clear.filter((mark) => !known.has(nameOf(mark))), ...move(former, nowUs)], former }
+    },
+  }
+}
