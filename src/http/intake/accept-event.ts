@@ -17,8 +17,8 @@ import { turnOf } from '../../event/stamp-clock.ts'
 import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
 import { SpoolError } from '../../spool/spool-interface.ts'
-import type { LateEvent } from '../../watch/evaluate/late-events.ts'
 import type { EventHint } from '../../watch/evaluate/hint-book.ts'
+import type { LateEvent } from '../../watch/evaluate/late-events.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps extends OwnTimes {
