@@ -202,7 +202,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     listedUs = mono
   }
 
-  /** The clock was set back: what is remembered has times that come again, so everything is read and judged anew. */
+  /** The clock was set back: what is remembered has times that come again, so everything is read and judged again. */
   function noteRewind(): void {
     const last = liveness.rewind?.()
     if (last === rewind) return

@@ -70,7 +70,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
     const now = nowUs()
     aliveUs = Math.min(aliveUs, now)
     past = past.filter(({ toUs }) => toUs <= now)
-    log.warn({ back_s: (untilUs - now) / 1e6 }, 'the clock was set back; watches are judged anew from now on')
+    log.warn({ back_s: (untilUs - now) / 1e6 }, 'the clock was set back; watches are judged again from now on')
   }
 
   function notice(): void {

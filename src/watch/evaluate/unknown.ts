@@ -1,11 +1,16 @@
 // Which accounts could not be judged lately: a store does not answer, or accepted events wait to be stored.
+import type { Logger } from '../../log.ts'
 import type { AccountState } from './account-state.ts'
-import type { EvaluatorOptions } from './evaluator.ts'
 
 /** What was not judged for this long is reported as unknown. */
 const UNKNOWN_AFTER_US = 60e6
 
-type Options = Pick<EvaluatorOptions, 'nowUs' | 'monotonicUs' | 'oldestUnstoredUs' | 'log'>
+interface Options {
+  nowUs(): number
+  monotonicUs(): number
+  oldestUnstoredUs(): { readonly points: number | undefined }
+  readonly log: Logger
+}
 
 export function createUnknown(
   accounts: ReadonlyMap<string, AccountState>,
