@@ -87,6 +87,7 @@ const PROBES = {
     process.getuid!() === 0 && ['buildah', 'debootstrap', 'runc'].every((name) => Bun.which(name) !== null)
       ? undefined
       : 'not root, or no buildah, debootstrap and runc in PATH',
+  go: () => (Bun.which('go') ? undefined : 'no go in PATH'),
   haproxy: () => (Bun.which('haproxy') ? undefined : 'no haproxy in PATH'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
