@@ -8,7 +8,7 @@ import { SETTINGS, settingsOf } from '../src/settings.ts'
 import type { Route } from '../src/wire/route.ts'
 import { missing } from './support/needs.ts'
 import { createStintProcess } from './support/process.ts'
-import { READMES, ROOT, readRepo, sectionUnder, tableUnder } from './support/readme.ts'
+import { DOCUMENTS, ROOT, readRepo, sectionUnder, tableUnder } from './support/readme.ts'
 
 const README = readRepo('README.md')
 
@@ -16,15 +16,78 @@ test('has at most 230 lines', () => {
   expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(230)
 })
 
-test('every relative link in a README leads to a file', () => {
-  const missing = READMES.flatMap((path) =>
-    [...readRepo(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
-      .map(([, target]) => normalize(join(dirname(path), target!)))
-      .filter((target) => !existsSync(join(ROOT, target)))
-      .map((target) => `${path} -> ${target}`),
+/** As GitHub names a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+/** The text under an anchor, down to the next heading; undefined if no heading has it. Without an anchor the whole text. */
+const textAt = (path: string, anchor: string | undefined): string | undefined =>
+  anchor === undefined
+    ? readRepo(path)
+    : readRepo(path)
+        .split(/^#+ /m)
+        .find((section) => anchorOf(section.split('\n', 1)[0]!) === anchor)
+
+function follow(from: string, link: string): { path: string; anchor: string | undefined } {
+  const [target, anchor] = link.split('#') as [string, string?]
+  return { path: target === '' ? from : normalize(join(dirname(from), target)), anchor }
+}
+
+test('every relative link in a document leads to a file, and to a heading of it', () => {
+  const broken = DOCUMENTS.flatMap((from) =>
+    [
+      ...readRepo(from)
+        .replaceAll(/```.*?```/gs, '')
+        .matchAll(/\]\((?!https?:)([^)]+)/g),
+    ].flatMap(([, link]) => {
+      const { path, anchor } = follow(from, link!)
+      const leads = existsSync(join(ROOT, path)) && (anchor === undefined || textAt(path, anchor) !== undefined)
+      return leads ? [] : [`${from} -> ${link}`]
+    }),
   )
+  expect(broken).toEqual([])
+})
+
+test('every script and file of a command in a document exists', () => {
+  const { scripts } = JSON.parse(readRepo('package.json'))
+  const missing = DOCUMENTS.flatMap((from) => {
+    const text = readRepo(from)
+    const named = [...text.matchAll(/\bbun run ([\w:]+)/g)].map(([, script]) => script!)
+    const files = [...text.matchAll(/(?<![\w/.@-])(?:src|test)\/[\w/.-]*\w/g)].map(([path]) => path)
+    return [
+      ...named.filter((script) => !(script in scripts)),
+      ...files.filter((path) => !existsSync(join(ROOT, path))),
+    ].map((name) => `${from}: ${name}`)
+  })
   expect(missing).toEqual([])
 })
+
+test.each([
+  ['time a cron job', ['src/cli/README.md#time-a-command'], 'stint exec --process'],
+  ['time a part of a TypeScript program', ['src/client/README.md#typescript'], 'await run('],
+  ['time a part of a Python program', ['src/client/README.md#python'], 'with stint.run('],
+  ['send from a language without a client', ['src/http/README.md#writing'], '/v1/start'],
+  ['find the runs that failed', ['src/cli/README.md#ask-questions'], 'failed'],
+  ['be notified when a job is late', ['src/watch/README.md#conditions'], '`late`'],
+  ['replace a key', ['src/http/README.md#keys-watches-and-alerts'], '/rotate'],
+  ['invite a colleague', ['src/http/README.md#people-and-accounts'], '/api/invitations'],
+  ['run it in containers', ['src/deploy/README.md', '#in-containers-with-charts'], 'docker compose'],
+  ['back up and upgrade', ['src/deploy/README.md#backup-and-restore'], 'kill -STOP'],
+  ['find out why no data arrives', ['src/deploy/troubleshooting.md'], 'a 201, but no data'],
+] as [task: string, links: [string, string?], text: string][])(
+  '%s: at most two links from README',
+  (_, links, text) => {
+    let at: ReturnType<typeof follow> = { path: 'README.md', anchor: undefined }
+    for (const link of links as string[]) {
+      if (!link.startsWith('#')) expect(readRepo(at.path)).toContain(`](${link})`) // a heading of the page itself is a link of its outline
+      at = follow(at.path, link)
+    }
+    expect(textAt(at.path, at.anchor)).toContain(text)
+  },
+)
 
 test('the reading path of src/README.md names files that exist, at most 3,000 lines of them', () => {
   const named = [...sectionUnder('src/README.md', 'A reading path for one evening').matchAll(/`([\w/-]+\.ts)`/g)]

@@ -6,7 +6,7 @@ import { Glob } from 'bun'
 export const ROOT = join(import.meta.dir, '../..')
 
 /** Paths from the top of the repository. */
-export const READMES = ['README.md', ...new Glob('{src,test}/**/README.md').scanSync(ROOT)].sort()
+export const DOCUMENTS = ['README.md', ...new Glob('{src,test}/**/*.md').scanSync(ROOT)].sort()
 
 export const readRepo = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
