@@ -8,14 +8,16 @@ const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\\.?
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
 const ZONE =
   '(?: ?(?:Z|UTC|GMT|[CEMW]E?S?T|[CEMP][SD]T|[BIJ]ST|MSK|[A-Z][a-z]{2,9}/[A-Z][\\w/]{2,30}|[+-]\\d\\d:?\\d\\d))?'
-const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bB]|%)'
+const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bBKMGT]|%)'
 
 /**
  * In this order: an earlier one hides its match from the later ones. `part` is a part of every match that begins with a rare character, so that
  * looking for it costs a tenth of looking for the whole.
  */
-const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: RegExp])[] = [
-  [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>'],
+const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: RegExp | string])[] = [
+  [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>', '-'],
+  // A pod of Kubernetes: the hash of its template, and five letters and digits.
+  [/-[\db-df-hj-np-tv-xz]{8,10}-[\db-df-hj-np-tv-xz]{5}(?![\w-])/g, '-<number>', '-'],
   [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>'],
   [
     new RegExp(
@@ -37,7 +39,7 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
     '<date>',
     /:\d\d:\d\d/,
   ],
-  [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>'],
+  [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>', '0x'],
   [
     new RegExp(
       `(?<![\\w.])[-+]?\\d{1,40}(?:[.,_]\\d{1,40}){0,20}(?:[eE][-+]?\\d{1,5})?(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
@@ -47,7 +49,7 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   ],
 ]
 
-const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g
+const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:(?:\.[\w-]{1,63}){1,8}|(?=:[ /~]))/g
 const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?![\w:])/gi
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
@@ -147,7 +149,8 @@ const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.
 function replaceNumbers(text: string): string {
   let normal = isAddress(text) ? text.replace(IPV6, (match) => (isAddress(match) ? '<address>' : match)) : text
   for (const [pattern, placeholder, part] of VARIABLE)
-    if (part === undefined || part.test(normal)) normal = normal.replace(pattern, placeholder)
+    if (typeof part === 'string' ? normal.includes(part) : part === undefined || part.test(normal))
+      normal = normal.replace(pattern, placeholder)
   return replaceWords(normal)
 }
 

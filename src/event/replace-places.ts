@@ -22,7 +22,7 @@ const HOST_PORT = new RegExp(
 )
 /** Words behind which a host stands, by its name alone. */
 const NAMED_HOST =
-  /\b(to host |resolve host(?:name| address)?:? [‘'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |host ?= ?|server: (?=[\w-]{1,63}\.)|listener at host |(?:connect|connection|connecting|reading|read) (?:to|from) (?=\S{1,253}(?: port \d|:\d|\[))|dial tcp |dial udp |(?:lookup|looking up \w{1,5} for) (?=\S{1,253} ?(?:on |: ?no|- )))(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\b)[\w][\w.-]{0,252}(?::\d{1,5}(?!\w))?/gi
+  /\b(to host |resolve host(?:name| address)?:? [‘'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |host ?= ?|(?:server|host): (?=[\w-]{1,63}\.)|listener at host |(?:connect|connection|connecting|reading|read) (?:to|from) (?=\S{1,253}(?: port \d|:\d|\[)|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8}(?![\w.(]))|dial tcp |dial udp |(?:lookup|looking up \w{1,5} for) (?=\S{1,253} ?(?:on |: ?no|- )))(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\b)[\w][\w.-]{0,252}(?::\d{1,5}(?!\w))?/gi
 /** Resolvers print it before their error. */
 const UNRESOLVED =
   /(?<![\w.:/-])[\w.-]{1,253}(?::\d{1,5})?(?=: (?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))/g

@@ -252,6 +252,16 @@ const ALIKE: readonly (readonly [string, readonly string[]])[] = [
     ['a.example, not b', 'c.example, d.example, not e'].map((names) => `x509: certificate is valid for ${names}`),
   ],
   ['a line of syslog', ['Nov 20 03:00:01 mx1', 'Nov 21 04:00:00 web-7'].map((start) => `${start} app[17]: no rows`)],
+  [
+    'what a log prints first',
+    ['2026-11-20 03:00:01.1 UTC [17] ', '2026-11-21 04:00:00 CET ', '[ 518.05] ', 'db_1  | ', 'Nov 20 03:00:01 '].map(
+      (start) => `${start}ERROR: no rows`,
+    ),
+  ],
+  ['a pod', ['7d9f8b6c5d-x2x9p', '6888488647-bcdfg', '5f6c9d8b77-2wxzb'].map((end) => `web-${end} was evicted`)],
+  ['a host to connect to', ['db.corp', 'a.b.example', '10.0.0.7'].map((at) => `could not connect to ${at}`)],
+  ['a login of ssh', ['ada@nas', 'root@10.0.0.7', 'bob@a.example'].map((at) => `${at}: Permission denied`)],
+  ['a size', ['512M', '2G', '1.5 GB', '900mb'].map((size) => `needs ${size}`)],
   ['a user that does not exist', ['ada', 'bob.x'].map((name) => `user ${name} does not exist`)],
   ['a user and a host of MySQL', ["'ada'@'web'", "'root'@'10.0.0.1'"].map((at) => `Access denied for user ${at}`)],
   [
