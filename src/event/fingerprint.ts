@@ -162,7 +162,7 @@ export interface Failure {
 
 const HOW = '(?:exited with code \\d{1,3}|was ended by (?:SIG\\w{1,12}|signal \\d{1,3}))'
 const ENDING = new RegExp(`^(\\S[^\\n]{0,255}?): ((?:timed out after [\\d.]{1,20} s and )?${HOW})$`)
-const LINES = 3
+const LINES = 4
 const LINE_CHARS = 400
 /** A fault is explained at most so many lines before the end. */
 const LOOK_BACK = 10

@@ -58,7 +58,7 @@ const LOG_HEADER =
   /^(?:[\w.-]{0,60}<number>[\w.|-]{0,60} {1,20}\| {0,20})?(?:(?:[[(] {0,9}<(?:date|number)>[\])]|<date>)[ :,#*-]{0,10}){0,9}/
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
-const ROW = /(=|row contains )\([^()\n]{0,300}\)?/g
+const ROW = /(=|row contains |values )\([^()\n]{0,300}\)?/g
 /** MongoDB's details: `dup key: { email: "ada" }`. */
 const DUPLICATE = /(dup key: )\{[^}\n]{0,300}\}?/g
 /** `30 s` is `30s`. */
@@ -88,7 +88,7 @@ const TELLING: readonly RegExp[] = [
     'gi',
   ),
   /\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\w)(?:\]:? \[\d{4}\]|\]: [^:\n]{1,60}: \d{4}\b)?/gi,
-  /\b(?:[Ee]rr(?:or|no)?|ERROR) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$|\b[Gg]ot error:? \d{1,5}(?!\w)/gm,
+  /\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$|\b[Gg]ot error:? \d{1,5}(?!\w)/gm,
   /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w| \d\d:\d)|\bMsg \d{1,5}\b/g,
   /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
 ]

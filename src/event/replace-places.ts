@@ -3,7 +3,7 @@
 // number is data of one run and goes. Every pattern is bounded, and none is tried unless the text holds what every match of it begins with.
 
 const URL =
-  /\b(?:(https?)|[a-z][a-z\d+.-]{1,20}):\/\/(?:\[[\da-f:.]{2,50}\](?::\d{1,5})?|[^\s/?#"'`<>()[\],;]{0,299}\w|(?<=unix:\/\/))(\/(?:[^\s?#"'`<>]{0,499}[^\s?#"'`<>.,:;)\]])?)?(?:[?#][^\s"'`<>]{0,2000})?/gi
+  /\b(?:(https?)|[a-z][a-z\d+.\ue030-\ue039-]{1,20}):\/\/(?:\[[\da-f:.]{2,50}\](?::\d{1,5})?|[^\s/?#"'`<>()[\],;]{0,299}\w|(?<=unix:\/\/))(\/(?:[^\s?#"'`<>]{0,499}[^\s?#"'`<>.,:;)\]])?)?(?:[?#](?:[^\s"'`<>]{0,1999}[^\s"'`<>.,:;)\]])?)?/gi
 /** An id in the path of a URL; `v2` is a version. */
 const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
 /** A connection failed before the path of its URL mattered. */
@@ -50,6 +50,8 @@ const NAMES = [
   'node',
   'pod',
   'certificate',
+  'project',
+  'Project',
 ]
 const NAMED = new RegExp(
   `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ))[a-z\\d][\\w.-]{0,252}(?<![.:])`,
@@ -145,6 +147,8 @@ export function replaceHosts(text: string): string {
 
 /** After numbers have been replaced: the name of a host beside its address, and the one that syslog prints behind the time. */
 export function joinAddresses(text: string): string {
-  const normal = has(text, '<address>') ? text.replace(GLUED, '<address>') : text
+  const normal = has(text, '<address>')
+    ? text.replace(GLUED, '<address>').replaceAll('<string> (<address>)', '<string>')
+    : text
   return normal.startsWith('<date> ') ? normal.replace(SYSLOG, '$1') : normal
 }

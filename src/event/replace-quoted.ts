@@ -10,12 +10,15 @@ const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )
 /** `Void Cart.Add(Int32)` */
 const RETURNS = /^[A-Za-z][\w.<>[\]\ue030-\ue039]* (?=[\w.<>]+\()/
 const NAME_MAX = 100
+/** A file of one run. */
+const DATA =
+  /\d[\w-]{0,60}\.(?:csv|tsv|txt|log|gz|tgz|bz2|xz|zst|zip|tar|bak|tmp|img|iso|pdf|jpe?g|png|parquet|avro|xlsx?|bin|dat)$/
 /** A hash or a generated id */
 const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 
 /** The end of the text before a quote, if a value follows. */
 const VALUE_AFTER =
-  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|host(?:name)?|failed to resolve|be resolved|unable to access|server (?:on|at|through socket)|namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint)) ?[:=]? ?\(?$|@$/i
+  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|host(?:name)?|failed to resolve|be resolved|unable to access|server (?:on|at|through socket)|namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint|upstream)) ?[:=]? ?\(?$|@$/i
 /** The beginning of the text behind a quote, if a value came before. */
 const VALUE_BEFORE =
   /^(?: (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match|port \d{2,5})|@["'<]|, \d{2,5}\))/
@@ -88,7 +91,8 @@ function kindOf(text: string, open: number, close: number): 'name' | 'sentence' 
 function isName(text: string): boolean {
   const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
   if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
-  if (text === '<path>' || HASH.test(text)) return false
+  if (text.startsWith('<address>')) return true
+  if (text === '<path>' || HASH.test(text) || DATA.test(text)) return false
   return !/[/\\].*\d|\d.*[/\\]|^\/(?:tmp|var\/folders)\//.test(text)
 }
 

@@ -76,6 +76,20 @@ describe('every text is a group of its own:', () => {
       ],
     ],
     [
+      'findings of sanitizers, in a log',
+      ['heap-use-after-free', 'heap-buffer-overflow'].map((what) =>
+        aborted(
+          `==7==ERROR: AddressSanitizer: ${what} on address 0x1`,
+          'READ of size 4',
+          '    #0 0x1 in parse(char) /b/a.cc:7',
+        ),
+      ),
+    ],
+    [
+      'the first of four lines that report a fault',
+      ['curl 18', 'curl 56'].map((code) => failed(`error: RPC failed; ${code} x`, 'fatal: a', 'fatal: b', 'fatal: c')),
+    ],
+    [
       'reasons above a last line that says nothing',
       ['timed out', 'refused', 'rejected'].map((why) => failed(`ssh: connect to host a: ${why}`, 'lost connection')),
     ],
@@ -262,6 +276,11 @@ const ALIKE: readonly (readonly [string, readonly string[]])[] = [
   ['a host to connect to', ['db.corp', 'a.b.example', '10.0.0.7'].map((at) => `could not connect to ${at}`)],
   ['a login of ssh', ['ada@nas', 'root@10.0.0.7', 'bob@a.example'].map((at) => `${at}: Permission denied`)],
   ['a size', ['512M', '2G', '1.5 GB', '900mb'].map((size) => `needs ${size}`)],
+  ['a key of S3', ['s3://raw/in/2026', 's3://logs-eu/7', 'hdfs://nn1:8020/raw'].map((at) => `no such path: ${at}`)],
+  [
+    'a file of one run',
+    ["'rows-77.csv'", "'2026-11-20.csv'", "'/data/in/7.csv'"].map((at) => `cannot open file ${at}`),
+  ],
   ['a user that does not exist', ['ada', 'bob.x'].map((name) => `user ${name} does not exist`)],
   ['a user and a host of MySQL', ["'ada'@'web'", "'root'@'10.0.0.1'"].map((at) => `Access denied for user ${at}`)],
   [

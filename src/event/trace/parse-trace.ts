@@ -180,7 +180,7 @@ const HEADER_LINES = 50
 const EXCERPT = /^\s*(?:\d+ \| .*|[\^~]+)\s*$/
 
 /** Go's and Swift's ends, behind whatever a log puts before them. */
-const PANIC = /^(?:.{0,200}?[ :])?(panic|[Ff]atal error)(?: serving \S+)?: (?! ?Uncaught)(.*)$/
+const PANIC = /^(?:.{0,200}?[ :])?(panic|[Ff]atal error|\w{1,20}Sanitizer)(?: serving \S+)?: (?! ?Uncaught)(.*)$/
 const TRAILER = /^(?:Require stack:$|- \/|\[signal |(?:stack backtrace|\[?stack ?trace\]?):?$|Thread \d+ .*crashed:?$)/i
 const LOG_PREFIX = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+\]? +(?:\[?[A-Za-z-]{4,8}\]?:? +)?/
 
