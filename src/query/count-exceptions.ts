@@ -6,7 +6,14 @@
 // Bounded: of each process and meta the newest 10,000 exceptions are read, of all together 100,000. Timings that reach further back get null, and so do
 // all when the store of the exceptions is away: a page of timings never fails for them.
 import { compare } from '../store/order.ts'
-import { type Asker, type ExceptionMoment, type ExceptionSource, StoreError, type Timing } from '../store/source.ts'
+import {
+  type Asker,
+  type ExceptionMoment,
+  type ExceptionSource,
+  type PlainTiming,
+  StoreError,
+  type Timing,
+} from '../store/source.ts'
 
 export interface ExceptionLimits {
   readonly each: number
@@ -52,11 +59,20 @@ export async function countExceptions(
       limitEach: limits.each + 1,
       limit: limits.all + 1,
     })
-    const known = groupMoments(moments, limits)
-    return runs.map((run) => (run === undefined ? null : countOf(run, known)))
+    const countOf = createExceptionCount(moments, nowNs, limits)
+    return timings.map(countOf)
   } catch (error) {
     if (error instanceof StoreError) return timings.map(() => null)
     throw error
+  }
+}
+
+/** The count of a timing, from the newest `moments`. */
+export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs: bigint, limits = LIMITS) {
+  const known = groupMoments(moments, limits)
+  return (timing: PlainTiming): number | null => {
+    const run = toRun(timing, nowNs)
+    return run === undefined ? null : countOf(run, known)
   }
 }
 
@@ -65,7 +81,7 @@ export interface Run extends Pick<Timing, 'process' | 'meta' | 'uid'> {
   readonly endNs: bigint
 }
 
-export function toRun({ process, meta, uid, state, startedNs, endedNs }: Timing, nowNs: bigint): Run | undefined {
+export function toRun({ process, meta, uid, state, startedNs, endedNs }: PlainTiming, nowNs: bigint): Run | undefined {
   switch (state) {
     case 'completed':
     case 'failed':

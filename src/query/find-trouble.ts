@@ -1,16 +1,21 @@
-// The timings of `state=trouble`: failed and abandoned ones and those with exceptions. The first two are a state that the store selects; exceptions may be
-// in another store, so timings are read in large pages and joined with them here. Where no exception is near the range, the store alone answers.
+// The timings of `state=trouble`: failed and abandoned ones and those with exceptions. The first two are a state that
+// the store selects; exceptions may be in another store, so they are joined with timings here: while the marks stream
+// where the source can (InfluxDB), otherwise in large pages. Where no exception is near the range, the store alone
+// answers.
 import { compare } from '../store/order.ts'
 import {
+  type ExceptionMoment,
   type ExceptionSource,
   type Page,
   type Place,
+  type PlainTiming,
   type PointSource,
+  type Selection,
   StoreError,
   type Timing,
   type TimingSelection,
 } from '../store/source.ts'
-import { countExceptions, GRACE_NS } from './count-exceptions.ts'
+import { countExceptions, createExceptionCount, GRACE_NS } from './count-exceptions.ts'
 
 export interface TroublePage {
   readonly timings: readonly Timing[]
@@ -19,46 +24,73 @@ export interface TroublePage {
 }
 
 interface Sources {
-  readonly points: Pick<PointSource, 'findTimings'>
+  readonly points: Pick<PointSource, 'findTimings' | 'findMatching'>
   readonly exceptions: Pick<ExceptionSource, 'findExceptions' | 'findMoments'>
 }
 
 /** Timings per page read, and pages: a page costs the store the pairing of the whole range. */
 const SCAN_ROWS = 5_000
 const SCANS_MAX = 4
+/** Exceptions that are held while the marks stream; with more, pages are joined. */
+const MOMENTS_MAX = 50_000
+/** Exceptions per timing of a page that make reading a part of the range worth while. */
+const MANY = 4
 
 export async function findTrouble(
   { points, exceptions }: Sources,
   q: TimingSelection,
-  { limit, after }: Page,
+  page: Page,
   scan = { rows: SCAN_ROWS, pages: SCANS_MAX },
 ): Promise<TroublePage> {
+  const { limit, after } = page
+  if (points.findMatching !== undefined) {
+    const moments = await readMoments(exceptions, q)
+    if (moments.length <= MOMENTS_MAX) {
+      const countOf = createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
+      const matches = (timing: PlainTiming) => isBad(timing) || (countOf(timing) ?? 0) > 0
+      // many exceptions: the newest part of the range likely holds a page, and then what begins before it comes later
+      const partNs = moments[MANY * limit]?.atNs ?? 0n
+      if (partNs > (q.fromNs + q.toNs) / 2n) {
+        const newest = await points.findMatching({ ...q, fromNs: partNs }, page, matches)
+        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return { timings: newest }
+      }
+      return { timings: await points.findMatching(q, page, matches) }
+    }
+  }
   if (!(await hasExceptions(exceptions, q)))
     return {
       timings: await points.findTimings({ ...q, states: ['failed', 'abandoned'] }, { limit, ...(after && { after }) }),
     }
   const found: Timing[] = []
   let place = after
-  for (let page = 0; page < scan.pages; page++) {
+  for (let scanned = 0; scanned < scan.pages; scanned++) {
     const read = await points.findTimings(q, { limit: scan.rows, ...(place && { after: place }) })
     const counts = await countExceptions(exceptions, q, read, q.nowNs)
-    for (const [i, timing] of read.entries())
-      if (timing.state === 'failed' || timing.state === 'abandoned' || (counts[i] ?? 0) > 0) found.push(timing)
+    for (const [i, timing] of read.entries()) if (isBad(timing) || (counts[i] ?? 0) > 0) found.push(timing)
     if (found.length >= limit || read.length < scan.rows) return { timings: found.slice(0, limit) }
     place = read.at(-1)!.place
   }
   return { timings: found, ...(place && { stoppedAt: place }) }
 }
 
+const isBad = ({ state }: PlainTiming): boolean => state === 'failed' || state === 'abandoned'
+
 /** Whether any exception may belong to a timing of the range. False too when their store is away. */
-async function hasExceptions(source: Sources['exceptions'], q: TimingSelection): Promise<boolean> {
-  const { uid: _, asOfNs: __, maxRunNs, nowNs, ...selection } = q
-  const fromNs = q.fromNs > maxRunNs ? q.fromNs - maxRunNs : 0n
-  const toNs = [q.toNs + maxRunNs, nowNs].toSorted(compare)[1]! + GRACE_NS
-  try {
-    return (await source.findExceptions({ ...selection, fromNs, toNs }, { limit: 1 })).length > 0
-  } catch (error) {
-    if (error instanceof StoreError) return false
-    throw error
-  }
+const hasExceptions = async (source: Sources['exceptions'], q: TimingSelection): Promise<boolean> =>
+  (await unlessAway(source.findExceptions(around(q), { limit: 1 }))).length > 0
+
+/** The newest that may belong to a timing of the range: so many that one more shows that there are others. */
+const readMoments = (source: Sources['exceptions'], q: TimingSelection): Promise<ExceptionMoment[]> =>
+  unlessAway(source.findMoments({ ...around(q), limitEach: MOMENTS_MAX + 1, limit: MOMENTS_MAX + 1 }))
+
+function around({ uid: _, asOfNs: __, maxRunNs, nowNs, ...selection }: TimingSelection): Selection {
+  const fromNs = selection.fromNs > maxRunNs ? selection.fromNs - maxRunNs : 0n
+  const toNs = [selection.toNs + maxRunNs, nowNs].toSorted(compare)[1]! + GRACE_NS
+  return { ...selection, fromNs, toNs }
 }
+
+const unlessAway = <T>(found: Promise<T[]>): Promise<T[]> =>
+  found.catch((error) => {
+    if (error instanceof StoreError) return []
+    throw error
+  })

@@ -8,7 +8,15 @@ import { CLICKHOUSE_FACTS, openClickHouse } from './clickhouse/open.ts'
 import { INFLUX_FACTS, openInflux } from './influx/open.ts'
 import type { Leases } from './node-lease.ts'
 import type { Sink } from './sink.ts'
-import type { ExceptionSource, PointSource, PointStoreFacts } from './source.ts'
+import type { ExceptionSource, PointSource } from './source.ts'
+
+/** Facts that a store of points declares about itself. */
+export interface PointStoreFacts {
+  /** Marks that one question may read unless QUERY_MAX_MARKS says otherwise. */
+  readonly maxMarks: number
+  /** Whether each distinct (process, meta, name) costs the store memory, so that SERIES_MAX applies. */
+  readonly seriesCost: boolean
+}
 
 export interface StoresOptions {
   readonly influx: InfluxConfig | undefined

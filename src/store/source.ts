@@ -68,6 +68,8 @@ export interface Timing {
   readonly place: Place
 }
 
+export type PlainTiming = Omit<Timing, 'place'>
+
 export interface TimingSelection extends Selection {
   /** '' = only without uid; absent = any. */
   readonly uid?: string
@@ -194,10 +196,9 @@ export interface GroupSpan extends GroupKey {
 /** An exception without its text. */
 export type ExceptionMoment = Pick<ExceptionRow, 'atNs' | 'process' | 'meta' | 'uid'>
 
-export interface MomentsQuestion extends Asker {
-  readonly fromNs: bigint
-  readonly toNs: bigint
-  readonly subjects: readonly { readonly process: string; readonly meta: string }[]
+export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
+  /** Only of these; absent = of all. */
+  readonly subjects?: readonly { readonly process: string; readonly meta: string }[]
   readonly without?: readonly GroupKey[]
   /** At most so many of one subject, and of all. */
   readonly limitEach: number
@@ -230,14 +231,6 @@ export interface ProcessSelection extends Selection {
   readonly byMeta?: boolean
 }
 
-/** Facts that a store of points declares about itself. */
-export interface PointStoreFacts {
-  /** Marks that one question may read unless QUERY_MAX_MARKS says otherwise. */
-  readonly maxMarks: number
-  /** Whether each distinct (process, meta, name) costs the store memory, so that SERIES_MAX applies. */
-  readonly seriesCost: boolean
-}
-
 /** Marks as they are stored, for the evaluation of watches. */
 export interface MarkRow {
   readonly process: string
@@ -266,6 +259,8 @@ export interface PointSource {
    * and failed ones, the longest first and then the newest; the `ns` of a place is then the length.
    */
   findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
+  /** Timings that match, newest first, from one pass over the marks; absent where reading pages of all timings costs less. */
+  findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
   /** Follows the rule of test/support/summarize-timings.ts; in any order. */

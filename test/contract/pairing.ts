@@ -11,7 +11,14 @@ import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import { compare } from '../../src/store/order.ts'
 import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
-import type { PointSource, Timing, TimingSelection, TimingState, TimingSummaryRow } from '../../src/store/source.ts'
+import type {
+  PlainTiming,
+  PointSource,
+  Timing,
+  TimingSelection,
+  TimingState,
+  TimingSummaryRow,
+} from '../../src/store/source.ts'
 import { findTimings, summarizeTimings as summarizeTimingsInFlux } from '../store/influx/flux-timings.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
@@ -301,6 +308,14 @@ async function compareParts(source: PointSource, marks: readonly StoredMark[], q
     expect(plain(inOrder(await source.findTimings({ ...q, states }, { limit: 10_000 })))).toEqual(
       plain(inOrder(whole.filter((t) => (states as readonly TimingState[]).includes(t.state)))),
     )
+  const matches = (t: PlainTiming) => t.state === state || t.uid === uid
+  const matching = await source.findMatching?.(q, { limit: 10_000 }, matches)
+  if (matching !== undefined) {
+    expect(plain(inOrder(matching))).toEqual(plain(inOrder(whole.filter(matches))))
+    const after = matching[0]?.place
+    const rest = await source.findMatching!(q, { limit, ...(after && { after }) }, matches)
+    expect(plain(rest)).toEqual(plain(matching.slice(1, 1 + limit)))
+  }
   compareRows(
     await source.summarizeTimings({ ...q, uid, byMeta: true }),
     summarizeTimings(

@@ -3,7 +3,7 @@ import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { countExceptions } from '../../src/query/count-exceptions.ts'
 import { findTrouble } from '../../src/query/find-trouble.ts'
-import { type ExceptionSource, StoreError, type TimingSelection } from '../../src/store/source.ts'
+import { type ExceptionSource, type PointSource, StoreError, type TimingSelection } from '../../src/store/source.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const S = 1_000_000_000n
@@ -104,10 +104,17 @@ test('without the store of exceptions there are no counts and no error', async (
   expect(await counts([start(100), end(10)], undefined, { findMoments })).toEqual([' completed null'])
 })
 
-describe('timings with trouble', () => {
+describe.each([false, true])('timings with trouble, joined while marks stream: %p', (streams) => {
   const trouble = async (events: Event[], limit: number, scan?: { rows: number; pages: number }, changes = {}) => {
     const { points, exceptions } = createMemorySource(events)
-    const sources = { points, exceptions: { ...exceptions, ...changes } }
+    const findMatching: PointSource['findMatching'] = async (of, { limit, after }, matches) => {
+      const all = await points.findTimings(of, { limit: 1000, ...(after && { after }) })
+      return all.filter(matches).slice(0, limit)
+    }
+    const sources = {
+      points: { ...points, ...(streams && { findMatching }) },
+      exceptions: { ...exceptions, ...changes },
+    }
     const seen: string[][] = []
     for (let page = await findTrouble(sources, q, { limit }, scan); ; ) {
       seen.push(page.timings.map(({ uid, state }) => `${uid} ${state}`))
@@ -138,6 +145,15 @@ describe('timings with trouble', () => {
         'x completed',
         'f failed',
       ])
+  })
+
+  test('are the newest ones however many exceptions there are', async () => {
+    const runs = Array.from({ length: 40 }, (_, i) => 400 - 10 * i).flatMap((s) => [
+      ...[start(s, `r${s}`), end(s - 5, `r${s}`)],
+      ...(s <= 20 ? Array.from({ length: 9 }, () => exception(s - 4, `r${s}`)) : [exception(s - 4, `r${s}`)]),
+    ])
+    const expected = Array.from({ length: 40 }, (_, i) => `r${10 * (i + 1)} completed`)
+    for (const limit of [1, 2, 3, 7]) expect((await trouble(runs, limit)).flat()).toEqual(expected)
   })
 
   test('are only failed and abandoned ones while the store of exceptions is unreachable', async () => {

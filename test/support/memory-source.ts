@@ -204,7 +204,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
             const key = JSON.stringify([process, meta])
             const count = (taken.get(key) ?? 0) + 1
             taken.set(key, count)
-            return count <= limitEach && subjects.some((of) => of.process === process && of.meta === meta)
+            return count <= limitEach && (subjects?.some((of) => of.process === process && of.meta === meta) ?? true)
           })
           .slice(0, limit)
           .map(({ atNs, process, meta, uid }) => ({ atNs, process, meta, uid }))

@@ -137,17 +137,20 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
     },
 
     async findMoments({ subjects, limitEach, limit, ...q }: MomentsQuestion) {
-      if (subjects.length === 0) return []
+      if (subjects?.length === 0) return []
       const { where, params } = selectExceptions(q)
-      const list = (of: 'process' | 'meta') => `JSONExtract({${of}:String}, 'Array(String)')`
+      const list = (of: 'process' | 'meta') => `JSONExtract({${of}_list:String}, 'Array(String)')`
+      const among = `(process, meta) IN (SELECT arrayJoin(arrayZip(${list('process')}, ${list('meta')})))`
       const rows = await select<StoredMoment>(
         `SELECT ${nsText('at')} AS ns, process, meta, uid FROM ${exceptions}
-WHERE ${where.join(' AND ')} AND (process, meta) IN (SELECT arrayJoin(arrayZip(${list('process')}, ${list('meta')})))
+WHERE ${[...where, ...(subjects === undefined ? [] : [among])].join(' AND ')}
 ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}`,
         {
           ...params,
-          process: JSON.stringify(subjects.map(({ process }) => process)),
-          meta: JSON.stringify(subjects.map(({ meta }) => meta)),
+          ...(subjects !== undefined && {
+            process_list: JSON.stringify(subjects.map(({ process }) => process)),
+            meta_list: JSON.stringify(subjects.map(({ meta }) => meta)),
+          }),
           limit_each: limitEach,
           limit,
         },

@@ -5,7 +5,7 @@ import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'
 import type { Scan } from '../scan.ts'
 import type { Sink, WriteResult } from '../sink.ts'
-import type { ExceptionSource, PointSource, PointStoreFacts } from '../source.ts'
+import type { ExceptionSource, PointSource } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
 import { createClickHouseLeases } from './leases.ts'
 import { prepareTables } from './prepare.ts'
@@ -25,7 +25,7 @@ const EMBEDDED_DATABASE = 'stint'
 const QUESTIONS_AT_ONCE = 2
 
 /** SQL pairs 10 million marks in 2.2 s of CPU. A series is only text in rows. */
-export const CLICKHOUSE_FACTS: PointStoreFacts = { maxMarks: 50_000_000, seriesCost: false }
+export const CLICKHOUSE_FACTS = { maxMarks: 50_000_000, seriesCost: false }
 
 export interface ClickHouseOptions {
   readonly address: ClickHouseAddress

@@ -2,14 +2,14 @@
 import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'
 import type { Sink } from '../sink.ts'
-import type { PointSource, PointStoreFacts } from '../source.ts'
+import type { PointSource } from '../source.ts'
 import type { InfluxAddress } from './client.ts'
 import { createInfluxLeases } from './leases.ts'
 import { createInfluxSink } from './sink.ts'
 import { createInfluxSource } from './source.ts'
 
 /** Marks are streamed and paired in bounded memory (stream-timings.ts). Tags are indexed: 500,000 values cost 2.3 GB. */
-export const INFLUX_FACTS: PointStoreFacts = { maxMarks: 10_000_000, seriesCost: true }
+export const INFLUX_FACTS = { maxMarks: 10_000_000, seriesCost: true }
 
 export interface InfluxStore {
   createSink(): Sink

@@ -10,7 +10,7 @@ import { findProcesses } from './processes.ts'
 import { createMarkReader } from './read-marks.ts'
 import { fluxTime, whereTags } from './selection.ts'
 import { summarizeTimings } from './summarize.ts'
-import { findLatest, findTimings } from './timings.ts'
+import { findLatest, findMatching, findTimings } from './timings.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -56,6 +56,7 @@ export function createInfluxSource({
   return {
     pagesStopEarly: true,
     findTimings: (q, page) => ask(q, [], () => findTimings(readerOf(q), openStarts, q, page)),
+    findMatching: (q, page, matches) => ask(q, [], () => findMatching(readerOf(q), openStarts, q, page, matches)),
     findLatest: (q) => ask(q, [], () => findLatest(readerOf(q), openStarts, q)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
     findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),

@@ -2,7 +2,7 @@
 // 1.5 s but needs 5 s to pair them.
 import { comparePlaces, LAST_NS, marksWindow } from '../order.ts'
 import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
-import type { Page, PointSource, Timing, TimingQuestion, TimingState } from '../source.ts'
+import type { Page, PlainTiming, PointSource, Timing, TimingQuestion, TimingSelection, TimingState } from '../source.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, RunKey } from './read-marks.ts'
@@ -51,12 +51,22 @@ async function findFailedRuns(reader: MarkReader, q: TimingQuestion): Promise<re
   return canReadRuns(runs) ? runs : undefined
 }
 
+/** What matches may be rare among the newest: the whole window is read once. */
+export const findMatching = async (
+  reader: MarkReader,
+  openStarts: OpenStartsCache,
+  q: TimingSelection,
+  page: Page,
+  matches: (timing: PlainTiming) => boolean,
+): Promise<Timing[]> => streamPage(reader, q, page, await openStarts.find(reader, q), matches)
+
 /** A page of the whole window. */
 async function streamPage(
   reader: SliceReader,
   q: TimingQuestion,
   { limit, after }: Page,
   known?: OpenStarts,
+  matches: (timing: PlainTiming) => boolean = () => true,
 ): Promise<Timing[]> {
   const asked = {
     ...q,
@@ -71,12 +81,18 @@ async function streamPage(
     if (q.slowest && timing.start === undefined) return undefined
     // among timings of the cursor's own time the tie decides
     const isBehind = order.us(timing) < afterUs || comparePlaces(after!, order.toTiming(timing).place) < 0
-    if (isBehind && isIn(timing, bounds)) newest.add(timing)
+    if (isBehind && isIn(timing, bounds) && matches(toPlain(timing))) newest.add(timing)
     return undefined
   }
   await streamTimings(reader, asked, take, known)
   return newest.timings()
 }
+
+const toPlain = ({ state, subject, mark, start }: Settled): PlainTiming => ({
+  ...{ process: subject.process, meta: subject.meta, uid: mark.uid, state },
+  ...(state !== 'orphan' && { startedNs: BigInt((start ?? mark).at) * 1000n }),
+  ...((start !== undefined || state === 'orphan') && { endedNs: BigInt(mark.at) * 1000n }),
+})
 
 /** The newest timings of each process. */
 export async function findLatest(
