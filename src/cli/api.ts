@@ -143,6 +143,7 @@ export interface Page {
   readonly rows: readonly unknown[]
   /** Null on the last page; undefined where there are no pages. */
   readonly next: string | null | undefined
+  readonly answer: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -163,7 +164,7 @@ export async function* askPages(
     const { [list]: rows, next } = body as Record<string, unknown>
     if (!Array.isArray(rows)) throw new CliError('the answer is not one of Stint; is STINT_URL right?')
     const cursor = typeof next === 'string' ? next : next === undefined ? undefined : null
-    yield { rows, next: cursor }
+    yield { rows, next: cursor, answer: body as Record<string, unknown> }
     if (!isAll || typeof cursor !== 'string') return
     query.set('cursor', cursor)
   }

@@ -20,6 +20,11 @@ const FILTERS = {
   uid: ['--uid <id>', 'only this uid; "" for events without one'],
   state: ['--state <state>', 'only completed, failed, running, abandoned or orphan; trouble: all that went wrong'],
   name: ['--name <name>', 'only this metric'],
+  text: ['--text <words>', 'only exceptions whose text contains each of these words, in any case'],
+  status: [
+    '--status <status>',
+    'with --groups: only unresolved (the default), regressed, resolved or ignored groups, or all',
+  ],
   fingerprint: ['--fingerprint <group>', 'only exceptions of this group, as --groups shows it'],
   sort: ['--sort <order>', 'the longest runs first: --sort duration'],
   metric: ['--metric <name>', 'a column with the value of this metric that each run sent; may be repeated'],
@@ -64,6 +69,8 @@ export interface View {
   readonly print?: (row: Row) => string
   /** Message if there are no rows. */
   readonly empty: string
+  /** What people should know beside the rows of the first page. */
+  note?(answer: Row): string | undefined
 }
 
 export type Field = readonly [title: string, value: (row: Row) => CsvValue]
@@ -130,7 +137,7 @@ const DEFAULT_ROWS = 100
 async function* oldestFirst(pages: AsyncGenerator<Page>, limit: number): AsyncGenerator<Page> {
   const rows: Page['rows'][number][] = []
   for await (const page of pages) rows.push(...page.rows)
-  yield { rows: rows.toReversed().slice(0, limit), next: null }
+  yield { rows: rows.toReversed().slice(0, limit), next: null, answer: {} }
 }
 
 export function checkFormat({ json, csv }: OutputOptions): void {
@@ -182,13 +189,16 @@ async function printCsv(io: Io, { fields }: View, pages: AsyncGenerator<Page>): 
 async function printTable(io: Io, view: View, pages: AsyncGenerator<Page>): Promise<Page['next']> {
   const found: Row[] = []
   let next: Page['next']
+  let note: string | undefined
   for await (const page of pages) {
+    note ??= view.note?.(page.answer)
     found.push(...(page.rows as Row[]))
     next = page.next
   }
   if (found.length === 0) io.stderr.write(`${view.empty}\n`)
   else if (view.print) for (const row of found) io.stdout.write(view.print(row))
   else io.stdout.write(tableOf(io, view, found))
+  if (note !== undefined) io.stderr.write(`${note}\n`)
   return next
 }
 

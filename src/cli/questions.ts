@@ -13,6 +13,7 @@ import {
   type View,
   type ViewColumn,
 } from './ask-question.ts'
+import { addGroupCommands } from './exception-group.ts'
 import { formatDuration, formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
@@ -139,18 +140,26 @@ const EXCEPTIONS: View = {
   empty: 'No exceptions in this range.',
 }
 
+function hiddenNote({ hidden: { resolved = 0, ignored = 0 } = {} }: Row): string | undefined {
+  const parts = [resolved > 0 && `${resolved} resolved`, ignored > 0 && `${ignored} ignored`].filter(Boolean)
+  const noun = resolved + ignored === 1 ? 'group is' : 'groups are'
+  return parts.length === 0 ? undefined : `${parts.join(' and ')} ${noun} not shown; --status all shows them.`
+}
+
 const GROUPS: View = {
   path: '/api/exceptions/groups',
   list: 'groups',
-  fields: ['fingerprint', 'process', 'count', 'first_at', 'last_at', 'example'],
+  fields: ['fingerprint', 'process', 'count', 'first_at', 'last_at', 'example', 'status', 'status_by', 'status_at'],
   columns: [
     time('LAST', 'last_at'),
     right('COUNT', (row) => String(row.count)),
+    { title: 'STATUS', cell: ({ status }) => (status === 'regressed' ? { text: status, style: 'red' } : status) },
     { title: 'GROUP', cell: ({ fingerprint }) => fingerprint },
     PROCESS,
     headline('NEWEST', 'example'),
   ],
   empty: 'No exceptions in this range.',
+  note: hiddenNote,
 }
 
 /**
@@ -231,7 +240,7 @@ const QUESTIONS: readonly Question[] = [
   {
     name: 'exceptions',
     about: 'show exceptions, newest first',
-    filters: [...RANGE, 'uid', 'fingerprint', 'limit'],
+    filters: [...RANGE, 'uid', 'fingerprint', 'text', 'status', 'limit'],
     flags: [
       ALL_FLAG,
       ['--full', 'whole texts'],
@@ -253,6 +262,7 @@ export function register(program: Program, io: Io): void {
   for (const question of QUESTIONS) {
     const command = addQuestion(program, question.name, question.about, question.filters)
     for (const flag of question.flags ?? []) command.option(...flag)
+    if (question.name === 'exceptions') addGroupCommands(command, io)
     command.action(async (options: Options) => {
       for (const [one, other, reason] of question.conflicts ?? [])
         if (options[one] !== undefined && options[other] !== undefined)

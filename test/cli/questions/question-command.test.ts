@@ -1,11 +1,14 @@
 // A usage error of a question exits with 2, whether the command line or the server finds it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Exception } from '../../../src/event/event.ts'
+import { fingerprint } from '../../../src/event/fingerprint.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { createPerson } from '../cli-cast.ts'
 
+const stored: Exception[] = []
 let app: TestApp
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ stored })
 })
 afterAll(() => app.stop())
 
@@ -54,6 +57,32 @@ test('several processes, the metrics of their runs and two ranges are tables and
   )
   expect(summary[0]).toEndWith('before_abandoned,before_orphan')
   expect((await csv(['metrics', '--by', 'meta', '--every', '1h']))[0]).toStartWith('at,process,meta,name,count')
+})
+
+test('groups are resolved, ignored and reopened by a key that may manage; those not shown are counted', async () => {
+  const account = app.account
+  const raised = { kind: 'exception', account, meta: '', exception: 'disk full' } as const
+  const stamp = { us: Date.now() * 1000 - 60_000_000, sub: 0 }
+  stored.push({ ...raised, process: 'nightly', stamp }, { ...raised, process: 'q', stamp })
+  const [ada] = await app.rooms.accounts.members.list(account)
+  const { secret } = await app.rooms.accounts.keys.create(account, 'cli', ['read', 'manage'], ada!)
+  const name = fingerprint('disk full')
+  const ran = await run(`exceptions ignore ${name} --process q`, secret)
+  expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: `${name} is ignored in q.\n` })
+  const listed = await run('exceptions --groups --text DISK', secret)
+  expect(listed.stdout).toMatch(/^LAST +COUNT +STATUS +GROUP +PROCESS +NEWEST\n.+1 +unresolved .+nightly +disk full\n$/)
+  expect(listed.stderr).toBe('1 ignored group is not shown; --status all shows them.\n')
+  await run(`exceptions resolve ${name} --process nightly`, secret)
+  expect((await run('exceptions --groups', secret)).stderr).toBe(
+    'No exceptions in this range.\n1 resolved and 1 ignored groups are not shown; --status all shows them.\n',
+  )
+  const reopened = await run(`exceptions reopen ${name} --json`, secret)
+  expect(JSON.parse(reopened.stdout).groups.map(({ status }: { status: string }) => status)).toEqual([
+    'unresolved',
+    'unresolved',
+  ])
+  expect((await run('exceptions resolve v3:00', secret)).exitCode).toBe(1)
+  expect((await run(`exceptions resolve ${name}`)).exitCode).toBe(1)
 })
 
 test('a key without the scope is a refusal, not a usage error', async () => {
