@@ -1,12 +1,12 @@
 // `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with INFLUX_TOKEN of an operator: makes the bucket as Stint would, and the two tokens
 // that docker-compose.yml's services use: Stint's for this bucket alone, Grafana's to read it. A token that still works stays.
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import type { InfluxConfig } from '../settings.ts'
 import { createInfluxClient, type InfluxClient, InfluxFault } from '../store/influx/client.ts'
 import { createInfluxSink } from '../store/influx/sink.ts'
+import { writeSecret } from './write-secret.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -34,10 +34,7 @@ async function grant(description: string, actions: readonly ('read' | 'write')[]
   const { token } = (await client.request('POST', '/api/v2/authorizations', { orgID, description, permissions })) as {
     token: string
   }
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(`${file}.new`, token)
-  chmodSync(`${file}.new`, 0o444) // whatever the umask is
-  renameSync(`${file}.new`, file)
+  writeSecret(file, token)
   log.info({ description }, 'token made')
 }
 

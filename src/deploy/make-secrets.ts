@@ -1,8 +1,9 @@
 // `bun src/deploy/make-secrets.ts DIR`: what docker-compose.yml's services know each other by, made up once, a directory (there: a volume) for each of them.
 // Existing secrets stay: the stores keep the passwords of their first start.
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeSecret } from './write-secret.ts'
 
 /** The database and the names of the two users, as docker-compose.yml and the data sources have them. */
 const DATABASE = 'stint'
@@ -17,16 +18,8 @@ if (dir === undefined) throw new Error('usage: bun src/deploy/make-secrets.ts DI
 
 const secret = (path: string): string => {
   const file = join(dir, path)
-  if (!existsSync(file)) writeFile(file, randomBytes(32).toString('base64url'))
+  if (!existsSync(file)) writeSecret(file, randomBytes(32).toString('base64url'))
   return readFileSync(file, 'utf8')
-}
-
-/** Whole or not at all. Each container runs as a user of its own, and only those that need a directory have it. */
-function writeFile(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(`${file}.new`, text)
-  chmodSync(`${file}.new`, 0o444) // whatever the umask is
-  renameSync(`${file}.new`, file)
 }
 
 secret('influxdb/admin-password')
@@ -47,7 +40,7 @@ const user = (name: string, password: string, profile: string, grants: readonly 
     </${name}>`
 
 // The plugin sets max_execution_time with each query: readonly 2 allows settings, and the grant nothing but SELECT.
-writeFile(
+writeSecret(
   join(dir, 'clickhouse/stint.xml'),
   `<clickhouse>
   <profiles>
@@ -66,7 +59,7 @@ writeFile(
 // Beside the users, where the servers' own configuration includes it from: they prove to each other that they belong to the cluster.
 const clusterSecret = join(dir, 'clickhouse/cluster-secret.xml')
 if (!existsSync(clusterSecret))
-  writeFile(
+  writeSecret(
     clusterSecret,
     `<clickhouse>\n  <cluster_secret>${randomBytes(32).toString('base64url')}</cluster_secret>\n</clickhouse>\n`,
   )

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHead } from '../../version.ts'
 import { toTarGz } from './archive.ts'
+import { ROOT, readPackageJson } from './sources.ts'
 
-const ROOT = join(import.meta.dir, '../../..')
 const CONTEXT = ['src', 'package.json', 'bun.lock', 'bunfig.toml', 'LICENSE', '.dockerignore', 'docker-compose.yml']
 const DEPLOYMENT = ['kubernetes', 'grafana', 'prometheus.yml', 'prometheus-rules.yml', 'stint.service', 'env.example']
 
@@ -20,7 +20,7 @@ function committed(paths: readonly string[], from: string, top: string): Record<
 export function packImageContext(version: string): Uint8Array {
   const top = `stint-image-${version}`
   const files = committed(CONTEXT, '.', top)
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const manifest = readPackageJson()
   return toTarGz({
     ...files,
     [`${top}/package.json`]: `${JSON.stringify({ ...manifest, gitHead: readHead() }, null, 2)}\n`,

@@ -5,21 +5,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { readHead } from '../../version.ts'
 import { type ArchiveFile, toTarGz } from './archive.ts'
-
-const ROOT = join(import.meta.dir, '../../..')
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-
-export interface PackageJson {
-  readonly version: string
-  readonly description: string
-  readonly license: string
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly optionalDependencies: Readonly<Record<string, string>>
-  readonly devDependencies: Readonly<Record<string, string>>
-  readonly engines: { readonly bun: string }
-}
-
-export const readPackageJson = (): PackageJson => JSON.parse(read('package.json'))
+import { type PackageJson, ROOT, read } from './sources.ts'
 
 const inPackage = (files: Readonly<Record<string, string | ArchiveFile>>) =>
   toTarGz(Object.fromEntries(Object.entries(files).map(([path, file]) => [`package/${path}`, file])))

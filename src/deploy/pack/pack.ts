@@ -6,11 +6,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { readHead } from '../../version.ts'
 import { packDeployment, packImageContext } from './deployment.ts'
-import { packClient, packServer, readPackageJson } from './npm-packages.ts'
+import { packClient, packServer } from './npm-packages.ts'
 import { packSdist, packWheel } from './python-packages.ts'
 import { createSbom, type LockedPackage, readLock } from './read-lock.ts'
+import { ROOT, readPackageJson } from './sources.ts'
 
-const ROOT = join(import.meta.dir, '../../..')
 const DIST = join(process.cwd(), 'dist')
 
 /** Bun's targets by the name that the file gets. */

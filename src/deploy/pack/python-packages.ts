@@ -1,12 +1,7 @@
 // The Python client as wheel and source distribution.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { toTarGz, toZip } from './archive.ts'
-import type { PackageJson } from './npm-packages.ts'
-
-const ROOT = join(import.meta.dir, '../../..')
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+import { type PackageJson, read } from './sources.ts'
 
 const metadata = ({ version, license }: PackageJson) => `Metadata-Version: 2.1
 Name: stint-client

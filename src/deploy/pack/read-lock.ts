@@ -1,8 +1,7 @@
 // bun.lock as data: every package that an installation may bring, with what is installed of it here.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const ROOT = join(import.meta.dir, '../../..')
+import { ROOT, read } from './sources.ts'
 
 export interface LockedPackage {
   readonly name: string
@@ -31,7 +30,7 @@ type Entry = readonly [
 ]
 
 export function readLock(): LockedPackage[] {
-  const text = readFileSync(join(ROOT, 'bun.lock'), 'utf8').replace(/,(?=\s*[}\]])/g, '')
+  const text = read('bun.lock').replace(/,(?=\s*[}\]])/g, '')
   const { packages } = JSON.parse(text) as { packages: Record<string, Entry> }
   const optional = new Set(
     Object.values(packages).flatMap(([, , about]) => Object.keys(about.optionalDependencies ?? {})),
@@ -65,15 +64,6 @@ function licenceOf(place: string): string | undefined {
   const { license } = JSON.parse(readFileSync(path, 'utf8')) as { license?: string }
   return license ?? 'none'
 }
-
-export const readPackageJson = () =>
-  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly version: string
-    readonly dependencies: Record<string, string>
-    readonly devDependencies: Record<string, string>
-    readonly optionalDependencies: Record<string, string>
-    readonly trustedDependencies?: readonly string[]
-  }
 
 // The bill of materials of the lock, as CycloneDX 1.6.
 /** A package URL: the scope's `@` is escaped. */

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ROOT, read, readPackageJson } from './sources.ts'
 
-const ROOT = join(import.meta.dir, '../../..')
 const USAGE = `Usage: bun run release [--skip-tests] [PART…]
 
 Checks that this commit can be a release: nothing uncommitted, the Bun of package.json, an entry in src/CHANGELOG.md, the same version everywhere,
@@ -35,7 +35,6 @@ const CONTENTS: readonly (readonly [pattern: RegExp, about: string])[] = [
   [/^stint-/, 'command line as one binary'],
 ]
 
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const git = (...args: string[]): string => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? ''
 
 /** Why the release is refused, or undefined. */
@@ -134,7 +133,7 @@ function run(): number {
     console.log(USAGE)
     return 0
   }
-  const { version, engines } = JSON.parse(read('package.json')) as { version: string; engines: { bun: string } }
+  const { version, engines } = readPackageJson()
   const commit = git('rev-parse', 'HEAD')
   const skipTests = values['skip-tests']
   console.log(`Stint ${version}, commit ${commit.slice(0, 12) || 'unknown'}`)

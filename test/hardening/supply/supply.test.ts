@@ -1,7 +1,8 @@
 // What comes from elsewhere: pinned, with a hash, under a licence that allows what we do, run by nobody at installation, and with a reason.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createSbom, readLock, readPackageJson } from '../../../src/deploy/pack/read-lock.ts'
+import { createSbom, readLock } from '../../../src/deploy/pack/read-lock.ts'
+import { readPackageJson } from '../../../src/deploy/pack/sources.ts'
 import { sectionUnder } from '../../support/readme.ts'
 
 const ROOT = join(import.meta.dir, '../../..')
