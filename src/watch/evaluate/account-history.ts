@@ -7,7 +7,7 @@
 import { createFormerMarks, type FormerMarksOptions } from './former-marks.ts'
 import type { LateOnes } from './late-events.ts'
 import { createMemory, type Lateness, type LateStarts, type Memory } from './memory.ts'
-import type { KnownMark, WatchSource } from './watch-source.ts'
+import { findAllExceptions, type KnownMark, type WatchSource } from './watch-source.ts'
 
 const MINUTE_US = 60e6
 const HOUR_US = 60 * MINUTE_US
@@ -18,7 +18,6 @@ const LOADED_PER_SERIES = 100
 const NEWEST_START_BACK_US = 400 * DAY_US
 const FORGOTTEN_AFTER_US = 400 * DAY_US
 const MAX_ROWS = 200_000
-const MAX_EXCEPTIONS = 1000
 /** Events with their own time may be in the future. */
 const AHEAD_US = 5 * MINUTE_US
 /** Up to this many processes are requested by name, otherwise all of the account's. */
@@ -249,18 +248,18 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
       if (exceptionsUs === undefined && judgedUs !== undefined) inheritedUs = options.nowUs() + SETTLES_US
       const sinceUs = Math.min(exceptionsUs ?? judgedUs ?? nowUs, nowUs, hints.exceptionUs ?? nowUs)
       const fromUs = sinceUs - (hints.isSweep ? SWEEP_BACK_US : OVERLAP_US)
-      const range = { account, fromUs, toUs: nowUs + AHEAD_US, maxRows: MAX_EXCEPTIONS }
-      memory.addExceptions(await source.findExceptions(range))
+      const range = { account, fromUs, toUs: nowUs + AHEAD_US }
+      memory.addExceptions(await findAllExceptions(source, range))
       exceptionsUs = Math.min(nowUs, knownUs)
       const areMarksLoaded = readUs !== undefined && loads.length === 0
       if (areMarksLoaded && inheritedUs !== undefined && inheritedUs <= knownUs) {
-        const found = await source.findExceptions({ ...range, fromUs: nowUs - LOADED_BACK_US })
+        const found = await findAllExceptions(source, { ...range, fromUs: nowUs - LOADED_BACK_US })
         memory.addExceptions(found.filter(({ process, meta, atUs }) => atUs >= memory.completeFromUs(process, meta)))
         inheritedUs = undefined
       }
       const old = late.exceptions.stored(knownUs)
       if (old === undefined) return
-      memory.addExceptions(await source.findExceptions({ ...range, fromUs: old.fromUs, toUs: old.toUs }))
+      memory.addExceptions(await findAllExceptions(source, { ...range, fromUs: old.fromUs, toUs: old.toUs }))
       late.exceptions.settle()
     },
   }

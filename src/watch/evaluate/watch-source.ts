@@ -43,6 +43,22 @@ export interface Range {
   readonly toUs: number
 }
 
+const PAGE_ROWS = 5000
+const PAGES_MAX = 40
+
+/** All exceptions of a range, however many processes raised some: newest first, in bounded questions. */
+export async function findAllExceptions(source: Pick<WatchSource, 'findExceptions'>, range: Range) {
+  const found: KnownException[] = []
+  let { toUs } = range
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const rows = await source.findExceptions({ ...range, toUs, maxRows: PAGE_ROWS })
+    found.push(...rows)
+    if (rows.length < PAGE_ROWS) break
+    toUs = Math.min(rows.at(-1)!.atUs + 1, toUs - 1)
+  }
+  return found
+}
+
 /** All methods reject when the store does not answer. */
 export interface WatchSource {
   /** Newest first, at most `maxRows`. `processes`: only these; `perSeries`: the limit per process and meta. */

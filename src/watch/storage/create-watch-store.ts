@@ -4,7 +4,7 @@ import { all, get, run, type Script, type SqlDatabase } from '../../state/databa
 import { type StoredWatch, toSpec } from '../watch.ts'
 import { createMaintenanceStatements } from './maintenance-statements.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
-import { createOutboxStatements } from './outbox-statements.ts'
+import { createOutboxStatements, dropWaiting } from './outbox-statements.ts'
 import {
   type AlertRow,
   type ChannelRow,
@@ -95,7 +95,7 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
     putChannel: (channel) =>
       write(function* () {
         yield* updateChannel(channel)
-        if (channel.state !== 'ok') yield* run('DELETE FROM outbox WHERE channel = $1', channel.id)
+        if (channel.state !== 'ok') yield* dropWaiting(channel.id)
       }),
     removeChannel: (account, id) =>
       write(function* () {

@@ -1,9 +1,9 @@
 // The half of the store that changes with time: alerts and the progress of evaluation.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
-import { announce, NEVER_US, silence, unsilence } from './outbox-statements.ts'
+import { announce, changeChannels, NEVER_US, silence, unsilence } from './outbox-statements.ts'
 import { type AlertRow, type ChannelRow, toAlert, toChannel, toWatch, type WatchRow } from './rows.ts'
-import type { AlertChange, WatchStore } from './watch-store.ts'
+import type { AlertChange, NewNotification, WatchStore } from './watch-store.ts'
 
 type Moving =
   | 'confirmChannel'
@@ -39,7 +39,7 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
           const watch = watches.find((it) => it.id === alert.watch && it.spec.channels.includes(id))
           if (watch === undefined) continue
           const notification = { id: createId('msg'), channel: id, body: toBody(watch, alert) }
-          yield* noteChannels(alert.id, yield* announce(alert.id, [notification], nowUs))
+          yield* sendTo(alert.id, [notification], nowUs)
         }
         return toChannel(row)
       }),
@@ -161,8 +161,7 @@ export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
   switch (change.kind) {
     case 'open': {
       if (!(yield* open(change))) return
-      const sent = yield* announce(change.alert.id, change.notifications, nowUs)
-      return yield* noteChannels(change.alert.id, sent)
+      return yield* sendTo(change.alert.id, change.notifications, nowUs)
     }
     case 'resolve': {
       const { id, resolvedUs, endedBy, summary, notifications } = change
@@ -179,12 +178,18 @@ export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
     case 'remind': {
       const { id, remindUs, notifications } = change
       const remind = 'UPDATE alert SET remind_us = $1 WHERE id = $2 AND resolved_us IS NULL AND acked_us IS NULL'
-      if ((yield* run(remind, remindUs, id)) > 0) yield* announce(id, notifications, nowUs)
+      if ((yield* run(remind, remindUs, id)) > 0) yield* sendTo(id, notifications, nowUs)
       return
     }
     default:
       change satisfies never
   }
+}
+
+/** The channels that it is sent to are notified of the end, too. */
+function* sendTo(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
+  const sent = yield* announce(alert, notifications, nowUs)
+  yield* changeChannels(alert, (known) => [...known, ...sent])
 }
 
 /** False if the watch was changed since it was judged, or there is an alert about the same already. */
@@ -198,17 +203,10 @@ function* open({ alert, watchSinceUs, watchChanged }: AlertChange & { kind: 'ope
   if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return false
   const inserted = yield* run(
     `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us, remind_us, summary,
-       identity, ended_by, episode)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`,
+       identity, ended_by, episode, channels)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, '[]') ON CONFLICT DO NOTHING`,
     ...[id, account, watch, instance, condition, process, meta, uid],
     ...[startedUs, sinceUs, resolvedUs, remindUs, summary, identity, endedBy, episode && JSON.stringify(episode)],
   )
   return inserted > 0
-}
-
-/** Adds channels that a firing was sent to. */
-function* noteChannels(alert: string, sent: readonly string[]): Script<void> {
-  const row = yield* get<{ channels: string | null }>('SELECT channels FROM alert WHERE id = $1', alert)
-  const known: string[] = JSON.parse(row?.channels ?? '[]')
-  yield* run('UPDATE alert SET channels = $1 WHERE id = $2', JSON.stringify([...known, ...sent]), alert)
 }

@@ -69,12 +69,13 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
       write(function* () {
         for (const row of done) {
           yield* run('DELETE FROM outbox WHERE seq = $1', row.seq)
-          if (outcome !== 'dropped' && row.alert !== null) yield* noteDelivery(row, row.alert, nowUs, outcome)
+          if (outcome === 'dropped') yield* noteDropped(row)
+          else if (row.alert !== null) yield* noteDelivery(row, row.alert, nowUs, outcome)
         }
         const channel = yield* selectChannel(id)
         if (channel === undefined) return
         yield* updateChannel({ ...channel, ...changed })
-        if (changed.state === 'disabled') yield* run('DELETE FROM outbox WHERE channel = $1', id)
+        if (changed.state === 'disabled') yield* dropWaiting(id)
       }),
     postpone: (rows, nextUs, last, isRefused) =>
       write(function* () {
@@ -110,6 +111,25 @@ function* noteDelivery(
   const known = yield* run('UPDATE alert SET notified_us = coalesce(notified_us, $1) WHERE id = $2', nowUs, alert)
   if (known > 0 && outcome === 'in incident')
     yield* run('INSERT INTO incident VALUES ($1, $2) ON CONFLICT DO NOTHING', channel, alert)
+}
+
+/** Drops everything that waits for a channel. */
+export function* dropWaiting(channel: string): Script<void> {
+  const rows = yield* all<OutboxRow>('SELECT * FROM outbox WHERE channel = $1', channel)
+  yield* run('DELETE FROM outbox WHERE channel = $1', channel)
+  for (const row of rows) yield* noteDropped(toNotification(row))
+}
+
+/** A channel that did not get the beginning of an alert does not get its end. */
+const noteDropped = ({ alert, channel, body }: Notification): Script<void> =>
+  changeChannels(body.type === 'alert.firing' ? alert : null, (known) => known.filter((it) => it !== channel))
+
+/** The channels that are notified of the end of an alert. */
+export function* changeChannels(alert: string | null, change: (known: string[]) => string[]): Script<void> {
+  if (alert === null) return
+  const row = yield* get<{ channels: string | null }>('SELECT channels FROM alert WHERE id = $1', alert)
+  const channels = JSON.stringify([...new Set(change(JSON.parse(row?.channels ?? '[]')))])
+  if (channels !== (row?.channels ?? '[]')) yield* run('UPDATE alert SET channels = $1 WHERE id = $2', channels, alert)
 }
 
 /** For each channel what its filters let through; only channels that are usable and belong to the alert's account. Returns these. */

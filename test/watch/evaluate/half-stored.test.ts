@@ -45,7 +45,11 @@ const source: WatchSource = {
       .slice(0, maxRows)
   },
   findNewestStarts: async () => [],
-  findExceptions: async ({ fromUs, toUs }) => exceptions.filter(({ atUs }) => atUs >= fromUs && atUs < toUs),
+  findExceptions: async ({ fromUs, toUs, maxRows }) =>
+    exceptions
+      .filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
+      .sort((a, b) => b.atUs - a.atUs)
+      .slice(0, maxRows),
   aggregateMetrics: async () => [],
 }
 
@@ -421,6 +425,17 @@ test('a read that is cut marks what may be missing', async () => {
   now += 20 * S
   await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [], EVERYTHING)
   expect(history.memory.seriesOf('job').map(({ completeFromUs }) => completeFromUs)).toEqual([backlog[199_999]!.atUs])
+})
+
+test('an exception is reported although other processes raise thousands after it', async () => {
+  await addWatch('job', { failed: { after: 1, exceptions: true } })
+  await pass(60)
+  exceptions.push({ process: 'job', meta: '', uid: 'one', atUs: now, headline: 'ValueError' })
+  for (let i = 0; i < 12_000; i++)
+    exceptions.push({ process: 'noise', meta: '', atUs: now + 1 + Math.floor(i / 3), headline: `E${i % 3}` })
+  evaluator.hint({ account: ACCOUNT, process: 'job', kind: 'exception' })
+  await pass(30)
+  expect(await names()).toEqual(['job failed one'])
 })
 
 test('an exception of last night that the last process stored and did not judge is reported', async () => {

@@ -82,6 +82,30 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
 
+  test('the end of an alert reaches each channel that its beginning or a reminder reached, and no other', async () => {
+    const one = await channel()
+    await fire()
+    await store.addChannel(channelOf('cha_2'), 9)
+    const reminder = { ...typed('msg_reminds', 'alert.reminder'), channel: 'cha_2' }
+    const added = { kind: 'remind', id: 'ale_1', remindUs: NOW, notifications: [reminder] } as const
+    await store.commit([added], new Map(), NOW)
+    expect((await store.alert(ACCOUNT, 'ale_1'))!.channels).toEqual(['cha_1', 'cha_2'])
+    // the beginning is refused for good, dropped with its channel's state, or delivered
+    const [row] = await store.due(NOW, 1)
+    await store.settle([row!], { id: 'cha_1' }, NOW, 'dropped')
+    expect((await store.alert(ACCOUNT, 'ale_1'))!.channels).toEqual(['cha_2'])
+    const second = alertOf('ale_2', 'wat_1')
+    await store.commit([opened(second, [typed('msg_2', 'alert.firing')])], new Map(), NOW)
+    await store.putChannel({ ...one, state: 'disabled' })
+    expect((await store.alert(ACCOUNT, 'ale_2'))!.channels).toEqual([])
+    await store.putChannel(one)
+    await store.commit([opened(alertOf('ale_3', 'wat_1'), [typed('msg_3', 'alert.firing')])], new Map(), NOW)
+    const delivered = (await store.due(NOW, 9)).find(({ id }) => id === 'msg_3')!
+    await store.settle([delivered], { id: 'cha_1' }, NOW, 'delivered')
+    await store.putChannel({ ...one, state: 'disabled' })
+    expect((await store.alert(ACCOUNT, 'ale_3'))!.channels).toEqual(['cha_1'])
+  })
+
   test('a channel gets only alerts of its conditions, and no ends if it wants none', async () => {
     await channel({ conditions: ['failed', 'long'] })
     await fire()
