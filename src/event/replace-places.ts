@@ -17,7 +17,7 @@ const SOURCE =
 /** `db.corp:5432`: a port tells a host from `file:12`, if servers commonly have it. */
 const SERVER = '(?:[35689]000|8080|8443|6443|1433|1521|2181|3306|[56]432|5672|6379|909[02]|9200|11211|27017|50051)'
 const HOST_PORT = new RegExp(
-  `(?<![\\w/.\\\\@:<-])(?:localhost(?::\\d{1,5})?|[a-z\\d][\\w-]{0,62}(?:(?:\\.[\\w-]{1,62}){1,8}(?<!\\.(?:${SOURCE})):(?:${SERVER}|22|25|80|443|465|587|993)|:${SERVER}))(?![\\w.]|:\\d)|(?<=\\b(?:tcp|udp) ):\\d{1,5}(?!\\w)|(?<=\\b(?:refused|known|unreachable|reached|peer|host) \\()[a-z][\\w.-]{0,200}:\\d{2,5}(?=\\))|\\bip(?:-\\d{1,3}){4}(?:\\.[^\\s:/,)\\]]{1,200})?`,
+  `(?<![\\w/.\\\\@:<-])(?:localhost(?::\\d{1,5})?|[a-z\\d][\\w-]{0,62}(?:(?:\\.[\\w-]{1,62}){1,8}(?<!\\.(?:${SOURCE})):(?:${SERVER}|22|25|80|389|443|465|587|636|993)|:${SERVER}))(?![\\w.]|:\\d)|(?<=\\b(?:tcp|udp) ):\\d{1,5}(?!\\w)|(?<=\\b(?:refused|known|unreachable|reached|peer|host) \\()[a-z][\\w.-]{0,200}:\\d{2,5}(?=\\))|\\bip(?:-\\d{1,3}){4}(?:\\.[^\\s:/,)\\]]{1,200})?`,
   'g',
 )
 /** Words behind which a host stands, by its name alone. */

@@ -18,7 +18,7 @@ const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 
 /** The end of the text before a quote, if a value follows. */
 const VALUE_AFTER =
-  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|host(?:name)?|failed to resolve|be resolved|unable to access|server (?:on|at|through socket)|namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint|upstream)) ?[:=]? ?\(?$|@$/i
+  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|host(?:name)?|failed to resolve|be resolved|unable to access|server(?: (?:on|at|through socket))?|namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint|upstream)) ?[:=]? ?\(?$|@$/i
 /** The beginning of the text behind a quote, if a value came before. */
 const VALUE_BEFORE =
   /^(?: (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match|port \d{2,5})|@["'<]|, \d{2,5}\))/

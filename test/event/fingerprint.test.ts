@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fingerprint, normalizeException, rememberFingerprints } from '../../src/event/fingerprint.ts'
 import { asLogs, logLines, readCorpus, sortFaults } from './corpus.ts'
 import { CHARS, fill, leastMs, STARTS, UNITS } from './costly-texts.ts'
@@ -49,6 +51,17 @@ test.each([
   )
   expect(merges.length).toBeLessThanOrEqual(texts.length / 200)
   expect(splits.length).toBeLessThanOrEqual((6 * texts.length) / 100)
+})
+
+test.each([
+  ['as exceptions', (text: string) => text],
+  ['as logs of stint exec', (text: string) => `job: exited with code 1\nstarting\n${text}`],
+])('no two of the faults that look alike share a fingerprint, %s', (_, wrap) => {
+  const texts = readFileSync(join(import.meta.dir, 'look-alikes.txt'), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const groups = Map.groupBy(texts, (text) => fingerprint(wrap(text))).values()
+  expect([...groups].filter((group) => group.length > 1)).toEqual([])
 })
 
 test('the count of wrong merges and splits detects both', () => {
