@@ -54,6 +54,7 @@ const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/server-accounts.ts': ['account', 'state', 'watch'],
   'cli/copy.ts': ['account', 'copy', 'state', 'watch'],
   'cli/node.ts': ['state', 'watch'],
+  'cli/plan-healthchecks.ts': ['event', 'watch'], // the rules of names and of cron
 }
 
 /** The importers of each package: a room (`http`) or a single file (`log.ts`). Packages that are not named here are free. */

@@ -2,6 +2,7 @@
 // server are loaded when they are called.
 import { join, resolve } from 'node:path'
 import { readCliConfig } from './config.ts'
+import { defineHealthchecks } from './import-healthchecks.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
@@ -50,7 +51,7 @@ function registerCopy(program: Program, io: Io): void {
 
 // `stint export` and `stint import`: the events of one account as a file, out of the configured stores and into them.
 interface TransferFlags {
-  readonly account: string
+  readonly account?: string
   readonly json?: boolean
 }
 
@@ -74,17 +75,18 @@ function registerTransfers(program: Program, io: Io): void {
       await transfer(io, flags, (account) => ({ plan: planExport(io.env, file), choices: { account } }))
     })
 
-  program
+  const command = program
     .command('import')
-    .description('store all events of a file for one account')
+    .description('store all events of a file for one account, or take watches over from elsewhere')
     .argument('<file>', 'as stint export or stint copy wrote it')
-    .requiredOption(...ACCOUNT)
+    .option(...ACCOUNT)
     .option(...JSON_FLAG)
     .addHelpText('after', TRANSFER_HELP)
     .action(async (file: string, flags: TransferFlags) => {
       const { planImport } = await import('../copy/places.ts')
       await transfer(io, flags, (asAccount) => ({ plan: planImport(io.env, file), choices: { asAccount } }))
     })
+  defineHealthchecks(command.command('healthchecks'), io)
 }
 
 type RunCopy = typeof import('../copy/run-copy.ts').runCopy
@@ -94,6 +96,7 @@ interface Transfer {
 }
 
 async function transfer(io: Io, { account, json }: TransferFlags, toTransfer: (id: string) => Transfer): Promise<void> {
+  if (account === undefined) throw new CliError("required option '--account <account>' not specified", EXIT_USAGE)
   const { runCopy } = await import('../copy/run-copy.ts')
   const id = await findAccount(io, account)
   await withServerParts(io, async (parts) => {

@@ -1,0 +1,170 @@
+// Checks and integrations of Healthchecks → watches, channels and lines of a crontab, and what has no counterpart here. Pure.
+import { stripText } from '../event/fields.ts'
+import { cronFaults } from '../watch/conditions/cron-faults.ts'
+import type { ChannelKind } from '../wire/channel-kinds.ts'
+import type { CreateWatch } from '../wire/watches.ts'
+
+/** As `GET /api/v3/checks/` returns it to a key that may write. */
+export interface Check {
+  readonly uuid: string
+  readonly name: string
+  readonly tags: string
+  readonly desc?: string
+  readonly grace: number
+  readonly status: string
+  /** Seconds, of a simple schedule; the others have a `schedule` and `tz`. */
+  readonly timeout?: number
+  readonly schedule?: string
+  readonly tz?: string
+  readonly channels: string
+  readonly ping_url: string
+  readonly last_duration?: number
+  readonly manual_resume?: boolean
+  readonly methods?: string
+  readonly filter_subject?: boolean
+  readonly filter_body?: boolean
+  readonly filter_http_body?: boolean
+  readonly filter_default_fail?: boolean
+}
+
+/** As `GET /api/v3/channels/` returns it: neither address nor secrets. */
+export interface Integration {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+}
+
+export interface PlannedChannel {
+  readonly id: string
+  readonly name: string
+  readonly kind: ChannelKind
+}
+
+export interface PlannedWatch {
+  /** Without channels. */
+  readonly watch: Omit<CreateWatch, 'channels'>
+  /** Ids of integrations. */
+  readonly integrations: readonly string[]
+  readonly line: string
+}
+
+export interface Plan {
+  readonly channels: readonly PlannedChannel[]
+  readonly watches: readonly PlannedWatch[]
+  /** One sentence each. */
+  readonly left: readonly string[]
+}
+
+const KINDS: Readonly<Record<string, ChannelKind>> = {
+  email: 'email',
+  webhook: 'webhook',
+  slack: 'slack',
+  ntfy: 'ntfy',
+  discord: 'discord',
+  msteamsw: 'teams',
+  telegram: 'telegram',
+  pd: 'pagerduty',
+}
+/** Healthchecks pauses without an end. */
+const WITHOUT_END = '2100-01-01T00:00:00.000Z'
+const NAME_MAX = 80
+
+export function planHealthchecks(checks: readonly Check[], integrations: readonly Integration[]): Plan {
+  const left: string[] = []
+  const names = uniqueNames(integrations.map(({ id, name, kind }) => ({ id, name: name || kind })))
+  const channels = integrations.flatMap(({ id, kind }): PlannedChannel[] => {
+    const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+    if (known !== undefined) return [{ id, name: names.get(id)!, kind: known }]
+    left.push(`integration ${names.get(id)}: Stint has no channels of the kind ${kind}`)
+    return []
+  })
+  const processes = uniqueNames(checks.map(({ uuid, name }) => ({ id: uuid, name: name || 'check' })))
+  const watches = checks.flatMap((check): PlannedWatch[] => {
+    const name = processes.get(check.uuid)!
+    const late = toLate(check)
+    if (typeof late === 'string') {
+      left.push(`check ${name}: ${late}`)
+      return []
+    }
+    left.push(...lostOf(check).map((what) => `check ${name}: ${what}`))
+    const long = check.last_duration === undefined ? undefined : toSpan(check.grace)
+    return [
+      {
+        watch: {
+          ...{ name, process: name, late, failed: { after: 1, exceptions: false } },
+          ...(long !== undefined && { long }),
+          ...(check.status === 'paused' && { paused_until: WITHOUT_END }),
+        },
+        integrations: check.channels.split(',').filter((id) => id !== ''),
+        line: toLine(check, name),
+      },
+    ]
+  })
+  return { channels, watches, left }
+}
+
+/** The condition, or the reason why the check cannot have one. */
+function toLate({ timeout, schedule, tz = 'UTC', grace }: Check): NonNullable<CreateWatch['late']> | string {
+  if (timeout !== undefined) return { every: toSpan(timeout), grace: toSpan(grace) }
+  if (schedule === undefined) return 'its schedule is of a kind that Stint does not know'
+  const [fault] = cronFaults('', schedule, tz)
+  if (fault === undefined) return { cron: schedule, tz, grace: toSpan(grace) }
+  return `its schedule "${schedule}" (${tz}) is no cron expression that Stint can use: ${fault.detail}. OnCalendar is not supported; write it as cron`
+}
+
+/** What a watch or process here has no place for. */
+function lostOf(check: Check): string[] {
+  const filters = [check.filter_subject, check.filter_body, check.filter_http_body, check.filter_default_fail]
+  return [
+    ...(check.desc ? ['its description'] : []),
+    ...(check.manual_resume ? ['manual resume: here a start after a pause needs no button'] : []),
+    ...(check.methods ? ['it accepts POST only: a ping address here accepts GET, POST and HEAD'] : []),
+    ...(filters.includes(true) ? ['its filters of keywords: report a failure by the exit code or /fail'] : []),
+  ]
+}
+
+function toSpan(seconds: number): string {
+  const [unit, length] = (
+    [
+      ['d', 86_400],
+      ['h', 3600],
+      ['m', 60],
+    ] as const
+  ).find(([, s]) => seconds % s === 0) ?? ['s', 1]
+  return `${seconds / length}${unit}`
+}
+
+/** The tags become the meta of its events: the watch takes any meta, so that a line without it is not late. */
+function toLine({ schedule, tz, timeout, tags, ping_url }: Check, process: string): string {
+  const meta = toText(tags)
+  const exec = `stint exec --process ${quote(process)}${meta === '' ? '' : ` --meta ${quote(meta)}`} -- COMMAND`
+  const when = timeout === undefined ? `${schedule}` : `# every ${toSpan(timeout)}:`
+  return `${when} ${exec}  # instead of ${ping_url.replaceAll('%', '')}${tz === undefined || tz === 'UTC' ? '' : `, in ${tz}`}`
+}
+
+/** Without `'` in it, for `toText` strips that. */
+const quote = (text: string): string => `'${text}'`
+
+/** As the server strips it. A `*` would make a pattern of a watch. */
+const toText = (text: string): string =>
+  stripText(
+    text
+      .toWellFormed()
+      .replace(/[\p{Cc}\s]+/gu, ' ')
+      .replaceAll('*', '_'),
+  ).trim()
+
+/** A watch is found again by its name, so names that occur twice end with a part of the id, which does not change. */
+function uniqueNames(items: readonly { readonly id: string; readonly name: string }[]): ReadonlyMap<string, string> {
+  const cut = items.map(({ id, name }) => ({
+    id,
+    name: [...toText(name)].slice(0, NAME_MAX).join('').trim() || 'unnamed',
+  }))
+  const counts = Map.groupBy(cut, ({ name }) => name)
+  return new Map(
+    cut.map(({ id, name }) => [
+      id,
+      counts.get(name)!.length > 1 || name === 'check' ? `${name} ${id.slice(0, 8)}` : name,
+    ]),
+  )
+}
