@@ -12,6 +12,7 @@ import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import {
   type ConsoleStint,
+  findBarriers,
   findBarriersInBothSchemes,
   LIGHT,
   PHONE,
@@ -194,6 +195,37 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByLabel('Statistic').selectOption({ label: 'Sum' })
     await page.getByLabel('Interval').selectOption({ label: '1h' })
     await page.getByText('Sum in 1-hour buckets.').waitFor()
+    expectQuiet(visit)
+  })
+
+  test('exceptions: a search over all texts, resolve, ignore and reopen, and an export', async () => {
+    const { page } = visit
+    await visit.go('exceptions')
+    await page.getByText('7 exceptions in 2 groups').waitFor()
+    await page.getByLabel('Search').fill('RESET peer')
+    await page.getByText('6 exceptions in 1 group').waitFor()
+    const csv = await page.getByRole('link', { name: 'CSV' }).getAttribute('href')
+    expect(
+      (await (await page.request.get(`${stint.stint.url}/${csv}`)).text()).split('ConnectionResetError'),
+    ).toHaveLength(7)
+    await page.getByRole('button', { name: /^Ignore ConnectionResetError/ }).click()
+    await page.getByText('1 ignored group is not shown.').waitFor()
+    await page.getByLabel('Search').fill('')
+    await page.getByText('1 exception in 1 group').waitFor()
+    await page.getByRole('button', { name: /^Resolve / }).click()
+    await page.getByText('1 resolved and 1 ignored groups are not shown.').waitFor()
+    await page.getByRole('link', { name: 'Show all' }).click()
+    await page.getByText('7 exceptions in 2 groups').waitFor()
+    expect(await page.locator('.badge').allTextContents()).toEqual(expect.arrayContaining(['resolved', 'ignored']))
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: /^ConnectionResetError/ }).click()
+    await page.getByRole('button', { name: /^Reopen / }).click()
+    await page.getByRole('button', { name: /^Resolve / }).waitFor()
+    await page.getByRole('link', { name: 'All groups' }).click()
+    await page.getByRole('button', { name: /^Ignore ConnectionResetError/ }).waitFor()
+    await page.getByRole('button', { name: /^Reopen / }).click()
+    await page.getByLabel('Status').selectOption('Unresolved')
+    await page.getByText('7 exceptions in 2 groups').waitFor()
     expectQuiet(visit)
   })
 

@@ -12,6 +12,7 @@ import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { type ChangeStatus, changeStatus, exportLinks, statusActions, statusBadge } from './group-status.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60
@@ -39,7 +40,13 @@ export function createGroupView(app: App) {
   const head = h('div')
   const texts = h('div.texts')
   const chartCard = h('div.card', chart.element)
-  const textCard = h('div.card', h('h2', 'Newest texts'), texts)
+  const exports = h('div')
+  const textCard = h('div.card', h('h2', 'Newest texts'), texts, exports)
+  const status = h('div.toolbar')
+  const act: ChangeStatus = (group, to) =>
+    void changeStatus(app, group, to)
+      .catch((error) => region.fail(error, () => poll.now()))
+      .finally(() => poll.now())
 
   const poll = createPoll<Found>({
     version: () => app.changes.version(),
@@ -52,23 +59,26 @@ export function createGroupView(app: App) {
         process: params.get('process') || undefined,
         meta: params.get('meta') ?? undefined,
       }
-      const ever = { from: '-365d', fingerprint: query.fingerprint, process: query.process }
-      const [{ groups }, { exceptions }, known] = await Promise.all([
+      const [{ groups }, { exceptions }] = await Promise.all([
         api.get<ExceptionGroups>('api/exceptions/groups', { ...query, every: chooseEvery(range, POINTS_MAX) }, signal),
         api.get<{ exceptions: ExceptionText[] }>('api/exceptions', { ...query, limit: TEXTS }, signal),
-        api.get<ExceptionGroups>('api/exceptions/groups', ever, signal).catch(() => ({ groups: [] })),
       ])
-      const [group] = groups
-      const first_at = known.groups[0]?.first_at
-      return { group: group && { ...group, ...(first_at !== undefined && { first_at }) }, texts: exceptions }
+      return { group: groups[0], texts: exceptions }
     },
     show({ group, texts: newest }) {
       if (group === undefined)
         return region.empty(nowMs(), 'No exception of this group in this range', note('Choose a longer range.'))
       fill(head, headOf(group, rangeParams(params), nowMs()))
+      fill(
+        status,
+        ...statusBadge(group, nowMs()),
+        app.may('member') && statusActions(group, headline(group.example), act),
+      )
+      const { from, to } = rangeOf().query
+      fill(exports, exportLinks({ from, to, fingerprint: group.fingerprint, process: group.process }))
       showChart(group)
       fill(texts, ...newest.map((text) => textItem(text, nowMs())))
-      region.ready(nowMs(), head, chartCard, textCard)
+      region.ready(nowMs(), status, head, chartCard, textCard)
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })

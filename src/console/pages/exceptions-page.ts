@@ -4,6 +4,7 @@ import type { ProcessEntry } from '../../wire/processes.ts'
 import { createProcessFilter } from '../kit/ask-processes.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, note, setText, svg } from '../kit/dom.ts'
+import { createChoice } from '../kit/form.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { agoElement } from '../kit/format-time.ts'
 import { toLine } from '../kit/line-chart.ts'
@@ -14,19 +15,27 @@ import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
 import { createGroupView, headline } from './exception-group.ts'
+import {
+  type ChangeStatus,
+  changeStatus,
+  exportLinks,
+  STATUS_CHOICES,
+  statusActions,
+  statusBadge,
+} from './group-status.ts'
 
 const EVERY_MS = 5_000
 const BARS_MAX = 40
 const GROUPS_MAX = 200
 const DEFAULT_RANGE = '-24h'
-const YEAR = '-365d'
-const FIRST_EVERY_MS = 600_000
+const TYPING_MS = 300
 
 const keyOf = ({ fingerprint, process }: ExceptionGroup): string => `${fingerprint} ${process}`
 
 interface Found {
   readonly groups: readonly ExceptionGroup[]
   readonly hasMore: boolean
+  readonly hidden: ExceptionGroups['hidden']
   readonly processes: readonly ProcessEntry[]
 }
 
@@ -35,22 +44,32 @@ export function openExceptionsPage(app: App): Page {
   let params = new URLSearchParams()
   let question = ''
   const rangeOf = () => readRange(params, nowMs(), DEFAULT_RANGE)
-  const change = (changes: Params) => app.go('exceptions', changeParams(params, changes))
-  const picker = createRangePicker(change)
-  const filter = createProcessFilter(change)
+  const change = (changes: Params, how?: 'replace') => app.go('exceptions', changeParams(params, changes), how)
+  let typing: ReturnType<typeof setTimeout> | undefined
+  const picker = createRangePicker((changes) => change(changes))
+  const filter = createProcessFilter((changes) => change(changes))
   const chosen = () => ({ process: params.get('process') || undefined, meta: params.get('meta') ?? undefined })
   const search = h('input', {
     id: 'exception-search',
     type: 'search',
     autocomplete: 'off',
-    placeholder: 'Any part of a text',
-    oninput: () => app.go('exceptions', changeParams(params, { q: search.value || undefined }), 'replace'),
+    maxlength: 200,
+    placeholder: 'Words of a text',
+    oninput: () => {
+      clearTimeout(typing)
+      typing = setTimeout(() => change({ q: search.value.trim() || undefined }, 'replace'), TYPING_MS)
+    },
   })
   const searchField = h('div.field', h('label', { for: 'exception-search' }, 'Search'), search)
-  const filters = h('div.filters', { role: 'group', 'aria-label': 'Filter' }, ...filter.elements, searchField)
+  const status = createChoice<string | undefined>('Status', (value) => change({ status: value }))
+  const filters = h(
+    'div.filters',
+    { role: 'group', 'aria-label': 'Filter' },
+    ...filter.elements,
+    status.element,
+    searchField,
+  )
   let found: Found | undefined
-  /** The first time of each group in the last year, by `keyOf`. */
-  let firsts = new Map<string, string>()
   const region = createRegion()
   const total = h('p.muted', { role: 'status' })
   const view = createGroupView(app)
@@ -59,25 +78,28 @@ export function openExceptionsPage(app: App): Page {
   const table = createDataTable<ExceptionGroup>({
     caption: 'Groups of exceptions',
     keyOf,
-    signatureOf: (group) =>
-      JSON.stringify([firstOf(group), group.count, group.last_at, group.counts]) + Math.floor(nowMs() / 10_000),
+    signatureOf: (group) => JSON.stringify(group) + params + Math.floor(nowMs() / 10_000),
     toExport: (group) => {
-      const { fingerprint, process, count, last_at, example } = group
-      return { fingerprint, process, count, first_at: firstOf(group), last_at, example }
+      const { counts: _, normalized: __, ...row } = group
+      return row
     },
     columns: [
       {
         label: 'Exception',
-        cell: ({ fingerprint, process, example }) => [
+        cell: (group) => [
           h(
             'a.strong.clip',
             {
-              title: headline(example),
-              href: formatRoute('exceptions', changeParams(params, { group: fingerprint, process })),
+              title: headline(group.example),
+              href: formatRoute(
+                'exceptions',
+                changeParams(params, { group: group.fingerprint, process: group.process }),
+              ),
             },
-            headline(example),
+            headline(group.example),
           ),
-          subLine(process),
+          subLine(group.process),
+          ...statusBadge(group, nowMs()),
         ],
       },
       { label: 'When', isExtra: true, cell: (group) => countsLine(group) },
@@ -85,13 +107,24 @@ export function openExceptionsPage(app: App): Page {
       {
         label: 'First seen',
         isExtra: true,
-        cell: (group) => agoElement(firstOf(group), nowMs()),
+        cell: ({ first_at }) => agoElement(first_at, nowMs()),
       },
       { label: 'Last seen', cell: ({ last_at }) => agoElement(last_at, nowMs()) },
+      {
+        label: 'Actions',
+        isSilent: true,
+        isExtra: true,
+        cell: (group) => app.may('member') && statusActions(group, headline(group.example), act),
+      },
     ],
   })
-  const firstOf = (group: ExceptionGroup) => firsts.get(keyOf(group)) ?? group.first_at
-  const card = h('div.card.card-table', table.element)
+  const exports = h('div')
+  const hiddenNote = h('p.muted')
+  const card = h('div', h('div.card.card-table', table.element), exports)
+  const act: ChangeStatus = (group, to) =>
+    void changeStatus(app, group, to)
+      .catch((error) => region.fail(error, () => poll.now()))
+      .finally(() => poll.now())
   function countsLine({ counts = [], count }: ExceptionGroup): Node {
     const range = rangeOf()
     const buckets = bucketsOf(range, chooseEvery(range, BARS_MAX))
@@ -109,14 +142,21 @@ export function openExceptionsPage(app: App): Page {
       const query = {
         ...range.query,
         ...chosen(),
+        text: params.get('q') || undefined,
+        status: params.get('status') || undefined,
         every: chooseEvery(range, BARS_MAX),
         limit: GROUPS_MAX,
       }
-      const [{ groups, next }, processes] = await Promise.all([
+      const [{ groups, next, hidden }, processes] = await Promise.all([
         api.get<ExceptionGroups>('api/exceptions/groups', query, signal),
         app.askProcesses(signal),
       ])
-      return { groups, hasMore: next !== null, processes: processes.filter(({ kinds }) => kinds.includes('exception')) }
+      return {
+        groups,
+        hidden,
+        hasMore: next !== null,
+        processes: processes.filter(({ kinds }) => kinds.includes('exception')),
+      }
     },
     show(answer) {
       found = answer
@@ -124,23 +164,23 @@ export function openExceptionsPage(app: App): Page {
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
-  const firstPoll = createPoll<ExceptionGroups>({
-    everyMs: () => FIRST_EVERY_MS,
-    ask: (signal) => api.get('api/exceptions/groups', { from: YEAR, ...chosen(), limit: GROUPS_MAX }, signal),
-    show({ groups }) {
-      firsts = new Map(groups.map((group) => [keyOf(group), group.first_at]))
-      if (found !== undefined) show(found)
-    },
-    fail() {}, // then the first time in the range is shown
-  })
-
-  function show({ groups: all, hasMore, processes }: Found): void {
+  function show({ groups, hasMore, hidden, processes }: Found): void {
     filter.show(processes, chosen())
-    const words = (params.get('q') ?? '').toLocaleLowerCase().split(/\s+/)
-    const groups = all.filter(({ example, process }) => {
-      const text = `${example} ${process}`.toLocaleLowerCase()
-      return words.every((word) => text.includes(word))
-    })
+    status.show(STATUS_CHOICES, params.get('status') || undefined)
+    const { resolved = 0, ignored = 0 } = hidden ?? {}
+    const parts = [
+      resolved > 0 && `${formatCount(resolved)} resolved`,
+      ignored > 0 && `${formatCount(ignored)} ignored`,
+    ]
+    const hiddenText = parts.filter((part) => part !== false).join(' and ')
+    fill(
+      hiddenNote,
+      hiddenText !== '' && `${hiddenText} ${resolved + ignored === 1 ? 'group is' : 'groups are'} not shown. `,
+      hiddenText !== '' &&
+        h('a', { href: formatRoute('exceptions', changeParams(params, { status: 'all' })) }, 'Show all'),
+    )
+    const { from, to } = rangeOf().query
+    fill(exports, exportLinks({ from, to, ...chosen(), text: params.get('q') || undefined }))
     table.show(groups)
     const count = groups.reduce((sum, group) => sum + group.count, 0)
     setText(
@@ -149,9 +189,10 @@ export function openExceptionsPage(app: App): Page {
         ? ''
         : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}${hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''}`,
     )
-    if (groups.length > 0) region.ready(nowMs(), total, card)
-    else if (all.length > 0)
-      region.empty(nowMs(), 'No text contains this', note('The newest text of each group is searched.'))
+    if (groups.length > 0) region.ready(nowMs(), total, hiddenNote, card)
+    else if (params.get('q')) region.empty(nowMs(), 'No text in this range contains these words', hiddenNote)
+    else if (params.get('status') || hiddenText !== '')
+      region.empty(nowMs(), 'No such groups in this range', hiddenNote)
     else region.empty(nowMs(), 'No exceptions in this range', note('Good news, or the range is too short.'))
   }
   const list = [h('div.toolbar', picker.element, filters), region.element]
@@ -163,6 +204,7 @@ export function openExceptionsPage(app: App): Page {
       const group = params.get('group')
       if (group !== null) {
         poll.pause()
+        question = '' // its status may change there
         fill(place, view.element)
         return view.show(params)
       }
@@ -171,16 +213,15 @@ export function openExceptionsPage(app: App): Page {
       const range = rangeOf()
       picker.show(range, nowMs())
       if (document.activeElement !== search) search.value = params.get('q') ?? ''
-      const asks = changeParams(params, { q: undefined }).toString()
+      const asks = changeParams(params, {}).toString()
       if (asks === question && found !== undefined) return show(found)
       region.loading()
       question = asks
       poll.now()
-      firstPoll.now()
     },
     close() {
       poll.stop()
-      firstPoll.stop()
+      clearTimeout(typing)
       view.close()
     },
   }

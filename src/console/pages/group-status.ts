@@ -1,0 +1,77 @@
+// What people decided about a group of exceptions: its badge, the buttons that change it, and the filter of the list.
+
+import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
+import { rowAction } from '../kit/data-table.ts'
+import { type Child, h, nameText } from '../kit/dom.ts'
+import { agoElement } from '../kit/format-time.ts'
+import type { App } from '../kit/page.ts'
+
+const BADGES = {
+  unresolved: undefined,
+  regressed: ['badge-bad', 'Resolved, and raised again since'],
+  resolved: ['badge-off', 'Resolved'],
+  ignored: ['badge-off', 'Ignored'],
+} as const satisfies Record<ExceptionGroup['status'], readonly [string, string] | undefined>
+
+/** With who decided it, and when; nothing for a group without a decision. */
+export function statusBadge({ status, status_by, status_at }: ExceptionGroup, nowMs: number): Child[] {
+  const badge = BADGES[status]
+  if (badge === undefined || status_by === null || status_at === null) return []
+  const by = h(
+    'span.sub',
+    status === 'regressed' && 'resolved ',
+    'by ',
+    nameText(status_by),
+    ' ',
+    agoElement(status_at, nowMs),
+  )
+  return [h(`span.badge.${badge[0]}`, { title: badge[1] }, status), by]
+}
+
+const ACTIONS = [
+  ['Resolve', 'resolved'],
+  ['Ignore', 'ignored'],
+  ['Reopen', 'unresolved'],
+] as const
+
+export type ChangeStatus = (group: ExceptionGroup, status: ChangeExceptionGroup['status']) => void
+
+/** `about` names the group to screen readers. */
+export const statusActions = (group: ExceptionGroup, about: string, change: ChangeStatus): HTMLElement =>
+  h(
+    'div.button-row',
+    ...ACTIONS.filter(
+      ([, status]) => (status === 'unresolved') === (group.status === 'resolved' || group.status === 'ignored'),
+    ).map(([label, status]) => rowAction(label, about, () => change(group, status))),
+  )
+
+export const STATUS_CHOICES = [
+  { value: undefined, label: 'Unresolved' },
+  { value: 'regressed', label: 'Regressed' },
+  { value: 'resolved', label: 'Resolved' },
+  { value: 'ignored', label: 'Ignored' },
+  { value: 'all', label: 'All' },
+] as const
+
+/** Rejects with ApiError. */
+export async function changeStatus(
+  app: App,
+  group: ExceptionGroup,
+  status: ChangeExceptionGroup['status'],
+): Promise<void> {
+  const { fingerprint, process } = group
+  await app.api.send('PATCH', `api/exceptions/groups/${encodeURIComponent(fingerprint)}`, { status, process })
+  app.announce(`Group ${status}.`)
+}
+
+/** Downloads whole texts. */
+export const exportLinks = (query: Readonly<Record<string, string | undefined>>): HTMLElement => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const link = (format: string, label: string) =>
+    h(
+      'a',
+      { href: `api/exceptions/export?${new URLSearchParams([...given, ['format', format]])}`, download: true },
+      label,
+    )
+  return h('p.muted.export', 'Export whole texts: ', link('csv', 'CSV'), ' ', link('jsonl', 'JSON lines'))
+}
