@@ -1,9 +1,14 @@
-// Replaces where a fault happened, which varies between machines: URLs, hosts, directories, and the names that an installation gives to its
-// buckets, containers and users. The name of a file stays, because a missing `app.conf` and a missing `keys.json` are two faults; a name with a
-// number is data of one run and goes. Every pattern is bounded, and none is tried unless the text holds what every match of it begins with.
+// Replaces where a fault happened, which varies between machines: URLs, hosts, directories, and the names that an
+// installation gives to its buckets, containers and users. The name of a file stays, because a missing `app.conf` and a
+// missing `keys.json` are two faults; a name with a number is data of one run and goes. Every pattern is bounded, and
+// hardly any is tried unless the text holds a part that each of its matches has.
 
-const URL =
-  /\b(?:(https?)|[a-z][a-z\d+.\ue030-\ue039-]{1,20}):\/\/(?:\[[\da-f:.]{2,50}\](?::\d{1,5})?|[^\s/?#"'`<>()[\],;]{0,299}\w|(?<=unix:\/\/))(\/(?:[^\s?#"'`<>]{0,499}[^\s?#"'`<>.,:;)\]])?)?(?:[?#](?:[^\s"'`<>]{0,1999}[^\s"'`<>.,:;)\]])?)?/gi
+const AUTHORITY = '\\[[\\da-f:.]{2,50}\\](?::\\d{1,5})?|[^\\s/?#"\'`<>()[\\],;]{0,299}\\w|(?<=unix:\\/\\/)'
+const URL = new RegExp(
+  `\\b(?:(https?)|[a-z][a-z\\d+.\\ue030-\\ue039-]{1,20}):\\/\\/(?:${AUTHORITY})` +
+    '(\\/(?:[^\\s?#"\'`<>]{0,499}[^\\s?#"\'`<>.,:;)\\]])?)?(?:[?#](?:[^\\s"\'`<>]{0,1999}[^\\s"\'`<>.,:;)\\]])?)?',
+  'gi',
+)
 /** An id in the path of a URL; `v2` is a version. */
 const SEGMENT_ID = /(?<=\/)(?!v\d{1,3}(?:\/|$))[^/\d]{0,500}\d[^/]*/g
 /** A connection failed before the path of its URL mattered. */
@@ -13,16 +18,30 @@ const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
 const REPOSITORY = /(?:<address>\/|(?<![\w/.:@-])[\w.@-]{1,200}:)[\w./~-]{1,300}\.git\b/g
 
 const SOURCE =
-  'py|[cm]?[jt]sx?|rb|php|java|kts?|scala|go|rs|cs|c|cc|cpp|h|hpp|swift|p[lm]|ps[md]?1|sh|lua|exs?|sql|json|ya?ml|toml|xml|lock|conf|cfg|ini|env|so|dll|jar|exe|service'
+  'py|[cm]?[jt]sx?|rb|php|java|kts?|scala|go|rs|cs|c|cc|cpp|h|hpp|swift|p[lm]|ps[md]?1|sh|lua|exs?|sql|' +
+  'json|ya?ml|toml|xml|lock|conf|cfg|ini|env|so|dll|jar|exe|service'
 /** `db.corp:5432`: a port tells a host from `file:12`, if servers commonly have it. */
 const SERVER = '(?:[35689]000|8080|8443|6443|1433|1521|2181|3306|[56]432|5672|6379|909[02]|9200|11211|27017|50051)'
+const DOTTED = `(?:\\.[\\w-]{1,62}){1,8}(?<!\\.(?:${SOURCE})):(?:${SERVER}|22|25|80|389|443|465|587|636|993)`
 const HOST_PORT = new RegExp(
-  `(?<![\\w/.\\\\@:<-])(?:localhost(?::\\d{1,5})?|[a-z\\d][\\w-]{0,62}(?:(?:\\.[\\w-]{1,62}){1,8}(?<!\\.(?:${SOURCE})):(?:${SERVER}|22|25|80|389|443|465|587|636|993)|:${SERVER}))(?![\\w.]|:\\d)|(?<=\\b(?:tcp|udp) ):\\d{1,5}(?!\\w)|(?<=\\b(?:refused|known|unreachable|reached|peer|host) \\()[a-z][\\w.-]{0,200}:\\d{2,5}(?=\\))|\\bip(?:-\\d{1,3}){4}(?:\\.[^\\s:/,)\\]]{1,200})?`,
+  `(?<![\\w/.\\\\@:<-])(?:localhost(?::\\d{1,5})?|[a-z\\d][\\w-]{0,62}(?:${DOTTED}|:${SERVER}))(?![\\w.]|:\\d)|` +
+    '(?<=\\b(?:tcp|udp) ):\\d{1,5}(?!\\w)|\\bip(?:-\\d{1,3}){4}(?:\\.[^\\s:/,)\\]]{1,200})?|' +
+    '(?<=\\b(?:refused|known|unreachable|reached|peer|host) \\()[a-z][\\w.-]{0,200}:\\d{2,5}(?=\\))',
   'g',
 )
 /** Words behind which a host stands, by its name alone. */
-const NAMED_HOST =
-  /\b(to host |resolve host(?:name| address)?:? [‘'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |host ?= ?|(?:server|host): (?=[\w-]{1,63}\.)|listener at host |(?:connect|connection|connecting|reading|read) (?:to|from) (?=\S{1,253}(?: port \d|:\d|\[)|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8}(?![\w.(]))|dial tcp |dial udp |(?:lookup|looking up \w{1,5} for) (?=\S{1,253} ?(?:on |: ?no|- )))(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\b)[\w][\w.-]{0,252}(?::\d{1,5}(?!\w))?/gi
+const HOST_FOLLOWS = [
+  'to host |resolve host(?:name| address)?:? [‘\'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |listener at host ',
+  'host ?= ?|(?:server|host): (?=[\\w-]{1,63}\\.)|dial (?:tcp|udp) ',
+  '(?:connect|connection|connecting|reading|read) (?:to|from) ' +
+    '(?=\\S{1,253}(?: port \\d|:\\d|\\[)|[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,8}(?![\\w.(]))',
+  '(?:lookup|looking up \\w{1,5} for) (?=\\S{1,253} ?(?:on |: ?no|- ))',
+]
+const NAMED_HOST = new RegExp(
+  `\\b(${HOST_FOLLOWS.join('|')})(?!(?:name|address|unreachable|refused|failed|not|is|was|for|port)\\b)` +
+    '\\w[\\w.-]{0,252}(?::\\d{1,5}(?!\\w))?',
+  'gi',
+)
 /** Resolvers print it before their error. */
 const UNRESOLVED =
   /(?<![\w.:/-])[\w.-]{1,253}(?::\d{1,5})?(?=: (?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))/g
@@ -37,22 +56,10 @@ const IDS = ['id=', 'id:', 'id"', 'Id=', 'Id:', 'Id"', 'ID=', 'ID:', 'ID"']
 /** What a certificate is valid for. */
 const CERTIFICATE = /(altnames: |alternative names: |certificate is valid for |Certificate for (?=<))[^\n]{1,2000}/g
 /** Names that an installation gives; a word without a mark could be any other word. */
-const NAMES = [
-  'endpoint',
-  'bucket',
-  'Bucket',
-  'container',
-  'namespace',
-  'region',
-  'domain',
-  'Domain',
-  'volume',
-  'node',
-  'pod',
-  'certificate',
-  'project',
-  'Project',
-]
+const NAMES =
+  'endpoint|bucket|Bucket|container|namespace|region|domain|Domain|volume|node|pod|certificate|project|Project'.split(
+    '|',
+  )
 const NAMED = new RegExp(
   `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ))[a-z\\d][\\w.-]{0,252}(?<![.:])`,
   'g',
@@ -63,10 +70,13 @@ const WINDOWS =
   /(?:(?<!\w)[A-Za-z]:\\{1,2}|(?<![\w\\])\\\\[\w.-]{1,60}\\)(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}([\w.~-]{0,120})/g
 const TEMPORARY = /\/(?:tmp\/|var\/folders\/|dev\/(?:[hsv]d|xvd|nvme|md|dm-|mapper\/|loop|disk))[^\s"'`:,)\]]{1,300}/g
 const ROOTS =
-  'home|Users|root|etc|srv|opt|vendor|apps?|var|usr|s?bin|lib|mnt|media|data|[Bb]ackups?|builds?|run|export|volumes?|Volumes|workspaces?|snap|nix|code|github'
+  'home|Users|root|etc|srv|opt|vendor|apps?|var|usr|s?bin|lib|mnt|media|data|[Bb]ackups?|builds?|run|export|' +
+  '[vV]olumes?|workspaces?|snap|nix|code|github'
+const NO_END = '[^\\s/"\'`:,()<>[\\]]'
 /** A directory of this machine, or any that source files are in; what follows it is the file's name. */
 const DIRECTORY = new RegExp(
-  `(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) )(?:\\.{1,2}\\/(?:[^\\s/"'\`:,()<>[\\]]{1,80}\\/){0,20}|\\/(?:${ROOTS})\\/(?:[^\\s/"'\`:,()<>[\\]]{1,80}\\/){0,20}|\\/(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))([^\\s/"'\`:,()<>[\\]]{0,120})`,
+  `(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) )(?:(?:\\.{1,2}\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
+    `\\/(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))(${NO_END}{0,120})`,
   'g',
 )
 const IS_SOURCE = new RegExp(`\\.(?:${SOURCE})(?:\\.\\d{1,3})?$`)
@@ -145,7 +155,7 @@ export function replaceHosts(text: string): string {
   return has(normal, ...NAMES) ? normal.replace(NAMED, '$1<string>') : normal
 }
 
-/** After numbers have been replaced: the name of a host beside its address, and the one that syslog prints behind the time. */
+/** After numbers have been replaced: a host's name beside its address, and the one that syslog prints behind the time. */
 export function joinAddresses(text: string): string {
   const normal = has(text, '<address>')
     ? text.replace(GLUED, '<address>').replaceAll('<string> (<address>)', '<string>')
