@@ -1,6 +1,6 @@
 // Durations over time. For one process: a dot per run over a band of usual durations, or median, p95 and longest per bucket if there are more
 // than 200 runs; it can be compared with last week. For several processes: one of these figures, with a line for each of the busiest.
-import type { Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
+import type { Figures, Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import { button, h } from '../kit/dom.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
@@ -111,7 +111,7 @@ export function createRunChart({ api, crosshair, change, choose, zoom }: RunChar
     const { range, totals, filter, nowMs, every, runs } = view
     const most = totals.toSorted((a, b) => b.count - a.count).filter(({ count }) => count > 0)
     verdict.hidden = past === undefined || compared === ''
-    if (past !== undefined) verdict.textContent = describePast(most[0], past.total, shiftFor(range))
+    if (past !== undefined) verdict.textContent = describePast(past.total, past.total?.before, shiftFor(range))
     const isOne = filter.process !== undefined
     const hasDots = isOne && runs !== undefined && runs.length <= DOTS_MAX
     if (!hasDots) dots = []
@@ -241,6 +241,7 @@ const DOTS_MAX = 200
 const WEEK_MS = 7 * 86_400_000
 
 interface Past {
+  /** Of the range, and `before` of the earlier one. */
   readonly total: SummaryRow | undefined
   /** Shifted to the current buckets. */
   readonly rows: readonly SummaryRow[]
@@ -264,8 +265,9 @@ async function askPast(
   const query = { ...filter, from: at(range.fromMs), to: at(range.toMs) }
   const summary = (more: Record<string, string>) =>
     api.get<Summary>('api/timings/summary', { ...query, ...more }, signal)
+  const iso = (ms: number) => new Date(ms).toISOString()
   const [total, series, { timings }] = await Promise.all([
-    summary({}),
+    summary({ from: iso(range.fromMs), to: iso(range.toMs), compare_from: query.from, compare_to: query.to }),
     summary({ every }),
     api.get<TimingPage>('api/timings', { ...query, state: 'completed', limit: DOTS_MAX }, signal),
   ])
@@ -280,7 +282,7 @@ async function askPast(
 }
 
 /** `Median 3 m 12 s, a week earlier 1 m 40 s: 1.9× slower.` */
-export function describePast(now: SummaryRow | undefined, then: SummaryRow | undefined, shiftMs: number): string {
+export function describePast(now: Figures | undefined, then: Figures | undefined, shiftMs: number): string {
   const weeks = Math.round(shiftMs / WEEK_MS)
   const when = weeks === 1 ? 'a week earlier' : `${weeks} weeks earlier`
   if (then?.p50_ms == null) return `No completed run ${when} to compare with.`
