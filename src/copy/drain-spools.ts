@@ -6,12 +6,14 @@ import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
+import { openSharedNodes } from '../service/shared-nodes.ts'
 import type { Config } from '../settings.ts'
 import { pause } from '../ship/backoff.ts'
 import { createShipper, type Next, type Shipper } from '../ship/shipper.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
-import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { lockDataDir, makeDataDir, readDataDirId, readNodeId } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
+import type { Leases } from '../store/node-lease.ts'
 import { openStores } from '../store/open-stores.ts'
 import { CopyError, embeddedIn } from './places.ts'
 import { createProgressLine, type Output } from './show-progress.ts'
@@ -36,6 +38,7 @@ export interface DrainSummary {
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 /** A store that is away this long ends the command; what is left stays in the spool. */
 const GIVE_UP_US = 600_000_000
+const GIVE_BACK_WITHIN_MS = 1_500
 
 /** Throws CopyError, or the signal's reason; what was delivered until then stays delivered. */
 export async function drainSpools(dir: string, config: Config, parts: DrainParts): Promise<DrainSummary> {
@@ -68,10 +71,21 @@ export async function drainSpools(dir: string, config: Config, parts: DrainParts
     }
     await deliverAll(lines, parts, sum)
     sum.damaged = lines.reduce((damaged, { spool }) => damaged + spool.stats().damaged, 0)
+    const shared = openSharedNodes(config, log)
+    closers.push(() => shared.close())
+    await giveLeaseBack(dir, [...stores.leases, ...shared.leases])
     return sum
   } finally {
     for (const close of closers.reverse()) await close()
   }
+}
+
+/** Another DATA_DIR may use the NODE_ID at once. Where a store is away the lease expires by itself. */
+async function giveLeaseBack(dir: string, leases: readonly Leases[]): Promise<void> {
+  const node = readNodeId(dir)
+  if (node === undefined) return
+  const given = leases.map((one) => one.write(Number(node), readDataDirId(dir), false))
+  await Promise.race([Promise.allSettled(given), Bun.sleep(GIVE_BACK_WITHIN_MS)])
 }
 
 type Sum = { -readonly [Name in keyof DrainSummary]: DrainSummary[Name] }

@@ -92,7 +92,7 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
           exitCode: 0,
           stdout: { delivered: 20, expired: 0, buried: 0, damaged: 0 },
         })
-        const successor = createStintProcess({ DATABASE_URL, NODE_ID: '10' }, { dataDir: target })
+        const successor = createStintProcess({ DATABASE_URL, NODE_ID: '9' }, { dataDir: target }) // its lease was given back
         await successor.start()
         const { url } = successor
         const read = await fetch(`${url}/api/timings?state=running`, { headers: { 'x-stint-api-key': caller.secret } })
