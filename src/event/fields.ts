@@ -15,6 +15,8 @@ const NONE: FieldFault[] = []
 
 const STRIPPED = /['"%\u0000-\u001f\u007f]/
 const STRIPPED_ALL = /['"%\u0000-\u001f\u007f]/g
+/** Fails at the first character of most texts, where stripping looks at all of them. */
+const NOTHING_KEPT = /^['"%\\\u0000-\u001f\u007f]*$/
 
 /**
  * A process or meta as it is stored: without `'`, `"`, `%` and control characters, then without trailing backslashes.
@@ -46,7 +48,7 @@ export function checkProcess(value: unknown): FieldFault[] {
   const faults = checkText(value, LIMITS.process)
   if (faults.length > 0) return faults
   if (value === '') return one('must not be empty')
-  return stripText(value as string) === '' ? one('must not be empty after stripping') : NONE
+  return NOTHING_KEPT.test(value as string) ? one('must not be empty after stripping') : NONE
 }
 
 export const checkMeta = (value: unknown): FieldFault[] => checkText(value, LIMITS.meta)
