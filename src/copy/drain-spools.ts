@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import { openSharedNodes } from '../service/shared-nodes.ts'
 import type { Config } from '../settings.ts'
 import { pause } from '../ship/backoff.ts'
 import { createShipper, type Next, type Shipper } from '../ship/shipper.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { lockDataDir, makeDataDir, readDataDirId, readNodeId } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
-import type { Leases } from '../store/node-lease.ts'
+import { openPostgresLeases } from '../state/postgres-leases.ts'
+import { FRESH_S, type Leases } from '../store/node-lease.ts'
 import { openStores } from '../store/open-stores.ts'
 import { CopyError, embeddedIn } from './places.ts'
 import { createProgressLine, type Output } from './show-progress.ts'
@@ -71,9 +71,10 @@ export async function drainSpools(dir: string, config: Config, parts: DrainParts
     }
     await deliverAll(lines, parts, sum)
     sum.damaged = lines.reduce((damaged, { spool }) => damaged + spool.stats().damaged, 0)
-    const shared = openSharedNodes(config, log)
-    closers.push(() => shared.close())
-    await giveLeaseBack(dir, [...stores.leases, ...shared.leases])
+    const { databaseUrl: url } = config
+    const shared = url ? [openPostgresLeases({ url, freshS: FRESH_S, isEmbedded: false, onSplit() {} })] : []
+    for (const { close } of shared) closers.push(close)
+    await giveLeaseBack(dir, [...stores.leases, ...shared])
     return sum
   } finally {
     for (const close of closers.reverse()) await close()
