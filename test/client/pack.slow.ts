@@ -259,6 +259,7 @@ pages: list[int] = report(1)
 
 test('the binary of this platform runs without Bun and sends a job', async () => {
   const binary = find(new RegExp(`-${HERE}$`))
+  expect(readFileSync(binary).includes(ROOT)).toBe(false) // another clone gives the same bytes
   expect(readFileSync(binary).subarray(0, 4).toString('latin1')).toBe('\x7fELF')
   const state = newDir('state')
   await run([binary, 'exec', '--process', 'by binary', '--', 'true'], dir, {

@@ -57,6 +57,8 @@ function packBinary(platform: string, target: string): void {
     [
       process.execPath,
       ...['build', '--compile', `--target=${target}`, '--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
+      // a bundler writes them down as paths of this machine, where nobody who runs the binary has anything
+      ...['--define', '__dirname="/"', '--define', '__filename="/"'],
       ...['--define', `STINT_COMMIT=${JSON.stringify(readHead() ?? '')}`],
       ...['src/cli/main.ts', '--outfile', join(DIST, name)],
     ],
