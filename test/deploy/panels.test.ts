@@ -80,6 +80,11 @@ const POINTS: readonly Event[] = [
   mark('end', 30, 'u1', { account: 'acc_bob' }),
   mark('start', 130, '', { process: 'other', meta: '' }),
   mark('end', 131, '', { process: 'other', meta: '' }),
+  // an hour before the range, for the test of names with commas
+  ...['a', 'b=c d', 'a,b=c d'].flatMap((process, i) => [
+    mark('start', -3600, '', { process, meta: '', account: 'acc_comma' }),
+    mark('end', -3590 + i, '', { process, meta: '', account: 'acc_comma' }),
+  ]),
   metric(10, [['rows', 10]]),
   metric(20, [['rows', 20]]),
   metric(70, [['rows', 5]], META),
@@ -497,6 +502,16 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       expect(await runs({ process: ['other', JOB] })).toMatchObject({ completed: 6, failed: 1 })
       expect(await runs({ process: ALL })).toMatchObject({ completed: 6, failed: 1 })
     })
+    test('a name with a comma is one process', async () => {
+      const view = { ...VIEW, fromMs: T_MS - 70 * MINUTE_MS, toMs: T_MS - 50 * MINUTE_MS }
+      const slowest = async (process: string[]) => {
+        const variables = { ...VIEW.variables, account: 'acc_comma', process }
+        const frames = await ask(panels.get('Process / The 20 slowest runs')!.targets, { ...view, variables })
+        return rows(frames).map((row) => row.process)
+      }
+      expect(await slowest(['a,b=c d'])).toEqual(['a,b=c d'])
+      expect(await slowest(['a'])).toEqual(['a'])
+    })
     test('annotations are the newest exceptions, by their first line', async () => {
       const [, { target, datasource }] = dashboards[0].annotations.list
       const shown = rows(
@@ -522,8 +537,9 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       }
       const { now, ...chosen } = offered
       expect(chosen).toEqual({
-        account: ['acc_ada', 'acc_bob'],
-        process: store === 'influxdb' ? [JOB, 'other'] : [JOB, 'other', 'talker'],
+        // InfluxDB offers the tags of whole shards
+        account: ['acc_ada', 'acc_bob', ...(store === 'influxdb' ? ['acc_comma'] : [])],
+        process: store === 'influxdb' ? ['a', 'a,b=c d', 'b=c d', JOB, 'other'] : [JOB, 'other', 'talker'],
         meta: ['%without%', META],
         metric: ['rows'],
       })

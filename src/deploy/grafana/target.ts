@@ -74,12 +74,18 @@ export const sqlText = (variable: Variable): string => `decodeURLComponent('\${$
 /** The marks, metrics or exceptions that a panel shows: of the chosen processes with all their metas, or also of the chosen meta. */
 export type Scope = 'processes' | 'process'
 
-/** A SQL condition. A single value is compared as a whole; of several, one that contains a comma is also taken for its parts. */
+/**
+ * A SQL condition. Grafana writes one chosen value as `{a,b}`, too, so a text with commas may be one process or several: it is split unless a process
+ * has the whole text as its name. (No other format of Grafana separates values and is safe in SQL.)
+ */
 function sqlProcess(): string {
   const value = sqlText('process')
   const inner = `if(startsWith(${value}, '{') AND endsWith(${value}, '}'), substring(${value}, 2, length(${value}) - 2), ${value})`
-  const chosen = `arrayConcat([${value}, ${inner}], if(${inner} = ${value}, [], splitByChar(',', ${inner})))`
-  return `(${value} = '${ALL}' OR process IN (SELECT arrayJoin(${chosen})))`
+  const named = ['marks_raw', 'metrics_raw', 'exceptions_raw']
+    .map((table) => `SELECT process FROM ${table} WHERE process = ${inner} AND position(${inner}, ',') > 0`)
+    .join(' UNION ALL ')
+  const parts = `if(${inner} = ${value} OR ${inner} IN (${named}), [], splitByChar(',', ${inner}))`
+  return `(${value} = '${ALL}' OR process IN (SELECT arrayJoin(arrayConcat([${value}, ${inner}], ${parts}))))`
 }
 
 /** SQL conditions, to be joined by AND. */
