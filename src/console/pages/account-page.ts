@@ -120,6 +120,17 @@ export function openAccountPage(app: App): Page {
     })
   }
 
+  const password = h(
+    'section.card',
+    { 'aria-labelledby': 'password-title' },
+    h('h2', { id: 'password-title' }, 'Password'),
+    passwordForm(app),
+  )
+  api
+    .get<{ passwords: boolean }>('api/sign-up')
+    .then(({ passwords }) => passwords || password.remove())
+    .catch(() => {}) // then it stays, and the server refuses
+
   region.loading()
   return {
     element: h(
@@ -127,12 +138,7 @@ export function openAccountPage(app: App): Page {
       pageHeader('Account', account.operator ? `${account.email}, operator of this Stint` : account.email, signOut),
       h(
         'div.columns',
-        h(
-          'section.card',
-          { 'aria-labelledby': 'password-title' },
-          h('h2', { id: 'password-title' }, 'Password'),
-          passwordForm(app),
-        ),
+        password,
         signInCodeCard(app),
         app.may('owner') &&
           h(

@@ -114,12 +114,15 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
     const address = addressOf(request)
     deps.linkLimiter.attempt(address)
     const ticket = await accounts.tickets.redeem('code', code)
-    if (ticket === undefined)
-      throw new Problem('credentials_invalid', 'The code has expired or was used. Create another in the console.')
+    const unusable = () =>
+      new Problem('credentials_invalid', 'The code has expired or was used. Create another in the console.')
+    if (ticket === undefined) throw unusable()
     const { person: id, untilMs } = ticket
     const seat = await accounts.people.landing(id)
+    const member = (await accounts.members.list(seat.account)).find((it) => it.id === id)
+    if (member === undefined) throw unusable() // removed meanwhile
+    const { email } = member
     const cookie = await startSession(deps, request, seat, untilMs === null ? {} : { endsMs: untilMs })
-    const { email } = (await accounts.members.list(seat.account)).find((member) => member.id === id)!
     await audit('signed_in', { account: seat.account, actor: email, detail: 'by a code', address })
     return withCookie(jsonAnswer(await answerSession(deps, seat, { id, email }), 201), cookie)
   })
