@@ -216,10 +216,16 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
     async readMarks(reach, wanted, openRuns, hints) {
       const { nowUs, knownUs } = reach
       if (wanted !== undefined) forgetAllBut(wanted)
+      const isFirst = loaded !== 'all' && loaded.size === 0
       await loadWanted(reach, wanted ?? 'all', openRuns)
       await readAgain(reach)
       const untilUs = Math.min(nowUs, knownUs)
-      if (hints.isSweep) {
+      if (hints.isSweep && isFirst) {
+        // all of it was just loaded
+        wideUs = nowUs
+        sweptUs = untilUs
+        readUs = untilUs
+      } else if (hints.isSweep) {
         const isWide = nowUs - wideUs >= WIDE_SWEEP.everyUs
         const backUs = isWide ? WIDE_SWEEP.backUs : SWEEP_BACK_US
         await read(namesOf(wanted ?? 'all'), Math.min(sweptUs ?? judgedUs ?? nowUs, nowUs) - backUs, nowUs + AHEAD_US)

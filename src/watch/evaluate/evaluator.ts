@@ -26,6 +26,8 @@ import { createUnknown } from './unknown.ts'
 import type { WatchSource } from './watch-source.ts'
 
 const TICK_MS = 500
+/** Accounts beside each other: a store takes several questions at a time. */
+const AT_ONCE = 4
 /** From a hint to the evaluation: the event must be stored first. */
 const STORED_WITHIN_US = 1.5e6
 const LIST_EVERY_US = 600e6
@@ -232,10 +234,12 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
         due.push(oldest)
       }
     }
-    for (const [account, state] of due) {
-      if (isStopping) return
-      await evaluate(account, state)
+    const next = due.values()
+    const evaluateNext = async () => {
+      for (const [account, state] of next) if (!isStopping) await evaluate(account, state)
     }
+    await Promise.all(Array.from({ length: AT_ONCE }, evaluateNext))
+    if (isStopping) return
     await progress.step(mono)
     if (unknown.isAllGood()) lastRoundUs = nowUs()
     unknown.step()

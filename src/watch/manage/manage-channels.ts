@@ -113,10 +113,9 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         )
       if (!tokens.take(`test ${account}`, MESSAGES))
         throw new Problem('rate_limited', 'Too many test notifications.', { retryAfterS: MESSAGES.everyS })
-      const note = async (ok: boolean, detail: string) => {
-        const now = await find(account, id) // it may have been changed meanwhile
-        await store.putChannel({ ...now, last: { atUs: nowUs(), ok, detail } })
-      }
+      // it may have been changed meanwhile
+      const note = (ok: boolean, detail: string) =>
+        store.settle([], { id, last: { atUs: nowUs(), ok, detail } }, nowUs(), 'dropped')
       try {
         const bodies = [testBody(channel, nowUs(), publicUrl())]
         const detail = await deliver({ channel, id: createId('msg'), bodies, isStillFiring: false })

@@ -108,9 +108,9 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
       onChanged(account)
     },
     async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {
-      const watch = { ...(await find(account, id)), badge: isPublished ? createToken() : null }
-      await store.putWatch(watch, nowUs())
-      return show(watch)
+      await find(account, id)
+      await store.setBadge(account, id, isPublished ? createToken() : null)
+      return show(await find(account, id))
     },
     /** The watch of a badge's URL; undefined for an unknown URL. */
     async badge(token: string) {

@@ -47,8 +47,8 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
       const html = Bun.escapeHTML(text).replace(url, `<a href="${url}">${url}</a>`).replaceAll('\n', '<br>')
       const mail = { to: target, subject: '[Stint] Confirm this address', text, html, id: `confirm-${id}-${nowUs()}` }
       await mailer.send(mail).catch(async (error: DeliveryError) => {
-        const channel = await store.channel(id)
-        if (channel) await store.putChannel({ ...channel, last: { atUs: nowUs(), ok: false, detail: error.message } })
+        const last = { atUs: nowUs(), ok: false, detail: error.message }
+        await store.settle([], { id, last }, nowUs(), 'dropped')
       })
     },
 
@@ -71,9 +71,9 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
     async unsubscribe(token: string): Promise<Channel> {
       const channel = await findByLink(token)
       const last = { atUs: nowUs(), ok: false, detail: 'Unsubscribed by its recipient.' }
-      const changed = { ...channel, state: 'disabled' as const, confirm: hash(createToken()), last }
+      const changed = { id: channel.id, state: 'disabled' as const, confirm: hash(createToken()), last }
       await store.settle([], changed, nowUs(), 'dropped')
-      return changed
+      return { ...channel, ...changed }
     },
   }
 }

@@ -54,6 +54,10 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         yield* updateWatch(watch)
         for (const end of toEnds(yield* selectFiring(watch.id))) yield* applyChange(end, nowUs)
       }),
+    async setBadge(account, id, badge) {
+      const update = 'UPDATE watch SET badge = $1 WHERE account = $2 AND id = $3 AND deleted_us IS NULL'
+      await write(() => run(update, badge, account, id))
+    },
     removeWatch: (account, id, toEnds, nowUs) =>
       write(function* () {
         const row = yield* get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
@@ -117,10 +121,11 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
   }
 }
 
-const updateWatch = ({ id, spec, sinceUs, badge, changed }: StoredWatch): Script<number> =>
+/** Without its badge, which changes by itself. */
+const updateWatch = ({ id, spec, sinceUs, changed }: StoredWatch): Script<number> =>
   run(
-    'UPDATE watch SET spec = $1, since_us = $2, badge = $3, changed = $4 WHERE id = $5',
-    ...[JSON.stringify(spec), sinceUs, badge, JSON.stringify(changed), id],
+    'UPDATE watch SET spec = $1, since_us = $2, changed = $3 WHERE id = $4',
+    ...[JSON.stringify(spec), sinceUs, JSON.stringify(changed), id],
   )
 
 function* selectFiring(watch: string): Script<Alert[]> {

@@ -20,6 +20,8 @@ type Moving =
 
 /** No rule needs blind stretches that ended longer ago. */
 const BLIND_KEPT_US = 400 * 86_400e6
+/** An alert that is older opens no second time: its identity is unique. */
+const RECENT_MAX = 10_000
 /** Limit per transaction: PostgreSQL answers each statement separately. */
 const CHANGES_AT_ONCE = 50
 
@@ -73,11 +75,11 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       const rows = await read(() =>
         all<AlertRow>(
           `SELECT * FROM alert WHERE account = $1 AND (resolved_us IS NULL OR resolved_us > $2 OR dismissed = 1)
-           ORDER BY seq`,
+           ORDER BY resolved_us IS NULL DESC, dismissed DESC, seq DESC LIMIT ${RECENT_MAX}`,
           ...[account, resolvedSinceUs],
         ),
       )
-      return rows.map(toAlert)
+      return rows.sort((a, b) => a.seq - b.seq).map(toAlert)
     },
     async countFiring(account) {
       const select = 'SELECT account, count(*) n FROM alert WHERE resolved_us IS NULL'

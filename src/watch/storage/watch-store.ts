@@ -137,7 +137,9 @@ export interface WatchStore {
   watchByBadge(badge: string): Promise<StoredWatch | undefined>
   /** False when the account has `max` watches. */
   addWatch(watch: StoredWatch, max: number): Promise<boolean>
+  /** All but its badge. */
   putWatch(watch: StoredWatch, nowUs: number, toEnds?: ToEnds): Promise<void>
+  setBadge(account: string, id: string, badge: string | null): Promise<void>
   /** Ends those of its alerts that fire. Its alerts stay in the list until they are pruned. */
   removeWatch(account: string, id: string, toEnds: ToEnds, nowUs: number): Promise<boolean>
   /** The names of an account's watches, of deleted ones too. */
@@ -164,7 +166,7 @@ export interface WatchStore {
   alert(account: string, id: string): Promise<Alert | undefined>
   /** Null undoes it. No effect on an alert that does not fire, or is acknowledged already. */
   acknowledge(account: string, id: string, acked: Alert['acked'], nowUs: number): Promise<void>
-  /** Alerts that fire, that resolved after `resolvedSinceUs`, or that ended without an event of their own. */
+  /** Alerts that fire, that resolved after `resolvedSinceUs`, or that ended without an event of their own; the newest if there are very many. */
   recentAlerts(account: string, resolvedSinceUs: number): Promise<Alert[]>
   countFiring(account?: string): Promise<Map<string, number>>
   /** Omits outdated changes: their watch was changed, or their alert is resolved. */

@@ -30,7 +30,11 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect(await store.watch(ACCOUNT, 'wat_b')).toEqual(b)
     expect(await store.watch(OTHER, 'wat_b')).toBeUndefined()
     expect((await store.watchByBadge('badge'))?.id).toBe('wat_b')
-    await store.putWatch({ ...b, badge: null, sinceUs: NOW + 1 }, NOW)
+    await store.putWatch({ ...b, badge: 'stale', sinceUs: NOW + 1 }, NOW) // a change does not touch the badge
+    expect(await store.watchByBadge('badge')).toMatchObject({ id: 'wat_b', sinceUs: NOW + 1 })
+    await store.setBadge(OTHER, 'wat_b', null)
+    expect((await store.watchByBadge('badge'))?.id).toBe('wat_b')
+    await store.setBadge(ACCOUNT, 'wat_b', null)
     expect(await store.watch(ACCOUNT, 'wat_b')).toEqual({ ...b, badge: null, sinceUs: NOW + 1 })
     expect(await store.watchByBadge('badge')).toBeUndefined()
     expect(await store.removeWatch(OTHER, 'wat_b', () => [], NOW)).toBe(false)
