@@ -468,10 +468,11 @@ describe('a question for runs', () => {
       ...{ process: 'p', meta: '', uid: `${i}`, state: 'completed' as const },
       ...{ startedNs: NOW - BigInt(agoS) * S, endedNs: NOW - BigInt(agoS - 50) * S, place: { ns: 0n, tie: '' } },
     }))
-    const sent = [rows(60, 1, '0'), rows(70, 2, '0'), rows(160, 3, '1'), rows(170, 4)]
+    const sent = [rows(60, 1, '0'), rows(70, 2, '0'), rows(155, 9), rows(160, 3, '1'), rows(170, 4)]
     const { points } = createMemorySource(sent)
     const find = (limit: number) => findRunMetrics(points, { account: 'a' }, timings, ['rows'], NOW, limit)
-    expect(await find(4)).toEqual([{ rows: 1 }, { rows: 3 }])
+    expect(await find(5)).toEqual([{ rows: 1 }, { rows: 3 }])
+    expect(await find(2)).toEqual([{ rows: 1 }, { rows: null }]) // its own may lie behind the one without a uid
     expect(await find(1)).toEqual([{ rows: 1 }, { rows: null }])
   })
 
