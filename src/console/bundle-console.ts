@@ -1,5 +1,5 @@
-// Bundles the console in memory at the first request; nothing is written, so a read-only root file system is enough. If bundling fails, Stint
-// continues: the failure is logged and bundling is retried at the next request.
+// Bundles the console in memory at the first request; nothing is written, so a read-only root file system is enough. If
+// bundling fails, Stint continues: the failure is logged and bundling is retried at the next request.
 
 /** No resources from or requests to other hosts, and no inline scripts or styles. */
 export const CONSOLE_POLICY = [

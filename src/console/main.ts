@@ -109,7 +109,7 @@ const notFound = (name: string): HTMLElement =>
   h(
     'div.page',
     pageHeader('Page not found', `This console has no page “${name}”.`),
-    h('a.button', { href: formatRoute(HOME) }, 'Go to Home'),
+    h('p', h('a.button', { href: formatRoute(HOME) }, 'Go to Home')),
   )
 
 /** Another tab has switched the session. Nothing goes on here unseen. */

@@ -1,5 +1,5 @@
-// Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds search, sort
-// order and state.
+// Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds
+// search, sort order and state.
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { Summary, SummaryRow } from '../../wire/timings.ts'

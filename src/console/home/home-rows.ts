@@ -105,9 +105,10 @@ const ORDER: Readonly<Record<Sort, Order>> = {
   failures: (a, b) => b.failed + b.unfinished - (a.failed + a.unfinished) || b.exceptions - a.exceptions,
 }
 
-// The state of a process, derived from its newest runs, its exceptions and its alerts. Each meta is judged by its last settled run: a failure
-// counts until a run of the same meta completes, even while the next run is in progress. The worst meta decides.
-/** Worst first. `firing`: only an alert says so. `fine`: the last run completed. `quiet`: no run with a start is known. */
+// The state of a process, derived from its newest runs, its exceptions and its alerts. Each meta is judged by its last
+// settled run: a failure counts until a run of the same meta completes, even while the next run is in progress. The
+// worst meta decides.
+/** Worst first. `firing`: only an alert says so. `fine`: the last run completed. `quiet`: no run with a start. */
 export const VERDICTS = ['failed', 'unfinished', 'exceptions', 'firing', 'overdue', 'running', 'fine', 'quiet'] as const
 export type Verdict = (typeof VERDICTS)[number]
 

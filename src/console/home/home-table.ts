@@ -1,4 +1,5 @@
-// Home's table of processes: state, last run and its usual duration, trouble in the last 24 hours, and the last runs as bars.
+// Home's table of processes: state, last run and its usual duration, trouble in the last 24 hours, and the last runs as
+// bars.
 import { createDataTable, type DataTable, subLine } from '../kit/data-table.ts'
 import { type Child, cutText, h, nameText, svg } from '../kit/dom.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
@@ -152,9 +153,9 @@ function describeMetas(metas: readonly (string | null)[]): string {
   return more > 0 ? `${named.slice(0, METAS_SHOWN).join(', ')} and ${formatCount(more)} more` : named.join(', ')
 }
 
-// The last runs of a process as bars, oldest first. The height is proportional to the square root of the duration, the colour shows the
-// state. One path per colour: a page with 200 processes has 6,000 bars. A click opens the run; for keyboard and screen reader the process's
-// link leads to the same runs.
+// The last runs of a process as bars, oldest first. The height is proportional to the square root of the duration, the
+// colour shows the state. One path per colour: a page with 200 processes has 6,000 bars. A click opens the run; for
+// keyboard and screen reader the process's link leads to the same runs.
 const STEP = 6
 const BAR = 5
 const HEIGHT = 26

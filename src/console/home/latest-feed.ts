@@ -1,5 +1,5 @@
-// Keeps the newest runs of every process up to date. The full answer is long and loaded rarely; between these only recent changes are. A run
-// whose end was missed is corrected by the next full answer.
+// Keeps the newest runs of every process up to date. The full answer is long and loaded rarely; between these only
+// recent changes are. A run whose end was missed is corrected by the next full answer.
 import type { LatestTimings, Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 import { byNewest, type Run, toRun } from '../timeline/run.ts'

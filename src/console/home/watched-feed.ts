@@ -1,5 +1,5 @@
-// Firing alerts and failing channels: a list of links to the Watches page, and facts for Home's sentence. Hidden without alerts, and if the
-// session may not read them.
+// Firing alerts and failing channels: a list of links to the Watches page, and facts for Home's sentence. Hidden
+// without alerts, and if the session may not read them.
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenances } from '../../wire/maintenance.ts'

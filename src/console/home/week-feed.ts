@@ -1,5 +1,5 @@
-// Which job became slower: the median of the last 24 hours against that of the 7 days before, from the store. The days before are asked once
-// an hour; a store that refuses the whole week as too large is asked for fewer days.
+// Which job became slower: the median of the last 24 hours against that of the 7 days before, from the store. The days
+// before are asked once an hour; a store that refuses the whole week as too large is asked for fewer days.
 import type { Summary, SummaryRow } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
 

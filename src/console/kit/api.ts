@@ -1,4 +1,5 @@
-// Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of error.
+// Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of
+// error.
 
 export interface Fault {
   readonly pointer: string
@@ -28,7 +29,7 @@ export interface Api {
   send<T = undefined>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
   /** Sends events to /v1 with an API key. Throws ApiError. */
   sendEvents(keyHeader: string, secret: string, events: readonly object[]): Promise<void>
-  /** Requests under /api name this account from now on; undefined: none. The server refuses them when the session shows another one. */
+  /** Requests under /api name this account from now on; undefined: none. Refused when the session shows another. */
   showAccount(id: string | undefined): void
   /** How far the server's clock is ahead of this browser's, in ms; 0 if they differ by less than two seconds. */
   aheadMs(): number
@@ -38,8 +39,8 @@ export const PAGE_ROWS = 1_000
 export const ROWS_MAX = 10_000
 
 /**
- * The rows of a question in `list`: at most `ROWS_MAX`, and `isCut` when there are more. `arrived` gets each page and whether another one
- * follows. Throws ApiError.
+ * The rows of a question in `list`: at most `ROWS_MAX`, and `isCut` when there are more. `arrived` gets each page and
+ * whether another one follows. Throws ApiError.
  */
 export async function getPages<T>(
   api: Pick<Api, 'get'>,
@@ -66,8 +67,8 @@ const AGREE_MS = 2_000
 const SHARED_S = 1
 
 /**
- * Calls `onSignedOut` if the session has ended, and `onAccountChanged` if it shows another account than this page; throws the ApiError as well.
- * `wallMs` is this browser's clock.
+ * Calls `onSignedOut` if the session has ended, and `onAccountChanged` if it shows another account than this page;
+ * throws the ApiError as well. `wallMs` is this browser's clock.
  */
 export function createApi(wallMs: () => number, onSignedOut: () => void, onAccountChanged: () => void = () => {}): Api {
   let aheadMs = 0

@@ -1,5 +1,5 @@
-// Whether something of the account changed, learnt by one cheap request that all polls of a page share. Where that request fails, or other
-// nodes store events too, polls ask as often as they would without it.
+// Whether something of the account changed, learnt by one cheap request that all polls of a page share. Where that
+// request fails, or other nodes store events too, polls ask as often as they would without it.
 import type { ChangesAnswer } from '../../wire/changes.ts'
 import type { Api } from './api.ts'
 import { createPoll, type Poll } from './poll.ts'

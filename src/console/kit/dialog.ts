@@ -1,6 +1,7 @@
 // Modal dialogs: they confirm irreversible actions, and show secrets until they are closed on purpose.
 import { button, type Child, h } from './dom.ts'
 import { type AnyField, createForm } from './form.ts'
+import type { App } from './page.ts'
 
 let dialogs = 0
 
@@ -32,7 +33,7 @@ export function openDialog(title: string, content: readonly Child[], options: Di
   })
   dialog.addEventListener('close', () => {
     dialog.remove()
-    if (document.activeElement === document.body) document.querySelector('h1')?.focus() // the element that opened it no longer exists
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus() // its opener is gone
   })
   document.body.append(dialog)
   dialog.showModal()
@@ -51,9 +52,30 @@ export interface Confirmation {
   readonly content?: readonly Child[]
   readonly submitLabel: string
   readonly danger?: boolean
-  /** When it resolves, the dialog closes and the returned function is called. When it throws, the dialog shows the error. */
+  /** When it resolves, the dialog closes and the returned function is called. What it throws is shown. */
   submit(): Promise<(() => void) | typeof KEEP_OPEN>
 }
+
+export interface Question extends Omit<Confirmation, 'submit'> {
+  readonly send: readonly [method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: () => object]
+  /** Announced afterwards. */
+  readonly done: string
+}
+
+/** Makes a function that asks for confirmation, sends one request and then loads the page's data again. */
+export const createAsk =
+  ({ api, announce }: Pick<App, 'api' | 'announce'>, reload: () => void) =>
+  ({ send: [method, path, body], done, ...rest }: Question): void =>
+    confirmAction({
+      ...rest,
+      async submit() {
+        await api.send(method, path, body?.())
+        return () => {
+          reload()
+          announce(done)
+        }
+      },
+    })
 
 /** Asks for confirmation before an action. */
 export function confirmAction(confirmation: Confirmation): void {

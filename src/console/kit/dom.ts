@@ -5,8 +5,8 @@ type Handler = (event: never) => void
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined | Handler>>
 
 /**
- * `h('div.card', { id: 'x' }, 'Text', child)`: a tag with its classes, optional attributes, and children. `true` sets an empty attribute;
- * `false` and undefined set none.
+ * `h('div.card', { id: 'x' }, 'Text', child)`: a tag with its classes, optional attributes, and children. `true` sets
+ * an empty attribute; `false` and undefined set none.
  */
 export const h = <Tag extends keyof HTMLElementTagNameMap>(
   selector: Tag | `${Tag}.${string}`,
@@ -90,7 +90,7 @@ function setAttributes(element: Element, attributes: Attributes): void {
 /** Cuts a text to `length` code units without splitting a surrogate pair, such as an emoji. */
 export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 
-/** Calls `act` when the system switches between light and dark: a canvas must then be redrawn. Returns a function that stops this. */
+/** Calls `act` when the system switches between light and dark, for canvases. Returns a function that stops this. */
 export function onSchemeChange(act: () => void): () => void {
   const scheme = matchMedia('(prefers-color-scheme: dark)')
   scheme.addEventListener('change', act)

@@ -17,7 +17,7 @@ let fields = 0
 
 export type AnyField = Field<AnyInput>
 
-/** `name` is the path of the member in the request body, such as `late/every`: the server's errors are matched to fields by it. */
+/** `name` is the path of the member in the request body, such as `late/every`: the server's errors name it. */
 export function createField(name: string, label: string, attributes: Attributes = {}, hint?: string): Field {
   return toField(h('input', { name, type: 'text', autocomplete: 'off', ...attributes }), label, hint)
 }
@@ -155,7 +155,8 @@ function sentence(detail: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
-// A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or undefined.
+// A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or
+// undefined.
 export interface Option<T> {
   readonly value: T
   readonly label: string
@@ -190,7 +191,7 @@ export function createChoice<T>(label: string, choose: (value: T) => void): Choi
   }
 }
 
-/** A chip per state with its count: both legend and filter. Clicking the chosen chip again calls `choose` with undefined. */
+/** A chip per state with its count: legend and filter. Clicking the chosen one calls `choose` with undefined. */
 export function createStateChips<State extends string>(
   states: readonly State[],
   labels: Readonly<Record<State, string>>,

@@ -27,7 +27,7 @@ export const formatDay = (ms: number): string => format('day', ms)
 /** `20 Nov 2026` */
 export const formatFullDay = (ms: number): string => format('fullDay', ms)
 
-/** RFC 3339 → ms since the epoch, µs as a fraction: an exception sent in the last millisecond of a run belongs to it. */
+/** RFC 3339 → ms since the epoch, µs as a fraction: an exception in a run's last millisecond belongs to it. */
 export function parseTime(at: string): number {
   const us = /\.\d{3}(\d{3})/.exec(at)?.[1]
   return Date.parse(at) + (us === undefined ? 0 : Number(us) / 1000)
@@ -66,8 +66,8 @@ export function afterNs(at: string): string {
   return new Date(Date.parse(`${second}Z`) + 1000).toISOString().replace(/\.\d+Z$/, '.000000000Z')
 }
 
-// Whether times are shown in the browser's zone or in UTC. Every text with a time in it depends on this one choice, so it is the one value
-// that is global in the console. The browser remembers it.
+// Whether times are shown in the browser's zone or in UTC. Every text with a time in it depends on this one choice, so
+// it is the one value that is global in the console. The browser remembers it.
 export type Zone = 'local' | 'UTC'
 
 const STORED_AS = 'stint-zone'

@@ -1,4 +1,5 @@
-// Line and dot charts over time, drawn by uPlot on a canvas. Each comes with a sentence that describes it and a table of its data.
+// Line and dot charts over time, drawn by uPlot on a canvas. Each comes with a sentence that describes it and a table
+// of its data.
 import uPlot from 'uplot'
 import { chartTable } from './data-table.ts'
 import { fill, h, onSchemeChange } from './dom.ts'

@@ -1,5 +1,5 @@
-// Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request is open: a new one cancels
-// the previous one.
+// Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request
+// is open: a new one cancels the previous one.
 import { isAbort } from './api.ts'
 
 export interface PollOptions<T> {
@@ -8,7 +8,7 @@ export interface PollOptions<T> {
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void
   fail(error: unknown): void
-  /** The version of the account's data: while it stays the same, the question is repeated only every `IDLE_MS`. undefined: unknown. */
+  /** Of the account's data: while it is the same, the question is repeated only every `IDLE_MS`. undefined: unknown. */
   version?(): string | undefined
 }
 

@@ -1,4 +1,5 @@
-// Ctrl-K or ⌘K: opens any page, process or uid by name. A combobox with a listbox, following the ARIA Authoring Practices.
+// Ctrl-K or ⌘K: opens any page, process or uid by name. A combobox with a listbox, following the ARIA Authoring
+// Practices.
 import type { AskProcesses } from './ask-processes.ts'
 import { openDialog } from './dialog.ts'
 import { fill, h, nameText } from './dom.ts'
@@ -55,7 +56,7 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
     const typed = text.toLocaleLowerCase()
     const words = typed.split(/\s+/)
     const isIn = (name: string) => words.every((word) => name.toLocaleLowerCase().includes(word))
-    const hasTyped = (name: string) => name.toLocaleLowerCase().includes(typed) // before names with the same words apart
+    const hasTyped = (name: string) => name.toLocaleLowerCase().includes(typed) // before the same words apart
     found = [
       ...pages
         .filter(([, label]) => isIn(label))

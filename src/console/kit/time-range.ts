@@ -1,4 +1,5 @@
-// The time range of a view: relative to now (`from=-6h`), so that it moves with the clock, or fixed (`from` and `to` in RFC 3339).
+// The time range of a view: relative to now (`from=-6h`), so that it moves with the clock, or fixed (`from` and `to` in
+// RFC 3339).
 import { formatClock, formatFullDay, formatMoment } from './format-time.ts'
 
 export interface TimeRange {

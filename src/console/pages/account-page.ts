@@ -2,7 +2,7 @@
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction, KEEP_OPEN } from '../kit/dialog.ts'
+import { confirmAction, createAsk, KEEP_OPEN } from '../kit/dialog.ts'
 import { button, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
 import { formatAgo, formatFullDay, parseTime, timeElement } from '../kit/format-time.ts'
@@ -57,6 +57,8 @@ export function openAccountPage(app: App): Page {
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
+  const ask = createAsk(app, () => poll.now())
+
   async function endSession(): Promise<void> {
     try {
       await api.send('DELETE', 'api/session')
@@ -67,18 +69,13 @@ export function openAccountPage(app: App): Page {
   }
 
   function askForEnd({ id, user_agent }: SessionEntry): void {
-    confirmAction({
+    ask({
       title: 'Sign out this browser?',
       text: [`${describeAgent(user_agent)} has to sign in again.`],
       submitLabel: 'Sign out',
       danger: true,
-      async submit() {
-        await api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
-        return () => {
-          poll.now()
-          app.announce('Session ended.')
-        }
-      },
+      send: ['DELETE', `api/sessions/${encodeURIComponent(id)}`],
+      done: 'Session ended.',
     })
   }
 

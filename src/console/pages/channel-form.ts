@@ -1,4 +1,5 @@
-// The dialog that creates or edits a channel, by the table of kinds, and the secret of a webhook, which is shown this once.
+// The dialog that creates or edits a channel, by the table of kinds, and the secret of a webhook, which is shown this
+// once.
 import type { Condition } from '../../wire/alerts.ts'
 import {
   CHANNEL_KINDS,

@@ -2,7 +2,7 @@
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
-import { confirmAction } from '../kit/dialog.ts'
+import { createAsk, type Question } from '../kit/dialog.ts'
 import { button, fact, fill, h, note, setText } from '../kit/dom.ts'
 import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
@@ -113,36 +113,30 @@ export function openHealthPage(app: App): Page {
       action('Delete', () => askForDrop(letter)),
     )
   }
-  function act(letter: DeadLetter, said: string) {
-    return () => {
-      older = older.filter(({ id }) => id !== letter.id)
+  const askAbout = ({ id }: DeadLetter, question: Question) =>
+    createAsk(app, () => {
+      older = older.filter((letter) => letter.id !== id)
       poll.now()
-      app.announce(said)
-    }
-  }
+    })(question)
   function askForReplay(letter: DeadLetter): void {
-    confirmAction({
+    askAbout(letter, {
       title: 'Replay this event?',
       text: [
         'It is sent to its store again with its original time. If the store rejects it again, it returns to this list.',
       ],
       submitLabel: 'Replay event',
-      async submit() {
-        await api.send('POST', `api/dead/${encodeURIComponent(letter.id)}/replay`)
-        return act(letter, 'Event queued for delivery.')
-      },
+      send: ['POST', `api/dead/${encodeURIComponent(letter.id)}/replay`],
+      done: 'Event queued for delivery.',
     })
   }
   function askForDrop(letter: DeadLetter): void {
-    confirmAction({
+    askAbout(letter, {
       title: 'Delete this event?',
       text: [`A ${letter.kind} of ${letter.process} is deleted permanently. This cannot be undone.`],
       submitLabel: 'Delete event',
       danger: true,
-      async submit() {
-        await api.send('DELETE', `api/dead/${encodeURIComponent(letter.id)}`)
-        return act(letter, 'Event deleted.')
-      },
+      send: ['DELETE', `api/dead/${encodeURIComponent(letter.id)}`],
+      done: 'Event deleted.',
     })
   }
 
@@ -181,7 +175,8 @@ function deliveryCards({ spools, destinations }: Health, nowMs: number): HTMLEle
 }
 
 function describeDead({ own, total }: Health['dead']): string {
-  return `${own === 0 ? 'No rejected events' : plural(own, 'rejected event')}.${total === undefined ? '' : ` All accounts: ${formatCount(total)}.`}`
+  const all = total === undefined ? '' : ` All accounts: ${formatCount(total)}.`
+  return `${own === 0 ? 'No rejected events' : plural(own, 'rejected event')}.${all}`
 }
 
 function eventDetails(event: object): HTMLElement {

@@ -1,5 +1,5 @@
-// The page of an invitation link. Its token stays in the fragment and travels in bodies. Someone new sets a password; a person who exists joins
-// from their own session.
+// The page of an invitation link. Its token stays in the fragment and travels in bodies. Someone new sets a password; a
+// person who exists joins from their own session.
 import type { SignUpState } from '../../wire/accounts.ts'
 import type { Invited } from '../../wire/people.ts'
 import type { Session } from '../../wire/sessions.ts'

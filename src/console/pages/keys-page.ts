@@ -2,7 +2,7 @@
 import type { IssuedKey, Key, KeyAnswer, Keys } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction, openDialog } from '../kit/dialog.ts'
+import { confirmAction, createAsk, openDialog } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
 import { createField } from '../kit/form.ts'
 import { plural } from '../kit/format-number.ts'
@@ -65,6 +65,7 @@ export function openKeysPage(app: App): Page {
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
+  const ask = createAsk(app, () => poll.now())
   const ago = (at: string | null, never: string): Child =>
     at === null ? h('span.muted', never) : agoElement(at, app.nowMs())
   const create = () => button('Create key', askForNew, { class: 'button button-main' })
@@ -114,7 +115,7 @@ export function openKeysPage(app: App): Page {
     confirmAction({
       title: `Rotate ${key.name}?`,
       text: [
-        'You get a new key with the same name and permissions. Switch your code to it while the old key is still valid.',
+        'You get a new key with the same name and permissions. Switch your code to it while the old one is valid.',
       ],
       fields: [hours],
       submitLabel: 'Rotate',
@@ -129,7 +130,7 @@ export function openKeysPage(app: App): Page {
   }
 
   function askForRevocation(key: Key): void {
-    confirmAction({
+    ask({
       title: `Revoke ${key.name}?`,
       text: [
         'Requests with this key are refused from now on, and their events are lost. This cannot be undone.',
@@ -141,13 +142,8 @@ export function openKeysPage(app: App): Page {
       ],
       submitLabel: 'Revoke key',
       danger: true,
-      async submit() {
-        await api.send('DELETE', `api/keys/${key.id}`)
-        return () => {
-          poll.now()
-          app.announce('Key revoked.')
-        }
-      },
+      send: ['DELETE', `api/keys/${key.id}`],
+      done: 'Key revoked.',
     })
   }
 

@@ -1,7 +1,7 @@
 // The Maintenance page: windows in which notifications are held back, once or repeating. Watches are judged as ever.
-import type { CreateMaintenance, Maintenance, MaintenanceAnswer, Maintenances } from '../../wire/maintenance.ts'
+import type { CreateMaintenance, Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction } from '../kit/dialog.ts'
+import { createAsk } from '../kit/dialog.ts'
 import { button, h, nameText, note } from '../kit/dom.ts'
 import { createField, createSelectField } from '../kit/form.ts'
 import { formatMoment, momentElement, parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
@@ -57,10 +57,7 @@ export function openMaintenancePage(app: App): Page {
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
-  const done = (text: string) => () => {
-    poll.now()
-    app.announce(text)
-  }
+  const ask = createAsk(app, () => poll.now())
 
   function askForMaintenance(given?: Maintenance): void {
     const text = (at: string | null | undefined) => (at == null ? '' : writeMoment(parseTime(at)))
@@ -115,44 +112,37 @@ export function openMaintenancePage(app: App): Page {
           },
     })
     const fields = [process, kind, from, to, cron, zoneField, length]
-    confirmAction({
+    ask({
       title: given === undefined ? 'Plan maintenance' : 'Edit maintenance',
       text: ['Notifications are held back. What still fires at the end is notified then.'],
       fields,
       content: [h('div.field-pair', ...fields.map(({ element }) => element))],
       submitLabel: given === undefined ? 'Plan maintenance' : 'Save maintenance',
-      async submit() {
-        const [method, path] = given === undefined ? (['POST', ''] as const) : (['PATCH', `/${given.id}`] as const)
-        await api.send<MaintenanceAnswer>(method, `api/maintenance${path}`, read())
-        return done('Maintenance saved.')
-      },
+      send: given === undefined ? ['POST', 'api/maintenance', read] : ['PATCH', `api/maintenance/${given.id}`, read],
+      done: 'Maintenance saved.',
     })
   }
 
   /** One that repeats continues with the next time. */
   function askForEnd({ id, process, repeat, until }: Maintenance): void {
-    confirmAction({
+    const change = () => (repeat === null ? { to: new Date(nowMs()).toISOString() } : { from: until })
+    ask({
       title: `End the maintenance of ${process} now?`,
       text: [`What still fires is notified at once.${repeat === null ? '' : ' It repeats at the next time.'}`],
       submitLabel: 'End now',
-      async submit() {
-        const change = repeat === null ? { to: new Date(nowMs()).toISOString() } : { from: until }
-        await api.send('PATCH', `api/maintenance/${id}`, change)
-        return done('Maintenance ended.')
-      },
+      send: ['PATCH', `api/maintenance/${id}`, change],
+      done: 'Maintenance ended.',
     })
   }
 
   function askForDeletion({ id, process, active }: Maintenance): void {
-    confirmAction({
+    ask({
       title: `Delete the maintenance of ${process}?`,
       text: [active ? 'It ends: what still fires is notified at once.' : 'Notifications are no longer held back then.'],
       submitLabel: 'Delete maintenance',
       danger: true,
-      async submit() {
-        await api.send('DELETE', `api/maintenance/${id}`)
-        return done('Maintenance deleted.')
-      },
+      send: ['DELETE', `api/maintenance/${id}`],
+      done: 'Maintenance deleted.',
     })
   }
 

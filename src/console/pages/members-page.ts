@@ -1,4 +1,5 @@
-// The Members page: people of the account, their roles, open invitations. Only owners change others; everyone may leave.
+// The Members page: people of the account, their roles, open invitations. Only owners change others; everyone may
+// leave.
 import type { Invitation, Member, MemberAnswer, Members, NewInvitation } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
 import { copyButton } from '../kit/copy-button.ts'

@@ -249,5 +249,6 @@ function describe(rows: readonly MetricRow[], stat: Stat, every: string, format:
   if (count === 0) return 'No values in this range.'
   const least = rows.reduce((least, row) => Math.min(least, row.min), Number.POSITIVE_INFINITY)
   const most = rows.reduce((most, row) => Math.max(most, row.max), Number.NEGATIVE_INFINITY)
-  return `${STAT_TEXT[stat]} in ${describeEvery(every)}. ${plural(count, 'value')} from ${format(least)} to ${format(most)}.`
+  const values = `${plural(count, 'value')} from ${format(least)} to ${format(most)}`
+  return `${STAT_TEXT[stat]} in ${describeEvery(every)}. ${values}.`
 }

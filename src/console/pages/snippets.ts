@@ -1,5 +1,5 @@
-// Complete snippets for a first run, ready to paste: the first line installs what the rest needs. Each sends a start and an end, `failed` and
-// the exception if the job fails, and lets the failure pass to the caller.
+// Complete snippets for a first run, ready to paste: the first line installs what the rest needs. Each sends a start
+// and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
 
 export interface SnippetSettings {
   readonly baseUrl: string
@@ -19,7 +19,7 @@ const PACK = 'bun run pack, in Stint’s repository'
 
 const quoted = (name: string): string => `'${name}'`
 
-/** Secret, header and address need no escaping in these languages: they consist of letters, digits and `_ - : / . [ ]`. */
+/** Secret, header and address need no escaping in these languages: only letters, digits and `_ - : / . [ ]`. */
 export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] {
   const service = /^x-(.+)-api-key$/.exec(keyHeader)?.[1] ?? 'stint'
   const isUsual = service === 'stint'
@@ -29,7 +29,7 @@ export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): 
   return [
     {
       name: 'cron',
-      hint: 'Times a line of your crontab and reports when it fails. Cron has no variables: the key is in a file of yours.',
+      hint: 'Times a line of your crontab and reports when it fails. Cron has no variables: the key is in a file.',
       text: `# ${install}
 mkdir -p ~/.config && (umask 077; echo '${file}' > ~/.config/stint.json)
 # crontab -e

@@ -6,8 +6,8 @@ import type { App } from '../kit/page.ts'
 const SPANS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800]
 
 /**
- * Fills in the usual time between starts, rounded up to a common span, and twice the longest run, and checks both conditions. Without history
- * the fields stay empty.
+ * Fills in the usual time between starts, rounded up to a common span, and twice the longest run, and checks both
+ * conditions. Without history the fields stay empty.
  */
 export async function suggestSpans(
   app: App,

@@ -1,4 +1,5 @@
-// The last steps of the Welcome page: a channel and a watch that uses it, then a failing run and its notification on arrival.
+// The last steps of the Welcome page: a channel and a watch that uses it, then a failing run and its notification on
+// arrival.
 import type { Alert, AlertPage } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { KeyAnswer } from '../../wire/keys.ts'

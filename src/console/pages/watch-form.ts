@@ -1,9 +1,10 @@
-// The dialog that creates or edits a watch. Fields have the names of the request's members, so that the server's errors match them.
+// The dialog that creates or edits a watch. Fields have the names of the request's members, so that the server's errors
+// match them.
 import type { Channel } from '../../wire/channels.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
 import { ApiError } from '../kit/api.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
-import { confirmAction } from '../kit/dialog.ts'
+import { confirmAction, createAsk } from '../kit/dialog.ts'
 import { type Child, h, note } from '../kit/dom.ts'
 import { type AnyField, createChoice, createField, createSelectField, type Field } from '../kit/form.ts'
 import { parseTime } from '../kit/format-time.ts'
@@ -117,17 +118,18 @@ export const isForGood = (until: string): boolean => parseTime(until) >= parseTi
 
 export function askHowLongToPause(app: App, { id, name }: Watch, done: () => void): void {
   const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
-  confirmAction({
+  const untilOf = (value: string) =>
+    value === '' ? FOR_GOOD : new Date(app.nowMs() + Number(value) * HOUR_MS).toISOString()
+  createAsk(
+    app,
+    done,
+  )({
     title: `Pause ${name}?`,
     text: ['No alerts fire and no notifications are sent until it is resumed. Current alerts continue, silently.'],
     fields: [hours],
     submitLabel: 'Pause watch',
-    async submit() {
-      const { value } = hours.input
-      const until = value === '' ? FOR_GOOD : new Date(app.nowMs() + Number(value) * HOUR_MS).toISOString()
-      await app.api.send('PATCH', `api/watches/${id}`, { paused_until: until })
-      return done
-    },
+    send: ['PATCH', `api/watches/${id}`, () => ({ paused_until: untilOf(hours.input.value) })],
+    done: 'Watch paused.',
   })
 }
 

@@ -5,7 +5,7 @@ import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction } from '../kit/dialog.ts'
+import { createAsk } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
@@ -154,6 +154,7 @@ export function openWatchesPage(app: App): Page {
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
+  const ask = createAsk(app, () => poll.now())
   const ago = (at: string): Child => agoElement(at, app.nowMs())
   const channelName = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
 
@@ -172,15 +173,13 @@ export function openWatchesPage(app: App): Page {
   }
 
   function askForDeletion(what: string, path: string, name: string): void {
-    confirmAction({
+    ask({
       title: `Delete ${name}?`,
       text: [`The ${what} is deleted for good${what === 'watch' ? '; its alerts end' : ''}.`],
       submitLabel: `Delete ${what}`,
       danger: true,
-      async submit() {
-        await api.send('DELETE', path)
-        return () => poll.now()
-      },
+      send: ['DELETE', path],
+      done: `${name} deleted.`,
     })
   }
 

@@ -1,5 +1,5 @@
-// The Welcome page: the key (shown only once), snippets to paste, the first event when it arrives, and the first alert. Viewers see the snippets and
-// what arrives.
+// The Welcome page: the key (shown only once), snippets to paste, the first event when it arrives, and the first alert.
+// Viewers see the snippets and what arrives.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { IssuedKey, KeyAnswer } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'

@@ -1,5 +1,6 @@
-// Durations over time. For one process: a dot per run over a band of usual durations, or median, p95 and longest per bucket if there are more
-// than 200 runs; it can be compared with last week. For several processes: one of these figures, with a line for each of the busiest.
+// Durations over time. For one process: a dot per run over a band of usual durations, or median, p95 and longest per
+// bucket if there are more than 200 runs; it can be compared with last week. For several processes: one of these
+// figures, with a line for each of the busiest.
 import type { Figures, Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
 import type { Api } from '../kit/api.ts'
 import { button, h } from '../kit/dom.ts'
@@ -189,7 +190,8 @@ const FEWEST = 5
 const describeFigures = ({ count, p50_ms, p95_ms, max_ms }: SummaryRow): string =>
   count < FEWEST
     ? `${plural(count, 'completed run')}, longest ${formatDuration(max_ms)}`
-    : `${plural(count, 'completed run')}: median ${formatDuration(p50_ms)}, p95 ${formatDuration(p95_ms)}, longest ${formatDuration(max_ms)}`
+    : `${plural(count, 'completed run')}: median ${formatDuration(p50_ms)}, ` +
+      `p95 ${formatDuration(p95_ms)}, longest ${formatDuration(max_ms)}`
 
 const describeOne = (total: SummaryRow | undefined, every: string): string =>
   total === undefined ? NONE : `${describeFigures(total)}. In ${describeEvery(every)}.`
@@ -201,7 +203,8 @@ function describeMany(totals: readonly SummaryRow[], stat: Stat, every: string):
     totals.length > LINES_MAX
       ? `, the ${LINES_MAX} with the most runs of ${plural(totals.length, 'process', 'processes')}`
       : ''
-  return `${STAT_TEXT[stat]} by process${shown}. Highest: ${slowest.process}, ${formatDuration(figureOf(slowest, stat))}. In ${describeEvery(every)}.`
+  const highest = `${slowest.process}, ${formatDuration(figureOf(slowest, stat))}`
+  return `${STAT_TEXT[stat]} by process${shown}. Highest: ${highest}. In ${describeEvery(every)}.`
 }
 
 // Runs → dots: completed, failed and, for a comparison, those of a week earlier. The band contains 80 % of the runs.
@@ -288,5 +291,6 @@ export function describePast(now: Figures | undefined, then: Figures | undefined
   if (then?.p50_ms == null) return `No completed run ${when} to compare with.`
   if (now?.p50_ms == null)
     return `No completed run in this range; the median ${when} was ${formatDuration(then.p50_ms)}.`
-  return `Median ${formatDuration(now.p50_ms)}, ${when} ${formatDuration(then.p50_ms)}: ${describeRatio(now.p50_ms, then.p50_ms, 'about the same')}.`
+  const ratio = describeRatio(now.p50_ms, then.p50_ms, 'about the same')
+  return `Median ${formatDuration(now.p50_ms)}, ${when} ${formatDuration(then.p50_ms)}: ${ratio}.`
 }

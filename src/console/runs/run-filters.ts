@@ -87,10 +87,8 @@ export function createLoadProgress() {
       element.hidden = state === undefined
       if (state === undefined) return
       const { loaded, total } = state
-      setText(
-        text,
-        `Loading: newest ${formatCount(loaded)}${total === undefined ? '' : ` of ${formatCount(Math.max(total, loaded))}`} runs`,
-      )
+      const all = total === undefined ? '' : ` of ${formatCount(Math.max(total, loaded))}`
+      setText(text, `Loading: newest ${formatCount(loaded)}${all} runs`)
       if (total === undefined || total === 0) bar.removeAttribute('value')
       else bar.value = Math.min(1, loaded / total)
     },

@@ -152,7 +152,8 @@ function compare({ run, usualMs, previous }: RunContext, nowMs: number): HTMLEle
   const ms = lengthMs(run, nowMs)
   const before = previous?.timing.duration_ms ?? null
   if (ms === null || (usualMs === undefined && before === null)) return h('div', { hidden: true })
-  if (run.state === 'running' && (usualMs === undefined || ms <= usualMs))
+  // How fast a run failed says nothing.
+  if (run.state === 'failed' || (run.state === 'running' && (usualMs === undefined || ms <= usualMs)))
     return usualMs === undefined
       ? h('div', { hidden: true })
       : h('p.verdict', `Usually takes ${formatDuration(usualMs)}.`)

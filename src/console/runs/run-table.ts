@@ -24,7 +24,10 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
     caption: 'Runs',
     keyOf: ({ id }) => id,
     signatureOf: (run) =>
-      `${run.state} ${run.exceptions} ${isTrouble(run) ? whyOf(run) : ''} ${run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs}`,
+      [
+        ...[run.state, run.exceptions, isTrouble(run) && whyOf(run)],
+        run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs,
+      ].join(' '),
     isChosen: ({ id }) => id === chosen,
     toExport: ({ timing: { metrics: _, ...timing }, exceptions }) => ({ ...timing, exceptions }),
     exported: () => all,
@@ -100,7 +103,9 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
       const first = (shownPage - 1) * PAGE
       const shown = all.slice(first, first + PAGE)
       table.show(shown)
-      position.textContent = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}${isCut ? `; the newest ${formatCount(ROWS_MAX)} are loaded, narrow the range to see older ones` : ''}`
+      const cut = `; the newest ${formatCount(ROWS_MAX)} are loaded, narrow the range to see older ones`
+      const at = `${formatCount(first + 1)}–${formatCount(first + shown.length)} of ${formatCount(runs.length)}`
+      position.textContent = `${at}${isCut ? cut : ''}`
       newer.disabled = shownPage <= 1
       older.disabled = shownPage >= pages
       fill(place, table.element, pager)

@@ -1,4 +1,5 @@
-// The Runs page: live timeline, durations and table. The URL holds the whole view; every choice on the page changes the URL.
+// The Runs page: live timeline, durations and table. The URL holds the whole view; every choice on the page changes the
+// URL.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { LatestTimings, Summary, SummaryRow, Timing } from '../../wire/timings.ts'
@@ -233,7 +234,8 @@ export function openRunsPage(app: App): Page {
     const when = formatMoment(older.untilMs, nowMs())
     setText(
       unloaded,
-      `Runs before ${when} are not loaded: the shaded part shows their numbers, in ${describeEvery(every)}. Click it to zoom in.`,
+      `Runs before ${when} are not loaded: the shaded part shows their numbers, ` +
+        `in ${describeEvery(every)}. Click it to zoom in.`,
     )
   }
 

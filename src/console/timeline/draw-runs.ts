@@ -1,5 +1,5 @@
-// Draws the runs of one lane, or a whole process as a density strip. Binary search finds the first visible run of a lane, and runs on pixels
-// that are painted already are skipped.
+// Draws the runs of one lane, or a whole process as a density strip. Binary search finds the first visible run of a
+// lane, and runs on pixels that are painted already are skipped.
 //   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆
 import { formatDuration } from '../kit/format-number.ts'
 import { firstVisible, type PlacedBand, toPx } from './geometry.ts'

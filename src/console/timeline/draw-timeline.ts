@@ -1,5 +1,5 @@
-// Draws the visible part: the axis, the gutter of names, and each process's band. The cost of a frame depends on what is visible, not on
-// the size of the view.
+// Draws the visible part: the axis, the gutter of names, and each process's band. The cost of a frame depends on what
+// is visible, not on the size of the view.
 import { cutText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import { formatClock, formatDay, formatShortClock, zoneOffsetMs } from '../kit/format-time.ts'

@@ -1,4 +1,5 @@
-// Positions of bands, lanes and times on the timeline, and the run at a point. In CSS pixels, from the top left of all lanes.
+// Positions of bands, lanes and times on the timeline, and the run at a point. In CSS pixels, from the top left of all
+// lanes.
 //
 //   gutter │ lanes                      Names are in a gutter at the left, or above their lanes on a narrow screen.
 //   name 3 │ ▬▬  ▬▬▬   ▬▬               A process with many concurrent runs is one density strip instead of lanes.
@@ -113,7 +114,8 @@ export function placeTicks({ fromMs, toMs, leftPx, widthPx }: Scale, apartPx: nu
   return { stepMs, atMs }
 }
 
-// Arrow keys: left and right move along the runs of a process, up and down to the nearest run in time of the adjacent process.
+// Arrow keys: left and right move along the runs of a process, up and down to the nearest run in time of the adjacent
+// process.
 export type StepKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End'
 
 const KEYS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'] satisfies StepKey[]
@@ -147,8 +149,8 @@ export function stepRun({ bands }: Layout, from: Run | undefined, key: StepKey):
 const nearest = (runs: readonly Run[], { startMs }: Run): Run | undefined =>
   runs.toSorted((a, b) => Math.abs(a.startMs - startMs) - Math.abs(b.startMs - startMs))[0]
 
-// Exceptions → ticks on the lanes of their runs, matched by uid if one was sent, otherwise by process, meta and time. An exception that
-// matches no run is shown at the top of its process.
+// Exceptions → ticks on the lanes of their runs, matched by uid if one was sent, otherwise by process, meta and time.
+// An exception that matches no run is shown at the top of its process.
 export interface ExceptionMark {
   readonly atMs: number
   readonly process: string

@@ -1,5 +1,6 @@
-// Runs → bands (one per process) → lanes (without overlaps): each run goes into the topmost lane that is free at its start. A tree of
-// minima over the lanes' ends finds that lane in logarithmic time, which makes 10,000 concurrent runs feasible.
+// Runs → bands (one per process) → lanes (without overlaps): each run goes into the topmost lane that is free at its
+// start. A tree of minima over the lanes' ends finds that lane in logarithmic time, which makes 10,000 concurrent runs
+// feasible.
 import { isTrouble, type Run } from './run.ts'
 
 /** Oldest first; no two overlap. */

@@ -1,6 +1,6 @@
-// Keeps up to 10,000 runs of a view up to date. All runs are loaded first, when something older was stored, and then every ten minutes (every
-// minute where that is unknown); between these only recent changes are. A
-// running run that is missing from the recent changes has been abandoned.
+// Keeps up to 10,000 runs of a view up to date. All runs are loaded first, when something older was stored, and then
+// every ten minutes (every minute where that is unknown); between these only recent changes are. A running run that is
+// missing from the recent changes has been abandoned.
 import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, getPages, PAGE_ROWS, type Query, ROWS_MAX } from '../kit/api.ts'
 import type { TimeRange } from '../kit/time-range.ts'
@@ -44,7 +44,7 @@ export function createRunFeed(api: Api, nowMs: () => number, late: () => string 
   let lastAtMs = Number.NEGATIVE_INFINITY
 
   async function readNews(query: Query, state: StateFilter | undefined, signal: AbortSignal): Promise<boolean> {
-    const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s` // ago, by the server's clock
+    const from = `-${Math.ceil((nowMs() - lastAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
     const page = await api.get<TimingPage>('api/timings', { ...query, from, limit: PAGE_ROWS }, signal)
     if (page.next !== null) return false
     const news = page.timings.map(toRun)

@@ -1,5 +1,5 @@
-// A timing as the console uses it: numbers for drawing, and an id. Several runs may start at the same time, so the id is the time of the
-// first mark together with process, meta and uid.
+// A timing as the console uses it: numbers for drawing, and an id. Several runs may start at the same time, so the id
+// is the time of the first mark together with process, meta and uid.
 import type { TimingState as RunState, Timing } from '../../wire/timings.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'

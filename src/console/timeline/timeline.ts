@@ -1,6 +1,6 @@
-// The timeline of runs: a canvas of the size of the viewport, in a box that scrolls through all processes. Dragging selects a range. A click
-// opens a run, filters by a process (on its name), or zooms into a density strip; arrow keys and Enter do the same. Frames are drawn when
-// something changes, and continuously while the view is live.
+// The timeline of runs: a canvas of the size of the viewport, in a box that scrolls through all processes. Dragging
+// selects a range. A click opens a run, filters by a process (on its name), or zooms into a density strip; arrow keys
+// and Enter do the same. Frames are drawn when something changes, and continuously while the view is live.
 import { fill, h, nameText, onSchemeChange, setText } from '../kit/dom.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
@@ -224,7 +224,8 @@ export function createTimeline(options: TimelineOptions) {
     showTip(run, Math.max(layout.gutterPx, toPx(scaleAt(nowMs()), run.startMs)), band.lanesPx)
     setText(
       spoken,
-      `${nameOf(run)}. ${describeState(run)}, ${formatDuration(lengthMs(run, nowMs()))}, started ${formatMoment(run.startMs, nowMs())}`,
+      `${nameOf(run)}. ${describeState(run)}, ${formatDuration(lengthMs(run, nowMs()))}, ` +
+        `started ${formatMoment(run.startMs, nowMs())}`,
     )
   })
   scroller.addEventListener('blur', letGo)
