@@ -131,7 +131,8 @@ export const SETTINGS = {
     'ALLOWED_HOSTS',
     list(parseHosts, 'host names without port, separated by commas'),
     '',
-    'host names by which sessions may be used, separated by commas; unset: any, or loopback names alone on a loopback `HOST`',
+    'host names by which sessions may be used, separated by commas; unset: any, or loopback names alone on a ' +
+      'loopback `HOST`',
   ),
   trustProxy: setting(
     'TRUST_PROXY',
@@ -164,7 +165,8 @@ export const SETTINGS = {
     issuer: optional(
       'OIDC_ISSUER',
       matching(isIssuer, 'an https URL (http only on a loopback address) without user, query and fragment'),
-      'sign in at a provider (OpenID Connect): its address, https; [single sign-on](src/deploy/README.md#single-sign-on)',
+      'sign in at a provider (OpenID Connect): its address, https; [single ' +
+        'sign-on](src/deploy/README.md#single-sign-on)',
     ),
     clientId: needed('OIDC_CLIENT_ID', anyText, 'needed with `OIDC_ISSUER`'),
     clientSecret: needed('OIDC_CLIENT_SECRET', secret(anyText), 'needed with `OIDC_ISSUER`'),
@@ -244,7 +246,8 @@ export const SETTINGS = {
         (text) => /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(text),
         'the name of a cluster: letters, digits, _ and -',
       ),
-      'the cluster of `CLICKHOUSE_URL`, whose shards hold the tables: [Operations](src/deploy/README.md#a-clickhouse-cluster)',
+      'the cluster of `CLICKHOUSE_URL`, whose shards hold the tables: ' +
+        '[Operations](src/deploy/README.md#a-clickhouse-cluster)',
     ),
   },
 }

@@ -25,7 +25,8 @@ function* findSuccessor(leaving: AccountRow, named: string | undefined): Script<
     if (leaving.operator === 0 || (yield* countAccounts()) === 1) return undefined
     throw new Problem(
       'operator_needed',
-      'The operator cannot leave other accounts without one. Name the account that takes over: {…, "operator": "its id, or the e-mail address that made it"}.',
+      'The operator cannot leave other accounts without one. Name the account that takes over: {…, "operator": ' +
+        '"its id, or the e-mail address that made it"}.',
     )
   }
   if (leaving.operator === 0) throw notHandedOver('only the operator names a successor')

@@ -192,7 +192,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       if (code !== undefined && !sameSecret(given ?? '', code)) {
         throw new Problem(
           'setup_code_invalid',
-          'The first account needs the set-up code: SETUP_CODE, or without it the code that the log of the start shows.',
+          'The first account needs the set-up code: SETUP_CODE, or without it the code that the log of the start ' +
+            'shows.',
         )
       }
       await database.read(() => refuseSignUp(normalEmail))
@@ -238,7 +239,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       const code = setupCode()
       if (code !== undefined)
         log.warn(
-          `that was the last account; the next sign-up needs the set-up code ${options.setupCode ? 'that was set' : code}`,
+          'that was the last account; the next sign-up needs the set-up code ' +
+            `${options.setupCode ? 'that was set' : code}`,
         )
     },
     removals: () => Array.from(selectRemovals.all(), ({ account }) => account),

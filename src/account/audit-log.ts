@@ -64,7 +64,8 @@ export function createAuditLog(database: SqlDatabase, nowMs: () => number): Audi
       await database.write(function* () {
         if ((yield* get('SELECT 1 FROM account WHERE id = $1', account)) === undefined) return
         yield* run(
-          'INSERT INTO audit (account, at_ms, action, actor, actor_key, target, detail, address) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
+          'INSERT INTO audit (account, at_ms, action, actor, actor_key, target, detail, address) VALUES ($1, $2, ' +
+            '$3, $4, $5, $6, $7, $8)',
           account,
           now,
           action,

@@ -26,7 +26,8 @@ export interface GroupStates {
 }
 
 const SELECT =
-  'SELECT fingerprint, process, status, changed_by AS "by", changed_us AS "atUs" FROM exception_group WHERE account = $1'
+  'SELECT fingerprint, process, status, changed_by AS "by", changed_us AS "atUs" FROM exception_group WHERE ' +
+  'account = $1'
 
 export function createGroupStates(database: SqlDatabase, nowUs: () => number): GroupStates {
   return {
@@ -58,7 +59,8 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number): G
         if ((yield* get<{ n: number }>(count, account))!.n > STATES_MAX)
           throw new Problem(
             'limit_reached',
-            `An account keeps at most ${STATES_MAX.toLocaleString('en-US')} resolved and ignored groups. Reopen some first.`,
+            `An account keeps at most ${STATES_MAX.toLocaleString('en-US')} resolved and ignored groups. Reopen ` +
+              'some first.',
           )
       }),
     remove: (account, groups) =>

@@ -168,7 +168,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       const used = new Map(ring.uses().map(({ keyId, lastUsedMs }) => [keyId, lastUsedMs]))
       const rows = await database.read(() =>
         all<Row>(
-          `SELECT * FROM api_key WHERE account = $1 AND coalesce(${ENDED} >= $2, true) ORDER BY created_ms DESC, rowid DESC`,
+          `SELECT * FROM api_key WHERE account = $1 AND coalesce(${ENDED} >= $2, true) ORDER BY created_ms DESC, ` +
+            'rowid DESC',
           account,
           nowMs() - ENDED_LISTED_MS,
         ),

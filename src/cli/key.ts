@@ -38,7 +38,8 @@ export function register(program: Program, io: Io): void {
     .requiredOption('--name <name>', 'name of the key')
     .option(
       '--scopes <scopes>',
-      'write (send events), read (ask questions), manage (watches and keys), such as write,read; or ping alone (addresses)',
+      'write (send events), read (ask questions), manage (watches and keys), such as write,read; or ping alone ' +
+        '(addresses)',
       parseScopes,
       ['write'],
     )

@@ -61,7 +61,8 @@ export function register(program: Program, io: Io): void {
       const { invitation } = body as NewInvitation
       const how = invitation.mailed ? 'The link is also sent by e-mail' : 'Send the person this link'
       io.stderr.write(
-        `${oneLine(invitation.email)} is invited as ${invitation.role}. ${how}; good once, until ${formatLocalTime(invitation.expires_at)}:\n`,
+        `${oneLine(invitation.email)} is invited as ${invitation.role}. ${how}; good once, until ` +
+          `${formatLocalTime(invitation.expires_at)}:\n`,
       )
       io.stdout.write(`${oneLine(invitation.url)}\n`)
     })

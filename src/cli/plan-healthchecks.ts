@@ -109,7 +109,10 @@ function toLate({ timeout, schedule, tz = 'UTC', grace }: Check): NonNullable<Cr
   if (schedule === undefined) return 'its schedule is of a kind that Stint does not know'
   const [fault] = cronFaults('', schedule, tz)
   if (fault === undefined) return { cron: schedule, tz, grace: toSpan(grace) }
-  return `its schedule "${schedule}" (${tz}) is no cron expression that Stint can use: ${fault.detail}. OnCalendar is not supported; write it as cron`
+  return (
+    `its schedule "${schedule}" (${tz}) is no cron expression that Stint can use: ${fault.detail}. OnCalendar is ` +
+    'not supported; write it as cron'
+  )
 }
 
 /** What a watch or process here has no place for. */

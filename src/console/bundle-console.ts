@@ -108,7 +108,10 @@ interface ShellPage {
 
 /** Three runs in their lanes; also drawn by kit/icons.ts. */
 const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' height='24' rx='6' fill='%230c6b5f'/%3E%3Cg fill='%23fff'%3E%3Crect x='4' y='6' width='9' height='3' rx='1.5'/%3E%3Crect x='8' y='10.5' width='12' height='3' rx='1.5'/%3E%3Crect x='5' y='15' width='6' height='3' rx='1.5'/%3E%3C/g%3E%3C/svg%3E"
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect width='24' " +
+  "height='24' rx='6' fill='%230c6b5f'/%3E%3Cg fill='%23fff'%3E%3Crect x='4' y='6' width='9' height='3' " +
+  "rx='1.5'/%3E%3Crect x='8' y='10.5' width='12' height='3' rx='1.5'/%3E%3Crect x='5' y='15' width='6' " +
+  "height='3' rx='1.5'/%3E%3C/g%3E%3C/svg%3E"
 
 const shellPage = ({ script, style, font, keyHeader }: ShellPage): string => `<!doctype html>
 <html lang="en">

@@ -122,7 +122,8 @@ export function describeComparison({ source, target, missing, collided, examples
       : []),
     ...(collided > 0
       ? [
-          `${collided.toLocaleString('en')} of them share a stamp with another event of their series; InfluxDB keeps one.`,
+          `${collided.toLocaleString('en')} of them share a stamp with another event of their series; InfluxDB ` +
+            'keeps one.',
         ]
       : []),
   ]

@@ -51,7 +51,8 @@ export function planCopy(env: Env, from: string, to: string | undefined): CopyPl
     toFile === undefined ? held.filter((family) => placeId(source) !== placeId(targetOf(config, family))) : held
   if (families.length === 0)
     throw new CopyError(
-      `nothing to copy: ${describePlace(source)} is the configured store itself. Set INFLUX_URL or CLICKHOUSE_URL to the ` +
+      `nothing to copy: ${describePlace(source)} is the configured store itself. Set INFLUX_URL or ` +
+        'CLICKHOUSE_URL to the ' +
         'new stores, or FROM_CLICKHOUSE_URL or FROM_INFLUX_URL to the former ones',
     )
   return { config, source, toFile, families }

@@ -21,7 +21,8 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>'],
   [
     new RegExp(
-      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -]${MONTH}|${MONTH} {1,2}\\d{1,2})(?:,?[ -]\\d{4})?(?:,? ${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
+      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -]${MONTH}|${MONTH} {1,2}\\d{1,2})(?:,?[ -]\\d{4})?(?:,? ` +
+        `${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
       'g',
     ),
     '<date>',
@@ -72,15 +73,20 @@ const NOT_JSON =
   /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)|(\(String\))"[^\n]{0,2000}"(?=; line)/g
 
 const REASON =
-  'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request Timeout|Conflict|Gone|' +
-  'Length Required|Precondition Failed|Payload Too Large|Content Too Large|Unsupported Media Type|Unprocessable|Too Many Requests|' +
-  'Internal Server Error|Not Implemented|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out|(?:Client|Server) Error'
+  'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request ' +
+  'Timeout|Conflict|Gone|' +
+  'Length Required|Precondition Failed|Payload Too Large|Content Too Large|Unsupported Media ' +
+  'Type|Unprocessable|Too Many Requests|' +
+  'Internal Server Error|Not Implemented|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway ' +
+  'Time-?out|(?:Client|Server) Error'
 const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 
 /** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals and the error codes of databases and compilers. */
 const TELLING: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)[ _-]?code|with code|(?<=\\()code|code(?=["']?[:=])|exit(?:ed)?(?: with)?|(?:(?:exit|http|grpc|response)[ _]?)?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+    '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)[ ' +
+      `_-]?code|with code|(?<=\\()code|code(?=["']?[:=])|exit(?:ed)?(?: with)?|(?:(?:exit|http|grpc|response)[ ` +
+      `_]?)?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
     'gi',
   ),
   new RegExp(

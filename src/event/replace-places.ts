@@ -31,7 +31,8 @@ const HOST_PORT = new RegExp(
 )
 /** Words behind which a host stands, by its name alone. */
 const HOST_FOLLOWS = [
-  'to host |resolve host(?:name| address)?:? [‘\'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |listener at host ',
+  'to host |resolve host(?:name| address)?:? [‘\'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |listener ' +
+    'at host ',
   'host ?= ?|(?:server|host): (?=[\\w-]{1,63}\\.)|dial (?:tcp|udp) ',
   '(?:connect|connection|connecting|reading|read) (?:to|from) ' +
     '(?=\\S{1,253}(?: port \\d|:\\d|\\[)|[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,8}(?![\\w.(]))',
@@ -61,7 +62,8 @@ const NAMES =
     '|',
   )
 const NAMED = new RegExp(
-  `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ))[a-z\\d][\\w.-]{0,252}(?<![.:])`,
+  `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ` +
+    '))[a-z\\d][\\w.-]{0,252}(?<![.:])',
   'g',
 )
 
@@ -75,7 +77,8 @@ const ROOTS =
 const NO_END = '[^\\s/"\'`:,()<>[\\]]'
 /** A directory of this machine, or any that source files are in; what follows it is the file's name. */
 const DIRECTORY = new RegExp(
-  `(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) )(?:(?:\\.{1,2}\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
+  '(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) ' +
+    `)(?:(?:\\.{1,2}\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
     `\\/(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))(${NO_END}{0,120})`,
   'g',
 )
@@ -108,7 +111,8 @@ const USER_IS =
 const USERS =
   'the|a|input|name|id|account|data|agent|interrupt|space|mode|type|role|password|session|token|key|group|profile|email|table'
 const USER = new RegExp(
-  `\\b((?:(?:for|by|as|invalid|unknown|illegal|such) user:? |user(?:name)?=))(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}|` +
+  '\\b((?:(?:for|by|as|invalid|unknown|illegal|such) user:? ' +
+    `|user(?:name)?=))(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}|` +
     `\\b(user )(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}(?= (?:${USER_IS})\\b)`,
   'gi',
 )

@@ -49,7 +49,8 @@ export async function ask<T>(answer: Promise<T>): Promise<T> {
 const turnTooLate = (maxRunning: number) =>
   new Problem(
     'rate_limited',
-    `The question waited too long for the ${maxRunning} of the account that ran before it, or for their answers to be read.`,
+    `The question waited too long for the ${maxRunning} of the account that ran before it, or for their answers ` +
+      'to be read.',
     { retryAfterS: RETRY_AFTER_S },
   )
 

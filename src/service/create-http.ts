@@ -184,7 +184,8 @@ function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isO
       mailer &&
       (async (to, url) => {
         const text =
-          `Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this link:\n${url}\n\n` +
+          'Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this ' +
+          `link:\n${url}\n\n` +
           'Otherwise ignore this e-mail: your password stays as it is.'
         const html = toHtml(text, url)
         await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })

@@ -42,10 +42,12 @@ export const silenceWarnings = (silent: readonly SilentNode[]): HealthWarning[] 
   silent.map(({ node, seenUs }) => ({
     code: 'node_silent',
     detail:
-      `Node ${node} has been silent since ${new Date(seenUs / 1000).toISOString()} and may hold events that are not stored. ` +
+      `Node ${node} has been silent since ${new Date(seenUs / 1000).toISOString()} and may hold events that are ` +
+      'not stored. ' +
       `Start it, drain its DATA_DIR, or run \`stint node forget ${node}\` if its disk is lost.`,
   }))
 
 const splitText = (nodes: readonly number[]): string =>
-  `The nodes ${nodes.join(', ')} share their accounts, but not all share their events: without CLICKHOUSE_URL a node keeps ` +
+  `The nodes ${nodes.join(', ')} share their accounts, but not all share their events: without CLICKHOUSE_URL a ` +
+  'node keeps ' +
   'events in its own embedded engine, and no other node finds them. Set CLICKHOUSE_URL on every node.'

@@ -119,7 +119,8 @@ export class NewerFormat extends Error {
     version: number,
   ) {
     super(
-      `${path} was written by a newer Stint (format ${version}; this one reads up to ${NEWEST_FORMAT}): start that version`,
+      `${path} was written by a newer Stint (format ${version}; this one reads up to ${NEWEST_FORMAT}): start ` +
+        'that version',
     )
   }
 }

@@ -158,8 +158,10 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       if (other === undefined) return
       await inTime(giveBack(), [])
       throw new Error(
-        `NODE_ID ${nodeId} is in use: another DATA_DIR renewed it in ${other.store} ${Math.round(other.ageS)} s ago, and this one was never part of it. ` +
-          `Give each Stint before the same stores a NODE_ID of its own. If the other one is gone for good, start again in ${Math.ceil(FRESH_S / 60)} minutes`,
+        `NODE_ID ${nodeId} is in use: another DATA_DIR renewed it in ${other.store} ${Math.round(other.ageS)} s ` +
+          'ago, and this one was never part of it. ' +
+          'Give each Stint before the same stores a NODE_ID of its own. If the other one is gone for good, start ' +
+          `again in ${Math.ceil(FRESH_S / 60)} minutes`,
       )
     },
     rival() {

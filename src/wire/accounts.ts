@@ -36,7 +36,8 @@ export const SignUp = closed({
     Type.String({
       maxLength: GIVEN_MAX,
       description:
-        'Required for the first account where SETUP_CODE is set or others can reach the port: SETUP_CODE, or without it the code that the log shows at the start.',
+        'Required for the first account where SETUP_CODE is set or others can reach the port: SETUP_CODE, or ' +
+        'without it the code that the log shows at the start.',
     }),
   ),
 })
@@ -59,7 +60,8 @@ export const DeleteAccount = closed({
     Type.String({
       maxLength: GIVEN_MAX,
       description:
-        'The id of the account that becomes the operator, or the e-mail address that made it. Required when the operator deletes its account while there are others.',
+        'The id of the account that becomes the operator, or the e-mail address that made it. Required when the ' +
+        'operator deletes its account while there are others.',
     }),
   ),
 })

@@ -33,7 +33,9 @@ export const Alert = Type.Object({
   ended_by: orNull(
     choice(ENDINGS, {
       description:
-        '`event`: what the condition waits for happened. `changed`, `deleted`: its watch was. `person`: resolved by hand. `expired`: nothing arrived for 30 days. Null while it fires, and for alerts that an earlier version ended.',
+        '`event`: what the condition waits for happened. `changed`, `deleted`: its watch was. `person`: resolved ' +
+        'by hand. `expired`: nothing arrived for 30 days. Null while it fires, and for alerts that an earlier ' +
+        'version ended.',
     }),
   ),
   notified_at: orNull(TimeMs),

@@ -99,7 +99,8 @@ const Common = {
   delay: orNull(Type.String()),
   state: choice(CHANNEL_STATES, {
     description:
-      '`untested`: nothing was sent yet. `delivered`, `failing`: the last notification. `pending`: the e-mail address is not confirmed yet. `disabled`: its receiver answered 410 or unsubscribed, or you did.',
+      '`untested`: nothing was sent yet. `delivered`, `failing`: the last notification. `pending`: the e-mail ' +
+      'address is not confirmed yet. `disabled`: its receiver answered 410 or unsubscribed, or you did.',
   }),
   last: orNull(Type.Object({ at: TimeMs, ok: Type.Boolean(), detail: Type.String() })),
   created_at: TimeMs,
@@ -154,7 +155,10 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
   audit: 'channel_created',
   summary: 'Create a channel',
   description:
-    "`email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; `telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first e-mail is confirmed.",
+    '`email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; ' +
+    "`telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's " +
+    'address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first ' +
+    'e-mail is confirmed.',
   body: jsonBody(CreateChannel, { name: CHANNEL.name, kind: 'webhook', url: 'https://example.com/stint' }),
   answers: {
     201: json('The channel; the secret of a webhook is shown this once', NewChannel, {
@@ -176,7 +180,9 @@ export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   ...route,
   audit: 'channel_changed',
   summary: 'Change a channel',
-  description: `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret. A change of the address to another scheme, host or port must give the secrets that are sent there again.`,
+  description:
+    `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret. A change of the ` +
+    'address to another scheme, host or port must give the secrets that are sent there again.',
   body: jsonBody(ChangeChannel, { delay: '15m', conditions: ['failed', 'late'] }),
   answers: {
     200: json('The channel, and whether anything changed', ChangedChannel, { channel: CHANNEL, changed: true }),

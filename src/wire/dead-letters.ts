@@ -26,7 +26,8 @@ export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
   ...QUESTION,
   summary: 'List dead letters',
   description:
-    'Events that their store will never take, with the reason, newest first. With `all=true` those of all accounts, for the operator.',
+    'Events that their store will never take, with the reason, newest first. With `all=true` those of all ' +
+    'accounts, for the operator.',
   parameters: ['all', 'limit', 'cursor'],
   answers: {
     200: json('The dead letters', DeadLetterPage, {
@@ -56,7 +57,8 @@ export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
   audit: 'dead_letter_replayed',
   summary: 'Replay a dead letter',
   description:
-    'Puts the event back into its spool. A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
+    'Puts the event back into its spool. A key needs the scope `write`. With `all=true` a letter of any account, ' +
+    'for the operator.',
   parameters: ['all'],
   answers: { 204: { description: 'It is back in its spool' } },
   problems: [...ACTION_PROBLEMS, 'spool_full', 'disk_low', 'busy', 'disk_failed'],
@@ -91,8 +93,10 @@ export const BURY_HELD = defineRoute('POST /api/dead/held', {
   audit: 'held_events_buried',
   summary: 'Bury what is held back',
   description:
-    'Events that a store does not take because of a foreign field type or a broken table are held back and tried again forever. This gives those up that were accepted until now, ' +
-    'of all accounts: they become dead letters with this reason. For the session of an owner of the operator’s account. It never happens by itself.',
+    'Events that a store does not take because of a foreign field type or a broken table are held back and tried ' +
+    'again forever. This gives those up that were accepted until now, ' +
+    'of all accounts: they become dead letters with this reason. For the session of an owner of the operator’s ' +
+    'account. It never happens by itself.',
   body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
   answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },
   problems: ['session_invalid', ...LOCAL_QUESTION_PROBLEMS, ...BODY_PROBLEMS],

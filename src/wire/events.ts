@@ -195,7 +195,8 @@ export const SEND_BATCH = defineRoute('POST /v1/batch', {
   summary: 'Send many events at once',
   description:
     `A JSON array of at most ${MAX_BATCH_EVENTS} events, or JSON lines, plain or with content-encoding gzip or zstd; ` +
-    `at most ${MAX_BATCH_BYTES} bytes, before and after decompression. Each event has its \`kind\` and the fields of that kind's own call. ` +
+    `at most ${MAX_BATCH_BYTES} bytes, before and after decompression. Each event has its \`kind\` and the ` +
+    `fields of that kind's own call. ` +
     'Valid events are accepted even if others are refused.',
   body: {
     'application/json': { schema: BatchBody, examples: { 'two events': { value: TWO_EVENTS } } },

@@ -100,13 +100,18 @@ export const EXPORT_FIELDS = ['at', 'process', 'meta', 'uid', 'exception', 'fing
 export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
   ...QUESTION,
   summary: 'Export exceptions with their whole texts',
-  description: `Newest first, without pages: at most ${EXPORT_MAX.toLocaleString('en-US')}, a range with more is refused. In CSV a text that a spreadsheet would read as a formula gets a leading apostrophe; JSON lines are exact. A connection that ends without the last chunk has not delivered everything.`,
+  description:
+    `Newest first, without pages: at most ${EXPORT_MAX.toLocaleString('en-US')}, a range with more is refused. In ` +
+    'CSV a text that a spreadsheet would read as a formula gets a leading apostrophe; JSON lines are exact. A ' +
+    'connection that ends without the last chunk has not delivered everything.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'format'],
   answers: {
     200: {
       description: 'The file',
       types: ['text/csv', 'application/x-ndjson'],
-      body: `${EXPORT_FIELDS.join(',')}\r\n2026-11-20T21:52:42.171920000Z,nightly import,,,Error: connection reset,v3:5f0c1e2d3b4a6978\r\n`,
+      body:
+        `${EXPORT_FIELDS.join(',')}\r\n2026-11-20T21:52:42.171920000Z,nightly import,,,Error: connection ` +
+        'reset,v3:5f0c1e2d3b4a6978\r\n',
     },
   },
 })
@@ -114,7 +119,9 @@ export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
 export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
   ...QUESTION,
   summary: 'Group exceptions by fingerprint',
-  description: `Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
+  description:
+    'Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted ' +
+    `in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
   parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'text', 'status', 'every', 'tz', 'limit', 'cursor'],
   answers: {
     200: json('The groups', ExceptionGroups, {
@@ -143,7 +150,8 @@ export const CHANGE_GROUP = defineRoute('PATCH /api/exceptions/groups/:fingerpri
   audit: 'exception_group_changed',
   summary: 'Resolve, ignore or reopen a group of exceptions',
   description:
-    'A resolved group that occurs again is `regressed`. Exceptions of an ignored one do not count as trouble and make no watch fire.',
+    'A resolved group that occurs again is `regressed`. Exceptions of an ignored one do not count as trouble and ' +
+    'make no watch fire.',
   body: jsonBody(ChangeExceptionGroup, { status: 'resolved', process: 'nightly import' }),
   answers: {
     200: json('The group, in each process that was chosen', ChangedExceptionGroups, {

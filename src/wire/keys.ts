@@ -54,7 +54,9 @@ export const CreateKey = closed({
       uniqueItems: true,
       default: ['write'],
       description:
-        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of addresses; `manage` for watches, channels and the keys of its creator. A key cannot create keys with scopes that it lacks, and never may more than its creator.',
+        '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of ' +
+        'addresses; `manage` for watches, channels and the keys of its creator. A key cannot create keys with ' +
+        'scopes that it lacks, and never may more than its creator.',
     }),
   ),
 })

@@ -75,7 +75,8 @@ export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
   audit: 'maintenance_created',
   summary: 'Plan a maintenance',
   description:
-    'Watches are judged as ever; notifications are held back. What still fires at the end is notified then, what fired and ended meanwhile is not.',
+    'Watches are judged as ever; notifications are held back. What still fires at the end is notified then, what ' +
+    'fired and ended meanwhile is not.',
   body: jsonBody(CreateMaintenance, { process, from, to }),
   answers: { 201: json('The maintenance', MaintenanceAnswer, ONE) },
   problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],

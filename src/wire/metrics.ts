@@ -36,7 +36,8 @@ export const FIND_METRICS = defineRoute('GET /api/metrics', {
   ...QUESTION,
   summary: 'List metrics, as sent or aggregated by interval',
   description:
-    'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, name and bucket, with `by=meta` also per meta; `limit` and `cursor` cannot be combined with it.',
+    'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, ' +
+    'name and bucket, with `by=meta` also per meta; `limit` and `cursor` cannot be combined with it.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'by', 'every', 'tz', 'limit', 'cursor'],
   answers: {
     200: json('The metrics', Type.Union([MetricPage, MetricSeries]), {

@@ -28,7 +28,10 @@ const describe = <const P extends `/${string}`>(
     tag: 'events',
     access: 'send',
     summary,
-    description: `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before and after decompression. Of each item the first 1,000 attributes are read. A refusal of protobuf is a google.rpc.Status in protobuf, with the same status code.`,
+    description:
+      `${description} OTLP/HTTP in JSON or protobuf, plain or gzipped; at most ${MAX_BATCH_BYTES} bytes, before ` +
+      'and after decompression. Of each item the first 1,000 attributes are read. A refusal of protobuf is a ' +
+      'google.rpc.Status in protobuf, with the same status code.',
     body: {
       ...jsonBody(Type.Object({}, { additionalProperties: true }), example),
       [PROTOBUF]: { schema: Type.String({ format: 'binary' }) },
@@ -114,8 +117,10 @@ export const EXPORT_METRICS = describe(
 
 // Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and simple programs.
 const PING_DESCRIPTION =
-  'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ended; `/start`: it has begun; `/fail` or ' +
-  'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells overlapping runs apart.'
+  'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ' +
+  'ended; `/start`: it has begun; `/fail` or ' +
+  'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells ' +
+  'overlapping runs apart.'
 
 const describePing = <const M extends 'GET' | 'POST'>(method: M) =>
   defineRoute(`${method} /ping/*` as const, {

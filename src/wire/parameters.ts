@@ -61,7 +61,8 @@ export const PARAMETERS = {
   }),
   state: choice(STATE_FILTERS, {
     description:
-      'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions; its pages may be short while `next` is set.',
+      'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions; its ' +
+      'pages may be short while `next` is set.',
   }),
   name: Type.String({ description: 'Only the metric with this name.', ...METRIC_NAME }),
   metric: several(
@@ -73,7 +74,9 @@ export const PARAMETERS = {
     description: 'The longest first, of completed and failed timings; others have no duration.',
   }),
   percentiles: Type.String({
-    description: `Adds \`percentiles\` to each row: of the durations of completed timings, from 0 (the shortest) to 100 (the longest), with up to three decimals; at most ${MAX_PERCENTILES}, separated by commas.`,
+    description:
+      `Adds \`percentiles\` to each row: of the durations of completed timings, from 0 (the shortest) to 100 (the ` +
+      `longest), with up to three decimals; at most ${MAX_PERCENTILES}, separated by commas.`,
     pattern: `^${PERCENTILE}(,${PERCENTILE}){0,${MAX_PERCENTILES - 1}}$`,
     examples: ['50,90,99.9'],
   }),
@@ -84,7 +87,9 @@ export const PARAMETERS = {
     pattern: '^v[0-9]{1,4}:[0-9a-f]{1,64}$',
   }),
   text: Type.String({
-    description: `Only exceptions whose text contains each of these words, at most ${MAX_WORDS}, in any case and order. Every character is literal.`,
+    description:
+      `Only exceptions whose text contains each of these words, at most ${MAX_WORDS}, in any case and order. Every ` +
+      'character is literal.',
     minLength: 1,
     maxLength: MAX_TEXT,
     pattern: '\\S',
@@ -92,19 +97,24 @@ export const PARAMETERS = {
   }),
   status: choice(STATUS_FILTERS, {
     description:
-      'Only groups with this status. `unresolved` includes `regressed` and is the default, but with `fingerprint` the default is `all`.',
+      'Only groups with this status. `unresolved` includes `regressed` and is the default, but with ' +
+      '`fingerprint` the default is `all`.',
   }),
   format: choice(EXPORT_FORMATS, { description: 'CSV (the default) or JSON lines.' }),
   by: choice(['meta'], { description: 'Returns one row per meta; metrics have rows only with `every`.' }),
   every: Type.String({
     description:
-      'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h`, `1d`, `1w` (from Monday) or `1mo`; `at` is its start. Buckets are aligned to the epoch (UTC), or follow the calendar of `tz`.',
+      'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h`, `1d`, `1w` (from ' +
+      'Monday) or `1mo`; `at` is its start. Buckets are aligned to the epoch (UTC), or follow the calendar of ' +
+      '`tz`.',
     pattern: '^[1-9][0-9]{0,8}(s|m|h|d|w|mo)$',
     examples: ['1d'],
   }),
   tz: Type.String({
     description:
-      'With `every`: the time zone whose days, weeks and months the buckets follow. A day has 23 or 25 hours where the clocks change; shorter buckets, of `24h` at most, are counted from local midnight on, and the last one of a day ends with it. Every name that the runtime knows (IANA).',
+      'With `every`: the time zone whose days, weeks and months the buckets follow. A day has 23 or 25 hours ' +
+      'where the clocks change; shorter buckets, of `24h` at most, are counted from local midnight on, and the ' +
+      'last one of a day ends with it. Every name that the runtime knows (IANA).',
     minLength: 1,
     maxLength: 100,
     examples: ['Europe/Berlin'],
@@ -124,7 +134,8 @@ export const PARAMETERS = {
   }),
   cursor: Type.String({
     description:
-      'The `next` of the previous page; the other parameters must stay the same. It fixes the range and the moment of the first page: nothing is skipped or repeated.',
+      'The `next` of the previous page; the other parameters must stay the same. It fixes the range and the ' +
+      'moment of the first page: nothing is skipped or repeated.',
     minLength: 1,
   }),
 } as const satisfies Record<string, TSchema>

@@ -95,7 +95,8 @@ export const REMOVE_MEMBER = defineRoute('DELETE /api/members/:id', {
   audit: 'member_removed',
   summary: 'Remove a member, or leave the account',
   description:
-    'Owners remove others, and everyone may leave. Sessions of the member end. Keys of theirs that read or manage end, and those that only write stay; with `keys=take` an owner takes all of them over.',
+    'Owners remove others, and everyone may leave. Sessions of the member end. Keys of theirs that read or ' +
+    'manage end, and those that only write stay; with `keys=take` an owner takes all of them over.',
   ownParameters: { keys: choice(['take'], { description: 'The keys of the member become those of the caller.' }) },
   answers: { 204: { description: 'The member is removed' } },
   problems: [...SESSION_PROBLEMS, 'role_missing', 'not_found', 'owner_needed', 'question_invalid', ...WRITE_PROBLEMS],
@@ -155,7 +156,8 @@ export const ACCEPT_INVITATION = defineRoute('POST /api/invitations/accept', {
   access: 'anyone',
   summary: 'Accept an invitation',
   description:
-    'With a password for an address that is new here: creates the person and signs in. A person who exists accepts from their own session.',
+    'With a password for an address that is new here: creates the person and signs in. A person who exists ' +
+    'accepts from their own session.',
   body: jsonBody(AcceptInvitation, { token: 'q0a1B2c3D4e5F6g7H8i9J0k', password: 'seven green lamps at noon' }),
   answers: { 201: json('The session, in the account of the invitation', Session, SESSION) },
   problems: [

@@ -44,7 +44,8 @@ export const QUESTION_PROBLEMS = [
   ...LOCAL_QUESTION_PROBLEMS,
   new Problem(
     'question_too_large',
-    'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one process.',
+    'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one ' +
+      'process.',
   ),
 ] as const
 

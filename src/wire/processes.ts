@@ -51,7 +51,8 @@ export const COUNT_SERIES = defineRoute('GET /api/series', {
   ...QUESTION,
   summary: 'Show the series limit and how much of it is used',
   description:
-    'A series is a distinct (process, meta, metric name). Beyond the limit, events that would create a new series are refused.',
+    'A series is a distinct (process, meta, metric name). Beyond the limit, events that would create a new ' +
+    'series are refused.',
   parameters: [],
   answers: { 200: json('The series', SeriesUse, { used: 42, max: 10000, warning: false }) },
   problems: LOCAL_QUESTION_PROBLEMS,

@@ -29,7 +29,9 @@ export const pageOf = <N extends string, T extends TSchema>(name: N, item: T) =>
 
 /** How pages of a list hold together whose items move to the front when they send something. */
 export const LIST_PAGES =
-  'The pages hold each item once, also when events arrive meanwhile: the server remembers which items the pages before it held. Of a list of more than 20,000 processes or 5,000 groups, and of one that is continued after hours, or on another node, the rest may lack those that have moved to the front since.'
+  'The pages hold each item once, also when events arrive meanwhile: the server remembers which items the pages ' +
+  'before it held. Of a list of more than 20,000 processes or 5,000 groups, and of one that is continued after ' +
+  'hours, or on another node, the rest may lack those that have moved to the front since.'
 
 /** An object that takes no members but these. */
 export const closed = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false })

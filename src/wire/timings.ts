@@ -17,13 +17,15 @@ export const Timing = Type.Object({
     Type.Integer({
       minimum: 0,
       description:
-        'Exceptions between start and end (of a running timing: until now) that belong to this run or may belong to it; null for abandoned starts, for orphan ends, and when unknown.',
+        'Exceptions between start and end (of a running timing: until now) that belong to this run or may belong ' +
+        'to it; null for abandoned starts, for orphan ends, and when unknown.',
     }),
   ),
   metrics: Type.Optional(
     Type.Record(Type.String(), Figure, {
       description:
-        'With `metric`: the newest value of each, by the rule of `exceptions`; null if the run sent none, and when unknown.',
+        'With `metric`: the newest value of each, by the rule of `exceptions`; null if the run sent none, and ' +
+        'when unknown.',
     }),
   ),
 })
@@ -83,7 +85,8 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
   ...QUESTION,
   summary: 'List timings: each start with its end',
   description:
-    'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to now, an abandoned start and an orphan end count at their mark.',
+    'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
+    'now, an abandoned start and an orphan end count at their mark.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'sort', 'metric', 'limit', 'cursor'],
   answers: {
     200: json('The timings', TimingPage, {
@@ -97,7 +100,8 @@ export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
   ...QUESTION,
   summary: 'List the newest timings of each process',
   description:
-    'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says whether that limit left older ones out; those beyond `each` do not count.',
+    'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says ' +
+    'whether that limit left older ones out; those beyond `each` do not count.',
   parameters: ['from', 'to', 'process', 'meta', 'each'],
   answers: { 200: json('The timings', LatestTimings, { timings: [EXAMPLE], cut: false }) },
 })
@@ -106,7 +110,11 @@ export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
   ...QUESTION,
   summary: 'Count timings and compute mean and percentiles',
   description:
-    '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the buckets add up to those without `every`. A run that started before the range and still runs is not counted: `/api/timings?state=running` lists it. With `compare_from` every process of either range has a row.',
+    '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, ' +
+    'one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its ' +
+    'end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the ' +
+    'buckets add up to those without `every`. A run that started before the range and still runs is not counted: ' +
+    '`/api/timings?state=running` lists it. With `compare_from` every process of either range has a row.',
   parameters: [
     ...(['from', 'to', 'process', 'meta', 'uid', 'by', 'every', 'tz'] as const),
     ...(['percentiles', 'compare_from', 'compare_to'] as const),

@@ -95,7 +95,8 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
         if (counted!.n >= PENDING_MAX)
           throw new Problem('limit_reached', `At most ${PENDING_MAX} invitations can be open at once; withdraw some.`)
         yield* run(
-          'INSERT INTO invitation (id, account, email, role, creator, hash, created_ms, ends_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)',
+          'INSERT INTO invitation (id, account, email, role, creator, hash, created_ms, ends_ms) VALUES ($1, $2, ' +
+            '$3, $4, $5, $6, $7, $8)',
           invitation.id,
           account,
           email,

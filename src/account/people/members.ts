@@ -52,7 +52,8 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
     const { account, person } = seat
     yield* run('UPDATE membership SET role = $1 WHERE account = $2 AND person = $3', role, account, person)
     return yield* all<KeyRow>(
-      `UPDATE api_key SET is_capped = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL RETURNING ${KEY_COLUMNS}`,
+      'UPDATE api_key SET is_capped = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL RETURNING ' +
+        `${KEY_COLUMNS}`,
       Number(role === 'viewer'),
       account,
       person,
@@ -125,7 +126,8 @@ function* leaveKeys({ account, person }: Seat, nowMs: number): Script<KeptKeys> 
     person,
   )
   const capped = yield* all<KeyRow>(
-    `UPDATE api_key SET is_capped = 1 WHERE account = $1 AND creator = $2 AND revoked_ms IS NULL RETURNING ${KEY_COLUMNS}`,
+    'UPDATE api_key SET is_capped = 1 WHERE account = $1 AND creator = $2 AND revoked_ms IS NULL RETURNING ' +
+      `${KEY_COLUMNS}`,
     account,
     person,
   )

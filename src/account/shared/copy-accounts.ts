@@ -67,7 +67,8 @@ function* begin(ours: ReadonlySet<string>, salt: string): Script<void> {
   const foreign = there.filter(({ id }) => !ours.has(id)).length
   if (foreign > 0)
     throw new Error(
-      `the database of DATABASE_URL has ${foreign} accounts that are not in accounts.sqlite: copy into an empty database`,
+      `the database of DATABASE_URL has ${foreign} accounts that are not in accounts.sqlite: copy into an empty ` +
+        'database',
     )
   const inUse = yield* get('SELECT 1 FROM series')
   if (inUse === undefined) yield* run('UPDATE series_salt SET salt = $1', salt)

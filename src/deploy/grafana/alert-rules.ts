@@ -39,7 +39,8 @@ export function renderAlertRules(overview: Dashboard): object {
       severity: 'warning',
       summary: '{{ .Labels.process }}: {{ .Labels.watch }} ({{ .Labels.condition }})',
       description:
-        "Stint's own judgement by the watch of this name: a run is late, failed, too long or too slow, or a metric is out of range. The alert resolves when Stint resolves it.",
+        "Stint's own judgement by the watch of this name: a run is late, failed, too long or too slow, or a " +
+        'metric is out of range. The alert resolves when Stint resolves it.',
       panel: 'Processes',
     },
     {
@@ -47,14 +48,17 @@ export function renderAlertRules(overview: Dashboard): object {
       title: 'Runs start and never end',
       // No watch judges this: without uid a start after a start may also be a concurrent run, and starts on time are not late.
       target: promTarget(
-        'sum by (process, meta) (stint_runs_24h{state="abandoned"}) unless sum by (process, meta) (stint_runs_24h{state=~"completed|failed"}) > 0',
+        'sum by (process, meta) (stint_runs_24h{state="abandoned"}) unless sum by (process, meta) ' +
+          '(stint_runs_24h{state=~"completed|failed"}) > 0',
         '{{process}} {{meta}}',
       ),
       above: NEVER_ENDED,
       forS: 0,
       severity: 'warning',
       summary: '{{ .Labels.process }} {{ .Labels.meta }} was started {{ .Values.B.Value }} times and never ended',
-      description: `More than ${NEVER_ENDED} runs of the last 24 hours were abandoned, and none ended: the process is killed and restarted, or sends no ends.`,
+      description:
+        `More than ${NEVER_ENDED} runs of the last 24 hours were abandoned, and none ended: the process is killed ` +
+        'and restarted, or sends no ends.',
       panel: 'Processes',
     },
     {
@@ -69,7 +73,9 @@ export function renderAlertRules(overview: Dashboard): object {
       forS: AWAY_FOR_S,
       severity: 'critical',
       summary: 'Prometheus cannot read /api/prometheus',
-      description: `Prometheus could not read /api/prometheus for ${AWAY_FOR_S} s, so no alert of a watch reaches Grafana. Check that the key of PROMETHEUS_KEY_FILE is valid and has the scope read.`,
+      description:
+        `Prometheus could not read /api/prometheus for ${AWAY_FOR_S} s, so no alert of a watch reaches Grafana. ` +
+        'Check that the key of PROMETHEUS_KEY_FILE is valid and has the scope read.',
     },
     {
       uid: 'stint-away',
@@ -80,7 +86,9 @@ export function renderAlertRules(overview: Dashboard): object {
       forS: AWAY_FOR_S,
       severity: 'critical',
       summary: 'Stint does not answer',
-      description: `Prometheus could not read /metrics for ${AWAY_FOR_S} s, so the other rules about Stint have no data. Every accepted event is on its disk.`,
+      description:
+        `Prometheus could not read /metrics for ${AWAY_FOR_S} s, so the other rules about Stint have no data. ` +
+        'Every accepted event is on its disk.',
       noDataState: 'Alerting',
     },
     {
@@ -96,7 +104,8 @@ export function renderAlertRules(overview: Dashboard): object {
       severity: 'critical',
       summary: 'Stint refuses events: {{ .Labels.reason }}',
       description:
-        'In the last five minutes the spool was full, or the disk was almost full or failed. Clients must send these events again.',
+        'In the last five minutes the spool was full, or the disk was almost full or failed. Clients must send ' +
+        'these events again.',
     },
     {
       uid: 'stint-dead-letters',
@@ -117,7 +126,8 @@ export function renderAlertRules(overview: Dashboard): object {
       severity: 'critical',
       summary: 'Delivery of {{ .Labels.destination }} is paused',
       description:
-        'The store refuses whole batches or Stint itself. See the reason in the log or in /api/health. Nothing is lost while the spool has room.',
+        'The store refuses whole batches or Stint itself. See the reason in the log or in /api/health. Nothing ' +
+        'is lost while the spool has room.',
     },
     {
       uid: 'stint-spool-old',

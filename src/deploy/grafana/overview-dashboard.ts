@@ -44,7 +44,9 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
             table({
               title: 'Processes',
               description:
-                'Runs in the range. The state is that of the run that started last; median and p95 are of completed runs. An abandoned run was started and never ended: a process that is killed and restarted has many. Click a process to open it.',
+                'Runs in the range. The state is that of the run that started last; median and p95 are of ' +
+                'completed runs. An abandoned run was started and never ended: a process that is killed and ' +
+                'restarted has many. Click a process to open it.',
               targets: [queries.processTable(), exceptionQueries.byProcess()],
               merge: true,
               sortBy: 'last_seen',

@@ -195,7 +195,8 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               ...timeSeries({
                 title: METRIC_TITLE,
                 description:
-                  'Means per interval. The unit follows from the ending of the name: _ms, _s, _seconds, _bytes, _percent, _ratio.',
+                  'Means per interval. The unit follows from the ending of the name: _ms, _s, _seconds, _bytes, ' +
+                  '_percent, _ratio.',
                 targets: [queries.metricValues()],
                 unit: 'short',
                 units: METRIC_UNITS,

@@ -135,7 +135,8 @@ GROUP BY time, process ORDER BY time, process`),
     runningNow: () =>
       table(
         withUid(
-          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS started, (${NOW_NS} - first) / 1e6 AS running_ms`,
+          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS ` +
+            `started, (${NOW_NS} - first) / 1e6 AS running_ms`,
           `SELECT * FROM (
 ${timings('processes', RECENT)}
 )
@@ -167,7 +168,8 @@ ORDER BY time`),
       const until = `multiIf(state IN ('completed', 'failed'), settled, state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
       return series(
         withUid(
-          `${toTime('change.1')} AS time, concat(leftPad(toString(n), 2, '0'), ' ', chosen.process, ' ', if(uid = '', chosen.meta, uid)) AS run, change.2 AS state`,
+          `${toTime('change.1')} AS time, concat(leftPad(toString(n), 2, '0'), ' ', chosen.process, ' ', if(uid ` +
+            `= '', chosen.meta, uid)) AS run, change.2 AS state`,
           `SELECT account, process, meta, run, first, settled, n,
   arrayJoin([(first, ${RUN_CODE}), (${until}, 0)]) AS change
 FROM (
@@ -211,7 +213,8 @@ ORDER BY time, bound`),
     slowestRuns: () =>
       table(
         withUid(
-          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS started, ${toTime('settled')} AS ended, (settled - first) / 1e6 AS took_ms`,
+          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, ${toTime('first')} AS ` +
+            `started, ${toTime('settled')} AS ended, (settled - first) / 1e6 AS took_ms`,
           `SELECT * FROM (
 ${timings('process')}
 )
@@ -224,7 +227,8 @@ ORDER BY settled - first DESC LIMIT ${SLOWEST_RUNS}`,
     unfinishedRuns: () =>
       table(
         withUid(
-          `chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, toString(state) AS state, ${toTime('first')} AS at`,
+          'chosen.account AS account, chosen.process AS process, chosen.meta AS meta, uid, toString(state) AS ' +
+            `state, ${toTime('first')} AS at`,
           `SELECT * FROM (
 ${timings('process')}
 )

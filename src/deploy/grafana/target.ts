@@ -80,7 +80,9 @@ export type Scope = 'processes' | 'process'
  */
 function sqlProcess(): string {
   const value = sqlText('process')
-  const inner = `if(startsWith(${value}, '{') AND endsWith(${value}, '}'), substring(${value}, 2, length(${value}) - 2), ${value})`
+  const inner =
+    `if(startsWith(${value}, '{') AND endsWith(${value}, '}'), substring(${value}, 2, length(${value}) - 2), ` +
+    `${value})`
   const named = ['marks_raw', 'metrics_raw', 'exceptions_raw']
     .map((table) => `SELECT process FROM ${table} WHERE process = ${inner} AND position(${inner}, ',') > 0`)
     .join(' UNION ALL ')

@@ -42,7 +42,8 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
   const { accounts, addressOf, audit, isSecure, nowMs, oidc, publicUrl } = deps
 
   const cookieOf = (request: Request, value: string, maxAgeS: number) =>
-    `${COOKIE}=${value}; Path=/auth/oidc; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}${isSecure(request) ? '; Secure' : ''}`
+    `${COOKIE}=${value}; Path=/auth/oidc; HttpOnly; SameSite=Lax; ` +
+    `Max-Age=${maxAgeS}${isSecure(request) ? '; Secure' : ''}`
 
   const redirect = (location: string, ...cookies: readonly string[]) => {
     const headers = new Headers({ location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })

@@ -149,8 +149,11 @@ function drawBadge({ name, state, firing }: wire.BadgeState): string {
   const text = (x: number, label: string) =>
     `<text x="${x}" y="14" text-anchor="middle">${Bun.escapeHTML(label)}</text>`
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${all}" height="20" role="img" aria-label="${title}"><title>${title}</title>` +
-    `<rect width="${all}" height="20" rx="3" fill="#4a5568"/><rect x="${left}" width="${all - left}" height="20" rx="3" fill="${COLORS[state]}"/>` +
-    `<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${text(left / 2, name)}${text((left + all) / 2, right)}</g></svg>`
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${all}" height="20" role="img" ` +
+    `aria-label="${title}"><title>${title}</title>` +
+    `<rect width="${all}" height="20" rx="3" fill="#4a5568"/><rect x="${left}" width="${all - left}" height="20" ` +
+    `rx="3" fill="${COLORS[state]}"/>` +
+    '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" ' +
+    `font-size="11">${text(left / 2, name)}${text((left + all) / 2, right)}</g></svg>`
   )
 }

@@ -55,9 +55,11 @@ export function createOnCluster(
   const { name, database, onCluster, path } = cluster
   const named = (suffix: string) => `\`${database}\`.\`${table}${suffix}\``
   const distributed = (suffix: string, over: string) =>
-    `CREATE TABLE IF NOT EXISTS ${named(suffix)}${onCluster} AS ${named(over)} ENGINE = Distributed('${name}', '${database}', '${table}${over}', ${SHARDING_KEY})`
+    `CREATE TABLE IF NOT EXISTS ${named(suffix)}${onCluster} AS ${named(over)} ENGINE = Distributed('${name}', ` +
+    `'${database}', '${table}${over}', ${SHARDING_KEY})`
   return [
-    `CREATE TABLE IF NOT EXISTS ${named('_shard')}${onCluster} (${columns}) ENGINE = ReplicatedReplacingMergeTree('${path}/${table}/{shard}', '{replica}') ${storage}`,
+    `CREATE TABLE IF NOT EXISTS ${named('_shard')}${onCluster} (${columns}) ENGINE = ` +
+      `ReplicatedReplacingMergeTree('${path}/${table}/{shard}', '{replica}') ${storage}`,
     `CREATE VIEW IF NOT EXISTS ${named('_final')}${onCluster} AS ${select(named('_shard'))}`,
     distributed('_raw', '_shard'),
     distributed('', '_final'),
@@ -71,7 +73,10 @@ export function createOnCluster(
  */
 export function onShards({ name }: Cluster, select: string, hasProcess: boolean): string {
   const chosen = hasProcess ? ' WHERE account = {account:String} AND process = {process:String}' : ''
-  return `SELECT * EXCEPT account FROM cluster('${name}', view(SELECT {account:String} AS account, * FROM (${select})), ${SHARDING_KEY})${chosen}`
+  return (
+    `SELECT * EXCEPT account FROM cluster('${name}', view(SELECT {account:String} AS account, * FROM (${select})), ` +
+    `${SHARDING_KEY})${chosen}`
+  )
 }
 
 /** A process with which the account of checks lies on the shard of this event. Throws ClickHouseFault. */
@@ -82,7 +87,8 @@ export async function findCanaryProcess(
 ): Promise<string> {
   // a Distributed table takes the key modulo the sum of the weights
   const slots =
-    '(SELECT sum(shard_weight) FROM (SELECT DISTINCT shard_num, shard_weight FROM system.clusters WHERE cluster = {cluster:String}))'
+    '(SELECT sum(shard_weight) FROM (SELECT DISTINCT shard_num, shard_weight FROM system.clusters WHERE cluster ' +
+    '= {cluster:String}))'
   const key = (values: string) => `${SHARDING_KEY.replace('account, process', values)} % ${slots}`
   const [row] = await client.select<{ canary: string }>(
     `SELECT concat('check-', toString(number)) AS canary FROM numbers(100000) WHERE ${key(`'${CHECK_ACCOUNT}', canary`)} = ${key('{account:String}, {process:String}')} LIMIT 1`,

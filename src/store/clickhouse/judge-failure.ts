@@ -56,7 +56,8 @@ export const isFault = (error: unknown, ...codes: number[]): boolean =>
 /** Somebody altered the table; a new column with its old type takes the waiting events. */
 const NO_SUCH_COLUMN = 16
 const ADD_COLUMN =
-  'The table was changed: add the column again (ALTER TABLE … ADD COLUMN; types are in src/store/README.md). Delivery then resumes by itself'
+  'The table was changed: add the column again (ALTER TABLE … ADD COLUMN; types are in src/store/README.md). ' +
+  'Delivery then resumes by itself'
 
 /** A row that cannot be parsed or does not fit its column: the same batch will fail forever. */
 const ROW_CODES = new Set([

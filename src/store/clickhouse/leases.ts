@@ -15,7 +15,8 @@ export function createClickHouseLeases(client: ClickHouseClient, { database, nod
     if (isCreated) return
     await client.run(`CREATE DATABASE IF NOT EXISTS ${database}${onCluster}`)
     await client.run(
-      `CREATE TABLE IF NOT EXISTS ${nodes}${onCluster} (node UInt8, data_dir String, held Bool, at DateTime64(3, 'UTC')) ` +
+      `CREATE TABLE IF NOT EXISTS ${nodes}${onCluster} (node UInt8, data_dir String, held Bool, at DateTime64(3, ` +
+        `'UTC')) ` +
         `ENGINE = ${engine} ORDER BY (node, data_dir)`,
     )
     isCreated = true
@@ -26,7 +27,8 @@ export function createClickHouseLeases(client: ClickHouseClient, { database, nod
     async read(nodeId) {
       await create()
       return await client.select<{ dataDirId: string; ageS: number }>(
-        `SELECT data_dir AS dataDirId, toFloat64(toUnixTimestamp64Milli(now64(3)) - toUnixTimestamp64Milli(max(at))) / 1000 AS ageS FROM ${nodes} ` +
+        'SELECT data_dir AS dataDirId, toFloat64(toUnixTimestamp64Milli(now64(3)) - ' +
+          `toUnixTimestamp64Milli(max(at))) / 1000 AS ageS FROM ${nodes} ` +
           `WHERE node = {node:UInt8} GROUP BY data_dir HAVING argMax(held, at) AND ageS < ${FRESH_S}`,
         { node: nodeId },
       )

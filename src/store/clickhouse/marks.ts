@@ -18,7 +18,8 @@ export function createMarkQuestions(
       const { sql, params } = from(q)
       const each = q.perSeries === undefined ? '' : ` LIMIT {each:UInt32} BY process, meta`
       const rows = await select<Omit<MarkRow, 'mark' | 'ns'> & { name: MarkRow['mark']; ns: Ns }>(
-        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns ${sql} ORDER BY at DESC${each} LIMIT {max:UInt32}`,
+        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns ${sql} ORDER BY at DESC${each} ` +
+          'LIMIT {max:UInt32}',
         { ...params, max: q.maxRows, ...(q.perSeries !== undefined && { each: q.perSeries }) },
         q,
       )

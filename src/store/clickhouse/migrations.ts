@@ -73,7 +73,8 @@ function createTable({ schema, retentionDays, embedded }: TableOptions, table: F
   ].join(' ')
   // an event's month follows from its key, so equal keys never lie in two partitions
   const select = (from: string) =>
-    `SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${from} FINAL SETTINGS do_not_merge_across_partitions_select_final = 1`
+    `SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${from} FINAL ` +
+    'SETTINGS do_not_merge_across_partitions_select_final = 1'
   if (schema.cluster !== undefined) return createOnCluster(schema.cluster, table, { columns, storage, select })
   return [
     `CREATE TABLE IF NOT EXISTS ${schema.raw(table)} (${columns}) ENGINE = ReplacingMergeTree ${storage}`,

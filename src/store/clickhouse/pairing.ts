@@ -90,7 +90,8 @@ WHERE state != 'none' AND first < ${to} AND if(state = 'running', greatest(ns, $
 }
 
 const unpack = (packed: string, suffix: string): string =>
-  `toUInt64(${packed}) AS place${suffix}, bitAnd(bitShiftRight(place${suffix}, 9), 3) AS kind${suffix}, toInt64(bitShiftRight(place${suffix}, 11)) * 1000 AS ns${suffix}`
+  `toUInt64(${packed}) AS place${suffix}, bitAnd(bitShiftRight(place${suffix}, 9), 3) AS kind${suffix}, ` +
+  `toInt64(bitShiftRight(place${suffix}, 11)) * 1000 AS ns${suffix}`
 
 function marksSql({ marks, where, readFrom, readTo, asOf, byAccount = false }: PairingInput, keys: string): string {
   const conditions = [

@@ -98,7 +98,8 @@ async function readDone(client: ClickHouseClient, { schema }: PrepareOptions): P
       ? `ReplicatedReplacingMergeTree('${cluster.path}/stint_migrations', '{shard}-{replica}')`
       : 'ReplacingMergeTree'
     await client.run(
-      `CREATE TABLE IF NOT EXISTS ${schema.migrations}${cluster?.onCluster ?? ''} (number UInt32, done_at DateTime('UTC')) ENGINE = ${engine} ORDER BY number`,
+      `CREATE TABLE IF NOT EXISTS ${schema.migrations}${cluster?.onCluster ?? ''} (number UInt32, done_at ` +
+        `DateTime('UTC')) ENGINE = ${engine} ORDER BY number`,
     )
     return await read() // another process may have been faster
   }
@@ -128,7 +129,8 @@ interface StoredTable {
 
 const readEngines = (client: ClickHouseClient, { database, tables, schema }: PrepareOptions): Promise<StoredTable[]> =>
   client.select<StoredTable>(
-    "SELECT name, engine_full AS engine FROM system.tables WHERE database = {database:String} AND has(splitByChar(',', {tables:String}), name)",
+    'SELECT name, engine_full AS engine FROM system.tables WHERE database = {database:String} AND ' +
+      "has(splitByChar(',', {tables:String}), name)",
     {
       database,
       tables: tables.flatMap((table) => [`${table}_raw`, ...(schema.cluster ? [`${table}_shard`] : [])]).join(','),

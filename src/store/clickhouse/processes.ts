@@ -18,7 +18,8 @@ export async function findProcesses(
   const { where, params } = selectionOf(q)
   const selects = tables.map(
     (table) =>
-      `SELECT process, meta, max(at) AS last, '${ONE_OF[table]}' AS kind FROM ${schema.raw(table)} WHERE ${where.join(' AND ')} GROUP BY process, meta`,
+      `SELECT process, meta, max(at) AS last, '${ONE_OF[table]}' AS kind FROM ${schema.raw(table)} WHERE ` +
+      `${where.join(' AND ')} GROUP BY process, meta`,
   )
   const rows = await select<StoredProcess>(
     `SELECT process, arraySlice(arraySort(groupUniqArray(meta)), 1, ${PROCESS_METAS}) AS metas,

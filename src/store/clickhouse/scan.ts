@@ -67,7 +67,9 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
       for (;;) {
         const behind = key === undefined ? '1' : behindKey(keys)
         const keyParams = Object.fromEntries((key ?? []).map((value, i) => [`k${i}`, value]))
-        const sql = `SELECT ${columns} FROM ${schema.raw(family)} WHERE toYYYYMM(at) = ${month} AND ${where} AND (${behind}) ORDER BY ${order} LIMIT ${pageRows}`
+        const sql =
+          `SELECT ${columns} FROM ${schema.raw(family)} WHERE toYYYYMM(at) = ${month} AND ${where} AND (${behind}) ` +
+          `ORDER BY ${order} LIMIT ${pageRows}`
         const rows = await select<Row>(sql, { ...params, ...keyParams })
         const last = rows.at(-1)
         if (last === undefined) break
@@ -96,7 +98,9 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
     count,
     async countDays(family, selection) {
       const { where, params } = conditions(selection)
-      const sql = `SELECT toString(toUnixTimestamp(toStartOfDay(at))), toString(count()) FROM ${schema.view(family)} WHERE ${where} GROUP BY toStartOfDay(at)`
+      const sql =
+        `SELECT toString(toUnixTimestamp(toStartOfDay(at))), toString(count()) FROM ${schema.view(family)} WHERE ` +
+        `${where} GROUP BY toStartOfDay(at)`
       const days = await select<readonly [string, string]>(sql, params)
       return new Map(days.map(([seconds, rows]) => [BigInt(seconds) * 1_000_000_000n, Number(rows)]))
     },

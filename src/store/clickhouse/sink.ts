@@ -24,7 +24,8 @@ export interface ClickHouseSinkOptions {
 
 /** The columns of a line of grouped metrics. */
 const GROUPED =
-  "account String, process String, meta String, uid String, name Array(String), value Array(Float64), at DateTime64(9, 'UTC'), stamp_rest UInt32, content UInt64"
+  'account String, process String, meta String, uid String, name Array(String), value Array(Float64), at ' +
+  "DateTime64(9, 'UTC'), stamp_rest UInt32, content UInt64"
 
 /** `async_insert`: the answer must mean "stored". `insert_deduplicate`: see above. The last one keeps a metric's last digit. */
 const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsing = 1'
@@ -39,7 +40,8 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
     const into = `INSERT INTO ${schema.raw(table)} (${COLUMNS[table].join(', ')})`
     return isEmbedded && table === 'metrics'
       ? writer.run(
-          `${into} SELECT * FROM format(JSONCompactEachRow, $columns$${GROUPED}$columns$, ${quote(lines)}) ARRAY JOIN name, value SETTINGS ${settings}`,
+          `${into} SELECT * FROM format(JSONCompactEachRow, $columns$${GROUPED}$columns$, ${quote(lines)}) ARRAY ` +
+            `JOIN name, value SETTINGS ${settings}`,
         )
       : writer.run(`${into} SETTINGS ${settings} FORMAT JSONCompactEachRow\n${lines.join('\n')}`, {}, lines.length)
   }

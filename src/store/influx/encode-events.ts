@@ -26,7 +26,10 @@ function markLine(event: Mark): string {
   const { account, process, meta, uid, stamp } = event
   const mark = markName(event)
   const pair = uid === '' ? NO_UID_PAIR[mark] : pairOf(uid, mark)
-  return `mark,account=${lineEscape.tag(account)},mark=${mark}${metaTag(meta)},process=${lineEscape.tag(process)} at=${timeUs(stamp)}000i,pair=${pair}i,uid=${lineEscape.quoted(uid)} ${formatStampNs(stamp)}`
+  return (
+    `mark,account=${lineEscape.tag(account)},mark=${mark}${metaTag(meta)},process=${lineEscape.tag(process)} ` +
+    `at=${timeUs(stamp)}000i,pair=${pair}i,uid=${lineEscape.quoted(uid)} ${formatStampNs(stamp)}`
+  )
 }
 
 function pushMetricLines(lines: string[], { account, process, meta, uid, items, stamp }: Metrics): void {

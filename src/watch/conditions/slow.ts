@@ -36,6 +36,9 @@ export const slow: MarkCondition<number, number> = {
   },
   summarizeEnd(alert, untilUs, episode) {
     const took = episode?.figure ? `; the slow run took ${formatSpan(episode.figure)}` : ''
-    return `${subjectName(alert)} is back to its usual duration at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)}${took}`
+    return (
+      `${subjectName(alert)} is back to its usual duration at ${minute(untilUs)}, after ` +
+      `${formatSpan(untilUs - alert.sinceUs)}${took}`
+    )
   },
 }

@@ -47,7 +47,8 @@ export function toHtml(bodies: readonly NotificationBody[]): string {
   const [body] = bodies
   const rows = body!.facts.map(
     ([label, value]) =>
-      `<tr><th ${cell}>${Bun.escapeHTML(label)}</th><td ${cell}>${Bun.escapeHTML(value).replaceAll('\n', '<br>')}</td></tr>`,
+      `<tr><th ${cell}>${Bun.escapeHTML(label)}</th><td ` +
+      `${cell}>${Bun.escapeHTML(value).replaceAll('\n', '<br>')}</td></tr>`,
   )
   const link = body!.data.url === '' ? '' : `<p>${linked(body!, 'Open in Stint')}</p>`
   return `<p><strong>${Bun.escapeHTML(line(body!))}</strong></p><table>${rows.join('')}</table>${link}`

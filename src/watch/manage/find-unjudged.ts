@@ -29,11 +29,15 @@ export async function findUnjudged({ account, store, node, isUnknown, nowUs }: F
     return [
       ...own.map(({ condition, process, sinceUs, blind }) => ({
         ...{ watch, condition, process, since: iso(sinceUs) },
-        reason: `Stint was down from ${minute(blind.fromUs)} to ${minute(blind.toUs)}, when a start was due: it may be lost`,
+        reason:
+          `Stint was down from ${minute(blind.fromUs)} to ${minute(blind.toUs)}, when a start was due: it may be ` +
+          'lost',
       })),
       ...(spec.late === null ? [] : silent).map(({ node: id, seenUs }) => ({
         ...{ watch, condition: 'late' as const, process: null, since: iso(seenUs) },
-        reason: `Node ${id} is silent and may hold starts that are not stored: start it, drain its DATA_DIR, or run \`stint node forget ${id}\``,
+        reason:
+          `Node ${id} is silent and may hold starts that are not stored: start it, drain its DATA_DIR, or run ` +
+          `\`stint node forget ${id}\``,
       })),
       ...(isAll
         ? [

@@ -130,7 +130,8 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
         const isLonger = 'excluded.to_us > blind.to_us'
         for (const { fromUs, toUs } of blind)
           yield* run(
-            `INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ${isLonger}`,
+            'INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ' +
+              `${isLonger}`,
             ...[fromUs, toUs],
           )
         // the clock was set back: what waits for a time that comes again waits no longer than from now on
