@@ -1,7 +1,7 @@
-// A fingerprint names the fault behind an exception's text, so that its occurrences can be grouped: it is the hash of the text without what
-// varies. A change to the rule is a new version; a stored fingerprint keeps its version, so one fault may have a group per version.
-//   v1 (until November 2026) replaced all quoted text and all numbers, and took the first lines of what `stint exec` sends
-//   v2 keeps names in quotes and numbers that name the fault, drops frames of runtimes and compilers, and groups failures of `stint exec`
+// A fingerprint is a hash of an exception's text without its varying parts; occurrences of one fault share it.
+// A changed rule is a new version. Stored fingerprints keep theirs, so one fault may have a group per version.
+//   v1 (until November 2026) replaced all quoted text and numbers, and took the first lines of `stint exec` output
+//   v2 keeps names in quotes and telling numbers, drops runtime and compiler frames, and groups `stint exec` failures
 //      by their ending and last lines
 //   v3 keeps sentences about the fault in quotes and codes beside them, drops hosts, directories, ids in URLs and names
 //      of users, and cuts lines after their varying parts are gone
@@ -53,9 +53,9 @@ export function rememberFingerprints(maxChars = REMEMBERED_CHARS, compute: Finge
 }
 
 /**
- * The text that the fingerprint is the hash of. From a stack trace: type, message and top frames (function and file) of the exception and its
- * causes. From a failure of `stint exec`: how the command ended and its trace or last lines. From any other text: its first lines. Varying
- * parts are placeholders such as `<number>` and `<string>`.
+ * The text that is hashed. Stack trace: type, message and top frames (function and file) of the exception and its
+ * causes. `stint exec` failure: how the command ended, and its trace or last lines. Any other text: its first lines.
+ * Varying parts are placeholders such as `<number>` and `<string>`.
  */
 export function normalizeException(exception: string): string {
   const failure = readFailure(exception)
@@ -148,8 +148,7 @@ const dropHashes = (file: string): string =>
     .replace(/(?:^|[.~-])[0-9a-f]{8,64}(?=[.~-])/g, '')
     .replace(/\d{3,}/g, '<number>')
 
-// The text that `stint exec` sends for a command that failed: how it ended, then the last part of what it wrote to stderr, which may begin
-// in the middle of a line.
+// What `stint exec` sends for a failed command: how it ended, then the end of its stderr, which may begin mid-line.
 export interface Failure {
   readonly command: string
   /** `exited with code 1` */
@@ -193,7 +192,7 @@ const isWhole = ({ chain, start }: Trace): boolean => start > 0 || chain[0]!.typ
 const isLast = ({ end }: Trace, lines: readonly string[]): boolean =>
   lines.slice(end).filter((line) => !BELOW_TRACE.test(line)).length <= LINES
 
-/** Those of the last lines that report an error, and the last one: unless a signal ended the command amid its ordinary work. */
+/** The last lines that report an error, and the last one, unless a signal ended the command amid ordinary work. */
 function lastLines(lines: readonly string[], hasExited: boolean): string[] {
   const said = lines.filter((line, i) => line.trim() !== '' && !(i === 0 && line.length >= CUT_LINE))
   const recent = said.slice(said.length > LOOK_BACK ? -LOOK_BACK : 0)

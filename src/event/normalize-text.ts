@@ -1,6 +1,6 @@
-// Replaces what varies between two occurrences of one fault by a placeholder: ids, counts, addresses, dates, durations and quoted values.
-// Names in quotes stay, as do numbers that name the fault, such as exit codes. The cost is linear in the text, whatever
-// the text: repetitions are bounded, and no pattern can begin inside what another has read.
+// Replaces what varies between occurrences of one fault by placeholders: ids, counts, addresses, dates, durations and
+// quoted values. Names in quotes and numbers that name the fault, such as exit codes, stay. The cost is linear in any
+// text: repetitions are bounded, and no pattern can begin inside another's match.
 import { joinAddresses, replaceHosts, replacePlaces } from './replace-places.ts'
 import { replaceQuoted } from './replace-quoted.ts'
 
@@ -11,8 +11,8 @@ const ZONE =
 const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bBKMGT]|%)'
 
 /**
- * In this order: an earlier one hides its match from the later ones. `part` is a part of every match that begins with a rare character, so that
- * looking for it costs a tenth of looking for the whole.
+ * Order matters: an earlier pattern hides its match from later ones. Every match contains a `part` that begins with a
+ * rare character: searching for it costs a tenth of searching for the whole.
  */
 const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: RegExp | string])[] = [
   [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>', '-'],
@@ -81,7 +81,7 @@ const REASON =
   'Time-?out|(?:Client|Server) Error'
 const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 
-/** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals and the error codes of databases and compilers. */
+/** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals, database and compiler codes. */
 const TELLING: readonly RegExp[] = [
   new RegExp(
     '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)[ ' +
@@ -143,7 +143,7 @@ export function normalizeText(text: string): string {
   normal = replaceHosts(normal)
   if (hasDigits) normal = replaceNumbers(normal)
   normal = joinAddresses(normal)
-  normal = normal.replaceAll(' after <number>:', ':').replaceAll('self signed cert', 'self-signed cert') // curl, OpenSSL 3
+  normal = normal.replaceAll(' after <number>:', ':').replaceAll('self signed cert', 'self-signed cert') // OpenSSL 3
   if ('<[('.includes(normal.charAt(0)) || normal.includes(' | ')) normal = normal.replace(LOG_HEADER, '')
   if (normal.includes('>,')) normal = normal.replace(LIST, '$1')
   if (normal.includes('<number> ')) normal = normal.replace(SPACED_UNIT, '').replace(COUNTED, toSingular)

@@ -1,11 +1,10 @@
 // Stamps events that bring their own time (lane 1). Invariants:
-//   1. The stamp is a function of the time and the content (identity.ts), on every node and after every restore: no memory
-//      guarantees identity.
-//   2. Two different events of one InfluxDB series whose stamps would be equal get different ones, as long as the earlier
-//      one is remembered. The later one is moved to the next free value, and this alone is kept on disk, so that its retry
-//      is moved again.
-//   3. Memory and the work for one event are bounded, and a forgotten stamp refuses nothing. Series include the account: no
-//      account moves another one's events.
+//   1. The stamp depends only on time and content (identity.ts), on every node and after every restore; identity needs
+//      no memory.
+//   2. Different events of one InfluxDB series with equal stamps get different ones while the earlier is remembered.
+//      The later one moves to the next free value. Only this move is kept on disk, so that its retry is moved again.
+//   3. Memory and work per event are bounded; a forgotten stamp refuses nothing. Series include the account: no
+//      account moves another's events.
 import { destinationOf, type Event } from './event.ts'
 import { choiceOf, contentOf, ownStamp, seriesOf, stampAt, valuesAt } from './identity.ts'
 import type { Stamp } from './stamp.ts'
@@ -35,7 +34,7 @@ export interface OwnStamps {
 }
 
 const CROWDED_TIMES_MAX = 10_000
-/** Values of one time that are tried for an event. Of the 100,000 of a millisecond some 90,000 are taken before it fails. */
+/** Values tried per event and time. About 90,000 of a millisecond's 100,000 are taken before this fails. */
 const WALK_MAX = 4096
 
 const split = (hash: bigint): Hash => [Number(hash & 0xffffffffn), Number(hash >> 32n)]

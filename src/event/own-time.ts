@@ -26,7 +26,7 @@ export function parseOwnTime(at: unknown, { wallUs, maxAgeUs }: OwnTimes, faults
 // RFC 3339 times of callers, exact to the nanosecond.
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 
-/** Nanoseconds since the epoch; undefined when the text is no RFC 3339 time with at most nine digits, or has a leap second. */
+/** Nanoseconds since the epoch; undefined unless RFC 3339 with at most nine digits and no leap second. */
 export function parseRfc3339(text: string): bigint | undefined {
   const match = RFC3339.exec(text)
   if (match === null) return undefined

@@ -1,4 +1,4 @@
-// A JSON value becomes an event or its faults, in one walk over it: the check of a body and its reading are the same code.
+// Turns a JSON value into an event or its faults, in one walk: validation and reading are the same code.
 import { EVENT_KINDS, type Event, type EventKind, type Exception, KINDS, type Mark, type Metrics } from './event.ts'
 import type { Faults } from './faults.ts'
 import {
@@ -24,7 +24,7 @@ const FIELDS = new Map(EVENT_KINDS.map((kind) => [kind, new Set(KINDS[kind].fiel
 
 /**
  * `body` is a value of JSON.parse. With `isInBatch` it also holds its `kind`, which the caller has read.
- * Undefined when there are faults; all of them are added to `faults`, in the order of the fields and the unknown fields last.
+ * Returns undefined when there are faults; adds all of them to `faults`, in field order, unknown fields last.
  */
 export function parseEvent(
   kind: EventKind,

@@ -1,5 +1,5 @@
-// The form in which an event lies in the spool and in the dead letters: one JSON array, its first member the tag of its kind.
-// Only ever extended by new kinds or by members at the end: a spool written by an older Stint must stay readable.
+// An event's form in the spool and in dead letters: one JSON array, its first member the tag of its kind.
+// Only new kinds or members at the end may be added: spools of older versions must stay readable.
 import { EVENT_KINDS, type Event, KINDS, type Metrics, ownValue } from './event.ts'
 
 const TAGS = new Map(

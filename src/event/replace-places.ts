@@ -159,7 +159,7 @@ export function replaceHosts(text: string): string {
   return has(normal, ...NAMES) ? normal.replace(NAMED, '$1<string>') : normal
 }
 
-/** After numbers have been replaced: a host's name beside its address, and the one that syslog prints behind the time. */
+/** After numbers are replaced: joins a host name with its address, drops the one syslog prints after the time. */
 export function joinAddresses(text: string): string {
   const normal = has(text, '<address>')
     ? text.replace(GLUED, '<address>').replaceAll('<string> (<address>)', '<string>')

@@ -1,10 +1,10 @@
 // Quoted text: a name is the fault's own and stays, any other text is a value and becomes `<string>`.
-//   KeyError: 'user'   relation "users" does not exist   No module named 'yaml'   because "<local>" is null        names
-//   'Ada Lovelace'   '4711'   'ada@example.com'   '/data/2026-11-20.csv'                                            values
-//   "Access denied for user 'ada'"   TimeoutError('no answer')   details = "no such topic"       sentences about the fault
-// Of a sentence the quotes stay, and the text between them is treated like the text around. A name has no white space (except in a list of parameters), holds a letter, and is no e-mail address and no path with a digit or in a
-// directory for temporary files. It is a value nevertheless where the words around say so: `For input string: "abc"`.
-// In JSON and logfmt the keys stay, and of the values the texts that describe the fault, such as `message`.
+//   KeyError: 'user'   relation "users" does not exist   No module named 'yaml'   because "<local>" is null     names
+//   'Ada Lovelace'   '4711'   'ada@example.com'   '/data/2026-11-20.csv'                                        values
+//   "Access denied for user 'ada'"   TimeoutError('no answer')   details = "no such topic"    sentences about the fault
+// A sentence keeps its quotes and is normalized like other text. A name has no white space (except in parameter lists),
+// holds a letter, and is no e-mail address or path with a digit or in a temporary directory. The words around may make
+// it a value: `For input string: "abc"`. JSON and logfmt keep keys, and values that describe the fault (`message`).
 // The private characters are digits that normalizeText() hides.
 const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )*$/
 /** `Void Cart.Add(Int32)` */
@@ -43,7 +43,7 @@ const OPENS = /["'“‘«]/g
 const CLOSED_BY: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”', '‘': '’', '«': '»' }
 const isWordAt = (text: string, i: number) => /\w/.test(text.charAt(i))
 
-/** Strings in quotes, within a line. An apostrophe between two letters is no quote; backticks hold code, which is the fault's own. */
+/** Strings in quotes within a line. An apostrophe between letters is no quote; code in backticks is kept. */
 export function replaceQuoted(text: string, depth = 0): string {
   let normal = ''
   let kept = 0
@@ -99,7 +99,7 @@ function isName(text: string): boolean {
 const LINE_FEED = 10
 const BACKSLASH = 92
 
-/** The closing quote, or the end of the line without one; the caller need not search this stretch again, which keeps the search linear. */
+/** The closing quote, or else the line's end; the caller does not search this stretch again, to stay linear. */
 function findClose(text: string, from: number, closer: string): { found: boolean; at: number } {
   const code = closer.charCodeAt(0)
   for (let i = from; i < text.length; i++) {

@@ -1,11 +1,11 @@
-// A stamp is an event's identity in its store, in nanoseconds since the epoch; the event's time is what is left of it without the digits
-// that only make it unique. The nanoseconds do not fit a JS number, so the µs are kept as the number and the last three digits beside it.
+// A stamp identifies an event in its store, in nanoseconds since the epoch. Without its digits for uniqueness it is
+// the event's time. A JS number cannot hold nanoseconds: µs are the number, the last three digits are kept beside it.
 //
-//   last digit     lane                                         time             unique by
-//   even           0: stamped at arrival                        floor to µs      4·NODE_ID + 2·turn in the last three digits
-//   1, 5, 9        1: own time with µs                          floor to µs      hash in two digits (and in the choice of the last)
-//   3              1: own time of a whole ms                    floor to ms      hash in five digits
-//   7              1: own time of a whole second                floor to s       hash in eight digits
+//   last digit   lane                             time          unique by
+//   even         0: stamped at arrival            floor to µs   4·NODE_ID + 2·turn in the last three digits
+//   1, 5, 9      1: own time with µs              floor to µs   hash in two digits (and in the choice of the last)
+//   3            1: own time of a whole ms        floor to ms   hash in five digits
+//   7            1: own time of a whole second    floor to s    hash in eight digits
 
 export interface Stamp {
   /** µs since the epoch. */

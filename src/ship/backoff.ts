@@ -1,5 +1,5 @@
-// The pause before the next retry: full jitter (a random share of a doubling ceiling), so that many senders do not return to a recovering
-// store at the same time. The only place in Stint that uses non-cryptographic random numbers.
+// The pause before the next retry: full jitter (a random share of a doubling ceiling) spreads senders over time when a
+// store recovers. Stint uses non-cryptographic random numbers only here.
 const FIRST_MS = 100
 
 export interface Backoff {

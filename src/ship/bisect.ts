@@ -4,12 +4,12 @@
 //   ────────┼────────────────────────────────┼───────────────────────────────┤  (a later, known gap)
 //           └ ask for its first half         └ ask for all of it
 //
-// Invariants: every event is in exactly one range or decided; ranges ascend and never touch unless the first is suspect;
+// Invariants: every event is in exactly one range or decided; ranges ascend and touch only if the first is suspect;
 // only an event that was sent alone is decided as refused; a stored event is never sent again.
 //
-// With k refused events of N a search costs at most k·(⌈log₂N⌉ + 2) + 1 requests: ⌈log₂N⌉ halvings, the event alone, and the rest after
-// it. That is within 2k·⌈log₂N⌉ + 1. After a refused event the next one is sent alone: adjacent refused events cost one request each instead
-// of one search each.
+// With k refused events of N a search costs at most k·(⌈log₂N⌉ + 2) + 1 requests: ⌈log₂N⌉ halvings, the event alone,
+// and the rest after it. That is within 2k·⌈log₂N⌉ + 1. After a refused event the next one is sent alone: adjacent
+// refused events cost one request each instead of one search each.
 
 export interface Span {
   readonly from: number
@@ -40,7 +40,7 @@ interface Range extends Span {
 
 const NEIGHBOURS = 2
 
-/** `weights[i]` ≥ 1 is what event i weighs (its lines); a request weighs `maxWeight` at most, unless it is a single event. */
+/** `weights[i]` ≥ 1 is the number of lines of event i; a request weighs at most `maxWeight` unless it is one event. */
 export function createBisection(weights: readonly number[], maxWeight: number): Bisection {
   const weightBefore = new Float64Array(weights.length + 1)
   for (const [i, weight] of weights.entries()) weightBefore[i + 1] = weightBefore[i]! + weight

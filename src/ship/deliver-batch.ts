@@ -1,5 +1,5 @@
-// Delivers one batch: write, split, bisect, judge, bury. Every step makes at most one request to the store and keeps what it learned: a
-// retry or wait in the middle of a search loses nothing, and stored events are not sent again.
+// Delivers one batch: write, split, bisect, judge, bury. Each step makes at most one request to the store and keeps its
+// result: a retry or wait in the middle of a search loses nothing, and stored events are not sent again.
 //
 //   undecided ──stored──▶ delivered
 //       │ ▲
@@ -31,7 +31,7 @@ type Answer = 'progress' | 'searching' | Hold | Held
 export interface Delivery {
   /**
    * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
-   * answered, but took nothing yet. After `held` this delivery has ended: continue with one of the batch without those events.
+   * answered, but took nothing yet. `held` ends this delivery: continue with a new one without those events.
    */
   step(): Promise<'again' | 'searching' | 'done' | Hold | Held>
   /** Lines a request may have, as learnt from what was too large. */
@@ -58,7 +58,7 @@ interface Verdict {
 }
 
 const UNREADABLE = 'unreadable record'
-/** Suspects are judged at the first one, then at 2, 4, 8, … up to this many, so that a store that breaks is noticed soon. */
+/** Suspects are judged after 1, 2, 4, 8, … of them, up to this many, so that a broken store is noticed soon. */
 const MAX_SUSPECTS = 256
 /** Dead letters a transaction: writing them blocks the process. */
 const BURY_AT_ONCE = 256
@@ -96,8 +96,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   /**
-   * Asks whether the store takes a good event of the first suspect's kind and hour, and judges all suspects of that kind
-   * and hour by it. While it does not, this is the only request; what was refused before it did is sent again.
+   * Asks whether the store takes a good event of the first suspect's kind and hour, and judges all suspects of them by
+   * it. Until it does, this is the only request; events refused before that are sent again.
    */
   async function judge(): Promise<Answer> {
     const like = batch.events[suspects[0]!.index]!
@@ -168,5 +168,5 @@ function countToBury(letters: readonly BuriedLetter[]): number {
   return count
 }
 
-/** Both stores keep kinds apart, and times apart in shards or partitions of an hour at least: one may be broken and the others not. */
+/** Stores separate kinds, and times by shards or partitions of at least an hour: each may break alone. */
 const isSameShard = (a: Event, b: Event): boolean => a.kind === b.kind && hourOf(a) === hourOf(b)

@@ -1,5 +1,5 @@
-// Erases closed accounts from the stores and the dead letters. Events accepted before the account was closed may still be in the spools, so
-// it is erased only after the spools have passed that time.
+// Erases closed accounts from the stores and the dead letters. Spools may still hold events accepted before the account
+// was closed, so it is erased only after they have passed that time.
 import type { Logger } from '../log.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
@@ -31,8 +31,8 @@ export interface EraseAccounts {
 
 const EVERY_MS = 2_000
 /**
- * A request that came before its account was closed has been appended by then: its body may trickle in for as long as the socket lets it
- * (a minute, http/listen.ts), and then the disk may be slow. Nobody can read what waits here, the keys and sessions are gone.
+ * Requests that began before their account was closed have been appended by then: a body may take a minute
+ * (http/listen.ts), and then the disk may be slow. Waiting events are unreadable: keys and sessions are gone.
  */
 const SETTLE_US = 120_000_000
 
@@ -45,7 +45,7 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
   let running: Promise<void> | undefined
   let isStopped = false
 
-  /** Has everything been delivered that the account could send? By the spools' order, not by times: the clock may return to an earlier one. */
+  /** Whether all that the account could send is delivered: by the spools' order, because the clock may be set back. */
   function isDelivered(progress: Progress): boolean {
     if (nowUs() <= progress.seenUs + settleUs) return false
     progress.marks ??= spools.map((spool) => spool.mark())
@@ -82,7 +82,7 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
     log.info({ account }, 'the data of a deleted account is erased')
   }
 
-  /** At once, whatever a running step waits for: what a closed account has in the spools leaves room for the others. Never throws. */
+  /** Runs at once, even during a step: a closed account's events in the spools free their share. Never throws. */
   function noteClosed(): void {
     try {
       for (const account of removals()) progressOf(account)

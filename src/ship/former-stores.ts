@@ -1,6 +1,6 @@
-// The stores that this DATA_DIR used before its settings changed. They are no longer read but still hold events: this is logged once at the
-// start, and deleted accounts are erased there, too. The embedded engine is opened for that; the credentials of a former server are gone, so the
-// log names what remains.
+// The stores that this DATA_DIR used before its settings changed. They are not read any more but hold events: this is
+// logged at the start, and deleted accounts are erased there, too. The embedded engine is opened for that; credentials
+// of a former server are gone, so the log names what remains.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
@@ -29,11 +29,11 @@ export function usedStoreOf({ influx, clickhouse }: StoreSettings, destination: 
   return { kind: 'embedded', place: '', holds }
 }
 
-/** Notes the configured stores and answers erasers for those that are not configured any more. Logs what the embedded engine holds and nothing reads. */
+/** Notes configured stores; returns erasers for former ones. Logs what the embedded engine holds and nothing reads. */
 export function openFormerStores({ config, log }: FormerStoresOptions): readonly Eraser[] {
   const current = DESTINATIONS.map((destination) => usedStoreOf(config, destination))
   const path = join(config.dataDir, 'clickhouse')
-  const before: UsedStore[] = existsSync(path) ? [{ kind: 'embedded', place: '', holds: [] }] : [] // older than the file
+  const before: UsedStore[] = existsSync(path) ? [{ kind: 'embedded', place: '', holds: [] }] : [] // predates the file
   const used = noteUsedStores(config.dataDir, [...before, ...current])
   const isCurrent = ({ kind, place }: UsedStore) => current.some((now) => now.kind === kind && now.place === place)
   for (const store of used) if (store.kind === 'embedded') reportUnread(store, path, current, log)

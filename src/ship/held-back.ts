@@ -1,6 +1,6 @@
-// Events that the store refuses because another writer broke their measurement or table, for example with a foreign field type. Stores separate
-// families, and times by shards or partitions of at least an hour: so one family in one hour (a stretch) is held back and everything else is
-// delivered. Kept in memory only: after a restart the store refuses them again.
+// Events that the store refuses because another writer broke their measurement or table, for example with a foreign
+// field type. Stores separate families, and times by at least an hour: so one family in one hour (a stretch) is held
+// back and the rest delivered. Kept in memory only: after a restart the store refuses them again.
 import { type Event, type Family, familyOf } from '../event/event.ts'
 import type { Batch } from './load-batch.ts'
 
@@ -35,12 +35,12 @@ export interface HeldBack {
   /** For people: what is held back, and why; '' when nothing is. */
   describe(): string
   /**
-   * An event of the stretch to check next; undefined when the round has ended, and then the next call begins another. A round is a few stretches, by
-   * turns, or all of them once one was released: what broke them is repaired.
+   * An event of the stretch to check next; undefined ends the round, and the next call begins another. A round is a few
+   * stretches in turn, or all of them once one was released: the cause is then repaired.
    */
   next(): Event | undefined
   release(like: Event): void
-  /** The operator gives up what is held back now; `mark` is the spool's. Returns the families; none when nothing is held back. */
+  /** The operator gives up what is held back; `mark` is the spool's. Returns its families, possibly none. */
   condemn(reason: string, mark: number): readonly Family[]
   /** Splits off the events to deliver now and those the operator gave up; omits those held back. */
   sort(batch: Pick<Batch, 'events' | 'records'>): Sorted

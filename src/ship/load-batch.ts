@@ -1,5 +1,5 @@
-// Reads a batch from the spool and decodes it, without changing anything. Decoding 4 MiB takes about 20 ms; a request that arrives meanwhile
-// waits for at most 0.3 ms of it.
+// Reads a batch from the spool and decodes it, without changing anything. Decoding 4 MiB takes about 20 ms, in slices
+// of at most 0.3 ms, between which requests are handled.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Event } from '../event/event.ts'
 import { fromRecord } from '../event/record.ts'

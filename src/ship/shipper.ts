@@ -1,10 +1,10 @@
 // Carries one destination's events from its spool to its store. Invariants:
-// - The order is: the store's answer → dead letters durable → position durable. A kill at any time repeats deliveries but loses nothing.
+// - The order: the store's answer → dead letters durable → position durable. A kill loses nothing, at most repeats.
 // - One write at a time. The position moves only when every event of the current batch is decided.
-// - No fault of a store or the disk ends the loop, and only a refusal that a check confirms removes an event undelivered.
-// - If the store refuses all events of one family in one hour (a foreign field type in a shard), these are held back and the others delivered: the
-//   position stays before the first event held back, and later batches are read ahead of it. Once a check in that hour succeeds, everything from the
-//   position on is sent again; events delivered meanwhile overwrite themselves.
+// - No fault of a store or disk ends the loop; only a refusal that a check confirms removes an event undelivered.
+// - If the store refuses all events of one family in one hour (a foreign field type in a shard), they are held back and
+//   the others delivered: the position stays before the first of them, and later batches are read ahead of it. Once a
+//   check of that hour succeeds, all from the position on is sent again; what was delivered overwrites itself.
 //
 //   prepare ──▶ load a batch ──▶ deliver it, a request a step ──▶ advance ──▶ linger ──▶ load …
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)
@@ -53,7 +53,7 @@ export interface Shipper {
   /** One step of the loop; it never throws and makes at most one request to the store. */
   step(): Promise<Next>
   status(): ShipperStatus
-  /** The operator gives up what is held back now: it goes to the dead letters with this reason. Returns the families; none when nothing is held back. */
+  /** The operator gives up what is held back: it goes to the dead letters with this reason. Returns its families. */
   buryHeld(reason: string): readonly Family[]
   /** Finishes the request in hand, makes no other, and returns. */
   stop(): Promise<void>
@@ -141,7 +141,7 @@ export function createShipper(options: ShipperOptions): Shipper {
 
   const sayHeld = () => (held.size > 0 ? enter('parked', held.describe()) : enter('shipping'))
 
-  /** Asks whether the store takes again what is held back, one stretch a step; after the last one delivery begins again at the position if it takes any. */
+  /** Asks whether the store takes what is held back, a stretch per step; if it takes any, restarts at the position. */
   async function checkHeld(): Promise<Next> {
     const like = held.next()
     if (like !== undefined) {

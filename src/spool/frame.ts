@@ -64,8 +64,8 @@ const checksum = (buffer: Buffer, at: number, bytes: number): number =>
   Bun.hash.crc32(buffer.subarray(at + 8, at + bytes), bytes)
 
 /**
- * Writes record and time; `sealFrame` must follow. Returns the frame's bytes. The caller has reserved the room: 24 + 3 a
- * UTF-16 unit.
+ * Writes record and time; `sealFrame` must follow. Returns the frame's size in bytes. The caller has reserved 24 bytes
+ * + 3 per UTF-16 unit.
  */
 export function putFrame({ buffer, view }: Bytes, at: number, record: string, us: number, turn: Turn): number {
   const length = buffer.write(record, at + FRAME_HEAD_BYTES)

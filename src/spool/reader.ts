@@ -1,5 +1,5 @@
-// Reads acknowledged records in order, in large chunks. Sequences increase by one per record, so missing records between two good ones, or
-// between the end of a segment and the next segment, are detected and counted. Damage does not stop the reader: it keeps the bytes aside, finds
+// Reads acknowledged records in order, in large chunks. Sequences increase by one per record, so missing ones between
+// good records or segments are detected and counted. Damage does not stop the reader: it keeps the bytes aside, finds
 // the next good record and continues.
 import type { Logger } from '../log.ts'
 import type { DamageShelf } from './damage-shelf.ts'
@@ -207,8 +207,8 @@ export class Reader {
   }
 
   /**
-   * The frame at the cursor is bad: moves the cursor to the next good one in this segment, or to the segment's bound. Answers how many
-   * records were lost. At the place where a read began the position itself may be what is off, so there the whole segment is searched.
+   * The frame at the cursor is bad: moves the cursor to the next good one in this segment, or to the segment's bound.
+   * Returns the count of lost records. If a read began here, the position may be off: searches the whole segment.
    */
   async #passDamage(segment: Segment, cursor: Cursor, bound: number, fromStart: boolean): Promise<number> {
     const from = fromStart ? SEGMENT_HEADER_BYTES : cursor.offset
@@ -230,8 +230,8 @@ export class Reader {
   }
 
   /**
-   * The disk failed at the cursor. A deleted segment is lost. Other faults may pass, so the error is thrown and the caller asks again; when the
-   * same place has failed often while other places can be read, it is passed like damage.
+   * The disk failed at the cursor. A deleted segment is lost. Other faults may pass: they are thrown for the caller to
+   * retry. A place that has failed often while others can be read is passed like damage.
    */
   async #passFault(segment: Segment, cursor: Cursor, bound: number, error: unknown): Promise<number> {
     const path = segmentPath(this.#options.dir, segment.index)
@@ -267,7 +267,7 @@ export class Reader {
     return false
   }
 
-  /** Counts a segment that someone deleted, when nobody has read it yet. Its records are passed when the position gets there. */
+  /** Counts a deleted segment that nobody has read yet. Its records are passed once the position gets there. */
   noteDeleted(segment: Segment, position: Position): void {
     if (segment.index === this.#fileIndex) return // it is open: what is left of it can still be read
     const bound = boundOf(this.#chain, segment)

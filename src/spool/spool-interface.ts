@@ -9,8 +9,8 @@ import type { Position } from './segment.ts'
 export interface SpoolOptions {
   readonly dir: string
   /**
-   * Bound for the records held. On disk up to two segments come on top, one made ready, one partly delivered, and once as much again of
-   * owners that were released.
+   * Bound for the records held. The disk may hold up to two segments more, one made ready and one partly delivered,
+   * and as much again of released owners.
    */
   readonly maxBytes: number
   /** Below this much free space on the disk appends are refused. */
@@ -41,8 +41,8 @@ export interface SpoolStats {
 
 export interface Spool {
   /**
-   * Durable when it resolves. `record` is one line of text, `us` its arrival in µs since the epoch, `turn` that of the clock that says so, `owner` whose share it takes.
-   * Rejects with SpoolError: `spool_full`, `share_full`, `disk_low` `busy` or `stopping` (nothing was written), `disk_failed`.
+   * Durable when it resolves. `record` is a line of text, `us` its arrival in µs since the epoch, `turn` its clock's
+   * turn, `owner` whose share it uses. Rejects with SpoolError: `disk_failed`, or with nothing written another reason.
    */
   append(record: string, us: number, turn?: Turn, owner?: string): Promise<void>
   /** Is its directory gone? Every append fails then. */
@@ -51,17 +51,17 @@ export interface Spool {
   refusal(owner?: string): SpoolRefusal | undefined
   /** This owner is gone: its records are still delivered, but count for nobody from now on. */
   release(owner: string): void
-  /** While much waits for the disk: when to look again. It never rejects. For callers that append many records at once. */
+  /** While much waits for the disk: resolves when to look again, never rejects. For callers with many records. */
   backpressure(): Promise<void> | undefined
   /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */
   readonly floors: Floors
   /**
-   * The next records from the position on, which stays where it is; `[]` at the end. At least one record, whatever its size.
+   * The next records from the position on, without moving it; `[]` at the end. At least one record, whatever its size.
    * Rejects with SpoolError `disk_failed`; then ask again.
    * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
    */
   read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch>
-  /** Makes the position durable, then removes the segments it has passed. Rejects with SpoolError `disk_failed`: it has not moved then. */
+  /** Makes the position durable, then removes passed segments. SpoolError `disk_failed`: it did not move. */
   advance(next: Position): Promise<void>
   /** Resolves when there is something to read or the signal aborts. */
   waitForRecords(signal: AbortSignal): Promise<void>
@@ -74,8 +74,8 @@ export interface Spool {
   close(): Promise<void>
 }
 
-// Why an append or an advance did not happen. The codes are those of the closed table in problem.ts, so HTTP can pass them on.
-/** Reasons to refuse an append before anything is written; all are temporary, `busy` ends with the next commit. */
+// Why an append or an advance failed. The codes are those of the closed table in problem.ts, so HTTP can pass them on.
+/** Reasons to refuse an append before writing; all are temporary, `busy` ends with the next commit. */
 export type SpoolRefusal = 'spool_full' | 'share_full' | 'disk_low' | 'busy'
 
 export type SpoolErrorCode = SpoolRefusal | 'stopping' | 'disk_failed'

@@ -2,10 +2,10 @@
 //
 //   append ─▶ Writer ─▶ segments ─▶ Reader ─▶ read … advance ─▶ position ─▶ passed segments are unlinked
 //
-// * An append resolves when it is on the disk. Acknowledged records are read in order, exactly once between two advances.
-// * A record whose append was rejected or never answered may or may not be delivered; it never affects another record.
+// * An append resolves when it is on disk. Acknowledged records are read in order, exactly once between two advances.
+// * A record whose append was rejected or never resolved may or may not be delivered; it never affects others.
 // * The position is durable before a segment that it has passed is unlinked.
-// * No fault of the disk ends the process: appends are rejected until it recovers, and reading continues on a full disk.
+// * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
 import { basename } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
@@ -111,7 +111,7 @@ class LogSpool implements Spool {
     })
   }
 
-  /** The first record's arrival, and a position file from the first moment on: one that is missing later has been lost. */
+  /** The first record's arrival, and a position file from the start: one that is missing later has been lost. */
   async begin({ disk, ownerOf }: SpoolOptions & { readonly disk: Disk }): Promise<void> {
     const parts = { dir: this.#dir, chain: this.#chain, position: this.#position, shares: this.#shares }
     if (ownerOf !== undefined) this.#counting = countBacklog({ ...parts, disk, ownerOf })
@@ -240,7 +240,7 @@ class LogSpool implements Spool {
     this.#measure()
   }
 
-  /** The arrival of the record at a reached position; if unknown that of an earlier record, so that the age is never understated. */
+  /** Arrival of the record at a reached position; if unknown, of an earlier one: the age is never understated. */
   #arrivalAt(position: Position): number | undefined {
     const ahead = this.#ahead?.seq === position.seq ? this.#ahead.us : undefined
     return ahead ?? this.#reader.peekUs(position) ?? this.#oldestUs

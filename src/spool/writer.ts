@@ -1,14 +1,14 @@
-// Group commit. Appends that arrive during a write, and in the few turns of the event loop after it, form the next group and
-// share one promise. Without those turns half of the callers would send while the other half is written, in twice as many
-// commits, and a commit costs as much as the handling of ten requests.
+// Group commit. Appends that arrive during a write, and in the few turns of the event loop after it, form the next
+// group and share one promise. Without those turns half of the callers would send while the other half is written, in
+// twice as many commits; a commit costs as much as the handling of ten requests.
 //
 //   filling ──swap──▶ in hand: seal · durable write ──▶ chain.nextSeq and segment.end rise, in one step ──▶ resolve
 //                                  └─ any fault ──▶ reject this group; abandon the segments it touched
 //
-// A durable write (O_DSYNC) is a write and its sync in one call. After one that failed or was short it is unknown which part
-// of the group is on the disk: the sync may have failed behind a complete write, and that marks dirty pages as clean. So the
-// file is never written to again: the next group starts a new segment, whose header states where acknowledged records
-// continue and so invalidates the rest. The header is durable before the first record behind it.
+// A durable write (O_DSYNC) is a write and its sync in one call. After a failed or short one it is unknown which part
+// of the group is on disk: the sync may fail after a complete write, and that marks dirty pages as clean. So the file
+// is never written again: the next group starts a new segment, whose header states where acknowledged records continue
+// and so invalidates the rest. The header is durable before the first record behind it.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'
@@ -115,7 +115,7 @@ export class Writer {
         try {
           await this.#commit(group)
         } catch (fault) {
-          // No fault of the disk, those are handled: whatever it is, nobody may wait forever, and the groups after it go on.
+          // Not a disk fault, those are handled: whatever it is, nobody may wait forever, and later groups continue.
           group.reject(new SpoolError('disk_failed', fault))
           this.#tell('error', { err: fault }, 'an unexpected fault while records were written')
         }
@@ -222,8 +222,8 @@ export class Writer {
   }
 
   /**
-   * Cuts each segment back to what is acknowledged, or removes it. Answers whether that is durable: a record that is left would be delivered
-   * after a restart, unless the header of the next segment, which voids it, comes to the disk before.
+   * Cuts each segment back to what is acknowledged, or removes it. Returns whether that is durable: a record left would
+   * be delivered after a restart, unless the header of the next segment, which voids it, is durable before.
    */
   async #abandon(touched: Current[]): Promise<boolean> {
     this.#current = undefined

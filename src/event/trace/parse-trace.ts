@@ -1,5 +1,5 @@
-// A text → the stack traces in it. One pass over the lines serves all languages: a line is a frame, or connects two exceptions of a chain,
-// or belongs to the message of an exception, which stands above its frames, or below them in Python.
+// Finds the stack traces in a text. One pass over the lines serves all languages: a line is a frame, connects two
+// exceptions of a chain, or belongs to an exception's message, which is above its frames (in Python below them).
 import { type FoundFrame, readFrame } from './read-frame.ts'
 import type { Frame, Raised } from './trace.ts'
 

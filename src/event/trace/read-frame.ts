@@ -1,5 +1,5 @@
-// One line of a stack trace → its frame. A line's first characters decide which form it can have, and each form is one pattern without
-// nested repetition, so that a line costs time linear in its length.
+// Reads one line of a stack trace as a frame. Its first characters decide which form it can have; each form is one
+// pattern without nested repetition, so the time is linear in the line's length.
 import { type Family, type Frame, isDigit, withoutLine } from './trace.ts'
 
 export interface FoundFrame extends Frame {
@@ -63,7 +63,7 @@ const withoutPrefix = (text: string, prefix: string): string =>
 
 /** `text` is what stands behind `at `: JavaScript (V8), the languages of the JVM, and .NET. */
 function readAt(text: string): FoundFrame | undefined {
-  const line = text.endsWith(' {') ? text.slice(0, -2) : text // Node opens the properties of an exception behind its last frame
+  const line = text.endsWith(' {') ? text.slice(0, -2) : text // Node adds properties behind the last frame
   const open = line.indexOf('(')
   if (open < 0) return hasColumn(line) ? frame('', line.replace(/^async /, '')) : undefined
   const last = line.endsWith(')') ? line.lastIndexOf(' (') : -1
