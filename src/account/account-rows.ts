@@ -17,8 +17,8 @@ export function* countAccounts(): Script<number> {
   return (yield* get<{ n: number }>('SELECT count(*) n FROM account'))!.n
 }
 
-// Deletes an account in one transaction: its row (keys, sessions and series go with it), a note that its data elsewhere must go too, and the
-// operator's role, which passes on to the account that is named. While there are accounts, one of them is the operator.
+// Deletes an account in one transaction: its row (with keys, sessions and series) and a note to remove its data
+// elsewhere; the operator's role passes to the account named. While there are accounts, one of them is the operator.
 /** The id of the account that becomes the operator; undefined when the role does not pass on. */
 function* findSuccessor(leaving: AccountRow, named: string | undefined): Script<string | undefined> {
   if (named === undefined) {
@@ -42,7 +42,7 @@ function* findSuccessor(leaving: AccountRow, named: string | undefined): Script<
   return successor.id
 }
 
-/** `successor` is an id or an e-mail address. Undefined when there is no such account. Throws Problem `operator_needed` or `fields_invalid`. */
+/** `successor`: id or e-mail address. Undefined: no such account. Throws `operator_needed`, `fields_invalid`. */
 export function* deleteAccount(
   id: string,
   successor: string | undefined,

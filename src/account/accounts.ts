@@ -1,8 +1,8 @@
-// Accounts, and the one door to this room: people, keys, sessions and the budget of series on one database. Opened by open-accounts.ts (SQLite, one
-// node) or shared/open-shared-accounts.ts (PostgreSQL, any number of nodes). Invariants:
-// * Every change is durable when its call resolves; what lives in memory is changed after the database, never before.
-// * `local` is a file of this node, read within the call. With SQLite it is the database itself; with PostgreSQL it is the copy that
-//   follows it, so that what intake asks (keys, the number of accounts, the operator, series) never waits for PostgreSQL.
+// The interface of this room: accounts, people, keys, sessions and the budget of series in one database. Opened by
+// open-accounts.ts (SQLite, one node) or shared/open-shared-accounts.ts (PostgreSQL, any number of nodes). Invariants:
+// * Every change is durable when its call resolves; memory changes after the database, never before.
+// * `local` is a file of this node, read within the call: with SQLite the database itself, with PostgreSQL the copy
+//   that follows it, so intake (keys, number of accounts, operator, series) never waits for PostgreSQL.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -93,22 +93,22 @@ export interface Accounts {
   findKey(secret: string): FoundKey | undefined
   /** Can an account be made now? */
   signUpOpen(): boolean
-  /** The code that the first sign-up needs; undefined once there is an account or when none is required. Logged once, at the start. */
+  /** The code that the first sign-up needs; undefined if none is required or an account exists. Logged at the start. */
   setupCode(): string | undefined
   count(): number
   isOperator(id: string): boolean
   get(id: string): Promise<Account | undefined>
   /**
-   * The account, its owner, and its first key, which may write and read. Throws Problem `signup_closed`, `setup_code_invalid`, `email_taken`,
-   * `fields_invalid`, `rate_limited`.
+   * The account, its owner, and its first key, which may write and read. Throws Problem `signup_closed`,
+   * `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`.
    */
   create(signUp: SignUp): Promise<{ account: Account; owner: Person; seat: Seat; key: IssuedKey }>
   /** Throws Problem `not_found`. */
   rename(id: string, name: string): Promise<Account>
   /**
-   * The account, its keys, sessions and series are gone when it resolves, and people who are in no other account; its data elsewhere is listed by
-   * `removals` until `removed` is called. `operator` names the account that takes the role over: its id, or the e-mail address that made it.
-   * Throws Problem `operator_needed` when the operator would leave others behind, and `fields_invalid` when there is no such account.
+   * Removes the account, its keys, sessions and series, and people in no other account. `removals` lists its data
+   * elsewhere until `removed` is called. `operator`: the next operator's id, or the e-mail address that made it.
+   * Throws Problem `operator_needed` if accounts would be left without one, `fields_invalid` for an unknown account.
    */
   delete(id: string, operator?: string): Promise<void>
   /** Accounts that are gone and whose data may still be in the spools of this node and in the stores. */

@@ -1,13 +1,13 @@
-// Limits attempts: `limit` attempts at once, regained evenly over `windowS` (the generic cell rate algorithm: one number a key).
+// Limits attempts: `limit` at once, regained evenly over `windowS` (generic cell rate algorithm: one number per key).
 // Memory is bounded: beyond `maxEntries` the key that tried longest ago is forgotten.
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 
 export interface AttemptLimiter {
-  /** Counts an attempt. Throws Problem `rate_limited` with the seconds to wait when it is one too many; such an attempt is not counted. */
+  /** Throws Problem `rate_limited` with the seconds to wait for an attempt too many, which is not counted. */
   attempt(key: string): void
-  /** Takes one attempt back: it turned out to be a good one. */
+  /** Takes one attempt back because it succeeded. */
   forgive(key: string): void
 }
 
@@ -21,7 +21,7 @@ export interface AttemptLimiterOptions {
 export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: AttemptLimiterOptions): AttemptLimiter {
   const windowUs = windowS * 1e6
   const stepUs = windowUs / limit
-  /** When all attempts of a key will be regained, by the monotonic clock; the Map's order is that of the last attempt. */
+  /** Monotonic time at which a key has all its attempts again; the Map's order is that of the last attempt. */
   const regainedUs = new Map<string, number>()
 
   return {

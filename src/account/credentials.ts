@@ -48,8 +48,8 @@ export function checkCredentials(email: string, password: string): string {
   return normal
 }
 
-// Passwords of eight characters and more that every list of leaked passwords begins with: guessed before any other, so they protect nothing.
-// Bases are also refused with digits or punctuation around them (`password1`, `Welcome2026!`), which is what people add when asked to.
+// Passwords of eight or more characters that start every list of leaked passwords: guessed first, they protect nothing.
+// Also refused with digits or punctuation around them (`password1`, `Welcome2026!`), the usual way to extend them.
 const BASES = `
   password passw0rd p@ssword p@ssw0rd passwort motdepasse contrasena contraseña senha parola wachtwoord salasana haslo
   qwerty qwertyui qwertyuiop qwertz qwertzuiop azerty azertyuiop asdfghjk asdfghjkl zxcvbnm zaq1zaq1 zaq1xsw2 1qaz2wsx

@@ -1,5 +1,5 @@
-// What people decided about groups of exceptions, by account, fingerprint and process: resolved or ignored, by whom and when. A group without a row
-// is unresolved. A state outlives its version of the fingerprint: it belongs to the exceptions that were stored with it.
+// Decisions about groups of exceptions, by account, fingerprint and process: resolved or ignored, by whom and when; no
+// row = unresolved. A state outlives its fingerprint's version: it belongs to the exceptions stored with that version.
 import { Problem } from '../problem.ts'
 import { all, get, run, type SqlDatabase } from '../state/database.ts'
 
@@ -45,9 +45,11 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number): G
         yield* run(expire, account, nowUs() - RESOLVED_KEPT_US)
         for (const { fingerprint, process, status, by, atUs } of states)
           yield* run(
-            `INSERT INTO exception_group (account, fingerprint, process, status, changed_by, changed_us) VALUES ($1, $2, $3, $4, $5, $6)
+            `INSERT INTO exception_group (account, fingerprint, process, status, changed_by, changed_us)
+             VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (account, fingerprint, process)
-             DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by, changed_us = excluded.changed_us`,
+             DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by,
+               changed_us = excluded.changed_us`,
             account,
             fingerprint,
             process,

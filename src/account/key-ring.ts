@@ -1,5 +1,5 @@
-// The keys that may be used, in memory, by the SHA-256 of their secrets. A key enters after its row is durable and leaves with its row's
-// revocation, so a revoked key fails at the next request. When a key was last used is noted here until somebody writes it down.
+// Usable keys in memory, by the SHA-256 of their secrets. A key enters after its row is durable and leaves when the row
+// is revoked, so a revoked key fails at the next request. The time of last use stays here until `flush` stores it.
 import type { Database } from 'bun:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Role } from '../wire/roles.ts'

@@ -1,8 +1,8 @@
-// API keys: the database holds every key, the key ring those that may be used. Invariants:
-// * A key enters the ring after its row is durable and leaves it with its row's revocation, so a revoked key fails at the next request.
-// * When a key was last used is noted in the ring and written by `flush`, once a minute, in a few transactions; requests that are
-//   answered by key alone never wait for the database.
-// * Opening writes nothing, so that a start on a full disk succeeds: keys that ended long ago are removed by `flush`, too.
+// API keys: all of them in the database, usable ones in the key ring. Invariants:
+// * A key enters the ring after its row is durable and leaves when it is revoked, so it fails at the next request.
+// * The ring notes when a key was last used; `flush` stores it once a minute, in a few transactions. Requests that need
+//   only a key never wait for the database.
+// * Opening writes nothing, so a start on a full disk succeeds: `flush` also removes keys that ended long ago.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
@@ -44,10 +44,7 @@ export interface IssuedKey extends Key {
   readonly secret: string
 }
 
-/**
- * All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. `of` limits a call to the keys that this person
- * created.
- */
+/** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
 export interface Keys {
   /** Newest first, with those that ended in the last 30 days. */
   list(account: string, of?: string): Promise<Key[]>
@@ -60,7 +57,7 @@ export interface Keys {
   admit(account: string, key: IssuedKey): void
   /** Throws Problem `role_missing` when the creator is no member any more, or a viewer. */
   create(account: string, name: string, scopes: readonly Scope[], creator?: Person): Promise<IssuedKey>
-  /** A new key with the same name and scopes; the old one lasts `overlapS` more seconds, at most to the end it already had. Throws Problem `not_found`. */
+  /** Same name and scopes; the old key ends in `overlapS` seconds, or earlier as before. Throws Problem `not_found`. */
   rotate(account: string, id: string, overlapS: number, of?: string): Promise<IssuedKey>
   /** From the next look-up on the key fails. A key that has ended stays as it is. Throws Problem `not_found`. */
   revoke(account: string, id: string, of?: string): Promise<void>
@@ -123,8 +120,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       secret,
     }
     yield* run(
-      `INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms, creator, creator_email)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      `INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms,
+         creator, creator_email) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
       key.id,
       account,
       name,

@@ -47,8 +47,7 @@ export function openAccountsFile(path: string, log: Logger): SqliteFile {
   return withDiskProblems(file)
 }
 
-// Which account an operator means, for commands that work on DATA_DIR beside the server.
-/** The id of the account with this e-mail address or id in the accounts file; undefined for an unknown account. Only reads, and may run beside a server. */
+/** The account id for an e-mail address or id; undefined if unknown. For commands: only reads, even beside a server. */
 export function findAccountId(path: string, emailOrId: string): string | undefined {
   if (!existsSync(path)) return undefined
   const db = new Database(path, { readonly: true })

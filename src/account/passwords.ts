@@ -1,6 +1,6 @@
-// argon2id in Workers of its own. Bun.password's asynchronous calls would run on the thread pool that also does the spool's writes and syncs:
-// on two cores, four of them at once raise the mean commit time from 0.3 to 400 ms. Each hash takes 19 MiB and 30 ms of a core, so few run at
-// once, a bounded number waits, and the rest is refused. Callers get turns round-robin, so that a flood from one address delays nobody else.
+// argon2id in its own Workers. Bun.password's asynchronous calls share a thread pool with the spool's writes and syncs:
+// on 2 cores, four at once raise the mean commit from 0.3 to 400 ms. A hash takes 19 MiB and 30 ms of a core: few run,
+// a bounded number waits, the rest is refused. Callers take turns, so a flood from one address delays no other.
 import { Problem } from '../problem.ts'
 import { normalizePassword } from './credentials.ts'
 
@@ -14,7 +14,7 @@ export interface HashCost {
 }
 
 const COST: HashCost = { memoryCost: 19_456, timeCost: 2 }
-/** No password has this hash. Comparing with it costs the same as with a real one, so an unknown address is answered no faster. */
+/** No password has this hash. Comparing takes as long as with a real one, so timing reveals no unknown address. */
 const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 export interface Passwords {
@@ -29,7 +29,7 @@ export interface Passwords {
 type Work = readonly [password: string, by: HashCost | string]
 type Done = readonly [result: string | boolean | undefined, error?: string]
 
-/** The Worker's program, handed over as its source text: a file of its own would be missing from a compiled binary. It sees nothing of this module. */
+/** Runs in the Worker, as source text (a compiled binary would lack a file). Has no access to this module. */
 function hashInWorker(): void {
   self.onmessage = ({ data: [password, by] }: MessageEvent<Work>) => {
     try {
@@ -78,7 +78,7 @@ function createHashWorker() {
 
 type HashWorker = ReturnType<typeof createHashWorker>
 
-/** `atOnce` hashes run at the same time, each in a Worker that starts when it is first needed. Only tests set another `cost`. */
+/** Runs `atOnce` hashes at a time, each in a Worker that starts when first needed. Only tests set another `cost`. */
 export function createPasswords(atOnce: number, cost = COST): Passwords {
   const workers: HashWorker[] = []
   const idle: HashWorker[] = []

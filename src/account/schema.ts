@@ -1,4 +1,4 @@
-// The schema of accounts.sqlite as numbered steps: step n leads from version n−1 to n. Steps are never edited once released, only added.
+// The schema of accounts.sqlite as steps: step n leads from version n−1 to n. Never edit a released step; add one.
 // Times are ms since the epoch. Of keys, sessions and links only SHA-256 is kept, of passwords only argon2id.
 
 export const migrations: readonly string[] = [
@@ -59,8 +59,8 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE api_key ADD COLUMN may_manage INTEGER NOT NULL DEFAULT 0;
   `,
-  // People and their roles. Everyone who signed up becomes a person and the owner of the account; the columns of `account` that move there go,
-  // and with them the rule that an address makes one account: somebody may leave the account that they made.
+  // People and their roles. Everyone who signed up becomes a person and the owner of the account; the columns that move
+  // there leave `account`, and with them the rule "one account per address": people may leave accounts they made.
   `
   CREATE TABLE person (
     id           TEXT PRIMARY KEY,
@@ -124,7 +124,8 @@ export const migrations: readonly string[] = [
     is_capped     INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   INSERT INTO api_key
-    SELECT id, account, name, prefix, hash, may_write, may_read, created_ms, last_used_ms, expires_ms, revoked_ms, may_ping, may_manage,
+    SELECT id, account, name, prefix, hash, may_write, may_read, created_ms, last_used_ms, expires_ms, revoked_ms,
+      may_ping, may_manage,
       'per_' || substr(account, 5), (SELECT email FROM account WHERE account.id = former_api_key.account), 0
     FROM former_api_key ORDER BY rowid;
   CREATE INDEX api_key_by_account ON api_key (account, created_ms);
@@ -143,7 +144,8 @@ export const migrations: readonly string[] = [
     -- 'password' or 'oidc': how the person signed in.
     proof      TEXT NOT NULL DEFAULT 'password'
   ) STRICT;
-  INSERT INTO session SELECT id, account, 'per_' || substr(account, 5), hash, user_agent, created_ms, seen_ms, NULL, 'password'
+  INSERT INTO session
+    SELECT id, account, 'per_' || substr(account, 5), hash, user_agent, created_ms, seen_ms, NULL, 'password'
     FROM former_session ORDER BY rowid;
   CREATE INDEX session_by_account ON session (account);
   CREATE INDEX session_by_person ON session (person, created_ms);

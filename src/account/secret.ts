@@ -1,5 +1,5 @@
 // The random strings that are handed out: keys, session tokens, ids, set-up codes. Only their SHA-256 is ever kept.
-// SHA-256 without a salt suffices: unlike a password, each of them has more than 160 random bits that nothing on disk shows.
+// No salt needed: unlike a password, each has more than 160 random bits that nothing on disk shows.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -26,7 +26,7 @@ function randomText(alphabet: string, length: number): string {
   return text
 }
 
-/** `stint_`, 36 random characters and a checksum, by which scanners and people tell a key from noise and a typo from a key. */
+/** `stint_`, 36 random characters, and a checksum that lets scanners recognize a key and tell a typo from one. */
 export function createKeySecret(): string {
   const body = KEY_START + randomText(BASE62, KEY_RANDOM)
   return body + checksum(body)

@@ -1,9 +1,9 @@
-// How many series an account may make in InfluxDB, where each costs memory for as long as the bucket keeps it. Invariants:
-// * One request is admitted whole or not at all; what is known always passes, also beyond a lowered limit.
-// * Kept as 53 bits of a salted SHA-256: a number in memory and on disk. The salt never leaves the file, so nobody can make two names collide.
-// * What was acknowledged is known after a kill, too: who begins a series waits for `noted`. The series of a moment are written together, in
-//   one transaction, and only while series are new.
-// * A file that cannot be written holds nobody up for longer than one try: the series counts in memory and is written later.
+// How many series an account may create in InfluxDB, each costing memory as long as the bucket keeps it. Invariants:
+// * A request is admitted whole or not at all; known series always pass, even beyond a lowered limit.
+// * A series is 53 bits of a salted SHA-256, a number. The salt stays in the file, so nobody can make names collide.
+// * What was acknowledged is known after a kill: a request with a new series waits for `noted`. The new series of a
+//   moment are written in one transaction, and nothing is written without new ones.
+// * An unwritable file delays a request by one try at most: the series counts in memory and is written later.
 import type { Logger } from '../log.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 
@@ -12,7 +12,7 @@ const RETRY_AFTER_MS = 100
 const ROWS_PER_FLUSH = 500
 const REQUESTS_REMEMBERED = 10_000
 
-/** `begun`: one of its series is not in the file yet. `spent`: it would go beyond the budget, and nothing was counted. */
+/** `begun`: one of its series is not in the file yet. `spent`: beyond the budget, and nothing was counted. */
 export type SeriesAdmission = 'known' | 'begun' | 'spent'
 
 export interface SeriesBudget {
@@ -42,7 +42,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
   const { db, write, commit } = database
   const salt = db.query<{ salt: string }, []>('SELECT salt FROM series_salt').get()!.salt
   const known = new Map<string, Set<number>>()
-  /** Whole requests whose series are all known: callers send the same names again and again, and one hash is cheaper than fifty. */
+  /** Requests whose series are all known: callers repeat the same names, and one hash is cheaper than fifty. */
   const knownRequests = new Set<number>()
   for (const row of db.query<{ account: string; series: number }, []>('SELECT account, series FROM series').iterate()) {
     seriesOf(row.account).add(row.series)
@@ -95,7 +95,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       timer = pending.size > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined
     } catch (err) {
       log.warn({ err, pending: pending.size }, 'accounts: the series in use could not be written, trying again')
-      timer = pending.size > 0 ? setTimeout(flushInPieces, RETRY_AFTER_MS) : undefined // `close` may have written it meanwhile
+      timer = pending.size > 0 ? setTimeout(flushInPieces, RETRY_AFTER_MS) : undefined // zero if `close` wrote it
       endWait(begun)
     }
   }

@@ -1,6 +1,6 @@
-// Sessions of people who signed in: a random token in a cookie, its SHA-256 here. Each shows one account of its person. They live in the
-// database alone, so they outlast a restart, hold at every node, and a revoked one is gone at once; the role is read with each request. `seen` is written at most once a minute, so that reading pages does not write; while
-// the database accepts no write it is not written at all, and reading continues.
+// Sessions: a random token in a cookie, its SHA-256 here; each shows one account of its person. Only in the database:
+// they outlast restarts, hold at every node, and end at once when revoked. Each request reads the current role. `seen`
+// is written at most once a minute, and not while the database accepts no write, so reading goes through.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'

@@ -1,6 +1,6 @@
 // Proves who somebody is by a password. Attempts are counted before the password is checked:
-// * failures by address, and by account and address together: an account is never locked as such, or anyone who knows its e-mail address
-//   could lock its owner out. An unknown e-mail address counts like a known one;
+// * failures by address, and by account and address: an account is never locked as such, or anyone who knows its e-mail
+//   address could lock its owner out. An unknown e-mail address counts like a known one;
 // * every attempt by account and address, successful ones too: each costs a hash;
 // * with a session, by the session alone: nobody else's failures matter to it.
 import type { Clock } from '../clock.ts'

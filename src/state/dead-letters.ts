@@ -115,8 +115,8 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
   log.debug({ path, bytes: held() }, 'dead letters opened')
 
   const insert = database.query<{ bytes: number }, [Uint8Array, string, string, string, string, number, number]>(
-    `INSERT INTO dead_letter(digest, destination, account, reason, record, buried_at_us, bytes) VALUES(?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT(digest) DO NOTHING RETURNING bytes`,
+    `INSERT INTO dead_letter(digest, destination, account, reason, record, buried_at_us, bytes)
+     VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(digest) DO NOTHING RETURNING bytes`,
   )
   const page = database.query<Row, [string, number, number]>(
     'SELECT * FROM dead_letter WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?',

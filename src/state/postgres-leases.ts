@@ -1,5 +1,5 @@
-// Leases of NODE_IDs in PostgreSQL, by its clock (../store/node-lease.ts): the nodes that share it, and where each keeps
-// its events. Also noticed when no store is shared.
+// Leases of NODE_IDs in PostgreSQL, by its clock (../store/node-lease.ts): the nodes that share it, and where each
+// keeps its events. Also noticed when no store is shared.
 import { all, run } from './database.ts'
 import { openPostgres } from './postgres.ts'
 

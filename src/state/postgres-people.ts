@@ -6,7 +6,14 @@
 // * they find no session that this version made: its hashes start with `person:`. They know no roles.
 /** No password has this hash. */
 const NO_PASSWORD =
-  '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+  '$argon2id$v=19$m=19456,t=2,p=1$' +
+  'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+
+// Parts of statements, named to keep lines short: PostgreSQL stores the bodies of functions as they are written.
+const NO_MEMBER = 'NOT EXISTS (SELECT 1 FROM membership WHERE membership.person = person.id)'
+const FOUNDER_ID = '(SELECT id FROM founder(NEW.id))'
+const CURRENT = "('NOBODY', coalesce(NEW.password, ''))"
+const FORMER_EMAIL = '(SELECT email FROM person WHERE person.id = OLD.person)'
 
 export const PEOPLE_STEP = `
   CREATE TABLE person (
@@ -105,31 +112,34 @@ export const PEOPLE_STEP = `
 
   CREATE FUNCTION adopt_account() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    DELETE FROM person WHERE email = NEW.email AND NOT EXISTS (SELECT 1 FROM membership WHERE membership.person = person.id);
+    DELETE FROM person WHERE email = NEW.email AND ${NO_MEMBER};
     INSERT INTO person VALUES ('per_' || substr(NEW.id, 5), NEW.email, NEW.password, NULL, NEW.id, NEW.created_ms);
     INSERT INTO membership VALUES (NEW.id, 'per_' || substr(NEW.id, 5), 'owner', NEW.created_ms);
     UPDATE account SET name = NEW.email WHERE id = NEW.id;
     RETURN NULL;
   END $$;
-  CREATE TRIGGER adopt_account AFTER INSERT ON account FOR EACH ROW WHEN (NEW.name IS NULL) EXECUTE FUNCTION adopt_account();
+  CREATE TRIGGER adopt_account AFTER INSERT ON account
+    FOR EACH ROW WHEN (NEW.name IS NULL) EXECUTE FUNCTION adopt_account();
 
   CREATE FUNCTION adopt_key() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     SELECT id, email INTO NEW.creator, NEW.creator_email FROM founder(NEW.account);
     RETURN NEW;
   END $$;
-  CREATE TRIGGER adopt_key BEFORE INSERT ON api_key FOR EACH ROW WHEN (NEW.creator_email IS NULL) EXECUTE FUNCTION adopt_key();
+  CREATE TRIGGER adopt_key BEFORE INSERT ON api_key
+    FOR EACH ROW WHEN (NEW.creator_email IS NULL) EXECUTE FUNCTION adopt_key();
 
   CREATE FUNCTION adopt_session() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     SELECT id INTO NEW.person FROM founder(NEW.account);
     RETURN NEW;
   END $$;
-  CREATE TRIGGER adopt_session BEFORE INSERT ON session FOR EACH ROW WHEN (NEW.person IS NULL) EXECUTE FUNCTION adopt_session();
+  CREATE TRIGGER adopt_session BEFORE INSERT ON session
+    FOR EACH ROW WHEN (NEW.person IS NULL) EXECUTE FUNCTION adopt_session();
 
   CREATE FUNCTION adopt_password() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    UPDATE person SET password = NEW.password WHERE id = (SELECT id FROM founder(NEW.id)) AND password IS DISTINCT FROM NEW.password;
+    UPDATE person SET password = NEW.password WHERE id = ${FOUNDER_ID} AND password IS DISTINCT FROM NEW.password;
     IF NOT FOUND AND NOT EXISTS (SELECT 1 FROM founder(NEW.id)) THEN
       UPDATE account SET password = 'NOBODY' WHERE id = NEW.id;
     END IF;
@@ -142,13 +152,15 @@ export const PEOPLE_STEP = `
   CREATE FUNCTION end_former_password() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF TG_TABLE_NAME = 'person' THEN
-      UPDATE account SET password = 'NOBODY' WHERE email = NEW.email AND password NOT IN ('NOBODY', coalesce(NEW.password, ''));
+      UPDATE account SET password = 'NOBODY' WHERE email = NEW.email AND password NOT IN ${CURRENT};
     ELSE
-      UPDATE account SET password = 'NOBODY' WHERE id = OLD.account AND email = (SELECT email FROM person WHERE person.id = OLD.person);
+      UPDATE account SET password = 'NOBODY' WHERE id = OLD.account AND email = ${FORMER_EMAIL};
       UPDATE session SET hash = 'person:' || hash WHERE person = OLD.person AND hash NOT LIKE 'person:%';
     END IF;
     RETURN NULL;
   END $$;
-  CREATE TRIGGER end_former_password AFTER UPDATE OF password ON person FOR EACH ROW EXECUTE FUNCTION end_former_password();
-  CREATE TRIGGER end_former_password AFTER UPDATE OF role OR DELETE ON membership FOR EACH ROW EXECUTE FUNCTION end_former_password();
+  CREATE TRIGGER end_former_password AFTER UPDATE OF password ON person
+    FOR EACH ROW EXECUTE FUNCTION end_former_password();
+  CREATE TRIGGER end_former_password AFTER UPDATE OF role OR DELETE ON membership
+    FOR EACH ROW EXECUTE FUNCTION end_former_password();
   `.replaceAll('NOBODY', () => NO_PASSWORD)

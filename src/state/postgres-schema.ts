@@ -1,5 +1,5 @@
-// The schema in PostgreSQL as numbered steps: step n leads from version n−1 to n. Steps are never edited once released,
-// only added. Columns are those of SQLite (../account/open-accounts.ts, ../watch/storage/migrations.ts), and `changed`:
+// The schema in PostgreSQL as steps: step n leads from version n−1 to n. Never edit a released step; add one.
+// Columns are those of SQLite (../account/open-accounts.ts, ../watch/storage/migrations.ts), and `changed`:
 // the value of the change counter at the row's last change that other nodes must learn of.
 // Writers hold the counter's row until they commit, so a reader of its value n has seen every change up to n.
 import { PEOPLE_STEP } from './postgres-people.ts'

@@ -1,7 +1,7 @@
 // Transactions whose syncs run on the runtime's thread pool: a slow disk then holds up those who wait for them, and not
 // the event loop. Transactions that arrive while others are synced come next, and share their syncs:
 //
-//   transactions ─▶ fdatasync(WAL): durable ─▶ copied into the file ─▶ fdatasync(file) ─▶ WAL emptied ─▶ resolve
+//   transactions → fdatasync(WAL): durable → copied into the file → fdatasync(file) → WAL emptied → resolve
 //
 // * SQLite itself syncs nothing in these steps. A next transaction would write over the WAL, so it waits until the file
 //   is synced.

@@ -1,4 +1,4 @@
-// The stamps that events with their own time have taken (event/taken-stamps.ts), kept over an orderly stop. Without it an
+// The stamps taken by events with their own time (event/taken-stamps.ts), kept over an orderly stop. Without it an
 // event after the restart could get the stamp of a different one before it, and replace that one in InfluxDB.
 // What the file says stays true, so an old one does no harm, and a missing one only means that less is remembered.
 // A header of 8 bytes, the numbers of the table as u32, CRC-32 of these.

@@ -1,8 +1,8 @@
 // Who a person is to the provider: (issuer, subject). Rules for someone who comes from there:
 // 1. A known identity is its person, whatever the address is now.
-// 2. Otherwise the address decides, and only one that the provider has verified. If nobody had proved to receive e-mail at the
-//    address of that person before, somebody else may have signed up with it: the password, sessions and keys end.
-// 3. Someone new joins the accounts that invited the address, and the operator's where a claim or OIDC_JOIN gives a role.
+// 2. Otherwise the address decides, if the provider verified it. If its person had never proved to receive e-mail
+//    there, somebody else may have signed up with it: the password, sessions and keys end.
+// 3. Someone new joins the accounts that invited the address, and the operator's if a claim or OIDC_JOIN gives a role.
 // A role from claims is applied in the operator's account at each sign-in; it never takes away the last owner.
 import { Problem } from '../../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'

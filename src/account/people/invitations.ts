@@ -1,7 +1,7 @@
 // Invitations into an account. Invariants:
-// * An invitation is good once, for 7 days. Only the hash of its token is kept, with the accounts, so that every node takes it.
-// * Accepting never signs in a person who exists: the session whose address is the invited one accepts. For an address that is nobody's yet it
-//   creates the person. The owner has seen the link, too, so it verifies no address.
+// * Good once, for 7 days. Only the token's hash is kept, with the accounts, so that every node accepts it.
+// * Accepting never signs in an existing person: the session whose address is the invited one accepts. For an unknown
+//   address it creates the person. The owner has seen the link, too, so it verifies no address.
 // * The invitations of an owner end with the role (members.ts).
 import { Problem } from '../../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
@@ -33,7 +33,7 @@ export interface Invited {
 export interface Invitations {
   /** Those that can still be accepted, newest first. */
   list(account: string): Promise<Invitation[]>
-  /** An earlier invitation of the address ends. `email` is normal. Throws Problem `already_member`, `limit_reached` or `role_missing`. */
+  /** Ends earlier ones. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
   create(by: Seat, email: string, role: Role): Promise<Invitation & { readonly token: string }>
   /** Throws Problem `not_found`. */
   revoke(account: string, id: string): Promise<void>
@@ -41,7 +41,7 @@ export interface Invitations {
   look(token: string): Promise<Invited>
   /** The person of the session joins. Throws Problem `not_found` or `invitation_for_another`. */
   join(token: string, person: Person): Promise<Seat>
-  /** A new person with this hash of a password joins. Throws Problem `not_found`, or `session_invalid` for an address that is known. */
+  /** A new person with this password hash joins. Throws Problem `not_found`, `session_invalid` for a known address. */
   joinAsNew(token: string, password: string): Promise<Seat & Person>
 }
 

@@ -1,8 +1,8 @@
 // The members of an account. Invariants:
-// * An account has an owner at any time: the check and the change are one transaction, and transactions take turns over all nodes.
-// * A key never exceeds the current role of its creator. `is_capped` follows the role in the same transaction: outside /v1 such a key may what a
-//   viewer may. When the creator leaves, keys that read or manage end; keys that only write stay, capped, because jobs depend on them.
-// * The sessions of someone who leaves end with the membership. A session holds no role: each request reads the current one.
+// * An account always has an owner: check and change are one transaction, and transactions take turns over all nodes.
+// * A key never exceeds its creator's current role: `is_capped`, set with the role, limits it to a viewer's rights
+//   outside /v1. When the creator leaves, keys that read or manage end; write-only keys stay capped: jobs need them.
+// * The sessions of someone who leaves end with the membership. A session holds no role: requests read the current one.
 import { Problem } from '../../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
@@ -30,7 +30,7 @@ export interface Members {
   accountsOf(person: string): Promise<Entry[]>
   /** Throws Problem `not_found` or `owner_needed`. */
   changeRole(seat: Seat, role: Role): Promise<Member>
-  /** The keys of the person go to `heir`, if given, and else end or lose their creator. Throws Problem `not_found` or `owner_needed`. */
+  /** Keys pass to `heir`, if given; otherwise they end or lose their creator. Throws `not_found` or `owner_needed`. */
   remove(seat: Seat, heir?: Person): Promise<void>
   /** For use inside a `write`. Returns keys whose rights in the ring must follow. Throws like `changeRole`. */
   setRole(seat: Seat, role: Role): Script<readonly KeyRow[]>

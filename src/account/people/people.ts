@@ -17,18 +17,18 @@ import {
 
 /** Everything rejects with Problem `store_unavailable` while PostgreSQL is away. */
 export interface People {
-  /** Where the session begins. Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
+  /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
   signIn(attempt: { email: string; password: string; address: string }): Promise<Seat>
   /** The account that a person who was proved otherwise enters. Throws Problem `credentials_invalid`. */
   landing(person: string): Promise<Seat>
   find(email: string): Promise<Person | undefined>
-  /** Ends all other sessions. Throws like `confirmPassword`, and Problem `fields_invalid` with the pointer `/new_password`. */
+  /** Ends all other sessions. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
   changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
   /** Resolves when it is the person's password. Throws Problem `password_wrong` or `rate_limited`. */
   confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
   /**
-   * Without the old password, for the operator of the machine, or for someone with a mailed link (`isVerified`); ends all sessions and links.
-   * `email` or `id`. Throws Problem `not_found`, `fields_invalid`.
+   * Without the old password: for the machine's operator, or with a mailed link (`isVerified`). Ends all sessions and
+   * links. Throws Problem `not_found`, `fields_invalid`.
    */
   resetPassword(who: { email: string } | { id: string }, password: string, isVerified?: boolean): Promise<Person>
 }

@@ -1,5 +1,5 @@
-// The rows of people and of their memberships: the statements that several changes share. Every person is a member of some account: the last
-// membership takes its person along.
+// The rows of people and memberships: statements that several changes share. Every person is a member of some account:
+// the last membership takes its person along.
 import { Problem } from '../../problem.ts'
 import { get, run, type Script } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
@@ -45,7 +45,7 @@ const ALONE = 'NOT EXISTS (SELECT 1 FROM membership WHERE membership.person = pe
 
 export const deletePersonAlone = (id: string) => run(`DELETE FROM person WHERE id = $1 AND ${ALONE}`, id)
 
-/** A hash takes a while: what was proved no longer counts when the password was changed or the person removed meanwhile. */
+/** A hash takes a while: the proof fails if the password was changed or the person removed meanwhile. */
 export function* stillThere(proved: PersonRow, code: 'credentials_invalid' | 'password_wrong'): Script<void> {
   const row = yield* selectPerson(proved.id)
   if (row?.password !== proved.password) throw new Problem(code, 'The password was just changed.')

@@ -1,5 +1,5 @@
-// Tickets that let a person in once, such as links that set a new password. Kept as hashes with the accounts, so that every node takes each of
-// them and a restart ends none.
+// Tickets that let a person in once, such as links that set a new password. Stored as hashes with the accounts, so
+// that every node accepts them and restarts end none.
 import type { SqlDatabase } from '../../state/database.ts'
 import { get, run } from '../../state/database.ts'
 import { createSessionToken, hashSecret } from '../secret.ts'
@@ -10,7 +10,7 @@ export type TicketKind = keyof typeof VALID_MS
 
 /** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
 export interface Tickets {
-  /** What was issued before stays good. Times are ms since the epoch. `untilMs`: the session that it begins ends by then. */
+  /** Earlier tickets stay good. Times are ms since the epoch. `untilMs`: the session that it starts ends by then. */
   issue(
     kind: TicketKind,
     person: string,

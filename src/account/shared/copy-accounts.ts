@@ -1,4 +1,4 @@
-// Copies accounts.sqlite into PostgreSQL: in small transactions that can be repeated, so an interrupted copy is simply run again.
+// Copies accounts.sqlite into PostgreSQL in small, repeatable transactions: run an interrupted copy again.
 import { all, get, insertRows, run, type Script, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 import type { Postgres } from '../../state/postgres.ts'
@@ -33,7 +33,7 @@ const IN_ORDER: readonly Table[] = ['api_key', 'session', 'invitation']
 export type CopiedAccounts = Readonly<Record<Table | 'series', number>>
 
 /**
- * Throws an Error for the operator when PostgreSQL has accounts that the file does not have, and Problem `store_unavailable`.
+ * Throws an Error for the operator if PostgreSQL has accounts that the file lacks, and Problem `store_unavailable`.
  * The nodes must be stopped: the salt of the series changes.
  */
 export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Promise<CopiedAccounts> {

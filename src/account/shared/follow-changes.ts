@@ -1,5 +1,5 @@
 // Keeps this node's copy of the keys and accounts up to date. Invariants:
-// * The change counter is polled, so that a lost connection cannot go unnoticed; a change of this node is read back at once.
+// * The change counter is polled, so a lost connection is noticed; a change of this node is read back at once.
 // * Only changes after a value of the counter that has the same mark in the database are added to what the node knows.
 //   Otherwise (failover to a replica that lagged, restore, another database) everything is read again.
 // * Memory first, then the file: a revoked key must fail even while the disk is full.
@@ -25,7 +25,7 @@ export interface FollowChangesOptions {
 }
 
 export interface FollowChanges {
-  /** Resolves when this node knows every change that was committed before the call. Rejects with Problem `store_unavailable`. */
+  /** Resolves when this node knows every change committed before the call. Rejects with Problem `store_unavailable`. */
   catchUp(): Promise<void>
   start(): void
   stop(): Promise<void>

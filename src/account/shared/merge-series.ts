@@ -1,5 +1,5 @@
-// Shares the series in use between the nodes: those that began here go to PostgreSQL, those of other nodes come from it. Intake never waits for
-// this, so together the nodes may go beyond a budget by what each admits within one interval.
+// Shares the series in use between the nodes: new ones of this node go to PostgreSQL, those of others come from it.
+// Intake never waits for this, so the nodes may together exceed a budget by what each admits within one interval.
 import type { Logger } from '../../log.ts'
 import { all, run, type Script } from '../../state/database.ts'
 import type { Postgres } from '../../state/postgres.ts'
@@ -83,7 +83,8 @@ export function createMergeSeries(
 export const insertSeries = (rows: readonly SeriesRow[]): Script<number> =>
   run(
     `INSERT INTO series (account, series)
-     SELECT account.id, (pair ->> 1)::bigint FROM jsonb_array_elements($1::text::jsonb) pair JOIN account ON account.id = pair ->> 0
+     SELECT account.id, (pair ->> 1)::bigint FROM jsonb_array_elements($1::text::jsonb) pair
+     JOIN account ON account.id = pair ->> 0
      ON CONFLICT DO NOTHING`,
     JSON.stringify(rows),
   )

@@ -15,7 +15,7 @@ export interface OpenSharedAccountsOptions extends AccountsOptions {
   readonly replicaPath: string
 }
 
-/** Throws an Error that tells the operator what to do when PostgreSQL does not answer and this node has no copy yet, or when a file is damaged. */
+/** Throws an Error for the operator if PostgreSQL is away and this node has no copy yet, or if a file is damaged. */
 export async function openSharedAccounts(options: OpenSharedAccountsOptions): Promise<Accounts> {
   const { url, replicaPath, clock, log, seriesMax = 0 } = options
   const replica = openReplica(replicaPath, log)
@@ -55,7 +55,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
   )
 }
 
-/** A change is known at its own node when it resolves. PostgreSQL may go away just after it was made: the poll brings it then. */
+/** A change is known at its own node when it resolves, or by the poll if PostgreSQL goes away right after it. */
 const readingBack = (postgres: Postgres, follow: FollowChanges, closeReplica: () => void): SqlDatabase => ({
   read: postgres.read,
   async write(script) {

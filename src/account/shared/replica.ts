@@ -98,8 +98,8 @@ export function openReplica(path: string, log: Logger): Replica {
   const { db, write } = file
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
   const setKey = query(
-    `INSERT OR REPLACE INTO api_key (hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO api_key (hash, id, account, may_write, may_read, may_ping, may_manage, is_capped,
+       expires_ms, revoked_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
   const setAccount = query(
