@@ -160,12 +160,17 @@ export async function* eachRow(
 async function printJson(io: Io, list: string, pages: AsyncGenerator<Page>): Promise<void> {
   let count = 0
   let next: Page['next']
+  let others: Page['answer'] | undefined // of the first page
   for await (const page of pages) {
-    if (next === undefined) io.stdout.write(`{${JSON.stringify(list)}:[`)
+    if (others === undefined) io.stdout.write(`{${JSON.stringify(list)}:[`)
+    others ??= Object.fromEntries(Object.entries(page.answer).filter(([name]) => name !== list && name !== 'next'))
     io.stdout.write(page.rows.map((row) => `${count++ === 0 ? '' : ','}\n${safeJson(row)}`).join(''))
     next = page.next
   }
-  io.stdout.write(`\n]${next === undefined ? '' : `,"next":${JSON.stringify(next)}`}}\n`)
+  io.stdout.write(`\n]${next === undefined ? '' : `,"next":${JSON.stringify(next)}`}`)
+  for (const [name, value] of Object.entries(others ?? {}))
+    io.stdout.write(`,${JSON.stringify(name)}:${safeJson(value)}`)
+  io.stdout.write('}\n')
 }
 
 async function printCsv(io: Io, { fields }: View, pages: AsyncGenerator<Page>): Promise<Page['next']> {

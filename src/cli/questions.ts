@@ -53,7 +53,7 @@ const inBefore = ([title, value]: Field): Field => [`before_${title}`, (row) => 
 
 function summaryView({ by, every, percentiles, compareFrom }: Options): View {
   const split = [...(by === undefined ? [] : ['meta']), ...(every === undefined ? [] : ['at'])]
-  const counts = ['failed', 'failure_rate', 'running', 'abandoned', 'orphan']
+  const counts = ['failed', 'running', 'abandoned', 'orphan', 'failure_rate']
   const chosen = (percentiles?.split(',') ?? []).map((text) => String(Number(text)))
   const figures: readonly Field[] = [
     ...['count', 'mean_ms', 'p50_ms', 'p95_ms', 'p99_ms', 'max_ms'].map((name): Field => [name, (row) => row[name]]),
@@ -105,7 +105,7 @@ function timingsView({ metric = [] }: Options): View {
 const POINTS: View = {
   path: '/api/metrics',
   list: 'points',
-  fields: ['at', 'process', 'meta', 'uid', 'name', 'value'],
+  fields: ['at', 'process', 'meta', 'name', 'value', 'uid'],
   columns: [
     time('AT', 'at'),
     PROCESS,

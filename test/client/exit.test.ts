@@ -336,7 +336,7 @@ describe.skipIf(missing('deno') !== undefined)('deno', () => {
   })
 
   test('a missing permission is reported once', async () => {
-    const script = await launch(['--allow-env'], 'locked', 100)
+    const script = await launch(['--allow-env'], 'locked')
     expect(await script.exited).toBe(4)
     expect(await script.output()).toMatch(/^stint: 3 events dropped: [^\n]*--allow-net[^\n]*\n$/)
     expect(kindsOf('deno locked')).toEqual([])

@@ -159,24 +159,24 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   test('summary as a table, with meta and time on request', async () => {
     const plain = cells((await run('summary --from -2h --process import')).stdout)
     expect(plain).toEqual([
-      ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'FAILED', 'RUNNING', 'ABANDONED', 'ORPHAN'],
-      ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '0', '2', '1', '0'],
+      ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'FAILED', 'RATE', 'RUNNING', 'ABANDONED', 'ORPHAN'],
+      ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '0', '0 %', '2', '1', '0'],
     ])
     const split = cells((await run('summary --from -2h --by meta --every 1d --process import')).stdout)
     expect(split[0]!.slice(0, 4)).toEqual(['FROM', 'PROCESS', 'META', 'COUNT'])
     const { stdout } = await run('summary --from -2h --by meta --every 1d --csv')
     expect(stdout.split('\r\n')[0]).toBe(
-      'process,meta,at,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,failed,running,abandoned,orphan',
+      'process,meta,at,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,failed,running,abandoned,orphan,failure_rate',
     )
   })
 
   test('metrics, one by one and by interval', async () => {
     const points = cells((await run('metrics --from -2h')).stdout).map((row) => row.slice(1))
     expect(points).toEqual([
-      ['PROCESS', 'META', 'NAME', 'VALUE'],
-      ['import', '–', 'rows', '5'],
-      ['import', '–', 'bytes read', '1.5'],
-      ['import', '–', 'rows', '3'],
+      ['PROCESS', 'META', 'UID', 'NAME', 'VALUE'],
+      ['import', '–', '–', 'rows', '5'],
+      ['import', '–', '–', 'bytes read', '1.5'],
+      ['import', '–', '–', 'rows', '3'],
     ])
     const rows = cells((await run('metrics --from -2h --every 1d --name rows')).stdout).map((row) => row.slice(1))
     expect(rows).toEqual([
