@@ -75,7 +75,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
 
   function notice(): void {
     if (Number.isNaN(aliveUs)) return
-    const now = { wallUs: nowUs(), monotonicUs: monotonicUs() }
+    const now = { wallUs: nowUs(), monotonicUs: Math.round(monotonicUs()) } // stretches are stored in whole µs
     // a frozen machine may stop the monotonic clock, a wall clock that is set back hides a pause
     const wallGapUs = now.wallUs - (noticed?.wallUs ?? now.wallUs)
     const monotonicGapUs = now.monotonicUs - (noticed?.monotonicUs ?? now.monotonicUs)
