@@ -238,7 +238,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     const evaluateNext = async () => {
       for (const [account, state] of next) if (!isStopping) await evaluate(account, state)
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, evaluateNext))
+    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, evaluateNext)) // none outlives the round
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
     if (isStopping) return
     await progress.step(mono)
     if (unknown.isAllGood()) lastRoundUs = nowUs()
