@@ -44,9 +44,10 @@ export function createGroupView(app: App) {
   const textCard = h('div.card', h('h2', 'Newest texts'), texts, exports)
   const status = h('div.toolbar')
   const act: ChangeStatus = (group, to) =>
-    void changeStatus(app, group, to)
-      .catch((error) => region.fail(error, () => poll.now()))
-      .finally(() => poll.now())
+    void changeStatus(app, group, to).then(
+      () => poll.now(),
+      (error) => region.fail(error, () => poll.now()),
+    )
 
   const poll = createPoll<Found>({
     version: () => app.changes.version(),

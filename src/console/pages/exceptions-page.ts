@@ -122,9 +122,10 @@ export function openExceptionsPage(app: App): Page {
   const hiddenNote = h('p.muted')
   const card = h('div', h('div.card.card-table', table.element), exports)
   const act: ChangeStatus = (group, to) =>
-    void changeStatus(app, group, to)
-      .catch((error) => region.fail(error, () => poll.now()))
-      .finally(() => poll.now())
+    void changeStatus(app, group, to).then(
+      () => poll.now(),
+      (error) => region.fail(error, () => poll.now()),
+    )
   function countsLine({ counts = [], count }: ExceptionGroup): Node {
     const range = rangeOf()
     const buckets = bucketsOf(range, chooseEvery(range, BARS_MAX))
