@@ -20,6 +20,7 @@ interface Service {
   readonly profiles?: readonly string[]
   readonly command?: readonly string[]
   readonly depends_on?: Readonly<Record<string, Condition>>
+  readonly env_file?: readonly { readonly path: string }[]
   readonly environment?: Readonly<Record<string, string>>
   readonly healthcheck?: { readonly disable?: boolean; readonly test?: readonly string[] }
   readonly ports?: readonly string[]
@@ -33,7 +34,12 @@ interface Service {
 const text = read('docker-compose.yml')
 /** Variables with a default become it, as without `.env`. */
 const withDefaults = (yaml: string) =>
-  yaml.replaceAll(/\$\{(POINTS|IMAGE_TARGET|ALERT_CONTACT|PROMETHEUS_KEY_FILE):-([\w/]+)\}/g, '$2')
+  yaml.replaceAll(/\$\{(POINTS|IMAGE_TARGET|ALERT_CONTACT|[A-Z_]+_FILE):-([\w/]+)\}/g, '$2')
+/** As Compose fills it in. */
+const fillIn = (text: string, dotEnv: Readonly<Record<string, string>> = {}) =>
+  text.replaceAll(/\$\{(\w+):([-+?])([^}]*)\}/g, (_, name: string, kind: string, other: string) =>
+    kind === '+' ? (dotEnv[name] ? other : '') : dotEnv[name] || (kind === '-' ? other : ''),
+  )
 const compose = YAML.parse(withDefaults(text)) as {
   services: Record<string, Service>
   volumes: Record<string, unknown>
@@ -309,9 +315,11 @@ describe('mounts', () => {
 describe('settings', () => {
   const known = knownVariables()
   /** The image's, with files in place of the volumes'. */
-  function environmentOf(service: string): Record<string, string> {
+  function environmentOf(service: string, dotEnv: Readonly<Record<string, string>> = {}): Record<string, string> {
     const image = Object.fromEntries([...dockerfile.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]))
-    return { ...image, ...compose.services[service]!.environment }
+    const { env_file, environment = {} } = compose.services[service]!
+    const given = Object.entries(environment).map(([name, value]) => [name, fillIn(value, dotEnv)])
+    return { ...image, ...(env_file?.[0]?.path === '.env' && dotEnv), ...Object.fromEntries(given) }
   }
 
   test.each(['stint', 'grant-tokens'])('of %s are known to config.ts and valid', (service) => {
@@ -332,7 +340,7 @@ describe('settings', () => {
         /^[A-Z_]+$/.test(name)
       )
         expect([...known]).toContain(name)
-      if (!name.endsWith('_FILE')) continue
+      if (!name.endsWith('_FILE') || value === '') continue
       expect(value).toMatch(/^\/run\/secrets\/stint\//)
       writeFileSync(join(dir, name), 'secret')
       env[name] = join(dir, name)
@@ -344,6 +352,49 @@ describe('settings', () => {
       dataDir: '/data',
       influx: { token: 'secret', bucket: 'stint', org: 'stint' },
     })
+  })
+
+  test('in .env may be those of a provider of identities, an e-mail server and PostgreSQL, with secrets as files', () => {
+    const dir = tempDir('compose')
+    const secrets = {
+      OIDC_CLIENT_SECRET: 'the secret',
+      SMTP_URL: 'smtp://mail.example.com:587',
+      DATABASE_URL: 'postgres://stint:word@db.example.com/stint',
+    }
+    const dotEnv: Record<string, string> = {
+      OIDC_ISSUER: 'https://id.example.com',
+      OIDC_CLIENT_ID: 'stint',
+      PASSWORD_SIGN_IN: 'false',
+      MAIL_FROM: 'stint@example.com',
+      MAX_RUN: '1h',
+      MAX_AGE: '1d',
+      RETENTION_DAYS: '2',
+    }
+    for (const [name, value] of Object.entries(secrets)) {
+      dotEnv[`${name}_FILE`] = join(dir, name)
+      writeFileSync(dotEnv[`${name}_FILE`]!, value)
+    }
+    const { volumes } = (YAML.parse(text) as typeof compose).services.stint!
+    const mounted = new Map(
+      volumes!.map((volume) => fillIn(volume, dotEnv).split(':').slice(0, 2).toReversed() as [string, string]),
+    )
+    const readAs = (service: string, mounts: ReadonlyMap<string, string>) => {
+      const env = environmentOf(service, dotEnv)
+      writeFileSync(join(dir, 'generated'), 'generated')
+      for (const [name, value] of Object.entries(env))
+        if (name.endsWith('_FILE'))
+          env[name] = value.startsWith('/run/secrets/stint/')
+            ? join(dir, 'generated')
+            : (mounts.get(value) ?? '/nowhere')
+      return readConfig(env)
+    }
+    expect(readAs('stint', mounted)).toMatchObject({
+      oidc: { issuer: dotEnv.OIDC_ISSUER, clientId: 'stint', clientSecret: secrets.OIDC_CLIENT_SECRET },
+      smtp: { url: secrets.SMTP_URL, from: dotEnv.MAIL_FROM },
+      databaseUrl: secrets.DATABASE_URL,
+      passwordSignIn: false,
+    })
+    expect(readAs('grant-tokens', new Map())).toMatchObject({ influx: { bucket: 'stint' }, retentionDays: 2 })
   })
 
   const example = [...read('src/deploy/env.example').matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(
