@@ -111,7 +111,7 @@ export interface Accounts {
    * Throws Problem `operator_needed` if accounts would be left without one, `fields_invalid` for an unknown account.
    */
   delete(id: string, operator?: string): Promise<void>
-  /** Accounts that are gone and whose data may still be in the spools of this node and in the stores. */
+  /** Deleted accounts whose data may still be in this node's spools and in the stores. */
   removals(): string[]
   removed(id: string): void
   readonly keys: Keys
@@ -125,7 +125,7 @@ export interface Accounts {
   readonly groupStates: GroupStates
   readonly passwords: Pick<Passwords, 'hash'>
   readonly series: SeriesBudget
-  /** Writes what is noted in memory. */
+  /** Writes the notes in memory to the database. */
   close(): Promise<void>
 }
 

@@ -50,7 +50,7 @@ export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: Atte
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const OTHER_MAX = 64
 
-/** The part of an address by which attempts are counted. What is no address is taken as it is, cut to 64 characters. */
+/** The part of an address by which attempts are counted. Other text is used as it is, cut to 64 characters. */
 export function addressBlock(address: string): string {
   if (!isIPv6(address)) return address.slice(0, OTHER_MAX)
   const mapped = MAPPED_IPV4.exec(address)?.[1]

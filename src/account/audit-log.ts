@@ -9,9 +9,9 @@ const TEXT_MAX = 300
 export interface AuditRecord {
   readonly account: string
   readonly action: AuditAction
-  /** The person's e-mail address; null for a failed sign-in of nobody known. */
+  /** The person's e-mail address; null for a failed sign-in of an unknown address. */
   readonly actor: string | null
-  /** The id of the key by which the actor acted. */
+  /** The id of the key that the actor used. */
   readonly key: string | null
   /** An id or an e-mail address. */
   readonly target: string | null

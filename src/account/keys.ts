@@ -46,7 +46,7 @@ export interface IssuedKey extends Key {
 
 /** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
 export interface Keys {
-  /** Newest first, with those that ended in the last 30 days. */
+  /** Newest first, including keys that ended in the last 30 days. */
   list(account: string, of?: string): Promise<Key[]>
   /** The scopes of one key; empty when the account has no such key. */
   scopesOf(account: string, id: string): Promise<readonly Scope[]>
@@ -63,9 +63,9 @@ export interface Keys {
   revoke(account: string, id: string, of?: string): Promise<void>
   /** The key counts as created by `heir`, an owner, from now on. Throws Problem `not_found` or `role_missing`. */
   take(account: string, id: string, heir: Person): Promise<Key>
-  /** Forgets the keys of an account whose rows are gone. */
+  /** Forgets the keys of a deleted account. */
   dropAccount(account: string): void
-  /** Writes down when keys were last used, and now and then removes those that ended too long ago to be listed. */
+  /** Stores when keys were last used, and sometimes removes those that ended too long ago to be listed. */
   flush(): Promise<void>
 }
 

@@ -22,7 +22,7 @@ export interface Passwords {
   hash(password: string, asker?: string): Promise<string>
   /** `hash` undefined = there is no such account: false, after the same time. Throws like `hash`. */
   verify(password: string, hash: string | undefined, asker?: string): Promise<boolean>
-  /** Ends the Workers; what is under way then never settles. */
+  /** Ends the Workers; calls in progress never settle. */
   close(): void
 }
 

@@ -26,7 +26,7 @@ export interface SeriesBudget {
   adopt(account: string, series: number): void
   dropAccount(account: string): void
   flush(): void
-  /** Writes what is pending. */
+  /** Writes pending series. */
   close(): void
 }
 

@@ -1,4 +1,4 @@
-// Proves who somebody is by a password. Attempts are counted before the password is checked:
+// Proves a person's identity by password. Attempts are counted before the password is checked:
 // * failures by address, and by account and address: an account is never locked as such, or anyone who knows its e-mail
 //   address could lock its owner out. An unknown e-mail address counts like a known one;
 // * every attempt by account and address, successful ones too: each costs a hash;

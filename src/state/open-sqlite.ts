@@ -28,7 +28,7 @@ export interface SqliteOptions {
   readonly probe?: (db: Database) => unknown
   /** Freed pages are given back to the disk after each write. */
   readonly shrinks?: boolean
-  /** A table by which a file is recognised that an unversioned Stint wrote: it counts as version 1. */
+  /** A table that identifies a file of an unversioned Stint: it counts as version 1. */
   readonly adoptedBy?: string
   readonly log: Logger
 }

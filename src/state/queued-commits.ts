@@ -1,4 +1,4 @@
-// Transactions whose syncs run on the runtime's thread pool: a slow disk then holds up those who wait for them, and not
+// Transactions whose syncs run on the runtime's thread pool: a slow disk then delays their callers and not
 // the event loop. Transactions that arrive while others are synced come next, and share their syncs:
 //
 //   transactions → fdatasync(WAL): durable → copied into the file → fdatasync(file) → WAL emptied → resolve
@@ -18,7 +18,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 export interface QueuedCommits {
   /**
    * Runs `change` in a transaction of its own, soon; durable when it resolves. Rejects with what `change` throws, which
-   * rolls it back, or with the error of a sync: then nobody knows.
+   * rolls it back, or with the error of a sync: then the outcome is unknown.
    */
   commit<T>(change: () => T): Promise<T>
   /** Call it before a transaction that is not queued here. */

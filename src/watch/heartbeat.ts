@@ -1,4 +1,4 @@
-// Requests STINT_HEARTBEAT_URL once a minute while the watches are evaluated, so that another service notices when Stint itself is down.
+// Requests STINT_HEARTBEAT_URL once a minute while watches are evaluated: another service notices if Stint is down.
 import type { Logger } from '../log.ts'
 import { type PostOptions, pinnedPost } from './delivery/pinned-post.ts'
 

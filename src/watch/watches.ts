@@ -1,5 +1,5 @@
-// The interface of this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from its start to its stop; with
-// PostgreSQL the node that holds the lease does, and all others only manage.
+// The interface of this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from
+// start to stop; with PostgreSQL the node that holds the lease does, and all others only manage.
 import { existsSync } from 'node:fs'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -48,7 +48,7 @@ export interface WatchesOptions {
 }
 
 export interface WatchStats {
-  /** Totals of all accounts. `firing` and `outbox` are zero on a node that does not evaluate; only their sum over the nodes is meaningful. */
+  /** Of all accounts. `firing` and `outbox` are zero on nodes that do not evaluate; only the sum over nodes counts. */
   readonly firing: number
   /** Accounts whose watches could not be judged recently. */
   readonly unknown: number

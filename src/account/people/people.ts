@@ -1,4 +1,4 @@
-// People: who signs in by which password. An address is one person's, in whichever accounts.
+// People and their passwords. An address belongs to one person, in all accounts.
 import { type Fault, Problem } from '../../problem.ts'
 import { run, type SqlDatabase } from '../../state/database.ts'
 import { normalizeEmail, passwordFault } from '../credentials.ts'

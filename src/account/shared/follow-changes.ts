@@ -20,7 +20,7 @@ export interface FollowChangesOptions {
   readonly ring: KeyRing
   readonly clock: Clock
   readonly log: Logger
-  /** An account is gone: what is known of its series counts no longer. */
+  /** An account was deleted: forget its series. */
   onRemoved(account: string): void
 }
 
@@ -70,7 +70,7 @@ export function createFollowChanges(options: FollowChangesOptions): FollowChange
     writeDown(delta)
   }
 
-  /** The version stays where it was when the disk refuses, and the next poll brings the same again. */
+  /** If the write fails, the version stays as it was, and the next poll reads the same changes again. */
   function writeDown(delta: Delta): void {
     try {
       replica.apply(delta)

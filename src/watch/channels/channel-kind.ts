@@ -1,4 +1,4 @@
-// What one kind of channel brings along: how often it may be sent to, and the request that its vendor documents. Each
+// One kind of channel: how often it may be sent to, and the request that its vendor documents. Each
 // file of this folder is one kind; kinds.ts is the table of all. How a kind is addressed, and which parts of that are
 // secret, is declared in wire/channels.ts, so that no kind can return its secrets.
 import type { Fault } from '../../problem.ts'
@@ -30,8 +30,8 @@ export interface ChannelKindSender {
   /** Messages: a burst, then one per number of seconds. */
   readonly rate: Rate
   /**
-   * `each`: every notification is a message. `digest`: many waiting ones are one message. `watch`: all waiting ones of a
-   * watch are one message, because the vendor keeps one incident per watch.
+   * `each`: every notification is a message. `digest`: several waiting ones are one message. `watch`: all waiting
+   * ones of a watch are one message, because the vendor keeps one incident per watch.
    */
   readonly grouping: 'each' | 'digest' | 'watch'
   /** What the schema of its members cannot express. */

@@ -1,4 +1,4 @@
-// Which parts of a channel are secret, and what is returned instead of them.
+// The secret parts of a channel, and what responses contain instead.
 import { type ChannelKind, type ChannelMember, channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
 import type { Channel } from '../storage/watch-store.ts'
@@ -42,7 +42,7 @@ export function restoreHidden(sent: ChannelMembers, stored: ChannelMembers, show
   return Object.fromEntries(Object.entries(sent).map(restore))
 }
 
-/** Where a kind whose `url` may be omitted is sent then. Not in the table of src/wire, which the console's bundle holds. */
+/** The address of a kind whose `url` is omitted. Not in src/wire's table, which the console's bundle includes. */
 const VENDORS: { readonly [K in ChannelKind]?: string } = {
   telegram: 'https://api.telegram.org',
   pagerduty: 'https://events.pagerduty.com/v2/enqueue',

@@ -1,4 +1,4 @@
-// An incoming webhook of Slack, or of what is compatible with it (Mattermost, Rocket.Chat).
+// An incoming webhook of Slack or a compatible service (Mattermost, Rocket.Chat).
 import { toMrkdwn } from '../delivery/notification-text.ts'
 import { type ChannelKindSender, JSON_TYPE, PEOPLE } from './channel-kind.ts'
 

@@ -1,5 +1,5 @@
-// What one condition of a watch brings along, from its part of the request to the texts of its alerts. Each file of this folder is one
-// condition; conditions.ts is the table of all, which the compiler holds against the names in wire/alerts.ts.
+// One condition of a watch, from its part of the request to the texts of its alerts. Each file of this folder is one
+// condition; conditions.ts is the table of all, which the compiler compares with the names in wire/alerts.ts.
 import type { Fault } from '../../problem.ts'
 import type { Condition as Name } from '../../wire/alerts.ts'
 import type { Series } from '../evaluate/memory.ts'
@@ -102,7 +102,7 @@ export interface MarkCondition<Given, Rule> extends Texts<Given, Rule> {
   /** An episode that has ended is still reported if its events arrive within this time; 10 minutes when absent. */
   readonly reportedWithinUs?: number
   judge(rule: Rule, view: MarksView): Omit<Instance, 'condition'>[]
-  /** The time of the event that ends an alert; undefined until it happens. `own`: the series of its process and meta. */
+  /** When the event that ends an alert happened; undefined before. `own`: the series of its process and meta. */
   endOf(rule: Rule, alert: FiredAlert, own: readonly Series[], view: MarksView): number | undefined
 }
 

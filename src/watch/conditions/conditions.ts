@@ -1,4 +1,4 @@
-// The table of all conditions. A new one is its file, a line here, its schema in wire/watches.ts, and its options of `stint watch add`.
+// The table of conditions. A new one needs a file, a line here, its schema in wire/watches.ts and CLI options.
 import type { Fault } from '../../problem.ts'
 import { CONDITIONS as NAMES, type Condition as Name } from '../../wire/alerts.ts'
 import type { CreateWatch } from '../../wire/watches.ts'

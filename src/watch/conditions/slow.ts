@@ -32,7 +32,8 @@ export const slow: MarkCondition<number, number> = {
   },
   summarize(subject, given, { figure, limit = 0, lost }) {
     const took = figure === undefined ? 'is taking longer than' : `took ${formatSpan(figure)}, more than`
-    return `${subjectName(subject)} is slow: a run ${took} ${formatSpan(limit)} (${given} times the usual)${lost ? `, ${orLost(lost)}` : ''}`
+    const orMore = lost ? `, ${orLost(lost)}` : ''
+    return `${subjectName(subject)} is slow: a run ${took} ${formatSpan(limit)} (${given} times the usual)${orMore}`
   },
   summarizeEnd(alert, untilUs, episode) {
     const took = episode?.figure ? `; the slow run took ${formatSpan(episode.figure)}` : ''

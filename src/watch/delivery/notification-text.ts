@@ -88,6 +88,6 @@ export function describe(bodies: readonly NotificationBody[]) {
 /** Escapes the Markdown of Discord and Teams: names are no links and no emphasis. */
 export const escapeMarkdown = (text: string): string => text.replace(/[\\`*_~|[\]()<>#@-]/g, '\\$&')
 
-/** Escapes Slack's markup for mentions and links. Emphasis by * and _ in a name is harmless, and escaping it would change the name. */
+/** Escapes Slack's mentions and links. Emphasis by * and _ is harmless, and escaping it would change the name. */
 const escapeMrkdwn = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -1,9 +1,9 @@
 // Delivers notifications from the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
 // * One delivery per channel at a time; a slow receiver does not delay other channels: the channels take turns.
 // * The notifications of one alert reach a channel in order: "firing" is never the last one after "resolved".
-// * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is deleted,
-//   disabled or to be confirmed again.
-// * People get one digest instead of many messages: when more than 5 wait, or while the channel's rate limit is exhausted. Webhooks get every notification.
+// * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is
+//   deleted, disabled or to be confirmed again.
+// * People get one digest if more than 5 wait or the channel's rate limit is exhausted; webhooks get everything.
 import type { Logger } from '../../log.ts'
 import { KINDS } from '../channels/kinds.ts'
 import type { Channel, Notification, WatchStore } from '../storage/watch-store.ts'
@@ -55,7 +55,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { store, deliver, nowUs, log, meter } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const inFlight = new Map<string, Promise<void>>()
-  /** For each channel with due notifications the number of its last turn, which counts up when a delivery begins and when it ends. */
+  /** Per channel with due notifications the number of its last turn; it advances when a delivery starts or ends. */
   const turns = new Map<string, number>()
   let turn = 0
   const tokens = createTokens(nowUs)

@@ -1,6 +1,6 @@
 // An HTTP POST to a URL that a caller chose. Invariants:
-// * The connection goes to the address that was checked; the name is not resolved a second time, which defeats DNS rebinding. Redirects are not
-//   followed.
+// * It connects to the address that was checked: the name is not resolved again, which defeats DNS rebinding.
+//   Redirects are not followed.
 // * The time and the number of bytes read are bounded.
 // * The head decides: an answer counts whatever happens to its body.
 import { lookup as lookUp } from 'node:dns/promises'
@@ -155,8 +155,8 @@ function toAnswer(head: Head, bytes: Buffer): PostAnswer {
   }
 }
 
-// The addresses that a notification may be sent to. Everything that could be this machine, its network or its cloud's services is excluded, so that a
-// caller cannot make Stint send requests there. The lists are those of the IANA special-purpose registries.
+// Addresses that no notification is sent to: this machine, its network, its cloud's services, so that a caller cannot
+// make Stint send requests there. The lists are those of the IANA special-purpose registries.
 const SPECIAL_V4: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8], // this host
   ['10.0.0.0', 8],

@@ -1,8 +1,8 @@
-// Reads an account's history incrementally: everything once, then only the newest stretch with an overlap, occasionally a longer one, and the times of
-// late events. All reads are bounded. Invariant: no run counts as open because its end is not stored yet.
+// Reads an account's history incrementally: everything once, then the newest stretch with an overlap, at times a longer
+// one, and the times of late events. Reads are bounded. Invariant: no run is open because its end is not stored yet.
 //   live  a start in the newest stretch: every end that was accepted before the judged time is stored
-//   late  any other new start without an end: it counts as a run only after everything accepted up to 5 s after it was seen is stored and its stretch
-//         has been read again. This waits while late events of its process arrive, because its end may be among them.
+//   late  any other new start without an end: a run only once all that was accepted up to 5 s after it was seen is
+//         stored and its stretch read again; not while late events of its process arrive, as its end may be among them.
 // Initially, and for a new process, every start is late: everything is loaded twice and not judged before.
 import { createFormerMarks, type FormerMarksOptions } from './former-marks.ts'
 import type { LateOnes } from './late-events.ts'
@@ -37,7 +37,7 @@ const OVERLAP_US = 2 * MINUTE_US
 const SWEEP_BACK_US = 70 * MINUTE_US
 const WIDE_SWEEP = { everyUs: HOUR_US, backUs: 25 * HOUR_US }
 
-/** What may be new in the stores since the last read: the processes with marks, by the time at which the first was accepted. */
+/** What the stores may have gained since the last read: processes by the time their first mark was accepted. */
 export interface Hints {
   /** Everything is read, whatever was hinted at. */
   readonly isSweep: boolean
@@ -61,7 +61,7 @@ export interface Reach {
 
 export interface AccountHistory {
   readonly memory: Memory
-  /** Reads those of these processes (undefined = all) with hints. If the store does not answer it rejects and keeps what it has. */
+  /** Reads the hinted ones of these processes (undefined = all). Rejects if the store fails, and keeps what it has. */
   readMarks(
     reach: Reach,
     processes: ReadonlySet<string> | undefined,
@@ -110,7 +110,7 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   /** Loaded twice. */
   let ready: Processes = new Set()
   let again: readonly Again[] = []
-  /** An earlier process may have left stored exceptions of any age that it did not judge: all are read once everything up to this time is stored. */
+  /** An earlier process may leave exceptions of any age unjudged: all are read once all up to this time is stored. */
   let inheritedUs: number | undefined
   let sweptUs: number | undefined
   let wideUs = Number.NEGATIVE_INFINITY

@@ -11,7 +11,7 @@ import type { Quiet } from './quiet.ts'
 const INTERVAL_US = 15e6
 const MIN_INTERVAL_US = 1e6
 
-/** A sweep finds what hints missed. The longer an account is silent, the rarer it is: silent accounts cost next to nothing. */
+/** A sweep finds what hints missed. It is rarer the longer an account is silent, so silent accounts cost little. */
 const SWEEP_EVERY_US = 600e6
 const SWEEP_SILENT_EVERY_US = 3600e6
 /** Sweeps of many accounts are spread over this part of their interval. */

@@ -1,6 +1,6 @@
 // The differences between the judged episodes of a watch and its alerts → changes. Invariants:
-// * An alert ends only by an event that its condition names, or expires when nothing arrived for a long time. That a history holds no reason for it any
-//   more ends nothing: it may be incomplete.
+// * An alert ends only by an event that its condition names, or expires after a long silence. A history without its
+//   reason ends nothing: it may be incomplete.
 // * An episode opens one alert, whatever is judged again: its identity is unique in the store.
 import type { Condition } from '../../wire/alerts.ts'
 import type { Instance } from '../conditions/condition.ts'
@@ -99,7 +99,7 @@ const identityOf = ({ key, condition }: Instance, episode: Episode): string =>
 const overlaps = ({ sinceUs, resolvedUs }: Alert, episode: Episode): boolean =>
   episode.sinceUs < (resolvedUs ?? Number.POSITIVE_INFINITY) && (episode.untilUs ?? Number.POSITIVE_INFINITY) > sinceUs
 
-/** Each run alerts once, alone or together with others whose end may have been lost: which of both may change with what is known of a downtime. */
+/** Each run alerts once, alone or with others whose end may be lost; news of a downtime can change which of both. */
 function isCovered({ condition, process, meta }: Instance, episode: Episode, alerts: readonly Alert[]): boolean {
   if (condition !== 'long') return false
   const same = alerts.filter(
@@ -167,7 +167,7 @@ function open(
   }
 }
 
-/** Alerts of silent processes. `lastUs`: when something arrived last from the subject of an alert, as far as it is known. */
+/** Alerts of silent processes. `lastUs`: when the last known event of an alert's subject arrived. */
 export function findExpired(one: ReadyWatch, lastUs: (alert: Alert) => number, moment: Moment): AlertChange[] {
   return one.alerts.filter(isFiring).flatMap((alert): AlertChange[] => {
     const silentUs = moment.nowUs - Math.max(alert.sinceUs, lastUs(alert))

@@ -1,6 +1,6 @@
-// Evaluates the watches of every account that has a new event or a due time, independently of requests; an account without either is not read.
-// What arrived is only a hint of what to read again: a sweep finds what hints missed. Times of the schedule are monotonic, so a wall clock that is set
-// back stops nothing. An alert and its notifications are one transaction; the progress is stored after them, so that a kill repeats what is missing.
+// Evaluates the watches of each account with a new event or a due time, independently of requests. Arrivals only hint
+// what to read again; a sweep finds what they missed. The schedule is monotonic: a clock set back stops nothing. An
+// alert and its notifications are one transaction; progress is stored after it, so a kill repeats what is missing.
 import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
 import type { Rewind } from '../rules/episode.ts'
@@ -139,7 +139,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     }
   }
 
-  /** Evaluates one account and decides when it is due again. Nothing fires by hints alone: everything is read before. */
+  /** Evaluates one account and decides when it is due again. Hints alone fire nothing: everything is read before. */
   async function evaluate(account: string, state: AccountState): Promise<void> {
     const began = monotonicUs()
     state.evaluatedUs = began

@@ -1,5 +1,5 @@
-// Marks from before the clock was set back have times that come again. Former marks are those that were known at that moment, and those ahead of the
-// clock. They are no events of now: only what was not judged yet, and the starts of runs that were open, move to the time to which the clock was set.
+// Former marks: those known when the clock was set back and those ahead of it. Their times come again, but they are no
+// events of now: only what was not judged yet and the starts of open runs move to the time that was set.
 import type { Rewind } from '../rules/episode.ts'
 import type { Memory } from './memory.ts'
 import type { KnownMark } from './watch-source.ts'

@@ -1,4 +1,4 @@
-// Remembers what was accepted and may be new in the stores, by account. Every event passes through it, so a note is two look-ups.
+// Remembers per account what was accepted and may be new in the stores. Called for every event: two look-ups.
 import type { Hints } from './account-history.ts'
 import type { Moment } from './moment.ts'
 

@@ -1,4 +1,4 @@
-// Judges one watch by a known history → its instances (the subjects that can fire independently) with their episodes, and the ends of its alerts.
+// Judges a watch by a known history → its instances (subjects that fire independently), their episodes, alert ends.
 import type { Condition } from '../../wire/alerts.ts'
 import type { ByHand, FiredAlert, Instance, KnownMarks, MarksView } from '../conditions/condition.ts'
 import { CONDITIONS, type ConditionRules, ruled } from '../conditions/conditions.ts'

@@ -1,6 +1,6 @@
-// Accepted events of the past that may not be stored yet. They are older than the stretch that every evaluation reads, so each is read once, by process
-// and time, as soon as everything accepted before it is stored. A backlog is read only when no more of it arrives: half of it would show runs
-// without their ends.
+// Accepted events of the past that may not be stored yet, older than the stretch that every evaluation reads. Each is
+// read once, by process and time, when everything accepted before it is stored. A backlog is read when no more of it
+// arrives: half of it would show runs without their ends.
 
 export interface LateEvent {
   readonly account: string

@@ -1,5 +1,5 @@
-// Records when Stint could accept events: stored every few seconds, so that the next start knows how long it was down. A pause of the process, a frozen
-// machine or a clock that jumps ahead is downtime as well, and is noticed before anything is judged.
+// Records when Stint could accept events: stored every few seconds, so the next start knows how long it was down. A
+// paused process, a frozen machine or a clock that jumps ahead is downtime too, noticed before anything is judged.
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import type { Blind, Rewind } from '../rules/episode.ts'
@@ -89,7 +89,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
   async function step(): Promise<void> {
     notice()
     if (!accepts()) {
-      wasRefusing = true // the stretch is stored when it is over; after a kill before that, the last good time is stored
+      wasRefusing = true // the stretch is stored when it ends; a kill before that leaves the last good time
       return
     }
     const sinceUs = coveredSinceUs?.() ?? (wasRefusing ? nowUs() : aliveUs)

@@ -1,5 +1,5 @@
-// How far each account was judged, as the next start knows it, and the regular clean-up of the database. Stored now and then: a start that judges a
-// little more repeats nothing, because an alert's identity is unique.
+// How far each account was judged, for the next start, and the regular clean-up of the database. Stored now and then:
+// judging a little more repeats nothing, because an alert's identity is unique.
 import type { WatchStore } from '../storage/watch-store.ts'
 
 const EVERY_US = 15e6

@@ -1,5 +1,5 @@
-// Finds out until when a watch needs no evaluation. Without new marks only time changes the result, and that can be predicted: the same history is
-// judged for an hour later, and the watch is due again when the first episode begins before that.
+// Finds out until when a watch needs no evaluation. Without new marks only time changes the result: the same history
+// is judged for an hour later, and the watch is due again when the first episode begins before that.
 import type { Instance } from '../conditions/condition.ts'
 import type { Episode } from '../rules/episode.ts'
 import type { WatchRules } from '../watch.ts'

@@ -1,5 +1,5 @@
-// The interface through which the evaluation reads the stores: few bounded questions per account. Times are event times in µs since the epoch; a range
-// is [fromUs, toUs).
+// The interface through which the evaluation reads the stores: a few bounded queries per account. Times are event times
+// in µs since the epoch; a range is [fromUs, toUs).
 import type { WatchMark } from '../rules/runs.ts'
 
 export interface KnownMark extends WatchMark {

@@ -1,5 +1,5 @@
-// What a node that does not evaluate accepted recently, as it is reported to the one that does: in two generations, so that each event is in at least
-// two reports.
+// What a node that does not evaluate accepted recently, reported to the one that does. In two generations: each event
+// is in at least two reports.
 import type { EventHint } from '../evaluate/hint-book.ts'
 import type { NodeReport } from './node-table.ts'
 

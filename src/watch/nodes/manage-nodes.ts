@@ -1,4 +1,4 @@
-// The nodes of one PostgreSQL for an operator: listed, and forgotten when they are gone for good.
+// Lists the nodes of one PostgreSQL for an operator, and removes those that will not return.
 import type { SqlDatabase } from '../../state/database.ts'
 import { forgetNode, listNodes, SILENT_AFTER_US } from './node-table.ts'
 

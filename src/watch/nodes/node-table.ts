@@ -1,4 +1,4 @@
-// The statements behind several nodes: a row per node with its heartbeat and report, and the lease of the node that evaluates. Invariants:
+// The statements of several nodes: a row per node (heartbeat, report) and the evaluating node's lease. Invariants:
 // * Ages and the lease are measured by PostgreSQL's clock, so the nodes' clocks do not matter.
 // * The token increases with every new holder. Every write names the token in its transaction, so a node that was
 //   suspended and lost the lease changes nothing. A new token is a time, so that one whose row a failover has lost does
@@ -30,7 +30,7 @@ export interface NodeReport {
     /** Absent from an earlier version. */
     readonly unjudged?: readonly UnjudgedCheck[]
   }
-  /** Recently accepted events: for each account its processes; null = any. `all`: any account. Absent from an earlier version. */
+  /** Recently accepted: each account's processes; null = any. `all`: any account. Absent from an earlier version. */
   readonly hints?: { readonly [account: string]: readonly string[] | null } | 'all'
 }
 

@@ -1,4 +1,4 @@
-// This node among the others: sends a heartbeat every 2 s, holds the lease while it can, and reads the reports of the others. Invariants:
+// This node among the others: a heartbeat every 2 s, the lease while it can hold it, the others' reports. Invariants:
 // * `isOnDuty` is false before the lease can expire in PostgreSQL, even if this process was suspended.
 // * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
@@ -26,7 +26,7 @@ const STOOD_STILL_US = 10e6
 const ACCEPTS_WITHIN_US = 10e6
 /** Allowance for requests that are stamped but not in the spool yet. */
 const IN_FLIGHT_US = 1e6
-/** A silent node is assumed to hold events back if its oldest one had waited this long; younger ones were most likely stored. */
+/** A silent node is assumed to hold back events if its oldest had waited this long; younger ones are likely stored. */
 const BACKLOG_US = 10e6
 /** Reports for the node on duty are repeated in this many heartbeats, so that none is missed. */
 const REPORTED_TIMES = 3

@@ -1,4 +1,4 @@
-// This node's part in evaluation and delivery: always on duty if it is the only node, otherwise while it holds the lease.
+// This node's part in evaluation and delivery: a single node is always on duty, otherwise the one with the lease is.
 import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
@@ -24,7 +24,7 @@ export interface Duty extends Pick<Evaluator, Shared> {
 /**
  * The work that exactly one node does: it evaluates the watches and delivers the notifications.
  *   start: liveness first, because it measures how long no event was accepted; then evaluation and delivery.
- *   stop:  evaluation → delivery (deliveries in flight finish) → liveness, whose last heartbeat limits the time that counts as downtime.
+ *   stop:  evaluation → delivery (finishes those in flight) → liveness, whose last heartbeat limits the downtime.
  */
 export function createDuty(options: DutyOptions): Duty {
   const outbox = createOutbox(options)

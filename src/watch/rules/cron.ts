@@ -1,4 +1,4 @@
-// Cron expressions by croner: five fields, or six with seconds first, and `@daily` etc. Croner decides how they apply to daylight saving time.
+// Cron expressions by croner: five fields, or six with seconds first, and `@daily` etc. Croner applies daylight saving.
 import { Cron } from 'croner'
 
 export interface Schedule {

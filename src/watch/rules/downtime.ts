@@ -1,5 +1,5 @@
-// The rule of downtime: it delays an alert and never cancels one. Blind time does not count, and what may have been lost in it is judged one limit after
-// it. Pure; times are µs.
+// The rule of downtime: it delays an alert and never cancels one. Blind time does not count; what may have been lost
+// in it is judged one limit after it. Pure; times are µs.
 import type { Blind } from './episode.ts'
 
 /** The last stretch that overlaps [fromUs, toUs]. */
@@ -25,8 +25,8 @@ export interface Exceeded {
 }
 
 /**
- * When a run exceeds its limit. An open run that had not exceeded it before a downtime exceeds it one limit after the first one: later downtimes only
- * add their length, so that frequent restarts hide no run.
+ * When a run exceeds its limit. An open run within it before a downtime exceeds it one limit after the first downtime;
+ * later ones only add their length, so that frequent restarts hide no run.
  */
 export function exceedsAt(
   { startedUs, isOpen }: { readonly startedUs: number; readonly isOpen: boolean },

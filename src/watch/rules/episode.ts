@@ -1,5 +1,5 @@
-// The types of the rules: a rule turns the history of a process into episodes, the stretches of time in which its alert fires. Rules are pure. All
-// times are µs since the epoch; a stretch includes its start and excludes its end.
+// The types of the rules, which turn the history of a process into episodes: the stretches in which its alert fires.
+// Rules are pure. Times are µs since the epoch; a stretch includes its start and excludes its end.
 
 /** One stretch in which an alert fires. */
 export interface Episode {
@@ -46,7 +46,7 @@ export interface Judgement {
   readonly blind: readonly Blind[]
 }
 
-/** The clock was set back: times between `sinceUs`, when the evaluation noticed it, and `untilUs` come a second time. */
+/** The clock was set back, noticed at `sinceUs`: the times from there to `untilUs` come a second time. */
 export interface Rewind {
   readonly sinceUs: number
   readonly untilUs: number

@@ -1,5 +1,5 @@
-// `failed`: n failures in a row, ordered by the times at which they were settled. A failed or abandoned run is a failure, with `exceptions` also an
-// exception; the next completed run ends the row.
+// `failed`: n failures in a row, in the order in which they were settled. A failed or abandoned run is a failure, with
+// `exceptions` also an exception; the next completed run ends the row.
 import { exceedsAt } from './downtime.ts'
 import type { Blind, Episode, Judgement } from './episode.ts'
 import type { Run } from './runs.ts'
@@ -82,7 +82,7 @@ export function endOfFailed(
     .find((run) => !thrown.some((it) => it.atUs <= run.settledUs && mayBelong(it, run)))
 }
 
-/** What happened, in the order in which it was settled. An exception at exactly the time of an end counts as before it. */
+/** In the order in which they were settled. An exception at exactly the time of an end counts as before it. */
 function toSteps(runs: readonly Run[], exceptions: readonly WatchException[], judgement: Judgement): Step[] {
   const settled = runs.flatMap((run): Step[] => {
     const { state, settledUs } = run
@@ -99,8 +99,8 @@ const mayBelong = ({ atUs, uid }: WatchException, run: Run): boolean =>
   atUs >= run.startedUs && (uid === undefined || uid === run.uid)
 
 /**
- * A run that is abandoned only because of another start is no failure. If its end may have been lost in a downtime, it is one MAX_RUN after the
- * downtime, unless a later run has completed.
+ * A run abandoned only because of another start is no failure. If its end may be lost in a downtime, it is one MAX_RUN
+ * after the downtime, unless a later run has completed.
  */
 function toAbandoned(run: Run, runs: readonly Run[], { blind, maxRunUs }: Judgement): Step | undefined {
   const { startedUs, settledUs, isDoubtful } = run

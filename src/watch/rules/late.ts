@@ -1,11 +1,11 @@
 // `late`: a start was due and did not arrive within the grace time.
 //
-//   due       every N: N after the last start, or after the watch began     cron: the expression's times after the watch began
-//   covered   by a start in [due − early, due + grace], early = min(grace, half the interval before the due time)
-//   fires     at due + grace, until the next start
+//   due      every N: N after the last start, or after the watch began     cron: its times after the watch began
+//   covered  by a start in [due − early, due + grace], early = min(grace, half the interval before the due time)
+//   fires    at due + grace, until the next start
 //
-// A due time is excused only if Stint was down when starts usually arrive: due ± the spread seen so far, at least ± 30 s. Then the next one counts:
-// every N, N after the downtime. A downtime in the rest of the grace only delays the judgement.
+// A due time is excused only if Stint was down when starts usually arrive: due ± the spread so far, at least ± 30 s.
+// Then the next one counts (every N: N after the downtime). Downtime in the rest of the grace only delays judgement.
 import type { Schedule } from './cron.ts'
 import { lastBlind } from './downtime.ts'
 import type { Blind, Episode, Judgement } from './episode.ts'
@@ -48,8 +48,8 @@ interface Miss {
 }
 
 /**
- * `startsUs`: the times of all starts of one process since some time, in order. Episodes are in order; those that ended before `floorUs` are omitted,
- * because cron expressions are costly.
+ * `startsUs`: the times of all starts of one process since some time, in order. Episodes are in order; those that ended
+ * before `floorUs` are omitted, because cron expressions are costly.
  */
 export function judgeLate(
   rule: LateRule,
@@ -68,11 +68,11 @@ export function judgeLate(
   })
 }
 
-/** The first known start that counts for a due time which a start at `fromUs` or later covers. `startsUs` are sorted. */
+/** The first known start for a due time that a start at `fromUs` or later covers. `startsUs` are sorted. */
 export const endOfLate = (startsUs: readonly number[], fromUs: number): number | undefined =>
   startsUs.find((us) => us >= fromUs)
 
-/** The last due time of the present silence that passes, or passed, without a judgement, and when the next one fires. */
+/** The last due time of the present silence that passes or passed unjudged, and when the next one fires. */
 export function findExcused(rule: LateRule, startsUs: readonly number[], judgement: Judgement): Excused | undefined {
   const silence = silencesOf(startsUs, judgement).at(-1)!
   const { miss, excused } = findMiss(rule, startsUs, silence, judgement.blind)

@@ -4,8 +4,8 @@ import type { Blind, Episode, Judgement, RunName } from './episode.ts'
 import { compareMarks, type Run, type WatchMark } from './runs.ts'
 
 /**
- * One episode per run, from the time it exceeds the limit to the next mark with its uid: its end, or the next start. A run that reaches MAX_RUN
- * without either keeps firing. Open runs whose end may have been lost in the same downtime are one episode.
+ * One episode per run, from the time it exceeds the limit to the next mark with its uid: its end, or the next start.
+ * A run without either keeps firing past MAX_RUN. Open runs whose end one downtime may have lost are one episode.
  */
 export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blind, sinceUs }: Judgement): Episode[] {
   const across = new Map<Blind, { run: Run; atUs: number }[]>()
@@ -31,7 +31,7 @@ export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blin
   return episodes
 }
 
-/** The time at which the last of these runs got its next mark; undefined while one of them has none. `marks` are sorted. */
+/** When the last of these runs got its next mark; undefined while one of them has none. `marks` are sorted. */
 export function endOfLong(marks: readonly WatchMark[], runs: readonly RunName[]): number | undefined {
   const ends = runs.map(({ uid, startedUs }) => {
     const moved = marks.find((mark) => mark.uid === uid && mark.ownUs === startedUs)

@@ -1,4 +1,4 @@
-// `metric`: a figure of a metric over the window that ends now is above or below a number. Without points in the window nothing changes.
+// `metric`: a figure over the window that ends now is above or below a number. No points in it: nothing changes.
 
 export interface MetricRule {
   readonly name: string

@@ -1,4 +1,4 @@
-// Marks of one process and meta → its runs, by the pairing rule (store/pair-marks.ts), each with the time at which it was settled.
+// Marks of one process and meta → its runs, by the pairing rule (store/pair-marks.ts), each with its settling time.
 
 /** A mark as the rules see it. */
 export interface WatchMark {
@@ -12,7 +12,7 @@ export interface WatchMark {
   readonly trust?: Trust
 }
 
-/** An open start counts as a run once everything accepted before `us` is stored; one before `fromUs` never does, because its end may be unknown. */
+/** An open start is a run once all accepted before `us` is stored; before `fromUs` never: its end may be unknown. */
 export interface Trust {
   readonly us: number
   readonly fromUs: number
@@ -34,7 +34,7 @@ export interface Run {
 
 const RANK = { start: 0, end: 1, failed: 2 } as const
 
-/** By time, a start before an end. Equal marks are the same event: an event with its own time is identified by its content. */
+/** By time, a start before an end. Equal marks are one event: an event with its own time is identified by content. */
 export function compareMarks(a: WatchMark, b: WatchMark): number {
   if (a.atUs !== b.atUs) return a.atUs - b.atUs
   if (a.mark !== b.mark) return RANK[a.mark] - RANK[b.mark]
@@ -42,8 +42,8 @@ export function compareMarks(a: WatchMark, b: WatchMark): number {
 }
 
 /**
- * The runs that started at or before `knownUs`, as known at that time. `marks` are sorted by `compareMarks`. Orphans, and open starts that are not
- * trusted yet, are not runs.
+ * The runs that started at or before `knownUs`, as known then. `marks` are sorted by `compareMarks`. Orphans, and open
+ * starts that are not trusted yet, are not runs.
  */
 export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs: number): Run[] {
   const runs: Run[] = []

@@ -1,4 +1,4 @@
-// `slow`: a run takes, or took, longer than k times the usual duration, which is the median of the last 20 runs that were completed when it started.
+// `slow`: a run takes or took over k times the usual: the median of the last 20 runs completed when it started.
 // With fewer than 5 of them, or a difference of less than a second, no run is slow.
 import { exceedsAt } from './downtime.ts'
 import type { Blind, Episode, Judgement } from './episode.ts'
@@ -60,7 +60,7 @@ export function endOfSlow(
   return endOf(sortRuns(factor, runs, judgement, alert.limitUs), alert.startedUs, alert.sinceUs)
 }
 
-/** For one process and meta. Fires from the time a run exceeds its limit until a run that started later completes within its own. */
+/** One process and meta. Fires from when a run exceeds its limit until a later start completes within its own. */
 export function judgeSlow(factor: number, runs: readonly Run[], judgement: Judgement): Episode[] {
   const { knownUs, sinceUs } = judgement
   const sorted = sortRuns(factor, runs, judgement)

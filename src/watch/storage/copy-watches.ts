@@ -1,5 +1,5 @@
-// Copies watches.sqlite into PostgreSQL: watches, channels with their secrets, alerts, the outbox, and the progress of evaluation. The transactions are
-// small and repeatable; existing rows stay as they are.
+// Copies watches.sqlite into PostgreSQL: watches, channels with secrets, alerts, outbox, progress of evaluation. The
+// transactions are small and repeatable; existing rows stay as they are.
 import { all, insertRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 

@@ -1,17 +1,18 @@
-// The WatchStore on SQLite or PostgreSQL: watches and channels here, alerts in moving-statements.ts,
-// the outbox and maintenances in files of their own.
+// The WatchStore on SQLite or PostgreSQL: watches, channels and maintenances here, alerts in moving-statements.ts, the
+// outbox in outbox-statements.ts.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
-import { createMaintenanceStatements } from './maintenance-statements.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements, dropWaiting } from './outbox-statements.ts'
 import {
   type AlertRow,
   type ChannelRow,
   countOf,
+  type MaintenanceRow,
   selectChannel,
   toAlert,
   toChannel,
+  toMaintenance,
   toWatch,
   updateChannel,
   type WatchRow,
@@ -135,3 +136,37 @@ function* selectFiring(watch: string): Script<Alert[]> {
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const maybe = <Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined =>
   row === undefined ? undefined : map(row)
+
+type OfMaintenances = 'maintenances' | 'addMaintenance' | 'putMaintenance' | 'removeMaintenance'
+
+/** A change makes the outbox check again which notifications it holds back. */
+function createMaintenanceStatements({ read, write }: SqlDatabase): Pick<WatchStore, OfMaintenances> {
+  return {
+    async maintenances(account) {
+      const select = 'SELECT * FROM maintenance WHERE account = $1 ORDER BY created_us, id'
+      return (await read(() => all<MaintenanceRow>(select, account))).map(toMaintenance)
+    },
+    addMaintenance: ({ id, account, spec, createdUs }, max) =>
+      write(function* () {
+        if ((yield* countOf('maintenance', account)) >= max) return false
+        const insert = 'INSERT INTO maintenance (id, account, spec, created_us) VALUES ($1, $2, $3, $4)'
+        yield* run(insert, id, account, JSON.stringify(spec), createdUs)
+        return true
+      }),
+    putMaintenance: ({ id, account, spec }, nowUs) =>
+      write(function* () {
+        const update = 'UPDATE maintenance SET spec = $1 WHERE id = $2 AND account = $3'
+        return yield* lookAgain(yield* run(update, JSON.stringify(spec), id, account), account, nowUs)
+      }),
+    removeMaintenance: (account, id, nowUs) =>
+      write(function* () {
+        const remove = 'DELETE FROM maintenance WHERE id = $1 AND account = $2'
+        return yield* lookAgain(yield* run(remove, id, account), account, nowUs)
+      }),
+  }
+}
+
+function* lookAgain(changes: number, account: string, nowUs: number): Script<boolean> {
+  if (changes > 0) yield* run('UPDATE outbox SET next_us = $1 WHERE account = $2 AND held = 1', nowUs, account)
+  return changes > 0
+}

@@ -1,5 +1,5 @@
-// The schema of watches.sqlite as numbered migrations: step n leads from version n−1 to n. Never edit a released step. Times are µs since the epoch.
-// Webhook secrets are stored in plain text, because every notification is signed with them; only the file's owner can read it.
+// The schema of watches.sqlite as steps: n leads from version n−1 to n. Never edit a released step. Times: epoch µs.
+// Webhook secrets are plain text, because every notification is signed with them; only the file's owner can read it.
 
 export const migrations: readonly string[] = [
   `
@@ -118,7 +118,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX maintenance_by_account ON maintenance (account);
   `,
   `
-  -- identity: what an alert is about, once per watch. episode: the judged episode (JSON). channels: the ids that its firing was sent to (JSON).
+  -- identity: the subject, once per watch. episode: as judged (JSON). channels: the ids that got its firing (JSON).
   ALTER TABLE alert ADD COLUMN identity TEXT;
   ALTER TABLE alert ADD COLUMN ended_by TEXT;
   ALTER TABLE alert ADD COLUMN episode TEXT;

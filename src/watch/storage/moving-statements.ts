@@ -22,7 +22,7 @@ type Moving =
 const BLIND_KEPT_US = 400 * 86_400e6
 /** An alert that is older opens no second time: its identity is unique. */
 const RECENT_MAX = 10_000
-/** Limit per transaction: PostgreSQL answers each statement separately. */
+/** Limit per transaction: each statement is a round trip to PostgreSQL. */
 const CHANGES_AT_ONCE = 50
 
 export function createMovingStatements({ read, write }: SqlDatabase): Pick<WatchStore, Moving> {
@@ -66,7 +66,8 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       write(function* () {
         const changed = yield* run(
           `UPDATE alert SET acked_by = $1, acked_us = $2
-           WHERE account = $3 AND id = $4 AND resolved_us IS NULL AND acked_us IS ${acked === null ? 'NOT NULL' : 'NULL'}`,
+           WHERE account = $3 AND id = $4 AND resolved_us IS NULL
+           AND acked_us IS ${acked === null ? 'NOT NULL' : 'NULL'}`,
           ...[acked?.by ?? null, acked?.atUs ?? null, account, id],
         )
         if (changed > 0) yield* acked === null ? unsilence(id, nowUs) : silence(id)
@@ -171,7 +172,8 @@ export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
       // remembered, because the reason to fire may still be there
       const isDismissed = Number(endedBy === 'person' || endedBy === 'expired')
       const resolved = yield* run(
-        `UPDATE alert SET resolved_us = $1, summary = $2, ended_by = $3, dismissed = $4 ${endedBy === 'changed' ? ', identity = NULL' : ''}
+        `UPDATE alert SET resolved_us = $1, summary = $2, ended_by = $3, dismissed = $4
+         ${endedBy === 'changed' ? ', identity = NULL' : ''}
          WHERE id = $5 AND resolved_us IS NULL`, // by the changed rule the same run may fire again
         ...[resolvedUs, summary, endedBy, isDismissed, id],
       )
@@ -205,8 +207,8 @@ function* open({ alert, watchSinceUs, watchChanged }: AlertChange & { kind: 'ope
   const firing = 'SELECT 1 FROM alert WHERE watch = $1 AND instance = $2 AND resolved_us IS NULL'
   if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return false
   const inserted = yield* run(
-    `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us, remind_us, summary,
-       identity, ended_by, episode, channels)
+    `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us,
+       remind_us, summary, identity, ended_by, episode, channels)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, '[]') ON CONFLICT DO NOTHING`,
     ...[id, account, watch, instance, condition, process, meta, uid],
     ...[startedUs, sinceUs, resolvedUs, remindUs, summary, identity, endedBy, episode && JSON.stringify(episode)],

@@ -1,6 +1,6 @@
 // The outbox: which notifications wait for which channel, and since when. Invariants:
-// * A channel that was not notified of an alert is not notified of its end, either: while the first notification is held
-//   back (by the delay of the channel, or by a maintenance), the end of the alert removes it.
+// * A channel that was not notified of an alert is not notified of its end, either: the end removes a first
+//   notification that is held back (by the delay of the channel, or by a maintenance).
 // * The notifications of one alert reach a channel in order.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
@@ -19,7 +19,7 @@ import type { Channel, NewNotification, Notification, NotificationBody, WatchSto
 const FREE = 0
 const HELD = 1
 const SILENCED = 2
-/** `next_us` of a notification that somebody silenced. */
+/** `next_us` of a silenced notification. */
 export const NEVER_US = 9e15
 
 type Outbox = 'due' | 'release' | 'isStillFiring' | 'settle' | 'postpone' | 'outbox'
@@ -132,7 +132,7 @@ export function* changeChannels(alert: string | null, change: (known: string[]) 
   if (channels !== (row?.channels ?? '[]')) yield* run('UPDATE alert SET channels = $1 WHERE id = $2', channels, alert)
 }
 
-/** For each channel what its filters let through; only channels that are usable and belong to the alert's account. Returns these. */
+/** Adds for each usable channel of the alert's account what its filters let through. Returns these channels. */
 export function* announce(
   alert: string,
   notifications: readonly NewNotification[],
@@ -191,7 +191,7 @@ function waitUntilUs(
   return Math.max(createdUs + delayUs, heldUntilUs(maintenances, data.process, nowUs) ?? 0)
 }
 
-/** Somebody takes care of the alert: what is held back stays so until its end, or until `unsilence`. */
+/** The alert was acknowledged: notifications held back stay so until it ends, or until `unsilence`. */
 export const silence = (alert: string): Script<number> =>
   run(`UPDATE outbox SET held = ${SILENCED}, next_us = ${NEVER_US} WHERE alert = $1 AND held = ${HELD}`, alert)
 

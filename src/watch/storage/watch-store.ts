@@ -1,6 +1,6 @@
 // The durable state of this room, as an interface for both databases. Invariants:
 // * The state of an alert and the notifications about it change in one transaction.
-// * A notification leaves the outbox in the transaction that records its delivery; its id never changes, so a receiver can detect a repetition.
+// * A notification leaves the outbox in the transaction that records its delivery; its fixed id reveals repetitions.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 import type { Condition, EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channel-kinds.ts'
@@ -61,7 +61,7 @@ export interface Alert {
   /** When to remind next. */
   readonly remindUs: number | null
   readonly summary: string
-  /** What it is about, once per watch: its instance with the due time, the run or the failure. Null only for alerts of earlier versions. */
+  /** The subject, once per watch: instance with due time, run or failure. Null only for alerts of earlier versions. */
   readonly identity: string | null
   /** Null while it fires, and for alerts that an earlier version ended. */
   readonly endedBy: EndedBy | null
@@ -166,7 +166,7 @@ export interface WatchStore {
   alert(account: string, id: string): Promise<Alert | undefined>
   /** Null undoes it. No effect on an alert that does not fire, or is acknowledged already. */
   acknowledge(account: string, id: string, acked: Alert['acked'], nowUs: number): Promise<void>
-  /** Alerts that fire, that resolved after `resolvedSinceUs`, or that ended without an event of their own; the newest if there are very many. */
+  /** Alerts that fire, resolved after `resolvedSinceUs`, or ended without their own event; the newest if very many. */
   recentAlerts(account: string, resolvedSinceUs: number): Promise<Alert[]>
   countFiring(account?: string): Promise<Map<string, number>>
   /** Omits outdated changes: their watch was changed, or their alert is resolved. */
@@ -174,8 +174,8 @@ export interface WatchStore {
   judged(): Promise<Map<string, number>>
 
   /**
-   * By channel and order of creation, at most `limit`, of which every channel gets a fair share. One that waits for its retry holds back the later
-   * ones of its alert and channel.
+   * By channel and order of creation, at most `limit`, with a fair share per channel. A notification that waits for its
+   * retry holds back the later ones of its alert and channel.
    */
   due(nowUs: number, limit: number): Promise<Notification[]>
   /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
