@@ -1,5 +1,5 @@
-// The composition root: rooms are opened in service/open-rooms.ts, handed to HTTP in service/create-http.ts, and started
-// and stopped here. A new room: a member of `Rooms`, a line in `openRooms`, and lines in `start` and `stop` if it works.
+// The composition root: opens rooms by service/open-rooms.ts, hands them to HTTP by service/create-http.ts, starts and
+// stops them. A new room: a member of `Rooms`, a line in `openRooms`, and lines in `start` and `stop` if it works.
 //   start: lock of the files → files → stores (one that is away delays the start by at most 1.5 s) → no other DATA_DIR
 //          with this NODE_ID → shippers → socket → watches, which count the time without a socket as down
 //   stop:  socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files → lock

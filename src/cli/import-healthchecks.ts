@@ -1,5 +1,5 @@
-// `stint import healthchecks`: what Healthchecks' Management API v3 tells of a project becomes watches and channels. It creates only what is missing, so
-// it may be repeated, and what was changed here since stays.
+// `stint import healthchecks`: turns a project of Healthchecks (Management API v3) into watches and channels. Creates
+// only what is missing, so it can be repeated and later changes here stay.
 import { readFileSync } from 'node:fs'
 import { channelKind } from '../wire/channel-kinds.ts'
 import type { Channels, NewChannel } from '../wire/channels.ts'

@@ -1,4 +1,4 @@
-// Checks and integrations of Healthchecks → watches, channels and lines of a crontab, and what has no counterpart here. Pure.
+// Checks and integrations of Healthchecks → watches, channels, crontab lines, and what has no counterpart. Pure.
 import { stripText } from '../event/fields.ts'
 import { cronFaults } from '../watch/conditions/cron-faults.ts'
 import type { ChannelKind } from '../wire/channel-kinds.ts'

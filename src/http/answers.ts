@@ -1,5 +1,5 @@
-// Answers: JSON, nothing, or a problem, and their headers. The headers tell browsers not to guess the type, not to send a referrer, and not to
-// let other sites load the answer. Each kind of answer creates its headers once: Bun copies a Headers object faster than a plain object.
+// Answers: JSON, nothing, or a problem, and their headers. Browsers must not guess the type, send a referrer, or let
+// other sites load the answer. Headers are created once per kind: Bun copies a Headers object faster than a plain one.
 import type { Problem } from '../problem.ts'
 import type { ProblemBody } from '../wire/problem.ts'
 

@@ -108,7 +108,7 @@ export function createApp(deps: AppDeps) {
     return isOtlpProtobuf(request, path) ? statusResponse(problem) : problemResponse(problem)
   }
 
-  /** `path` is that of the route which was found, by the request line; the URL holds the Host as well, and `a/livez?` in it makes them two. */
+  /** `path` is the route's, by the request line; the URL also holds the Host, and `a/livez?` in it changes its path. */
   function passGate(request: Request, routed: string): Response | Admission | undefined {
     // Bun joins two Host headers; a proxy in front may have believed either.
     if (request.headers.get('host')?.includes(',')) return new Response(null, { status: 400 })
@@ -121,8 +121,8 @@ export function createApp(deps: AppDeps) {
   }
 
   const allowedMethods = createAllowedMethods(() => app.routes)
-  // Elysia looks for the path behind the eleventh character of the URL, which is within it when the Host is as short as `api`; without TLS it
-  // can be told to look behind the seventh.
+  // Elysia searches for the path after the URL's eleventh character, which is inside it when the Host is as short as
+  // `api`; without TLS an option makes it search after the seventh.
   const app = new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: deps.hasTls } })
     .onError(({ error, request, set }) => {
       // Elysia copies an answer, body and all, into a stream of its own when the status here is not 200.
@@ -143,8 +143,8 @@ export function createApp(deps: AppDeps) {
         problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'),
       )
     })
-    // An inline arrow that returns a name: Elysia reads the source text of this function. It must find a `return` for the answer to count, and
-    // no call behind it, which it takes for a promise: every request would then wait for one more turn. Nor may the context be handed on whole.
+    // An inline arrow that returns a name: Elysia reads this source text. Without `return` the answer is lost;
+    // a call after it counts as a promise and delays every request by a turn. Nor may the whole context be passed on.
     .onRequest((c) => {
       const arriving = c as unknown as { path: string; admission: Admission | undefined }
       const judged = passGate(c.request, arriving.path)

@@ -1,6 +1,6 @@
-// Who asks, and may they: the one check of every route, by the table of src/wire/roles.ts. A key goes before a session.
-// Order of refusals: another site (403) → no valid key or session (401) → the scope of the key (403) → the account that the page shows is not that
-// of the session any more (409) → the role (403) → the rate (429).
+// The one check of every route: who asks, and are they allowed, by src/wire/roles.ts. A key goes before a session.
+// Order of refusals: another site (403) → no valid key or session (401) → the key's scope (403) → the page shows an
+// account other than the session's (409) → the role (403) → the rate (429).
 import type { FoundKey } from '../account/key-ring.ts'
 import type { FoundSession } from '../account/sessions.ts'
 import { Problem } from '../problem.ts'
@@ -39,8 +39,8 @@ export interface Asker {
 }
 
 /**
- * Throws Problem `key_invalid`, `session_invalid`, `rate_limited`, `scope_missing`, `role_missing`, `operator_only`, `account_changed` or
- * `cross_site`; for a session also `store_unavailable`. `isAgain`: the same request once more, after its body arrived.
+ * Throws Problem `key_invalid`, `session_invalid`, `rate_limited`, `scope_missing`, `role_missing`, `operator_only`,
+ * `account_changed` or `cross_site`; for a session also `store_unavailable`. `isAgain`: again after the body arrived.
  */
 export type Authorize = (request: Request, route: Pick<Route, 'access'>, isAgain?: boolean) => Promise<Asker>
 
@@ -83,7 +83,7 @@ export const roleMissing = (needed: Role): Problem =>
 /** The address of a session, or a key by its id. */
 export const nameOf = ({ session, key }: Asker): string => session?.email ?? `key ${key?.keyId}`
 
-/** A second tab may have switched the session to another account: what its page shows must not be changed by mistake. */
+/** Another tab may have switched the session's account: this page must not change that account by mistake. */
 function refuseOtherAccount({ headers }: Request, { account }: Asker): void {
   const shown = headers.get(ACCOUNT_HEADER)
   if (shown === null || shown === account) return
@@ -106,7 +106,7 @@ const BEARER = /^bearer +(\S+) *$/i
 
 type KeyDeps = Pick<AuthorizeDeps, 'keyHeader' | 'keyInvalid' | 'limitBadKeys' | 'findKey'>
 
-/** The key that the request was sent with; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
+/** The key of the request; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
 export function findRequestKey(request: Request, deps: KeyDeps): FoundKey | undefined {
   const { headers } = request
   const secret = headers.get(deps.keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]

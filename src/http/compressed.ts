@@ -1,5 +1,5 @@
-// Compresses text answers as the client accepts it. Answers of /api differ each time and are compressed in Bun's thread pool, so that the
-// event loop that takes events in is not blocked; files that never change are compressed once. `/v1` does not come here: its answers are short.
+// Compresses text answers as the client accepts it. Answers of /api differ each time: Bun's thread pool compresses
+// them, so that intake is not blocked. Fixed files are compressed once. `/v1` is exempt: its answers are short.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
@@ -44,8 +44,8 @@ const CHUNK_BYTES = 64 * 1024
 const SLICE_CHARS = 128 * 1024
 
 /**
- * An answer of these bytes. `noteSent` is called when the socket has taken it or its reader is gone: at once for what fits into the socket, and
- * for a longer answer with its last chunk, which the runtime asks for only when the reader has taken those before.
+ * An answer of these bytes. `noteSent` is called when the socket has taken it or its reader is gone: at once if it fits
+ * into the socket, else with the last chunk, which the runtime requests after the reader has taken those before.
  */
 export function answerBytes(
   request: Request,
@@ -85,7 +85,7 @@ export function answerJson(request: Request, { bytes, coding }: EncodedJson, not
   return answerBytes(request, bytes, { headers }, noteSent)
 }
 
-/** JSON.stringify, but the event loop does other work between two slices of a long list: an answer has up to 15 MB, which would take it 50 ms. */
+/** JSON.stringify in slices, with turns of the event loop between them: 15 MB at once would block it for 50 ms. */
 export async function encodeJson(body: object): Promise<Buffer<ArrayBuffer>> {
   const slices: Buffer<ArrayBuffer>[] = []
   let text = '{'
@@ -129,8 +129,8 @@ function inChunks(bytes: Buffer, noteSent: () => void): ReadableStream<Uint8Arra
 }
 
 /**
- * Answers with a text that is served again and again, compressed once per coding at the first request for it. `key` names the text for good;
- * `headers` are taken over and completed.
+ * Answers with a text that is served repeatedly, compressed once per coding at its first request. `key` identifies the
+ * text permanently; `headers` are completed and then belong to the answer.
  */
 export function createTextAnswers() {
   const made = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()

@@ -1,4 +1,4 @@
-// Whatever a route threw becomes a Problem of the closed table. Elysia's own error codes are not believed: any error may carry a `code`.
+// Turns any thrown error into a Problem of the closed table. Elysia's codes are ignored: any error may have one.
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
 import type { Logger } from '../log.ts'
 import { type Fault, invalidBody, Problem } from '../problem.ts'
@@ -32,11 +32,11 @@ function schemaFaults(error: ValidationError): Fault[] {
   return [...faults.values()]
 }
 
-// A store or a disk that is in trouble fails many requests at once and for long: why is logged, but each cause only now and then.
+// A failing store or disk fails many requests for long: the cause is logged, but each one only now and then.
 const EVERY_US = 10_000_000
 const MAX_CAUSES = 100
 
-/** Logs `what` with its cause, at most once in ten seconds a cause. `nowUs` may be any clock that does not step back. */
+/** Logs `what` with its cause, at most once in ten seconds per cause. `nowUs`: any clock that does not step back. */
 export function createLogTrouble(
   log: Logger,
   nowUs: () => number,
@@ -56,7 +56,7 @@ export function createLogTrouble(
 }
 
 // Elysia answers a known path with another method by 404; RFC 9110 wants 405 and what the path does take.
-/** `routes` as Elysia lists them. Returns the value of `allow` for a path, or undefined without a route. A route without parameters hides those with. */
+/** `routes`: Elysia's list. Returns a path's `allow`; undefined without a route. Fixed paths hide parameters. */
 export function createAllowedMethods(
   routes: () => readonly { readonly method: string; readonly path: string }[],
 ): (path: string) => string | undefined {

@@ -1,5 +1,5 @@
-// The socket under the app. When the TLS files change, a second socket with the new certificate opens on the same port before the first one closes: Bun
-// cannot change the certificate of an open one.
+// The socket under the app. When the TLS files change, a second socket with the new certificate opens on the same port
+// before the first one closes: Bun cannot change the certificate of an open one.
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
@@ -26,7 +26,7 @@ export interface Listener {
   stop(): Promise<void>
 }
 
-/** Far above what any path takes: a larger body is cut off by Bun itself, with an empty answer and before the key was looked at. */
+/** Far above every path's limit: Bun cuts a larger body off with an empty answer, before the key is checked. */
 const MAX_REQUEST_BYTES = 2 ** 62
 
 /** Certificates are renewed days before they expire. */
@@ -62,7 +62,7 @@ async function resolveHost(host: string): Promise<string> {
 
 type Server = Bun.Server<unknown>
 
-/** Sockets of one program share a port only if each says so, and then a second Stint would share it silently: an exclusive socket looks first. */
+/** A second Stint would share the port silently, as both sockets allow it: an exclusive socket looks first. */
 function assertPortFree(hostname: string, port: number): void {
   void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true)
 }
@@ -128,7 +128,7 @@ export async function listen(app: AnyElysia, options: ListenOptions): Promise<Li
   }
 }
 
-// Notices renewed TLS files. Their contents are compared, because Kubernetes and certbot swap symbolic links, which a watch on a file misses.
+// Notices renewed TLS files by their contents: Kubernetes and certbot swap symbolic links, which a file watch misses.
 export interface WatchTlsOptions {
   readonly paths: TlsPaths
   /** The pair in use. */

@@ -1,4 +1,4 @@
-// Mounts a route of src/wire: who may ask, its description, an answer with the status and the type that the route declares, and its entry in the
+// Mounts a route of src/wire: access, description, an answer with the declared status and type, and its entry in the
 // audit log.
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Elysia } from 'elysia'

@@ -1,5 +1,5 @@
-// Reads a JSON body of /api and checks it against its schema from src/wire. All faults are reported at once, each with a JSON pointer.
-// Elysia's own validation is not used: its messages may repeat values, and it runs before a handler can decide who may ask.
+// Reads a JSON body of /api and checks it against its schema in src/wire. Reports all faults, each with a JSON pointer.
+// Elysia's validation is not used: its messages may repeat values, and it runs before a handler can check access.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { type Fault, invalidBody, Problem } from '../problem.ts'
@@ -15,7 +15,7 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s
 export type Rules<T> = { readonly [Name in keyof T]?: (value: NonNullable<T[Name]>) => string | undefined }
 
 /**
- * The body; `{}` when the request has no body and every member is optional. `rules` check members that match the schema.
+ * Returns the body; `{}` without one if every member is optional. `rules` check members that match the schema.
  * Throws Problem `body_too_large`, `content_type_unsupported`, `json_malformed` or `fields_invalid`.
  */
 export async function readJson<T extends TObject>(

@@ -1,5 +1,5 @@
-// Rows of the sources → the JSON of the answers: times are RFC 3339 with nine digits, lengths are ms, what is absent is null.
-// The order of every list is made here, so that it is the same whichever store answered; names are compared by code units, null before any.
+// Turns rows of the sources into the JSON of answers: times are RFC 3339 with nine digits, lengths ms, absent values
+// null. Lists are sorted here, the same for every store; names compare by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
 import { compare, compareMetricRows, comparePlaces } from '../store/order.ts'
 import {
@@ -25,7 +25,7 @@ const NS_PER_MS = 1_000_000n
 const orNull = (text: string): string | null => (text === '' ? null : text)
 const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined ? null : formatNs(ns))
 
-/** The number nearest to ns / 10⁶: read from its decimal digits, as a quotient of two numbers would round twice beyond 2⁵³ ns (104 days). */
+/** The number nearest to ns / 10⁶, from decimal digits: dividing two numbers rounds twice beyond 2⁵³ ns (104 days). */
 export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(ns % NS_PER_MS).padStart(6, '0')}`)
 
 export const answerTiming = (
@@ -44,7 +44,7 @@ export const answerTiming = (
   ...(metrics && { metrics }),
 })
 
-/** Oldest bucket first, within it by process and meta. With `before` (not of a series) every row of either list has both figures. */
+/** Oldest bucket first, then by process and meta. With `before` (not for series) all rows have both figures. */
 export function answerSummary(
   rows: readonly TimingSummaryRow[],
   percentiles: readonly Percentile[] = [],
@@ -148,7 +148,7 @@ export interface ListedProcess extends ProcessRow {
   readonly place: Place
 }
 
-/** Merges the stores' rows of each process (`byMeta`: of each process and meta) into one: most recent first, then by name. */
+/** Merges the stores' rows per process (`byMeta`: per process and meta): most recent first, then by name. */
 export function mergeProcesses(rows: readonly ProcessRow[], byMeta: boolean): ListedProcess[] {
   const tieOf = ({ process, metas }: ProcessRow) => (byMeta ? `${process}\0${metas[0]}` : process)
   return [...Map.groupBy(rows, tieOf)]

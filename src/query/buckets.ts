@@ -1,5 +1,5 @@
-// The buckets of `every`. Without a time zone those of seconds to days are equally long from the epoch on. Weeks (from Monday), months, and with a time zone all of
-// them follow its calendar, so a local day has 23 or 25 hours where the clocks change: their bounds are computed here, once for every store.
+// The buckets of `every`. Seconds to days without a time zone have one length from the epoch on. Weeks (from Monday),
+// months and everything with a time zone follow its calendar (days of 23 or 25 hours): bounds are computed here.
 import type { Buckets } from '../store/source.ts'
 import { NS_PER_S, parseSpan } from './span.ts'
 
@@ -27,7 +27,7 @@ const lengthS = ({ count, unit }: Every): number => count * UNITS[unit]
 /** Whether a calendar has such buckets: those of hours end with their day. */
 export const fitsDays = (every: Every): boolean => !'smh'.includes(every.unit) || lengthS(every) <= DAY_S
 
-/** About how many buckets a range has. With a time zone the last one of each day ends with it: of `23h` a day has two. */
+/** About how many buckets a range has. With a time zone each day ends its last bucket: a day has two of `23h`. */
 export function countBuckets(every: Every, tz: string | undefined, fromNs: bigint, toNs: bigint): number {
   const length = lengthS(every)
   const endsDaily = tz !== undefined && 'smh'.includes(every.unit)
@@ -89,7 +89,7 @@ function* boundsFrom(every: Every, offset: Offset, fromS: number, toS: number): 
   }
 }
 
-/** The first moment at which the local date is the given day (since 1970-01-01) or later: midnight, or where the clocks skip it, when they do. */
+/** The first moment of a local day (since 1970-01-01): midnight, or the change of the clocks if that skips midnight. */
 function startOfDay(day: number, offset: Offset): number {
   const midnight = day * DAY_S
   const earlier = midnight - 2 * DAY_S

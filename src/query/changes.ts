@@ -1,5 +1,5 @@
-// Whether something of an account was stored since an earlier question, without asking a store: a count per account, in memory. It is a hint:
-// counts start again with the process, and events that other nodes store are not seen.
+// Whether an account stored something since an earlier question, without asking a store: counts per account in memory.
+// It is a hint: counts restart with the process, and events that other nodes store are not seen.
 import type { Event } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
 import type { Sink } from '../store/sink.ts'

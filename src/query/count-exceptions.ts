@@ -1,10 +1,10 @@
 // Joins exceptions onto timings: how many lie between a run's start and its end.
 //
-//   exception with a uid   counts for the run of that process, meta and uid alone, up to 60 s after its end: requests overtake each other
+//   exception with a uid   counts for the run of that process, meta and uid, up to 60 s after its end (late requests)
 //   exception without one  counts in each run of its process and meta that is open then
 //
-// Bounded: of each process and meta the newest 10,000 exceptions are read, of all together 100,000. Timings that reach further back get null, and so do
-// all when the store of the exceptions is away: a page of timings never fails for them.
+// Bounded: the newest 10,000 exceptions per process and meta are read, 100,000 in all. Timings further back get null,
+// as do all when the exceptions' store is unavailable: a page of timings never fails for them.
 import { compare } from '../store/order.ts'
 import {
   type Asker,
@@ -31,7 +31,7 @@ interface Subject {
   readonly knownAfterNs: bigint
 }
 
-/** One number per timing; null for abandoned and orphan ones and where it is not known. Throws nothing that the store answers. */
+/** One number per timing; null for abandoned and orphan ones and if unknown. Never throws a store's error. */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
   { account, signal }: Asker,

@@ -1,5 +1,5 @@
-// The place where the next page continues. A cursor carries the range and the moment of the first page, so that both stay what they were, and a digest of
-// the question's other parameters. It is not secret and not signed: what it can ask for, its bearer can ask for anyway.
+// Where the next page continues. A cursor fixes the range and moment of the first page, and a digest of the question's
+// other parameters. It is neither secret nor signed: it asks for nothing that its bearer may not ask for anyway.
 import { createHash } from 'node:crypto'
 import { FIRST_NS, LAST_NS } from '../store/order.ts'
 
@@ -11,7 +11,7 @@ export interface Cursor {
   readonly toNs: bigint
   /** The moment of the first page. */
   readonly nowNs: bigint
-  /** The last item of the page before: its time in ns and what tells items of one time apart (store/source.ts, `Place`); or an id. */
+  /** The previous page's last item: its time in ns and its tie-breakers (store/source.ts, `Place`); or an id. */
   readonly place: readonly string[]
   /** `digestQuestion` of the question that it belongs to. */
   readonly digest: string

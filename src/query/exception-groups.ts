@@ -1,6 +1,6 @@
-// Groups of exceptions and what people decided about them. A group's status follows from its state and its exceptions at the moment of the question:
+// Groups of exceptions and people's decisions about them. The status follows from state and exceptions when asked:
 //
-//   no state → unresolved      ignored → ignored      resolved → resolved, or regressed once it has an exception after that moment
+//   no state → unresolved    ignored → ignored    resolved → resolved, or regressed once it has a later exception
 //
 // Resolved and ignored groups are hidden: they are left out of lists, and their exceptions are no trouble of a run.
 import { normalizeException } from '../event/fingerprint.ts'
@@ -130,7 +130,7 @@ export interface ChangeGroupDeps {
 
 export type ChangeGroup = ReturnType<typeof createChangeGroup>
 
-/** Sets the status of a group, in one process or in all. Rejects with Problem `not_found`, `limit_reached`, `store_unavailable`. */
+/** Sets a group's status, in one process or in all. Rejects with `not_found`, `limit_reached`, `store_unavailable`. */
 export function createChangeGroup({ exceptions, states, nowUs, changed }: ChangeGroupDeps) {
   return async (
     account: string,

@@ -1,4 +1,4 @@
-// All exceptions of a selection as CSV or JSON lines, page by page: a reader takes them at its own pace, and one page is in memory at a time.
+// All exceptions of a selection as CSV or JSON lines: readers set the pace, and one page is in memory at a time.
 import type { ExceptionRow, ExceptionSelection, ExceptionSource, Page } from '../store/source.ts'
 import { formatCsvLine } from '../wire/csv.ts'
 import { EXPORT_FIELDS, EXPORT_MAX, type ExceptionText } from '../wire/exceptions.ts'
@@ -21,7 +21,7 @@ const TO_LINE = {
   jsonl: (row: ExceptionText) => `${JSON.stringify(row)}\n`,
 } as const satisfies Record<(typeof EXPORT_FORMATS)[number], (row: ExceptionText) => string>
 
-/** `max`: exceptions of one export. Rejects with Problem `question_too_large` before the first piece of the file; the file ends with `store_unavailable`. */
+/** `max`: of one export. Rejects with `question_too_large` before the first piece, later `store_unavailable`. */
 export async function exportExceptions(
   source: ExceptionSource,
   selection: ExceptionSelection,

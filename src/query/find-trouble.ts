@@ -19,7 +19,7 @@ import { countExceptions, createExceptionCount, GRACE_NS } from './count-excepti
 
 export interface TroublePage {
   readonly timings: readonly Timing[]
-  /** The place to continue from although the page is not full: the search stopped after many timings without trouble. */
+  /** Where to continue although the page is not full: the search stopped after many timings without trouble. */
   readonly stoppedAt?: Place
 }
 

@@ -1,6 +1,6 @@
-// The limits of a question: a time, waiting for its turn included, and a number of them per account. A question counts as running until its
-// answer has been sent, so an account that does not read its answers holds the memory of a few of them and nobody else's turn.
-// The time is below that after which the socket is closed (http/listen.ts), so that a slow question has an answer that says so.
+// Limits of a question: a time, including its wait, and a number per account. A question runs until its answer has been
+// sent: an account that does not read its answers holds the memory of a few, and no turn of others. The time is below
+// the socket's timeout (http/listen.ts), so that a slow question gets an answer that says so.
 // Invariant: of each account in `loads` something runs or waits, and nothing waits while fewer than `maxRunning` run.
 import { Problem } from '../problem.ts'
 import { StoreError } from '../store/source.ts'
@@ -21,7 +21,7 @@ export interface Reader {
   readonly sent?: Promise<void>
 }
 
-/** A page of the console may ask its questions while those of the page before still run; a few at once keep the store as busy as it can be. */
+/** A console page may ask while the previous page's questions still run; a few at once keep the store fully busy. */
 const LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 16, maxRunning: 4 }
 const RETRY_AFTER_S = 5
 
@@ -55,8 +55,8 @@ const turnTooLate = (maxRunning: number) =>
   )
 
 /**
- * Does the work and hands it a signal that aborts when its answer is not waited for any more: after the deadline, or when the reader has left.
- * The work counts until it has ended and its answer has been sent. Rejects with Problem `question_too_large`
+ * Does the work with a signal that aborts when its answer is not awaited any more: after the deadline, or when the
+ * reader has left. The work counts until it ended and its answer was sent. Rejects with Problem `question_too_large`
  * after the deadline, `rate_limited` when it waited for half of it, and `store_unavailable` when the reader has left.
  */
 export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits = LIMITS) {

@@ -20,8 +20,8 @@ export function assertBuckets({ fromNs, toNs, every, tz }: Question, max = MAX_B
 }
 
 /**
- * Throws Problem `question_too_large` when the marks that decide the answer are too many. `inRange` of them lie in the range itself: where the others alone
- * are too many, a shorter range would not help and is not recommended.
+ * Throws Problem `question_too_large` when too many marks decide the answer. `inRange` of them are in the range: if the
+ * others alone are too many, a shorter range would not help and is not recommended.
  */
 export function assertMarks(marks: number, inRange: number, maxMarks: number, question: Question): void {
   if (marks <= maxMarks) return

@@ -1,4 +1,4 @@
-// Pages: one item more than requested is read, to see whether there is a next page; its cursor names the last item of this one.
+// Pages: one item more than requested is read to find out whether a next page exists; its cursor names the last item.
 import { comparePlaces } from '../store/order.ts'
 import type { Page, Place } from '../store/source.ts'
 import type { Question } from './question.ts'
@@ -22,10 +22,10 @@ export function cutPage<T>(found: readonly T[], { limit, next }: Question, place
 const MAX_REMEMBERED = 200_000
 
 /**
- * Pages of lists whose items move to the front when they send something: an event that reaches the store after the first page would move its process or group from
- * a page that is still to come to one that is over. So the items that were shown are remembered by the cursor, and the next page holds the first ones that were
- * not. Where they are forgotten (another node, a restart, too many lists), the page continues behind the cursor's place.
- * `maxShown`: items that one answer reads again at most.
+ * Pages of lists whose items move to the front when they send something. An event stored meanwhile would move its
+ * item from a later page to one already read. So the cursor remembers the shown items; the next page holds the first
+ * others. If they are forgotten (another node, a restart, too many lists), the page continues at the cursor.
+ * `maxShown`: limit of items that one answer reads again.
  */
 export function createListPages(maxShown: number) {
   const remembered = new Map<string, ReadonlySet<string>>()

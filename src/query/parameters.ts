@@ -51,7 +51,7 @@ const parseChoice =
     return value === undefined ? { detail: `must be one of ${choices.join(', ')}` } : { value }
   }
 
-/** Texts without white space, signs and exponents; the quotient by a hundred is read from the digits, so that it is the nearest number. */
+/** Texts without white space, signs and exponents; reads the hundredth from the digits: the nearest number. */
 const parsePercentiles: Parse<readonly Percentile[]> = (text) => {
   const parts = text.split(',', MAX_PERCENTILES + 1)
   const isEach = parts.every((part) => /^\d{1,3}(\.\d{1,3})?$/.test(part) && Number(part) <= 100)

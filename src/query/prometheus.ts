@@ -1,7 +1,7 @@
-// An account's processes for Prometheus: the newest runs, the counts of a day, the newest metrics and the firing alerts, in its text format.
+// An account's processes in Prometheus' text format: newest runs, a day's counts, newest metrics, firing alerts.
 //
-// What is older than a day is read at most once an hour: everything newer is in the reading of the last day, so the answer misses nothing but events that
-// were sent late with an `at` of more than a day ago, for up to an hour.
+// Older data than a day is read at most once an hour: the last day's reading has all newer data, so the answer lacks
+// only events sent late, with an `at` of more than a day ago, for up to an hour.
 import { compare } from '../store/order.ts'
 import type { Asker, ExceptionSource, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
 

@@ -1,4 +1,4 @@
-// A query string → a validated question. Everything that is wrong with it is reported at once, with a pointer to each parameter.
+// A query string → a validated question. All errors are reported at once, with a pointer to each parameter.
 import { escapePointer } from '../event/faults.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/order.ts'
@@ -196,7 +196,7 @@ function isCursorOf(kind: QuestionKind, { digest, place }: Cursor, expected: str
   return place.length === 2 && parseStamp(place[0]!) !== undefined
 }
 
-/** No event lies outside what the stores can hold, so cutting a range to it changes no answer. Never empty: Flux refuses that. */
+/** Stores hold no event outside these times, so clamping changes no answer. Never empty: Flux refuses that. */
 function clampRange(fromNs: bigint, toNs: bigint) {
   const from = clamp(fromNs, FIRST_NS, LAST_NS - 1n)
   return { fromNs: from, toNs: clamp(toNs, from + 1n, LAST_NS) }

@@ -1,4 +1,4 @@
-// The questions that callers ask, each: parameters → limits → store → answer. Only the account's own events are ever selected.
+// The questions of callers: parameters → limits → store → answer. Only the account's own events are ever selected.
 import { marksWindow } from '../store/order.ts'
 import type { Asker, ExceptionSource, PointSource, Timing, TimingSelection } from '../store/source.ts'
 import {
@@ -45,7 +45,7 @@ export type Questions = ReturnType<typeof createQuestions>
 /** The used share of the series limit from which on there is a warning. */
 const WARN_AT = 0.8
 
-/** Each answers a query string for an account with plain JSON, or with `text`, or throws Problem `question_invalid`, `question_too_large`, `rate_limited` or `store_unavailable`. */
+/** Return JSON or `text`. Throw `question_invalid`, `question_too_large`, `rate_limited`, `store_unavailable`. */
 export function createQuestions(deps: QuestionDeps) {
   const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits } = deps
   const groups = createGroupQuestions(exceptions, deps.groupStates)

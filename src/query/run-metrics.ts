@@ -1,9 +1,9 @@
 // Joins metrics onto timings: the newest value of each name that a run sent, by the rule of count-exceptions.ts.
 //
-//   metric with a uid    belongs to the run of that process, meta and uid alone, up to 60 s after its end
-//   metric without one   belongs to each run of its process and meta that is open then, unless that run sent one of that name with its uid
+//   metric with a uid    belongs to the run of that process, meta and uid, up to 60 s after its end
+//   metric without one   belongs to each run of its process and meta that is open then, unless it sent that name by uid
 //
-// Bounded: the newest 20,000 points of these names are read. Runs that reach further back get null, as those that sent none.
+// Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
 import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, PointSource, Timing } from '../store/source.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'

@@ -7,7 +7,7 @@ import type { Question } from './question.ts'
 export const buckets = ({ every, tz, fromNs, toNs }: Question): Buckets =>
   every === undefined ? {} : bucketsOf(every, tz, fromNs, toNs)
 
-/** On a later page the range ends at the place it goes on from: nothing newer is left to answer, so nothing newer need be read. */
+/** A later page's range ends at the place where it continues, so that nothing newer is read. */
 export function select(asker: Asker, question: Question): Selection {
   const { fromNs, toNs, place, slowest } = question
   const afterNs = place?.[0] === undefined || slowest ? toNs : BigInt(place[0]) + 1n

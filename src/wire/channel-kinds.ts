@@ -1,4 +1,4 @@
-// How each kind of channel is addressed; what is sent, and how, is in watch/channels. Without schemas: the console's bundle has this table.
+// Address of each kind of channel; sending is in watch/channels. Free of schemas: it is in the console's bundle.
 
 export type ChannelMember = 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
 

@@ -2,8 +2,8 @@
 export type CsvValue = string | number | boolean | null | undefined | readonly unknown[] | object
 
 /**
- * One line with its CRLF. Absent values are empty; lists and objects are JSON. Values are exact, unless the file is `forSpreadsheets`: then a text that
- * would be read as a formula gets a leading apostrophe.
+ * One line with its CRLF. Absent values are empty; lists and objects are JSON. Values are exact, except that with
+ * `forSpreadsheets` a text that would be read as a formula gets a leading apostrophe.
  */
 export const formatCsvLine = (values: readonly CsvValue[], forSpreadsheets = false): string =>
   `${values.map((value) => formatCell(forSpreadsheets ? guard(value) : value)).join(',')}\r\n`

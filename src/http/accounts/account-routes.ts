@@ -1,6 +1,6 @@
 // The account and the person over HTTP: signing up, in and out, passwords, sessions.
-// Order of checks: own host name and own site (403) → session (401) → account (409) → role (403) → size, content type, JSON, fields (413, 422) →
-// the request itself.
+// Order of checks: own host name and own site (403) → session (401) → account (409) → role (403) → size, content type,
+// JSON, fields (413, 422) → the request itself.
 import { Elysia } from 'elysia'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { Problem } from '../../problem.ts'
@@ -44,7 +44,7 @@ export function accountRoutes(deps: PeopleDeps) {
     await audit('sign_in_failed', { ...known, address })
   }
 
-  /** A wrong password is noted, too, in the account where the person would have landed: beside the answer, which is as late for everyone. */
+  /** Audits wrong passwords, too, in the account that sign-in would open; the answer does not wait for that. */
   async function audited<T>(request: Request, email: string, account: string | undefined, proved: Promise<T>) {
     try {
       return await proved

@@ -1,5 +1,5 @@
-// API keys over HTTP, for a session, or for a key with the scope `manage`. Owners see and change all keys of the account; other members, and keys,
-// those that they created.
+// API keys over HTTP, for a session, or for a key with the scope `manage`. Owners see and change all keys of the
+// account; other members, and keys, those that they created.
 import { Elysia } from 'elysia'
 import type { IssuedKey, Key } from '../../account/keys.ts'
 import type { Person } from '../../account/people/person-rows.ts'

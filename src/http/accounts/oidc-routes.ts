@@ -1,5 +1,5 @@
-// /auth/oidc: signing in at the company's provider. The browser leaves with a cookie that holds what must come back, and returns by a
-// plain GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
+// /auth/oidc: single sign-on. The browser leaves with a cookie that holds what must come back, and returns by a plain
+// GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
 import { Elysia } from 'elysia'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Logger } from '../../log.ts'

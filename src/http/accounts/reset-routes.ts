@@ -1,4 +1,4 @@
-// A new password by e-mail. The answer to a request is the same, and as fast, whether or not the address has an account: the e-mail is sent afterwards.
+// Password reset by e-mail. The answer is the same, and as fast, for unknown addresses: the e-mail is sent afterwards.
 import { Elysia } from 'elysia'
 import type { Accounts } from '../../account/accounts.ts'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'

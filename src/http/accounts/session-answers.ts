@@ -1,4 +1,4 @@
-// What the routes of accounts and people share: what they are handed, the answer that shows a session, and signing in and out.
+// Shared by the routes of accounts and people: dependencies, the answer that shows a session, signing in and out.
 import type { Account, Accounts } from '../../account/accounts.ts'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Person, Seat } from '../../account/people/person-rows.ts'
@@ -36,7 +36,7 @@ export interface AccountRoutesDeps {
   isOwnHost(request: Request): boolean
   /** Called after each action; the fields hold no secret. Never rejects. */
   audit(action: AuditAction, fields: AuditFields): Promise<void>
-  /** Called after an account is deleted: its data in spools and stores must go too. What fails here is tried again at the next start. */
+  /** Deletes the data of a deleted account in spools and stores. Failures are retried at the next start. */
   onDeleted(account: string): void
   /** Keyed by the client's address and by the account: links that are made and tried. */
   readonly linkLimiter: AttemptLimiter
@@ -86,7 +86,7 @@ export function withCookie(response: Response, cookie: string): Response {
   return response
 }
 
-/** Ends the session that the browser had before, and returns the cookie of a new one. Throws Problem `credentials_invalid`. */
+/** Ends the browser's previous session and returns the cookie of a new one. Throws Problem `credentials_invalid`. */
 export async function startSession(
   { accounts, isSecure }: Pick<PeopleDeps, 'accounts' | 'isSecure'>,
   request: Request,

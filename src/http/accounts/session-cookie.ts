@@ -34,7 +34,7 @@ export function refuseStrangers(request: Request, isOwnHost: (request: Request) 
   refuseCrossSite(request)
 }
 
-/** Throws Problem `cross_site` when a browser sent a changing request from a page that is not Stint's own. Other clients pass: they have no cookie but their own. */
+/** Throws Problem `cross_site` when a page of another site sent a changing request. Non-browsers pass. */
 function refuseCrossSite(request: Request): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
   const site = request.headers.get('sec-fetch-site')
@@ -43,7 +43,7 @@ function refuseCrossSite(request: Request): void {
   if (!same) throw new Problem('cross_site', 'Only pages of Stint itself may do this in a browser.')
 }
 
-/** Throws Problem `cross_site` when the request asked for Stint by a name that is not its own; see request-origin.ts. */
+/** Throws Problem `cross_site` when the host name of the request is not Stint's own; see request-origin.ts. */
 function refuseForeignHost(request: Request, isOwnHost: (request: Request) => boolean): void {
   if (isOwnHost(request)) return
   throw new Problem(

@@ -1,6 +1,6 @@
-// A route of src/wire → its description in /swagger/json.
-// @elysiajs/swagger overwrites the request body that a route describes with its own, in up to three content types, as soon as Elysia validates
-// the body. `describeRoute` therefore describes it as `x-request`, and `restoreBodies` puts it back.
+// Describes a route of src/wire in /swagger/json. @elysiajs/swagger overwrites the request body that a route describes
+// with its own, in up to three content types, if Elysia validates the body. `describeRoute` therefore describes it as
+// `x-request`, and `restoreBodies` puts it back.
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { Problem, problemTable } from '../../problem.ts'
@@ -115,7 +115,7 @@ export const restoreBodies = (document: OpenApiDocument): OpenApiDocument => ({
   ),
 })
 
-// JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0, which has no `const`, `null`, `examples` or `patternProperties`.
+// TypeBox's JSON Schema → the dialect of OpenAPI 3.0, which lacks `const`, `null`, `examples`, `patternProperties`.
 type Json = Record<string, unknown>
 type Parameter = Extract<NonNullable<DocumentDecoration['parameters']>[number], { name: string }>
 export type OpenApiSchema = Exclude<NonNullable<Parameter['schema']>, { $ref: string }>

@@ -16,8 +16,8 @@ export interface SwaggerDeps {
   readonly keyHeader: string
 }
 
-// The page of /swagger: Swagger UI from this machine's own files. Nothing on it comes from elsewhere, and the policy lets nothing
-// come from or go elsewhere: people paste their keys here.
+// The page of /swagger: Swagger UI from this machine's own files. The policy forbids loading from or sending to other
+// sites: people paste their keys here.
 /** Addresses are relative, so that the page also works behind a proxy that adds a path. */
 const SWAGGER_PAGE = `<!doctype html>
 <html lang="en">
@@ -105,7 +105,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
   return (
     new Elysia({ normalize: false })
       .get('/swagger', ({ request }) => answer(request, 'page', SWAGGER_PAGE, PAGE), HIDDEN)
-      // Elysia's adapter for Bun would drop the slash of a route `/swagger/`. The page's URLs are only valid without it.
+      // Elysia's adapter for Bun would drop the slash of a route `/swagger/`, which the page's relative URLs need.
       .get(
         '/swagger/*',
         ({ params }) => {

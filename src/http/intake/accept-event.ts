@@ -42,16 +42,16 @@ const HINTS = { marks: 'mark', metrics: 'metrics', exceptions: 'exception' } as 
 /** Reports older own times to the watches, which otherwise read only the newest stretch. */
 const LATE_US = 60e6
 
-/** An event on its way to the disk: it may be acknowledged when `done` resolves; a rejection becomes a Problem by `diskProblem`. */
+/** An event being written: acknowledge it when `done` resolves; `diskProblem` turns a rejection into a Problem. */
 export interface Appended {
   readonly event: Event
   readonly done: Promise<void>
 }
 
 /**
- * Hands an event to its spool. `done` settles with the commit and, unless the event begins a series or was moved from a time of its own, is
- * shared by all events of the commit. A Problem instead when the account's budget of series is spent. `arrival` is a reading of the stamp
- * clock, and the stamp of an event without a time of its own; the spool remembers it as the floor of the next start.
+ * Appends an event to its spool. `done` settles with the commit; all its events share it, except one that begins a
+ * series or was moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
+ * reading of the stamp clock, stamps events without their own time; the spool keeps it as the floor of the next start.
  */
 export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Appended | Problem {
   const arrived = toEvent(draft, account, arrival)

@@ -1,6 +1,6 @@
-// POST /v1/batch: many events in one call. Each event is judged by the rules of its own call; the valid ones are made
-// durable, the others are named by their index. All events of a batch share one budget of faults, so that an answer is never much larger than
-// what was sent. The work is done in slices, in turn with the batches of other accounts.
+// POST /v1/batch: many events in one call. Each is judged by the rules of its own call; the valid ones are made
+// durable, the others named by their index. All its events share one budget of faults, so that an answer is never much
+// larger than the request. The work is done in slices, in turn with the batches of other accounts.
 import { Elysia, t } from 'elysia'
 import { EVENT_KINDS, type EventKind, isEventKind } from '../../event/event.ts'
 import { Faults, MAX_FAULTS } from '../../event/faults.ts'
@@ -74,7 +74,7 @@ export function batchRoute(deps: BatchDeps) {
     }
   }
 
-  /** Large batches that come together wait for room in the spools before each slice, and small requests beside them are not refused. */
+  /** Before each slice, large batches wait for room in the spools, so that small requests are not refused. */
   async function appendAll(
     drafts: readonly (Draft | Refusal)[],
     account: string,
@@ -239,7 +239,7 @@ const toItem = ({ status, code, detail, errors }: Refusal) => ({ status, code, d
 const answerItem = (result: Accepted | Refusal): string =>
   'status' in result ? JSON.stringify(toItem(result)) : `{"at":"${formatTime(result.stamp)}"}`
 
-/** Nothing was accepted: one answer for the whole batch, and one item for each event. A transient problem comes before a lasting one. */
+/** Nothing was accepted: one answer for the batch, and an item per event. Transient problems go before lasting ones. */
 function commonProblem(refusals: readonly Refusal[]): Problem {
   const worst = refusals.reduce((a, b) => (b.status > a.status ? b : a))
   const { code, detail, retryAfterS, cause } = worst

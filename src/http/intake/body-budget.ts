@@ -1,5 +1,5 @@
-// The memory that large bodies, what they unpack to and their answers may take together. It is reserved as the bytes arrive: a body that
-// announces much and sends little holds little. No account gets more than its share, so there is always room for the others.
+// The total memory of large bodies, unpacked bodies and their answers. It is reserved as the bytes arrive: a body that
+// announces much and sends little holds little. No account gets more than its share, so others always have room.
 // Small bodies are not counted: the number of connections bounds them, and most events are small.
 import { Problem } from '../../problem.ts'
 import { readCounted } from './read-body.ts'
@@ -63,7 +63,7 @@ export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2
   }
 }
 
-/** Elysia reads a body by `request.arrayBuffer()`: one that is large, or of unknown length, now counts its bytes and reserves room for them. */
+/** Elysia reads by `request.arrayBuffer()`: large bodies, or of unknown length, now reserve room as they arrive. */
 export function boundBody(request: Request, maxBytes: number, account: string, bodies: BodyBudget): void {
   if (isSmall(request)) return
   const { arrayBuffer } = request

@@ -1,10 +1,10 @@
-// Batches are work for the event loop, so they take turns: one per turn of the loop, the accounts one after the other. However many batches an
-// account sends, another account waits for one turn of it at a time, and a single event for a few of them: its write and its sync end in
-// turns of the loop of their own.
+// Batches take turns: one per turn of the event loop, the accounts in rotation. However many batches an account sends,
+// another account waits for one of its turns at a time, and a single event for a few: its write and sync end in turns
+// of their own.
 import { type Clock, systemClock } from '../../clock.ts'
 
 export interface FairTurns {
-  /** Resolves when it is this account's turn, which lasts until `isOver()`, or until the next `await` of something else. */
+  /** Resolves at this account's turn, which lasts until `isOver()` or the next `await` of something else. */
   take(account: string): Promise<void>
   /** The turn has had its time. Asked between two pieces of work, each far shorter than a turn. */
   isOver(): boolean

@@ -1,5 +1,5 @@
-// The gate before /v1 and /otlp. In this order, and before the body is read: key, rate, room in the spool, path, method, size, content type. Without a
-// valid key nothing else is learnt. An event's stamp is taken here: it is the time of arrival, not of parsing.
+// The gate before /v1 and /otlp. Before the body: key, rate, room in the spool, path, method, size, content type.
+// Without a valid key nothing else is revealed. Takes an event's stamp: the time of its arrival, not of parsing.
 import type { FoundKey } from '../../account/key-ring.ts'
 import {
   DESTINATIONS,
@@ -70,7 +70,7 @@ export const kindOfPath = (path: string): EventKind | undefined => PATHS.get(pat
 
 export interface GateDeps {
   readonly keyHeader: string
-  /** The answer to a request without a valid key: one and the same for a missing, malformed, unknown and revoked key. */
+  /** The same answer for a missing, malformed, unknown or revoked key. */
   readonly keyInvalid: Problem
   findKey(secret: string): FoundKey | undefined
   /** Absent: requests without a valid key are not limited. */
@@ -100,7 +100,7 @@ export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () =
   stopping: () => new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }),
 }
 
-/** Returns the Problem to answer with, or what the handler needs. `path` is its path without query, at or below `/v1` or `/otlp`. */
+/** Returns what the handler needs, or a Problem. `path`: without query, at or below `/v1` or `/otlp`. */
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
   const secret = headers.get(deps.keyHeader)

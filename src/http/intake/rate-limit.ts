@@ -1,8 +1,8 @@
-// Limits of events per second: one token bucket per account, which holds one second's worth. A batch takes one token before its body is read
-// and the rest afterwards, as debt: a batch above the limit passes, and the account waits until the debt is paid.
-// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) tell a client before it is refused.
-// Requests without a valid key are counted by address, only where requests are limited at all: a 401 costs less than the counting, and no key
-// can be guessed. A valid key always passes, also from an address that has used this up.
+// Limits of events per second: one token bucket per account, which holds one second's worth. A batch takes one token
+// before its body is read and the rest afterwards, as debt: a batch above the limit passes, then the account waits.
+// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) warn a client before it is refused.
+// Requests without a valid key are counted by address, only where requests are limited at all: a 401 costs less than
+// the counting, and keys cannot be guessed. A valid key always passes, also from an address over this limit.
 import { addressBlock, createAttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Clock } from '../../clock.ts'
 import { Problem } from '../../problem.ts'

@@ -1,5 +1,5 @@
-// The body of a batch becomes its events: a JSON array, or JSON lines (one object per line), plain or compressed. Its unpacked size and its number
-// of events are bounded, and it is parsed in slices, so that neither memory nor the event loop is at the mercy of one caller.
+// Reads a batch: a JSON array, or JSON lines (one object per line), plain or compressed. Its unpacked size and count of
+// events are bounded, and it is parsed in slices, so that no caller can exhaust the memory or block the event loop.
 import { Problem } from '../../problem.ts'
 import { JSON_LINES, MAX_BATCH_BYTES, MAX_BATCH_EVENTS, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { isSmall, type Reserve } from './body-budget.ts'
@@ -20,7 +20,7 @@ const SLICE_BYTES = UNSEEN_BYTES
 /** Lines that are not JSON cost an error each. */
 const LINES_PER_SLICE = 64
 
-/** In place of a line that is not JSON, or an event that is too large, so that the others of its batch can be accepted. */
+/** Replaces a line that is not JSON, or a too large event, so that the rest of its batch can be accepted. */
 export class UnreadEvent {
   constructor(
     readonly code: 'json_malformed' | 'fields_invalid',
@@ -56,7 +56,7 @@ export async function unpackBatch(
   })
 }
 
-/** Slices of the events, in order. Throws Problem `json_malformed` or `fields_invalid`, as late as with the last slice. */
+/** Slices of the events, in order. Throws Problem `json_malformed` or `fields_invalid`, possibly at the last slice. */
 export function* parseBatch(request: Request, bytes: Uint8Array): Generator<unknown[]> {
   let count = 0
   for (const events of isJsonLines(request) ? parseLines(bytes) : parseArray(bytes)) {
@@ -100,8 +100,8 @@ const isSpace = (byte: number | undefined) =>
   byte === 0x20 || byte === NEWLINE || byte === CARRIAGE_RETURN || byte === 9
 
 /**
- * A JSON array in slices of whole elements. Only commas outside of strings and brackets are looked for; each slice is then parsed as an array of
- * its own, so every slice is valid JSON exactly when the whole is.
+ * A JSON array in slices of whole elements. Only commas outside strings and brackets are searched for; each slice is
+ * parsed as an array of its own, so all slices are valid JSON exactly when the whole is.
  */
 function* parseArray(bytes: Uint8Array): Generator<unknown[]> {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
@@ -136,7 +136,7 @@ function* parseArray(bytes: Uint8Array): Generator<unknown[]> {
   if (total > 1 || first < at) yield* parseSlice(bytes.subarray(from, at), lastFrom - from, elements)
 }
 
-/** `from` and `lastFrom`: where the slice and its last element begin, which is number `elements` of it and `total` of the list. */
+/** `from`, `lastFrom`: start of the slice and of its last element, number `elements` of it and `total` of the list. */
 interface Scan {
   at: number
   depth: number
@@ -147,7 +147,7 @@ interface Scan {
   total: number
 }
 
-/** Goes on to the comma behind a slice, to the end of the list or of the bytes, or to a pause. (In a generator the loop takes five times as long.) */
+/** Moves to a slice's comma, the end of the list or bytes, or a pause. (A generator takes five times as long.) */
 function scanSlice(bytes: Uint8Array, scan: Scan): 'slice' | 'list' | 'pause' {
   let { at, depth, isInString } = scan
   const stop = Math.min(bytes.length, at + 2 * SLICE_BYTES)

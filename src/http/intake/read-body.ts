@@ -1,4 +1,4 @@
-// Reads a JSON body within a bound. A body without Content-Length is counted while it arrives and given up when it grows too large.
+// Reads a JSON body within a bound. Without Content-Length its bytes are counted while they arrive.
 import { invalidBody, Problem } from '../../problem.ts'
 import { bodyTooLarge } from '../../wire/events.ts'
 
@@ -10,7 +10,7 @@ export const jsonMalformed = (detail: string, cause?: unknown) =>
 /** Counts bytes as they arrive; what it throws ends the reading, and what it returns is waited for. */
 export type Count = (bytes: number) => Promise<void> | undefined | void
 
-/** The bytes of a small body. Content-Length, where there is one, has been judged by the caller. Throws Problem `body_too_large`. */
+/** The bytes of a small body; the caller has checked a Content-Length. Throws Problem `body_too_large`. */
 export const readSmall = async (request: Request, maxBytes: number): Promise<Uint8Array> =>
   request.headers.has('content-length')
     ? new Uint8Array(await request.arrayBuffer())
@@ -37,12 +37,12 @@ export async function collectBytes(
   return Buffer.concat(chunks)
 }
 
-/** Values of a large body. A valid event has at most some 160; all faults of a much larger one can still be reported, in a few ms. */
+/** Values of a large body. A valid event has at most about 160; a few ms suffice to report all faults of this many. */
 const MAX_VALUES = 5000
-/** Bodies of at most this size are parsed without a look at their values, in a millisecond at worst: JSON.parse takes 70 ms for 256 KiB of brackets. */
+/** Bodies up to this size are parsed unseen, in at most 1 ms: JSON.parse takes 70 ms for 256 KiB of brackets. */
 export const UNSEEN_BYTES = 8 * 1024
 
-/** Throws Problem `json_malformed` for invalid UTF-8 and invalid JSON, `fields_invalid` for too many values; a byte order mark is accepted. */
+/** Throws Problem `json_malformed` for invalid UTF-8 or JSON, `fields_invalid` for too many values; accepts a BOM. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALUES): unknown {
   const fault = countFault(bytes, maxValues)
   if (fault !== undefined) throw invalidBody([{ pointer: '', detail: fault }])

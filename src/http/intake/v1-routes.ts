@@ -1,6 +1,6 @@
-// The four calls under /v1 as Elysia routes with typed bodies. The gate has judged everything before the body. Elysia's check of a body is the
-// parser itself: one TypeBox kind, whose check reads the whole value into an event and which the document describes by the schema of src/wire.
-// The check of an invalid body throws the Problem to answer with: Elysia's own error costs more than all the rest of the request.
+// The four calls under /v1 as Elysia routes with typed bodies. The gate has checked all but the body. Elysia's check of
+// the body is the parser: one TypeBox kind whose check reads the value into an event; src/wire's schema documents it.
+// For an invalid body it throws the Problem to answer with: Elysia's own error costs more than the rest of the request.
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { EVENT_KINDS, type EventKind, pathOf } from '../../event/event.ts'
@@ -72,8 +72,8 @@ export function v1Routes(deps: IntakeDeps) {
 
   for (const kind of EVENT_KINDS) {
     routes.post(pathOf(kind), (c) => accept(kind, (c as unknown as Admitted).admission), {
-      // Elysia reads the source text of hooks and handlers. A context handed on whole would have it parse cookies, query and all headers
-      // for each request, a parser of our own would have it make a stream of the body: together as much as all the rest.
+      // Elysia reads the source text of hooks and handlers. Passing the whole context would make it parse cookies,
+      // query and all headers, and an own parser would make a stream of the body: together as much as all the rest.
       parse: 'arrayBuffer',
       transform: (c) => {
         c.body = parseJson(c.body as unknown as ArrayBuffer) as typeof c.body

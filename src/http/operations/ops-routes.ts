@@ -38,8 +38,8 @@ export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
     .get(SHOW_METRICS.path, async () => new Response(await renderMetrics(), METRICS_TEXT), describeRoute(SHOW_METRICS))
 }
 
-// GET /api/health: is what was accepted on its way to its store. Totals of this Stint, and the caller's own dead letters;
-// the reason of a pause and the number of all dead letters are for the operator: a store's words may quote other accounts.
+// GET /api/health: whether accepted events reach their store. Totals of this Stint, and the caller's own dead letters;
+// the reason of a pause and all dead letters are for the operator: a store's message may quote other accounts.
 type Both<T> = Readonly<Record<Destination, T>>
 
 export interface HealthDeps {

@@ -86,8 +86,8 @@ export const TRACES = request('Spans', 'Spans', 'spans', () => SPAN)
 export const LOGS = request('Logs', 'Logs', 'logRecords', () => LOG_RECORD)
 export const METRICS = request('Metrics', 'Metrics', 'metrics', () => METRIC)
 
-// Reading of OTLP's JSON form, which anybody may have written: it has the messages and lists of the protocol, and a value that has not the
-// expected type counts as absent.
+// Reads OTLP's JSON form from any sender: it has the protocol's messages and lists; a value of another type than
+// expected counts as absent.
 export type Json = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is Json =>
@@ -96,7 +96,7 @@ export const isObject = (value: unknown): value is Json =>
 const ITEMS_PER_PAUSE = 64
 
 /**
- * The first message or list that is something else; pauses by yielding. Attributes are not looked into: their values may be nested without end.
+ * The first message or list of a wrong type; pauses by yielding. Attributes are skipped: they may be nested endlessly.
  */
 export function* shapeFault(value: unknown, message: Message, pointer = ''): Generator<void, Fault | undefined> {
   if (!isObject(value)) return { pointer, detail: 'must be a JSON object' }

@@ -1,6 +1,6 @@
-// OTLP over HTTP: `/otlp/v1/traces`, `/otlp/v1/logs` and `/otlp/v1/metrics`, in JSON or protobuf, plain or gzipped, with the API key in its header.
-// Everything is durable before the 200. Events have the times that OpenTelemetry gave them, so an export that is repeated is stored once. What is
-// refused for good is counted in `partial_success`; a passing trouble refuses the request, and the exporter repeats it.
+// OTLP over HTTP: `/otlp/v1/traces`, `/logs` and `/metrics`, JSON or protobuf, plain or gzipped, with the API key in a
+// header. All is durable before the 200. Events keep OpenTelemetry's times: repeated exports are stored once. Lasting
+// refusals are counted in `partial_success`; transient trouble refuses the request, and the exporter repeats it.
 import { Elysia } from 'elysia'
 import { type EventKind, isEventKind } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
@@ -37,8 +37,8 @@ export function otlpRoutes(deps: BatchDeps) {
   const { turns } = deps
 
   /**
-   * Resolves when all is on its way to the disk, to a function that resolves when it is there. That throws Problem when something passing is
-   * in the way: nothing is lost, as the exporter sends all of it again.
+   * Resolves when all is being written, to a function that resolves when it is durable. That throws Problem for
+   * transient trouble: nothing is lost, as the exporter sends all of it again.
    */
   async function accept(translated: Iterable<Translated>, account: string): Promise<() => Promise<Rejected>> {
     const rejected: Rejected = { count: 0, reason: '' }

@@ -1,5 +1,5 @@
-// Protobuf, as far as OTLP needs it: a message becomes the object that its JSON form has (64-bit numbers as decimal text, identifiers in
-// hexadecimal). Unknown fields are skipped. OpenTelemetry's own packages can write requests and read answers, but not read requests.
+// Protobuf for OTLP: a message becomes the object of its JSON form (64-bit numbers as decimal text, ids in hex).
+// Unknown fields are skipped. OpenTelemetry's own packages write requests and read answers, but cannot read requests.
 
 export type Message = { readonly [field: number]: Field }
 

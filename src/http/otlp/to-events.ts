@@ -1,6 +1,6 @@
-// OTLP becomes events, in the form that `/v1/batch` takes. A span is a run: process from service and span name, uid from the span id, an ERROR
-// status is a failed end. Only root spans are runs, and spans that name their process in `stint.process`: everything else of a trace would be a
-// firehose. Records of logs are exceptions from ERROR on; gauges and sums are metrics.
+// Turns OTLP into the events of `/v1/batch`. A span is a run: process from service and span name, uid from the span id,
+// an ERROR status is a failed end. Only root spans and spans with `stint.process` are runs: a whole trace would flood
+// the store. Log records from ERROR on are exceptions; gauges and sums are metrics.
 import {
   anyText,
   atOf,

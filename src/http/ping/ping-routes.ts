@@ -1,6 +1,6 @@
-// `/ping/TOKEN/PROCESS…`, as Healthchecks takes it. The token is the secret of a key that may do nothing else, kept as a hash like every key; it
-// is never logged. Most cron lines ping only their success: such a ping, without a start before it, is a run of no length rather than an end
-// that belongs nowhere. Which runs have begun is known in memory; a ping with `rid` is taken for the end of its start also after a restart.
+// `/ping/TOKEN/PROCESS…`, as Healthchecks takes it. The token is a key's secret, good for nothing else, kept as a hash,
+// never logged. Most cron lines ping only success: without a start before it, that is a run of no length, not an orphan
+// end. Open runs are known in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
 import type { FoundKey } from '../../account/key-ring.ts'
 import { DESTINATIONS, type Destination } from '../../event/event.ts'

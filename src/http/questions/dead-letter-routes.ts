@@ -32,7 +32,7 @@ export interface DeadLetterRoutesDeps {
     buryHeld(reason: string): BuriedHeld['families']
     /** Newest first; `before` is the last id of the page before. */
     list(...asked: Parameters<DeadLetters['list']>): readonly BuriedEvent[]
-    /** Puts the event back into its spool and takes it from the dead letters; false when the account has none of this id. Rejects with SpoolError. */
+    /** Moves a dead letter back into its spool; false when the account has none of this id. Rejects with SpoolError. */
     replay(account: string | undefined, id: string): Promise<boolean>
   }
 }
@@ -40,7 +40,7 @@ export interface DeadLetterRoutesDeps {
 const unknownId = () => new Problem('not_found', 'The account has no dead letter with this id.')
 
 export function deadLetterRoutes({ authorize, noteDone, nowNs, dead }: DeadLetterRoutesDeps) {
-  /** Whose letters the request is about: those of its account, or of all (undefined) when the operator asks with `all=true`. */
+  /** The account of the letters; undefined for all, when the operator asks with `all=true`. */
   const ownerOf = ({ account, isOperator }: Asker, isOfAll: boolean): string | undefined => {
     if (!isOfAll) return account
     if (!isOperator) throw new Problem('operator_only', 'Only the session of an operator may ask for `all=true`.')

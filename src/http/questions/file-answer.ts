@@ -1,4 +1,4 @@
-// The answer of an export: a file that is sent piece by piece. What fails before the first piece is a problem, what fails later breaks the connection.
+// Sends an export piece by piece. A failure before the first piece is a problem, a later one breaks the connection.
 import type { EXPORT_FORMATS } from '../../wire/parameters.ts'
 import { uncachedHeaders } from '../answers.ts'
 

@@ -1,5 +1,5 @@
-// Answers that several open pages of an account ask for at the same time: a request with `cache-control: max-age=…` accepts an answer that is
-// up to that many seconds old, at most two. Others are answered afresh. Bounded by entries and by their age.
+// Shares answers between open pages of an account: a request with `cache-control: max-age=…` accepts an answer up to
+// that many seconds old, at most two. Others are answered afresh. Bounded by entries and by their age.
 const MAX_AGE_S = 2
 const ENTRIES_MAX = 1_000
 

@@ -1,6 +1,6 @@
 // Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
-// Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → key or session and role once more, after
-// the body arrived → the request itself.
+// Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → key or session
+// and role once more, after the body arrived → the request itself.
 import { Elysia } from 'elysia'
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { type Fault, Problem } from '../../problem.ts'
@@ -131,7 +131,7 @@ function parseAlertsQuestion(search: URLSearchParams) {
   }
 }
 
-// The badge of a watch as SVG and its state as JSON, for anyone who knows the address. Unknown and revoked addresses are one 404.
+// A watch's badge as SVG and its state as JSON, for anyone with the address. Unknown and revoked ones are one 404.
 const COLORS = { ok: '#2f855a', firing: '#c53030', paused: '#718096', unknown: '#718096' } as const
 const CACHE = { 'cache-control': 'no-cache', 'cross-origin-resource-policy': 'cross-origin' }
 const SVG_HEADERS = answerHeaders({
