@@ -2,6 +2,9 @@
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { type CommandEntry, listCommands, type Program } from './program.ts'
 
+const bashCase = (entry: CommandEntry): string =>
+  `    '${entry.path}') COMPREPLY=($(compgen -W '${wordsOf(entry).join(' ')}' -- "\${COMP_WORDS[COMP_CWORD]}"));;`
+
 /** Each gets every command with the words that may follow it, the program itself first (its path is empty). */
 const SCRIPTS: Readonly<Record<string, (commands: readonly CommandEntry[]) => string>> = {
   bash: (commands) => `_stint() {
@@ -11,7 +14,7 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly CommandEntry[]) => st
 ${step(commands)}
   done
   case "$at" in
-${commands.map((entry) => `    '${entry.path}') COMPREPLY=($(compgen -W '${wordsOf(entry).join(' ')}' -- "\${COMP_WORDS[COMP_CWORD]}"));;`).join('\n')}
+${commands.map(bashCase).join('\n')}
   esac
 }
 complete -o default -F _stint stint

@@ -22,8 +22,10 @@ interface Flags {
 const KEY = 'HEALTHCHECKS_API_KEY'
 const TIMEOUT_MS = 30_000
 const HELP = `
-The key is read from ${KEY}, from the file that ${KEY}_FILE names, or with --api-key - from standard input: arguments are visible to other
-processes. It must be a key that may write: Healthchecks tells others neither the addresses of pings nor the channels of a check.
+The key is read from ${KEY}, from the file that ${KEY}_FILE names, or with --api-key - from standard input: \
+arguments are visible to other
+processes. It must be a key that may write: Healthchecks tells others neither the addresses of pings nor \
+the channels of a check.
 STINT_API_KEY needs the scope manage, without --dry-run and with it.`
 
 export function defineHealthchecks(command: Program, io: Io): void {
@@ -123,7 +125,8 @@ const toMember = (kind: PlannedChannel['kind'], address: string) => ({ [channelK
 const whyNoChannel = ({ name, kind }: PlannedChannel): string =>
   isPlain(kind)
     ? `its address is not in the API; add --address '${name}=ADDRESS'`
-    : `its secret is not in the API; run STINT_CHANNEL_SECRET=… stint channel add '${name}' --kind ${kind}${kind === 'telegram' ? ' --chat CHAT' : ''}, then this again`
+    : `its secret is not in the API; run STINT_CHANNEL_SECRET=… stint channel add '${name}' --kind ${kind}` +
+      `${kind === 'telegram' ? ' --chat CHAT' : ''}, then this again`
 
 function parseAddress(text: string): [name: string, address: string] {
   const at = text.indexOf('=')

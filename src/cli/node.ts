@@ -5,7 +5,8 @@ import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 
 const HELP = `
-Settings are those of the server: DATABASE_URL or DATABASE_URL_FILE. A node that was killed may hold accepted events in its DATA_DIR: as long as it is
+Settings are those of the server: DATABASE_URL or DATABASE_URL_FILE. A node that was killed may hold \
+accepted events in its DATA_DIR: as long as it is
 awaited, \`late\` is not judged. Start it again, or deliver them with stint drain. Forget it only if its disk is lost.`
 
 export function register(program: Program, io: Io): void {

@@ -142,7 +142,8 @@ function toLine({ schedule, tz, timeout, tags, ping_url }: Check, process: strin
   const meta = toText(tags)
   const exec = `stint exec --process ${quote(process)}${meta === '' ? '' : ` --meta ${quote(meta)}`} -- COMMAND`
   const when = timeout === undefined ? `${schedule}` : `# every ${toSpan(timeout)}:`
-  return `${when} ${exec}  # instead of ${ping_url.replaceAll('%', '')}${tz === undefined || tz === 'UTC' ? '' : `, in ${tz}`}`
+  const zone = tz === undefined || tz === 'UTC' ? '' : `, in ${tz}`
+  return `${when} ${exec}  # instead of ${ping_url.replaceAll('%', '')}${zone}`
 }
 
 /** Without `'` in it, for `toText` strips that. */

@@ -91,8 +91,10 @@ async function withMessage(work: () => Promise<void>): Promise<void> {
 // `stint accounts copy`: from accounts.sqlite and watches.sqlite of DATA_DIR into PostgreSQL, while the server is
 // stopped.
 const COPY_HELP = `
-Settings are those of the server: DATA_DIR (./data) and DATABASE_URL or DATABASE_URL_FILE. All servers must be stopped. The files stay as they are, and
-the copy can be repeated until the nodes have started with DATABASE_URL. A DATA_DIR that holds watches.sqlite alone is copied, too: its accounts must be in
+Settings are those of the server: DATA_DIR (./data) and DATABASE_URL or DATABASE_URL_FILE. All servers must be \
+stopped. The files stay as they are, and
+the copy can be repeated until the nodes have started with DATABASE_URL. A DATA_DIR that holds watches.sqlite alone \
+is copied, too: its accounts must be in
 PostgreSQL already.`
 
 function registerCopy(program: Program, io: Io): void {

@@ -167,8 +167,11 @@ const LINE_CHARS = 400
 const LOOK_BACK = 10
 /** Only the last part of a line this long was kept. */
 const CUT_LINE = 900
-const ERROR =
-  /\b(?:error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not|segmentation|corrupt(?:ed|ion)?|terminate called|time-?out|timed out|problem|exited|expired|rejected)\b|^ *what\(\):|[a-z](?:Error|Exception)\b/i
+const ERROR_WORDS =
+  "error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|" +
+  'missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not|' +
+  'segmentation|corrupt(?:ed|ion)?|terminate called|time-?out|timed out|problem|exited|expired|rejected'
+const ERROR = new RegExp(`\\b(?:${ERROR_WORDS})\\b|^ *what\\(\\):|[a-z](?:Error|Exception)\\b`, 'i')
 const ORDINARY =
   /\b(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?)\b|level=(?:info|debug|warn)|^\s*(?:info|debug|warn(?:ing)?)[: ]/
 /** Lines that runtimes print below a trace. */

@@ -43,7 +43,8 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>', '0x'],
   [
     new RegExp(
-      `(?<![\\w.])[-+]?\\d{1,40}(?:[.,_]\\d{1,40}){0,20}(?:[eE][-+]?\\d{1,5})?(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
+      `(?<![\\w.])[-+]?\\d{1,40}(?:[.,_]\\d{1,40}){0,20}(?:[eE][-+]?\\d{1,5})?` +
+        `(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
       'g',
     ),
     '<number>',
@@ -55,8 +56,10 @@ const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
 /** What logs print first: times, process ids, containers. */
-const LOG_HEADER =
-  /^(?:[\w.-]{0,60}<number>[\w.|-]{0,60} {1,20}\| {0,20})?(?:(?:[[(] {0,9}<(?:date|number)>[\])]|<date>)[ :,#*-]{0,10}){0,9}/
+const LOG_HEADER = new RegExp(
+  '^(?:[\\w.-]{0,60}<number>[\\w.|-]{0,60} {1,20}\\| {0,20})?' +
+    '(?:(?:[[(] {0,9}<(?:date|number)>[\\])]|<date>)[ :,#*-]{0,10}){0,9}',
+)
 const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
 const ROW = /(=|row contains |values )\([^()\n]{0,300}\)?/g
@@ -93,17 +96,34 @@ const TELLING: readonly RegExp[] = [
     `\\b(?:errno|os error|win ?error|signal|rc|hresult|error number|general error)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
     'gi',
   ),
-  /\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\w)(?:\]:? \[\d{4}\]|\]: [^:\n]{1,60}: \d{4}\b)?/gi,
-  /\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\d{1,5}(?: ?\([0-9A-Z]{5}\)|[\])])?(?=[:\s]|$)|\bError \d{1,3}$|\b[Gg]ot error:? \d{1,5}(?!\w)/gm,
+  new RegExp(
+    `\\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\\w)` +
+      '(?:\\]:? \\[\\d{4}\\]|\\]: [^:\\n]{1,60}: \\d{4}\\b)?',
+    'gi',
+  ),
+  new RegExp(
+    '\\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\\d{1,5}(?: ?\\([0-9A-Z]{5}\\)|[\\])])?(?=[:\\s]|$)|' +
+      '\\bError \\d{1,3}$|\\b[Gg]ot error:? \\d{1,5}(?!\\w)',
+    'gm',
+  ),
   /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w| \d\d:\d)|\bMsg \d{1,5}\b/g,
-  /\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\d\d|latin-?1)\b/gi,
+  new RegExp(
+    '\\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|' +
+      'base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\\d\\d|' +
+      'latin-?1)\\b',
+    'gi',
+  ),
 ]
 
 const STATUS = /\b[1-5]\d\d\b/
 const TELLING_STATUSES: readonly RegExp[] = [
   /\bHTTP(?:\/\d(?:\.\d)?)?(?: error| status)?:? [1-5]\d\d(?!\w)/gi,
   new RegExp(`\\b[1-5]\\d\\d(?= (?:${REASON}))`, 'gi'),
-  /\b(?:returned(?: error)?|responded(?: with)?|answered(?: with)?|got|received|error):? [45]\d\d(?= ?(?:$|[.,;:)\n]| (?:for|from|on) ))/gim,
+  new RegExp(
+    '\\b(?:returned(?: error)?|responded(?: with)?|answered(?: with)?|got|received|error):? ' +
+      '[45]\\d\\d(?= ?(?:$|[.,;:)\\n]| (?:for|from|on) ))',
+    'gim',
+  ),
 ]
 
 /** The same in brackets: curl, exceptions in Python with a sentence or as they are constructed, clients of MySQL. */

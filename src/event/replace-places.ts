@@ -44,8 +44,11 @@ const NAMED_HOST = new RegExp(
   'gi',
 )
 /** Resolvers print it before their error. */
-const UNRESOLVED =
-  /(?<![\w.:/-])[\w.-]{1,253}(?::\d{1,5})?(?=: (?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))/g
+const UNRESOLVED = new RegExp(
+  '(?<![\\w.:/-])[\\w.-]{1,253}(?::\\d{1,5})?(?=: ' +
+    '(?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))',
+  'g',
+)
 /** Ansible and Chef begin with it; kernels, haproxy and postfix glue a name to its address. */
 const LABELLED_HOST = /^(fatal|failed|unreachable): \[[^\]\n]{1,253}\]/gm
 const GLUED = /(?<![\w.:/-])[\w.-]{0,253}(?:\/?\[?<address>\]?(?::<number>)?){1,5}/g
@@ -68,8 +71,9 @@ const NAMED = new RegExp(
 )
 
 /** Windows, and shares of it; a name in it may have spaces. */
-const WINDOWS =
-  /(?:(?<!\w)[A-Za-z]:\\{1,2}|(?<![\w\\])\\\\[\w.-]{1,60}\\)(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}([\w.~-]{0,120})/g
+const WINDOWS_ROOT = /(?:(?<!\w)[A-Za-z]:\\{1,2}|(?<![\w\\])\\\\[\w.-]{1,60}\\)/
+const WINDOWS_FOLDERS = /(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/
+const WINDOWS = new RegExp(`${WINDOWS_ROOT.source}${WINDOWS_FOLDERS.source}([\\w.~-]{0,120})`, 'g')
 const TEMPORARY = /\/(?:tmp\/|var\/folders\/|dev\/(?:[hsv]d|xvd|nvme|md|dm-|mapper\/|loop|disk))[^\s"'`:,)\]]{1,300}/g
 const ROOTS =
   'home|Users|root|etc|srv|opt|vendor|apps?|var|usr|s?bin|lib|mnt|media|data|[Bb]ackups?|builds?|run|export|' +
@@ -107,9 +111,11 @@ const NAMED_PATH = /\b(with url: |can be found in: |ERROR : )(?=\S)(?:[^\n]{1,30
 
 /** The name of a user without quotes. */
 const USER_IS =
-  'not|is|was|does|has|did|had|could|can|cannot|may|must|found|defined|provided|given|required|exists|error|with|in|on|at|from|to|for|and|or'
+  'not|is|was|does|has|did|had|could|can|cannot|may|must|found|defined|provided|given|required|exists|' +
+  'error|with|in|on|at|from|to|for|and|or'
 const USERS =
-  'the|a|input|name|id|account|data|agent|interrupt|space|mode|type|role|password|session|token|key|group|profile|email|table'
+  'the|a|input|name|id|account|data|agent|interrupt|space|mode|type|role|password|' +
+  'session|token|key|group|profile|email|table'
 const USER = new RegExp(
   '\\b((?:(?:for|by|as|invalid|unknown|illegal|such) user:? ' +
     `|user(?:name)?=))(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}|` +

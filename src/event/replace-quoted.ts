@@ -11,29 +11,44 @@ const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )
 const RETURNS = /^[A-Za-z][\w.<>[\]\ue030-\ue039]* (?=[\w.<>]+\()/
 const NAME_MAX = 100
 /** A file of one run. */
-const DATA =
-  /\d[\w-]{0,60}\.(?:csv|tsv|txt|log|gz|tgz|bz2|xz|zst|zip|tar|bak|tmp|img|iso|pdf|jpe?g|png|parquet|avro|xlsx?|bin|dat)$/
+const DATA_TYPES = 'csv|tsv|txt|log|gz|tgz|bz2|xz|zst|zip|tar|bak|tmp|img|iso|pdf|jpe?g|png|parquet|avro|xlsx?|bin|dat'
+const DATA = new RegExp(`\\d[\\w-]{0,60}\\.(?:${DATA_TYPES})$`)
 /** A hash or a generated id */
 const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 
 /** The end of the text before a quote, if a value follows. */
-const VALUE_AFTER =
-  /(?:\b(?:literal|syntax) for [\w() ]{1,40}:|\b(?:string(?: to \w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|character|host(?:name)?|failed to resolve|be resolved|unable to access|server(?: (?:on|at|through socket))?|namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint|upstream)) ?[:=]? ?\(?$|@$/i
+const VALUE_WORDS =
+  'string(?: to \\w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|' +
+  'character|host(?:name)?|failed to resolve|be resolved|unable to access|server(?: (?:on|at|through socket))?|' +
+  'namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint|upstream'
+const VALUE_AFTER = new RegExp(
+  `(?:\\b(?:literal|syntax) for [\\w() ]{1,40}:|\\b(?:${VALUE_WORDS})) ?[:=]? ?\\(?$|@$`,
+  'i',
+)
 /** The beginning of the text behind a quote, if a value came before. */
-const VALUE_BEFORE =
-  /^(?: (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match|port \d{2,5})|@["'<]|, \d{2,5}\))/
+const VALUE_BEFORE = new RegExp(
+  '^(?: (?:is not (?:a valid|in list)|could not be parsed|was not in a correct format|does not match|' +
+    `port \\d{2,5})|@["'<]|, \\d{2,5}\\))`,
+)
 const LOOK_AROUND = 60
 
 /** Keys whose values describe the fault. */
-const DESCRIBES =
-  /^(?:(?:err|error|exception|fault|failure|status|log)?[_.-]?(?:message|msg|text|reason|details?|description|code|type|kind|class|cause)|err|error|exception|event|status|level|severity)$/i
+const DESCRIBES = new RegExp(
+  '^(?:(?:err|error|exception|fault|failure|status|log)?[_.-]?' +
+    '(?:message|msg|text|reason|details?|description|code|type|kind|class|cause)|' +
+    'err|error|exception|event|status|level|severity)$',
+  'i',
+)
 /** `"key":`, `key=`, `key: ` and `key = ` before a quote; the first two are JSON and logfmt. */
 const KEY = /(?:(["'])([\w.-]{1,40})\1: ?|\b([\w.-]{1,40})=|\b([\w-]{1,40})(?:: ?| = ))$/
 /** An exception or its code before the text that it was raised with. */
 const RAISED = /(?:(?:Error|Exception|Warning|Disconnected)\(|\bwith message |[\ue030-\ue039], ?)$/
 /** Between quotes: words that only a sentence about a fault has. */
-const FAULT =
-  /\b(?:error|fail(?:ed|ure|s)?|cannot|can't|could ?n[o']t|unable|denied|refused|reset|aborted|closed|lost|not|no such|invalid|missing|expired|mismatch(?:ed)?|exceeded|timed out|timeout|deadlock|too (?:many|long|large)|doesn't|unknown|unreachable|unsupported|unexpected|already|forbidden)\b/i
+const FAULT_WORDS =
+  "error|fail(?:ed|ure|s)?|cannot|can't|could ?n[o']t|unable|denied|refused|reset|aborted|closed|lost|not|no such|" +
+  'invalid|missing|expired|mismatch(?:ed)?|exceeded|timed out|timeout|deadlock|too (?:many|long|large)|' +
+  "doesn't|unknown|unreachable|unsupported|unexpected|already|forbidden"
+const FAULT = new RegExp(`\\b(?:${FAULT_WORDS})\\b`, 'i')
 /** Sentences of a query. */
 const QUERIED = /\b(?:near|query|statement|command|sql):? ?$/i
 /** So deep are quotes within quotes looked at: each level costs as much as the text. */

@@ -131,7 +131,8 @@ export function createApp(deps: AppDeps) {
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
       if (allow !== undefined && !allow.includes(request.method))
         return refuse(request, path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
-      if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 }) // it left with half a body sent
+      // The client left before its body was complete.
+      if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 })
       const problem = errorToProblem(error)
       if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, loggedPath(path))
       if (problem !== undefined && problem.status !== 500) return refuse(request, path, problem)

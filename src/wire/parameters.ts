@@ -12,13 +12,15 @@ export const MAX_EACH = 100
 
 /** A pattern cannot say that a month has no 31st day. */
 const TIME =
-  '^(-[0-9]{1,10}[smhdw]|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$'
+  '^(-[0-9]{1,10}[smhdw]|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]' +
+  '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$'
 
 const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
 
 const time = (description: string) =>
   Type.String({
-    description: `${description}: RFC 3339 with up to nine digits of a second, or a time ago such as \`-90m\` (s, m, h, d, w).`,
+    description:
+      `${description}: RFC 3339 with up to nine digits of a second, ` + 'or a time ago such as `-90m` (s, m, h, d, w).',
     pattern: TIME,
     examples: ['-90m'],
   })

@@ -188,7 +188,8 @@ export function openExceptionsPage(app: App): Page {
       total,
       groups.length === 0
         ? ''
-        : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}${hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''}`,
+        : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}` +
+            (hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''),
     )
     if (groups.length > 0) region.ready(nowMs(), total, hiddenNote, card)
     else if (params.get('q')) region.empty(nowMs(), 'No text in this range contains these words', hiddenNote)

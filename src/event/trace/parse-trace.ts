@@ -171,8 +171,10 @@ const STACKED = new RegExp(`^(?:${PREFIXES.join('|')}){1,${PREFIXES_MAX}}`)
 const NAMED = /^([A-Za-z_$][\w$]{0,100}(?:(?:\.|::|\\)[A-Za-z_$][\w$]{0,100}){0,20}(?: \[\w{1,60}\])?)(?::(?: (.*))?)?$/
 /** Rails: `Type (message):`. */
 const IN_BRACKETS = /^([A-Z]\w{0,100}(?:::\w{1,100}){0,20}) \((.*)\):?$/
-const EXCEPTION =
-  /(?:Error|Exception|Fault|Failure|Interrupt|Exit|Warning|Panic|Throwable|Iteration|Group|NotFound|Timeout)(?: \[\w+\])?$/
+const EXCEPTION = new RegExp(
+  '(?:Error|Exception|Fault|Failure|Interrupt|Exit|Warning|Panic|Throwable|Iteration|Group|NotFound|Timeout)' +
+    '(?: \\[\\w+\\])?$',
+)
 const QUALIFIED = /(?:\.|::|\\)[A-Z][\w$]*$/
 /** No header is longer. */
 const HEADER_LINES = 50

@@ -20,16 +20,27 @@ export interface Raised {
 /** Functions of the runtime, per family of languages. */
 const RUNTIME = {
   script: /^process\.processTicks|^processTicksAndRejections$|^(?:Array|Map|Set)\.\w+$|^<(?:list|dict|set)comp>$/,
-  jvm: /^(?:java|javax|jdk|sun|com\.sun\.proxy|kotlin|kotlinx|scala)\.|\$\$(?:Lambda|EnhancerBy|FastClassBy|SpringCGLIB)|\$Proxy\d/,
+  jvm: new RegExp(
+    '^(?:java|javax|jdk|sun|com\\.sun\\.proxy|kotlin|kotlinx|scala)\\.|' +
+      '\\$\\$(?:Lambda|EnhancerBy|FastClassBy|SpringCGLIB)|\\$Proxy\\d',
+  ),
   dotnet: /^(?:System|Microsoft)\./,
   go: /^(?:(?:runtime|testing|reflect|sync|internal)[./]|panic(?:$|\()|created by |net\/http\.\(\*conn\))/,
-  native:
-    /^(?:<?&?(?:std|core|alloc|anyhow|backtrace|tokio)::|rust_|__rust|_?_?(?:libc_)?start_|_start$|__libc|__GI_|__cxa_|gsignal$|raise$|abort$|clone3?$|swift_|\?\?)/,
+  native: new RegExp(
+    '^(?:<?&?(?:std|core|alloc|anyhow|backtrace|tokio)::|rust_|__rust|_?_?(?:libc_)?start_|_start$|__libc|__GI_|' +
+      '__cxa_|gsignal$|raise$|abort$|clone3?$|swift_|\\?\\?)',
+  ),
 } as const
 export type Family = keyof typeof RUNTIME
 
-const INTERNAL_PLACE =
-  /^(?:node:|internal\/|[a-z_]+\.js:|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)|\/(?:local|lib(?:64|exec)?)\/go[\d.-]*\/src\/|\/python\d[\d.]*\/(?!(?:site|dist)-packages)|\/ruby\/\d[\d.]*\/(?!gems)|\blib(?:c|stdc\+\+|swift\w*)\.so|libc-start/
+const INTERNAL_PLACES = [
+  /^(?:node:|internal\/|[a-z_]+\.js:|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)/,
+  /\/(?:local|lib(?:64|exec)?)\/go[\d.-]*\/src\//,
+  /\/python\d[\d.]*\/(?!(?:site|dist)-packages)/,
+  /\/ruby\/\d[\d.]*\/(?!gems)/,
+  /\blib(?:c|stdc\+\+|swift\w*)\.so|libc-start/,
+]
+const INTERNAL_PLACE = new RegExp(INTERNAL_PLACES.map(({ source }) => source).join('|'))
 
 /** The frame belongs to the language's runtime, or a compiler generated it. */
 export const isInternal = ({ name, place, family }: Frame): boolean =>

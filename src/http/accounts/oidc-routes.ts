@@ -162,6 +162,7 @@ function page({ status, title, message }: Problem): Response {
   const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${Bun.escapeHTML(title)} · Stint</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}</style>
-<h1>${Bun.escapeHTML(title)}</h1><p>${Bun.escapeHTML(message)}</p><p><a href="/">Back to the sign-in page</a></p></html>`
+<h1>${Bun.escapeHTML(title)}</h1><p>${Bun.escapeHTML(message)}</p>\
+<p><a href="/">Back to the sign-in page</a></p></html>`
   return new Response(body, { status, headers: PAGE_HEADERS })
 }

@@ -104,6 +104,7 @@ export function diskProblem(cause: unknown): Problem {
   const isRefused = cause instanceof SpoolError && !cause.mayBeKept
   const detail = isRefused
     ? 'Writing to the disk failed; nothing was accepted. Send the event again.'
-    : 'Writing to the disk failed; the event may or may not have been accepted. Send it again; with `at` it is stored once.'
+    : 'Writing to the disk failed; the event may or may not have been accepted. ' +
+      'Send it again; with `at` it is stored once.'
   return new Problem('disk_failed', detail, { cause })
 }

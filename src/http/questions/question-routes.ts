@@ -40,7 +40,7 @@ export function questionRoutes({ authorize, questions, shared }: QuestionRoutesD
           return await compressedJson(request, answer, noteSent)
         } catch (error) {
           noteSent()
-          if (request.signal.aborted) return new Response(null, { status: 499 }) // nobody reads it, and the store is not to blame
+          if (request.signal.aborted) return new Response(null, { status: 499 }) // nobody reads it
           throw error
         }
       },
