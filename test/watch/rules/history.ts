@@ -23,7 +23,7 @@ export const secondMarks = fc.array(
 )
 
 export const toMarks = (marks: readonly SecondMark[]): WatchMark[] =>
-  marks.map(({ mark, uid, at }) => ({ mark, uid, atUs: at * S })).sort(compareMarks)
+  marks.map(({ mark, uid, at }) => ({ mark, uid, atUs: Math.round(at * S) })).sort(compareMarks)
 
 export const judgementAt = (atS: number, sinceS = 0, blind: readonly Blind[] = []): Judgement => ({
   knownUs: atS * S,
