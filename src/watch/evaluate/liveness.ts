@@ -8,8 +8,8 @@ import type { WatchStore } from '../storage/watch-store.ts'
 const EVERY_MS = 10_000
 /** `notice` is called twice a second; after a longer gap the process was paused. */
 const GAP_US = 5e6
-/** The wall clock is set back if it loses more than this; nodes' clocks may differ by as much as the second. */
-const REWIND_US = 1e6
+/** The wall clock is set back if it loses more than this, less is waited out; nodes' clocks may differ by the second. */
+const REWIND_US = 5e6
 const SKEW_US = 60e6
 /** After a start what has these times may be from before. */
 const START_US = 2e6
@@ -48,12 +48,17 @@ export function createLiveness(options: LivenessOptions): Liveness {
   let past: readonly Blind[] = []
   /** Events were accepted until then: as stored, and as known. */
   let aliveUs = Number.NaN
-  let noticed: { wallUs: number; monotonicUs: number } | undefined
+  let noticed: ReturnType<typeof readClocks> | undefined
   let unsaved: readonly Blind[] = []
   let rewind: Rewind | undefined
   let rewinds: readonly Rewind[] = []
   let wasRefusing = false
   let timer: Timer | undefined
+
+  /** Stretches are stored in whole µs. */
+  const wholeUs = () => Math.round(monotonicUs())
+  /** A pause between two readings is no step: the monotonic clock is read on both sides. */
+  const readClocks = () => ({ fromUs: wholeUs(), wallUs: nowUs(), toUs: wholeUs() })
 
   /** Events are accepted again since `sinceUs`. */
   function endBlind(fromUs: number, sinceUs: number): void {
@@ -75,10 +80,10 @@ export function createLiveness(options: LivenessOptions): Liveness {
 
   function notice(): void {
     if (Number.isNaN(aliveUs)) return
-    const now = { wallUs: nowUs(), monotonicUs: Math.round(monotonicUs()) } // stretches are stored in whole µs
+    const now = readClocks()
     // a frozen machine may stop the monotonic clock, a wall clock that is set back hides a pause
     const wallGapUs = now.wallUs - (noticed?.wallUs ?? now.wallUs)
-    const monotonicGapUs = now.monotonicUs - (noticed?.monotonicUs ?? now.monotonicUs)
+    const monotonicGapUs = noticed === undefined ? 0 : now.fromUs - noticed.toUs
     if (noticed && monotonicGapUs - wallGapUs > REWIND_US)
       beginRewind(noticed.wallUs + monotonicGapUs, now.wallUs - monotonicGapUs)
     const pausedUs = Math.max(wallGapUs, monotonicGapUs)

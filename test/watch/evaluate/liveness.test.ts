@@ -1,14 +1,18 @@
+// Clocks as a stranger meets them: what is no step of the clock is not taken for one, and small steps hide no dead job.
 import { expect, test } from 'bun:test'
+import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
+import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { openStore, silent } from '../watch-cast.ts'
+import { openStore, silent, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
+const BORN = Date.UTC(2026, 10, 21) * 1000
 
 /** A monotonic clock has fractions of a µs, as the runtime's has; the wall clock goes `wallUs` while it goes `monotonicUs`. */
 async function storedAfter(wallUs: number, monotonicUs: number) {
   const store = openStore(inMemoryDir())
-  let [wall, monotonic] = [Date.UTC(2026, 10, 21) * 1000, 5 * S + 0.123]
+  let [wall, monotonic] = [BORN, 5 * S + 0.123]
   const liveness = createLiveness({
     ...{ store, log: silent, accepts: () => true },
     ...{ nowUs: () => wall, monotonicUs: () => monotonic },
@@ -34,4 +38,80 @@ test('a pause that the monotonic clock measures is stored', async () => {
   const [stored, ...others] = await storedAfter(20 * S, 20 * S + 0.777)
   expect(others).toEqual([])
   expect(stored!.toUs - stored!.fromUs).toBeGreaterThanOrEqual(20 * S)
+})
+
+/** How far each clock moves in the pause; `torn`: the process is suspended between its readings of both. */
+const PAUSES = {
+  'a suspended process': { wallS: 45, monotonicS: 45, torn: false },
+  'a process that is suspended between two readings': { wallS: 45, monotonicS: 45, torn: true },
+  'a machine that slept, its monotonic clock stood': { wallS: 600, monotonicS: 0, torn: false },
+  'a machine that slept, its monotonic clock ran': { wallS: 600, monotonicS: 600, torn: false },
+  'a leap second': { wallS: 0.5, monotonicS: 1.5, torn: false },
+  'a clock that is corrected a little': { wallS: -2, monotonicS: 0.5, torn: false },
+}
+
+for (const [name, { wallS, monotonicS, torn }] of Object.entries(PAUSES))
+  test(`${name} is no clock that was set back`, async () => {
+    const store = openStore(inMemoryDir())
+    let [wall, monotonic] = [BORN, 0]
+    let pending = 0 // the pause comes after the nth reading of a clock
+    const pass = (wallUs: number, monotonicUs: number) => {
+      wall += wallUs
+      monotonic += monotonicUs
+    }
+    const read = (get: () => number) => () => {
+      const us = get()
+      if (pending > 0 && --pending === 0) pass(wallS * S, monotonicS * S)
+      return us
+    }
+    const liveness = createLiveness({
+      ...{ store, log: silent, accepts: () => true },
+      nowUs: read(() => wall),
+      monotonicUs: read(() => monotonic),
+    })
+    await liveness.start()
+    for (const nth of torn ? [1, 2, 3] : [0]) {
+      for (let i = 0; i < 10; i++) {
+        pass(0.5 * S, 0.5 * S)
+        liveness.notice()
+      }
+      pending = nth
+      if (!torn) pass(wallS * S, monotonicS * S)
+      for (let i = 0; i < 10; i++) {
+        liveness.notice()
+        pass(0.5 * S, 0.5 * S)
+      }
+      expect(liveness.rewind()).toBeUndefined()
+    }
+    await liveness.stop()
+    await store.close()
+  })
+
+test('a clock that is corrected a little every few minutes hides no dead job', async () => {
+  const marks: KnownMark[] = [{ process: 'job', meta: '', uid: '', mark: 'start', atUs: BORN + 10 * S }]
+  const source: WatchSource = {
+    findMarks: async ({ fromUs, toUs }) => marks.filter(({ atUs }) => atUs >= fromUs && atUs < toUs),
+    findNewestStarts: async () => [],
+    findExceptions: async () => [],
+    aggregateMetrics: async () => [],
+  }
+  const store = openStore(inMemoryDir())
+  let [wall, monotonic] = [BORN, 0]
+  const clocks = { nowUs: () => wall, monotonicUs: () => monotonic, log: silent, store }
+  const liveness = createLiveness({ ...clocks, accepts: () => true })
+  const evaluator = createEvaluator({
+    ...{ ...clocks, source, liveness, maxRunUs: 86_400 * S, publicUrl: () => '' },
+    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
+  })
+  const late = { every: '10m', grace: '20s' }
+  await store.addWatch(watchOf('wat_1', { process: 'job', late }, { account: 'acc_1', sinceUs: BORN }), 9)
+  await liveness.start()
+  for (let t = 0; t < 1500; t++) {
+    wall += t % 300 === 299 ? -0.5 * S : S
+    monotonic += S
+    await evaluator.step()
+  }
+  expect((await store.alerts('acc_1', { limit: 9 })).map(({ condition }) => condition)).toEqual(['late'])
+  await liveness.stop()
+  await store.close()
 })
