@@ -1,5 +1,5 @@
-// The only file that uses the client library. Every request has a timeout, and every failure becomes an InfluxFault with a short text that holds
-// neither the token nor callers' data (the server echoes whole lines).
+// The only file that uses the client library. Every request has a timeout, and every failure becomes an InfluxFault
+// with a short text that holds neither the token nor callers' data (the server echoes whole lines).
 import {
   type FluxTableMetaData,
   HttpError,
@@ -54,13 +54,13 @@ export type GetColumn = (label: string) => string
 export interface InfluxClient {
   /** Resolves when the server has stored all lines. */
   writeLines(lines: readonly string[]): Promise<void>
-  /** Shows the rows of all tables in the order of the answer, until `visit` has had enough. Gives up when `signal` aborts. */
+  /** Shows the rows of all tables in the answer's order, until `visit` has had enough or `signal` aborts. */
   readRows(
     query: ParameterizedQuery,
     visit: (get: GetColumn) => 'enough' | undefined,
     signal?: AbortSignal,
   ): Promise<void>
-  /** Streams the answer's CSV, without annotations, as it comes: many times faster than `readRows`. `take` may stop it. */
+  /** Streams the answer's CSV without annotations: many times faster than `readRows`. `take` may stop it. */
   readCsv(
     query: ParameterizedQuery,
     take: (bytes: Uint8Array) => 'enough' | Promise<void> | undefined,
@@ -113,7 +113,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
     }
   }
 
-  /** Resolves to a 2xx answer's JSON or text. The header is the only proof that InfluxDB answered: a proxy in front of it may send 200 or 204 by itself. */
+  /** Resolves to a 2xx answer's JSON or text. Only the header proves that InfluxDB answered: a proxy may send a 2xx. */
   const send = (path: string, body: string | object, options: SendOptions, limitMs?: number): Promise<unknown> =>
     withDeadline(
       async (influx, { signal }) => {
@@ -156,7 +156,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
           }
           refuseErrorTable(table, get)
           stopped = visit(get) === 'enough'
-          if (stopped) setImmediate(() => abort.abort()) // from within its own data a response that is aborted throws past everyone
+          if (stopped) setImmediate(() => abort.abort()) // aborted here, the response would throw past every handler
         }
         await influx
           .getQueryApi(org)

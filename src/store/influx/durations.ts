@@ -1,5 +1,5 @@
-// The durations of many runs, for exact percentiles in 8 bytes per run. They are kept in sorted pieces, and the k-th smallest is found by bisecting
-// its value: sorting all of them at once would block the event loop for seconds.
+// The durations of many runs, for exact percentiles in 8 bytes per run. Pieces are sorted, and the k-th smallest is
+// found by bisecting its value: sorting all at once would block the event loop for seconds.
 
 const PIECE = 8192
 

@@ -1,6 +1,6 @@
-// Encodes events as line protocol. A mark is one point, and a request's metrics are one point per name, so that no metric name can clash with a
-// reserved column or the type of a field. Tags are in alphabetical order, as InfluxDB prefers. Text that no tag can hold (control characters, a
-// trailing backslash) was stripped when the event was accepted.
+// Encodes events as line protocol. A mark is one point; metrics are one point per name, so that no metric name can
+// clash with a reserved column or the type of a field. Tags are sorted, as InfluxDB prefers. Text that no tag can hold
+// (control characters, a trailing backslash) was stripped when the event was accepted.
 import { type Event, type Mark, type MarkName, type Metrics, markName } from '../../event/event.ts'
 import { formatStampNs, timeUs } from '../../event/stamp.ts'
 import { lineEscape } from './client.ts'
@@ -35,7 +35,8 @@ function markLine(event: Mark): string {
 function pushMetricLines(lines: string[], { account, process, meta, uid, items, stamp }: Metrics): void {
   const head = `metric,account=${lineEscape.tag(account)}${metaTag(meta)},name=`
   // without uid there is no field: empty strings shift the columns of a Flux answer
-  const middle = `,process=${lineEscape.tag(process)} ${uid === undefined ? '' : `uid=${lineEscape.quoted(uid)},`}value=`
+  const uidField = uid === undefined ? '' : `uid=${lineEscape.quoted(uid)},`
+  const middle = `,process=${lineEscape.tag(process)} ${uidField}value=`
   const ns = formatStampNs(stamp)
   for (const [name, value] of items) lines.push(`${head}${lineEscape.tag(name)}${middle}${value} ${ns}`)
 }
@@ -46,8 +47,8 @@ const metaTag = (meta: string): string => (meta === '' ? '' : `,meta=${lineEscap
 const M: Readonly<Record<MarkName, bigint>> = { start: 0n, end: 1n, failed: 3n }
 
 /**
- * 4·h + m, h the low 60 bits of XXH64(uid) as two's complement, m = 0 for a start, 1 for an end, 3 for a failed end. Sorted by uid and time, a difference
- * between neighbours of +1 means "same uid, a start, then its end", +3 "a start, then its failed end", 0 "same uid, same mark".
+ * 4·h + m, h the low 60 bits of XXH64(uid) as two's complement, m = 0 for a start, 1 for an end, 3 for a failed end.
+ * By uid and time, neighbours differ by +1 for a start and its end, +3 for a start and its failed end, 0 for a repeat.
  */
 export function pairOf(uid: string, mark: MarkName): bigint {
   return BigInt.asIntN(60, Bun.hash.xxHash64(uid)) * 4n + M[mark]

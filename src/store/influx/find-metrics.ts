@@ -9,8 +9,8 @@ import { ceilSecond, floorSecond, fluxNs, timeNs } from './selection.ts'
 const FIRST_STRETCH_NS = 60_000_000_000n
 const GROWTH = 8n
 /**
- * A page. InfluxDB cannot push "the newest n of several series" down, it would read the whole range; so the page is looked for in
- * stretches that reach further and further back, and mostly the first one has it.
+ * A page. InfluxDB cannot push "the newest n of several series" down and would read the whole range; so longer and
+ * longer stretches are read backwards, and mostly the first one holds the page.
  */
 export async function findMetrics(
   client: InfluxClient,
@@ -38,7 +38,7 @@ function* stretches(startNs: bigint, stopNs: bigint): Generator<Stretch> {
   }
 }
 
-/** A point's value and uid are two fields, which are read one after the other: a pivot of both would not be pushed down. */
+/** A point's value and uid are two fields, read one after the other: a pivot of both would not be pushed down. */
 async function readNewest(
   client: InfluxClient,
   bucket: string,
@@ -61,7 +61,7 @@ async function readNewest(
   return points.map((point) => ({ ...point, uid: uids.get(point.place.tie) ?? point.uid }))
 }
 
-/** `place` is the event's time (event/stamp.ts), −1 outside the range. All maps are arithmetic on columns and literals, see pairing.ts. */
+/** `place` is the event's time (event/stamp.ts), −1 outside the range. Maps are plain arithmetic, see pairing.ts. */
 const newestFlux = (
   bucket: string,
   q: MetricSelection,
@@ -73,7 +73,9 @@ const newestFlux = (
   |> map(fn: (r) => ({r with at: if r.stamp % 10 == 7 then r.stamp - r.stamp % 1000000000
     else if r.stamp % 10 == 3 then r.stamp - r.stamp % 1000000
     else r.stamp - r.stamp % 1000}))
-  |> map(fn: (r) => ({r with place: if r.at >= ${fluxNs(q.fromNs)} and r.at < ${fluxNs(q.toNs)} then r.at else -1}))${highestPlaces(count)}
+  |> map(fn: (r) => ({r with
+    place: if r.at >= ${fluxNs(q.fromNs)} and r.at < ${fluxNs(q.toNs)} then r.at else -1,
+  }))${highestPlaces(count)}
   |> keep(columns: ["stamp", "process", "meta", "name", "_value"])`
 
 function toMetricPoint(get: GetColumn, uid = ''): MetricPoint {
@@ -83,9 +85,9 @@ function toMetricPoint(get: GetColumn, uid = ''): MetricPoint {
   return { atNs, process, meta, uid, name, value: Number(get('_value')), place }
 }
 
-// A page of rows that InfluxDB orders by time alone: rows of one time come in any order, and the last of them may be missing. So some more are read,
-// those of the last time are dropped, and where nothing is left, even more are read.
-/** Part of the first time lies on the page before, and the last time is dropped: so many more rows are read at first. */
+// A page of rows that InfluxDB orders by time alone: rows of one time come in any order, and some may be missing. So
+// more rows are read and those of the last time dropped; where nothing is left, even more are read.
+/** Part of the first time lies on the page before, and the last time is dropped: read so many more rows at first. */
 const SPARE_ROWS = 100
 const MORE_ROWS = 4
 

@@ -1,5 +1,5 @@
-// Decides what InfluxDB's answer to a write means for the events of the batch. They are kept unless the answer means "never"; an unexpected status
-// waits for the operator.
+// Decides what InfluxDB's answer to a write means for the batch's events. They are kept unless the answer means
+// "never"; an unexpected status waits for the operator.
 import type { WriteResult } from '../sink.ts'
 import { InfluxFault } from './client.ts'
 

@@ -14,7 +14,11 @@ export function createInfluxLeases(address: InfluxAddress): Leases & { close(): 
   |> range(start: -${FRESH_S}s)
   |> filter(fn: (r) => r._measurement == ${MEASUREMENT} and r.node == ${String(nodeId)})
   |> last()
-  |> map(fn: (r) => ({data_dir: r.data_dir, held: r._value, age: float(v: int(v: now()) - int(v: r._time)) / 1000000000.0}))`
+  |> map(fn: (r) => ({
+    data_dir: r.data_dir,
+    held: r._value,
+    age: float(v: int(v: now()) - int(v: r._time)) / 1000000000.0,
+  }))`
       const found = await collectRows(client, query, (get) => ({
         dataDirId: get('data_dir'),
         isHeld: get('held') === 'true',

@@ -42,7 +42,7 @@ export async function findMarks(
     .slice(0, q.maxRows)
 }
 
-/** At least the newest `maxRows` marks of the seconds [fromS, toS), and not many more: a range that holds more is halved. */
+/** At least the newest `maxRows` marks of the seconds [fromS, toS), and few more: a range that holds more is halved. */
 async function readNewest(reader: MarkReader, fromS: number, toS: number, maxRows: number): Promise<MarkSeries[]> {
   const found = await reader.read(fromS, toS, toS - fromS > 1 ? maxRows : undefined)
   if (found !== undefined) return found

@@ -1,5 +1,5 @@
-// Questions about metrics. A point's time is its event's stamp, which is up to a second after the event's time but in the same second: so whole
-// seconds are read, and the edges of a range within a second are applied here.
+// Questions about metrics. A point's time is its event's stamp, in the same second as the event's time: whole seconds
+// are read, and the edges of a range within a second are applied here.
 import { bucketNs, compare, compareMetricRows } from '../order.ts'
 import type { Buckets, MetricRow, MetricRowSelection, MetricSelection, Selection } from '../source.ts'
 import { type FluxText, flux, fluxDuration, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
@@ -25,7 +25,7 @@ export interface Stretch {
 
 export type MetricField = 'value' | 'uid'
 
-/** The points as tables with a `_value`, one per series. An uid that is asked for must be brought beside its value first. */
+/** The points as tables with a `_value`, one per series. A uid in the question must be joined to its value first. */
 export function readMetrics(
   bucket: string,
   q: MetricSelection,
@@ -49,9 +49,9 @@ const FIGURES = ['count', 'sum', 'min', 'max', 'last'] as const
 type Figure = (typeof FIGURES)[number]
 
 /**
- * Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. Each figure is pushed down to InfluxDB per series (process, name and meta) and window; the metas
- * of a name become one row here, while the answer is read: its lines are many more than its rows. InfluxDB finds the latest stamp; where that is of a whole
- * second or ms, a later time of the same second may be before it, and the second is read.
+ * Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. InfluxDB pushes each figure down
+ * per series and window; the metas of a name become one row here, as the answer streams in. InfluxDB finds the latest
+ * stamp; where that is of a whole second or ms, a later time may have an earlier stamp, so the second is read.
  */
 export async function aggregateMetrics(
   client: InfluxClient,

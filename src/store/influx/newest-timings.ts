@@ -1,7 +1,7 @@
-// Finds the newest timings without reading the whole window: stretches of marks are read backwards from the end of the range, each longer than
-// the previous one, until the page is certain:
+// Finds the newest timings without reading the whole window: reads stretches of marks backwards from the end of the
+// range, each longer than the one before, until the page is certain:
 //
-//   ◀── lo ──────── stretches ──────── B ── ahead ── hi      B = the end of the range, or the cursor
+//   ◀── lo ──── stretches ──── B ── ahead ── hi      B = the end of the range, or the cursor
 //
 //   an end is certain   when its run's mark before it is known, or everything back to MAX_RUN before it is
 //   a start is certain  when its run's mark after it is known, or everything up to MAX_RUN and 5 minutes after it is
@@ -19,7 +19,7 @@ import { type Settled, toTiming } from './stream-timings.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 
-/** Every read costs the store about the same, however few marks it holds: a few long stretches are cheaper than many. */
+/** A read costs the store about the same, however few marks it holds: few long stretches are cheaper than many. */
 const FIRST_S = 64
 const GROWTH = 16
 /** Below this many marks it is cheaper to read on than to read runs by themselves. */
@@ -27,7 +27,7 @@ const CHEAP_MARKS = 5_000
 /** Marks that may be held; where the page needs more, streaming the whole window is cheaper. */
 const marksMax = (limit: number) => 50_000 + 20 * limit
 
-/** All marks of one process, meta and uid that are known: those from lo to hi, and for a run that was read by itself those from its own lo to its own hi. */
+/** All known marks of one process, meta and uid: from lo to hi, or its own lo and hi if the run was read by itself. */
 interface Run extends RunKey {
   readonly marks: MarkRow[]
   loS: number
@@ -108,7 +108,7 @@ interface Uncertain {
   readonly mark: MarkRow
 }
 
-/** The certain timings of the states that are asked for that begin in [lo, B), and the marks there that are not certain. */
+/** The certain timings in the requested states that begin in [lo, B), and the marks there that are not certain. */
 async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds<number>, farS: number) {
   const timings: Settled[] = []
   const uncertain: Uncertain[] = []

@@ -1,11 +1,11 @@
-// Remembers the starts that were still open at an earlier time W, so that a poll reads only the marks since then instead of a whole MAX_RUN:
+// Remembers the starts still open at an earlier time W, so that a poll reads only the marks since, not a whole MAX_RUN:
 //
-//   W − MAX_RUN ─────── known, and counted again by InfluxDB ─────── W ─── read ─── now
+//   W − MAX_RUN ─── known, and counted again by InfluxDB ─── W ─── read ─── now
 //
-// Of all marks before W, only the open starts affect timings that are settled later. The memory is exact: a point is its event's identity, so marks
-// are only added (RETENTION_DAYS is at least twice MAX_RUN), and a process with as many marks in the stretch as were read has the same marks. Any
-// other process is read again. The count is pushed down and costs a twentieth of reading the marks. It is repeated for every question, so it does
-// not matter which node stored or erased marks, and a restart costs only time.
+// Of all marks before W, only open starts affect later timings. The memory is exact: points are identities and are only
+// added (RETENTION_DAYS is at least twice MAX_RUN), so a process with as many marks as were read has the same marks;
+// any other is read again. The count is pushed down at a twentieth of the cost of reading, and repeated for every
+// question: it does not matter which node stored or erased marks, and a restart costs only time.
 import { createHash } from 'node:crypto'
 import type { TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
@@ -63,15 +63,17 @@ export function createOpenStarts(lagS = LAG_S) {
   }
 
   return {
-    /** Undefined where timings that were settled earlier belong to the answer, too. Reads a whole MAX_RUN the first time. */
+    /** Undefined where the answer includes timings settled earlier. Reads a whole MAX_RUN the first time. */
     async find(reader: MarkReader, q: Question): Promise<OpenStarts | undefined> {
       if (q.uid !== undefined) return undefined // one run has few marks
       const wantedS = Math.max(0, floorS(q.nowNs) - lagS)
       const latestS = latestUseful(q)
       const of = JSON.stringify([q.account, q.process ?? null, q.meta ?? null, String(q.maxRunNs)])
-      const key = typeof q.process === 'object' ? createHash('sha256').update(of).digest('base64') : of // a list may be long
+      const isList = typeof q.process === 'object' // it may be long
+      const key = isList ? createHash('sha256').update(of).digest('base64') : of
       const kept = entries.get(key)
-      const known = kept !== undefined && kept.untilS <= floorS(q.nowNs) ? kept : undefined // unless the clock was ahead
+      const isAhead = kept !== undefined && kept.untilS > floorS(q.nowNs) // the clock was
+      const known = isAhead ? undefined : kept
       if ((known?.untilS ?? wantedS) > latestS) return undefined
       const isRecent = known !== undefined && wantedS - known.untilS < lagS
       const untilS = isRecent || wantedS > latestS ? known!.untilS : wantedS
@@ -82,13 +84,13 @@ export function createOpenStarts(lagS = LAG_S) {
   }
 }
 
-/** The last second before which no timing of the answer is settled. Running ones never are, and what an earlier page's marks left out came later. */
+/** The last second before which no timing of the answer is settled: running ones never are, late marks came later. */
 function latestUseful({ fromNs, nowNs, asOfNs, states }: Question): number {
   const settledNs = states?.every((state) => state === 'running') ? nowNs : fromNs
   return floorS(asOfNs !== undefined && asOfNs < settledNs ? asOfNs : settledNs)
 }
 
-/** The starts open at `untilS` among the marks of [loS, untilS), reusing the valid part of `known`, which ends no later. */
+/** The starts open at `untilS` among the marks of [loS, untilS), reusing the valid part of `known` (no later). */
 async function update(reader: MarkReader, known: Entry | undefined, loS: number, untilS: number): Promise<Entry> {
   const fold = createFold()
   let sinceS = loS

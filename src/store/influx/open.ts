@@ -8,7 +8,7 @@ import { createInfluxLeases } from './leases.ts'
 import { createInfluxSink } from './sink.ts'
 import { createInfluxSource } from './source.ts'
 
-/** Marks are streamed and paired in bounded memory (stream-timings.ts). Tags are indexed: 500,000 values cost 2.3 GB. */
+/** Marks are streamed and paired in bounded memory (stream-timings.ts). Tags are indexed: 2.3 GB for 500,000 values. */
 export const INFLUX_FACTS = { maxMarks: 10_000_000, seriesCost: true }
 
 export interface InfluxStore {

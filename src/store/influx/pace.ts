@@ -1,5 +1,5 @@
-// Keeps long work from blocking the event loop: it yields after some thousand steps, about a millisecond. Steps are counted, not timed, so that the
-// same question does the same work on every machine.
+// Keeps long work from blocking the event loop: yields after some thousand steps, about a millisecond. Steps are
+// counted, not timed, so that a question does the same work on every machine.
 
 const STEPS = 2048
 

@@ -1,10 +1,10 @@
-// The pairing rule (store/pair-marks.ts) as Flux, in pieces from which Grafana's panels are composed; the source itself pairs in timings.ts. A
-// contract test proves the Flux equal to the rule.
+// The pairing rule (store/pair-marks.ts) as Flux pieces for Grafana's panels; the source itself pairs in timings.ts.
+// A contract test proves the Flux equal to the rule.
 //
-//   readMarks ──▶ pairNeighbours ──▶ classifyMarks ──▶ one row per mark: process, meta, at, state, ended, ns, ms (and uid, stamp)
+//   readMarks ▶ pairNeighbours ▶ classifyMarks ▶ per mark: process, meta, at, code, ended, ns, ms (uid, stamp)
 //
-// Everything done to every mark stays a `map` of plain arithmetic on columns and literals: InfluxDB runs that vectorized, a million
-// rows in 0.2 s. With a variable, a block, a function or a `filter` it goes row by row, 2 s a filter and 25 s a map.
+// Every step over all marks stays a `map` of plain arithmetic on columns and literals, which InfluxDB vectorizes: 0.2 s
+// for a million rows. A variable, block, function or `filter` goes row by row: 2 s per filter, 25 s per map.
 import { type FluxText, flux, fluxExpression, fluxInteger } from './client.ts'
 
 export interface MarksRead {
@@ -21,10 +21,10 @@ export interface MarksRead {
 }
 
 /**
- * One row per mark: at, pair (and uid), account, process and meta (where there is one), all in one table: what a step costs depends on the number of tables
- * more than on that of rows. `at` is the mark's time, `_time` its stamp, which lies up to a second later: to read marks of a range of times, `stop` must lie a
- * second behind it. Columns are dropped before `pivot`, which would copy them for every mark; only `mark` must stay until then: a start and an end may have
- * the same stamp. Each series adds a row with the pair `BOUNDARY`, so that neighbours never belong to two processes or metas.
+ * One row per mark in one table: at, pair (and uid), account, process, meta if any. The number of tables costs more
+ * than that of rows. `_time` is the stamp, up to a second after `at`: for a range of times `stop` must be a second
+ * later. Columns are dropped before `pivot` copies them per mark; `mark` stays until then: a start and an end may share
+ * a stamp. Each series adds a row with the pair `BOUNDARY`, so neighbours always belong to one process and meta.
  */
 export function readMarks({ bucket, start, stop, where, withUid, steps = flux`` }: MarksRead): FluxText {
   const read = flux`from(bucket: ${bucket})
@@ -48,22 +48,22 @@ ${read}
   |> group()`
 }
 
-/** 4·hash + 2 with the highest hash: sorted behind the marks of its process and meta, and neither a start nor an end. */
+/** 4·hash + 2 with the highest hash: sorts after the marks of its process and meta, and is neither start nor end. */
 export const BOUNDARY = fluxInteger(2305843009213693950n)
 
 const WITHOUT_UID = flux`r._field == "at" or r._field == "pair"`
 
-// Only uids that are not empty, and never `uid == ""`: where an empty string follows others in a column, InfluxDB 2.7 loses it and shifts the rest up
-// by one row, in this read as in any later step. A uid that is not read is null, and null is safe.
+// Only non-empty uids, and never `uid == ""`: InfluxDB 2.7 loses an empty string that follows others in a column and
+// shifts the rest up a row, here and in later steps. A uid that is not read is null, which is safe.
 const WITH_UID = flux`r._field == "at" or r._field == "pair" or (r._field == "uid" and r._value != "")`
 
 /**
- * Adds to each mark the differences between it and its neighbours in the rule's order: `before` and `before_ns`, `after` and `after_ns`.
- * `pair` is 4·hash(uid) + m (0 start, 1 end, 3 failed end), so `before == 1` says "before me, a start of my uid, and I am an end", `before == 3` "…, and I am a
- * failed end"; `after == -1` and `-3` "after me, an end (a failed end) of my uid, and I am a start"; `after == 0` "after me, the same mark of my uid"; anything
- * else another uid or a mark that does not fit. Null: no neighbour. `run` is the hash alone and `m` the rest; the pair is moved above zero for it,
- * because Flux divides towards zero. `key` is the order by time and m in one column, for `at` is a multiple of 1000: a second column to sort by costs a tenth.
- * Marks of one run, kind and time are alike to the rule; `withStamp` gives them an order, and a column `stamp` (a time), for rows that must keep their places.
+ * Adds each mark's differences to its neighbours in the rule's order: `before`, `before_ns`, `after`, `after_ns`. As
+ * `pair` is 4·hash(uid) + m (0 start, 1 end, 3 failed end), `before == 1` is an end (`3`: failed end) after its uid's
+ * start, `after == -1` (`-3`) a start before its uid's end (failed end), `after == 0` the same mark of the same uid;
+ * other values are another uid or do not fit; null: no neighbour. `run` is the hash, `m` the rest: both from the pair
+ * moved above zero, as Flux divides towards zero. `key` orders by time and m (`at` is a multiple of 1000); a second
+ * sort column costs a tenth. `withStamp` orders marks of one run, kind and time, and adds `stamp` (a time).
  */
 export const pairNeighbours = (withStamp: boolean): FluxText => {
   const order = ['account', 'process', 'meta', 'run', 'key', ...(withStamp ? ['stamp'] : [])]
@@ -84,12 +84,12 @@ export const pairNeighbours = (withStamp: boolean): FluxText => {
   |> difference(columns: ["after", "after_ns"], keepFirst: true)`
 }
 
-/** The codes of states: numbers, because texts cost several times as much in a map. `paired` is an end that belongs to a start, or a boundary. */
+/** State codes: numbers, as strings are several times slower in a map. `paired`: an end with a start, or a boundary. */
 export const STATE_CODES = { paired: 0, completed: 1, running: 2, abandoned: 3, orphan: 4, failed: 5 } as const
 
 /**
- * Adds `code`: completed, failed, running or abandoned of a start; orphan or paired of an end. `ended` is the time of the mark that settled the timing: the end
- * of a completed or failed one, otherwise `at`. And `ns` and `ms`, the duration.
+ * Adds `code` (starts: completed, failed, running, abandoned; ends: orphan, paired), `ended` (the end of a completed or
+ * failed timing, otherwise `at`), and `ns` and `ms`, the duration.
  * `maxRunNs` and `oldestRunningNs` (now − MAX_RUN) must be integer literals.
  */
 export const classifyMarks = (maxRunNs: FluxText, oldestRunningNs: FluxText): FluxText => flux`
@@ -105,11 +105,11 @@ export const classifyMarks = (maxRunNs: FluxText, oldestRunningNs: FluxText): Fl
   |> map(fn: (r) => ({r with ended: if r.code == 1 or r.code == 5 then r.at - r.after_ns else r.at}))
   |> map(fn: (r) => ({r with ns: r.ended - r.at, ms: float(v: r.ended - r.at) / 1000000.0}))`
 
-/** Whether a classified mark is that of a timing that overlaps [from, to); running ones reach into it when `nowReaches`. */
+/** Whether a classified mark's timing overlaps [from, to); running ones reach into it when `nowReaches`. */
 export const overlapsRange = (fromNs: FluxText, toNs: FluxText, nowReaches: boolean): FluxText =>
   flux`r.code != 0 and r.at < ${toNs} and (r.ended >= ${fromNs}${nowReaches ? flux` or r.code == 2` : flux``})`
 
-/** Whether a classified mark is that of a timing that was settled in [from, to). */
+/** Whether a classified mark's timing was settled in [from, to). */
 export const settledInRange = (fromNs: FluxText, toNs: FluxText): FluxText =>
   flux`r.code != 0 and r.ended >= ${fromNs} and r.ended < ${toNs}`
 

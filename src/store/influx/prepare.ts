@@ -1,5 +1,5 @@
-// Ensures that the bucket exists. Creates a missing bucket if the token allows it; never changes an existing one. A write-only token cannot see its
-// bucket, so an empty write is the final check.
+// Ensures that the bucket exists. Creates a missing one if the token allows it; never changes an existing one. A
+// write-only token cannot see its bucket, so an empty write is the final check.
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import { type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'

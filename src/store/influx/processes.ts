@@ -1,6 +1,6 @@
-// Lists the processes that have sent marks or metrics. InfluxDB finds the newest point of every series; the series of a process are combined here.
-// A point may be up to a second after its event's time: where a range ends within a second, all points of that second are read, and where the newest
-// point is of a whole second or ms, those of its second, too.
+// Lists the processes that have sent marks or metrics. InfluxDB finds the newest point of every series; the series of a
+// process are combined here. A point may lie up to a second after its event's time: where a range ends within a second,
+// or the newest point is of a whole second or ms, all points of that second are read.
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { edgesOf, isUnsure, readSeconds, type Stretch } from './metrics.ts'
@@ -34,7 +34,8 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Pro
 const pointsFlux = (bucket: string, q: Selection, { startNs, stopNs }: Stretch): FluxText =>
   flux`from(bucket: ${bucket})
   |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
-  |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
+  |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at")
+    or (r._measurement == "metric" and r._field == "value"))
   |> filter(fn: (r) => ${whereTags(q)})`
 
 function toPoint(get: GetColumn) {

@@ -1,8 +1,8 @@
-// Reads raw marks from InfluxDB's CSV. The field `uid` is enough: its time is the stamp, which holds the mark's time, and its text is the exact key of
-// the run. `pair` would be no smaller, and its 60 bits of hash are not exact.
+// Reads raw marks from InfluxDB's CSV. The field `uid` is enough: its time is the stamp, which holds the mark's time,
+// and its text is the exact key of the run. `pair` would be no smaller, and its 60 bits of hash are not exact.
 //
-// Marks without uid are read separately and without their value: InfluxDB 2.7 drops an empty string that follows others in a column and shifts the
-// rest. Both conditions are pushed down; a comparison with a negative number (`pair`) or several joined by `or` would be evaluated row by row.
+// Marks without uid are read separately, without their value: InfluxDB 2.7 drops an empty string that follows others in
+// a column and shifts the rest. Both conditions are pushed down; comparing `pair` with a negative number is not.
 import type { MarkName } from '../../event/event.ts'
 import { timeUs } from '../../event/stamp.ts'
 import type { TimingSelection } from '../source.ts'
@@ -159,8 +159,8 @@ const fluxSecond = (s: number): FluxText => fluxDateTime(new Date(s * 1000).toIS
 const [NEWLINE, COMMA, QUOTE, CR, HASH, DOT, Z] = [10, 44, 34, 13, 35, 46, 90]
 
 /**
- * Reads `,result,table,_time,_value,mark,meta,process` rows (some columns may be missing) into `found`. The tags are read once a table: all rows of one end
- * in the same bytes. `take` returns the number of rows and throws what a table of errors says.
+ * Reads `,result,table,_time,_value,mark,meta,process` rows (columns may be missing) into `found`. Tags are read once
+ * per table: its rows end in the same bytes. `take` returns the number of rows and throws the errors in the answer.
  */
 function createMarkParser(subjectOf: (process: string, meta: string) => Subject, found: MarkSeries[], asOfUs: number) {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0)

@@ -1,5 +1,5 @@
-// Reads whole measurements of InfluxDB for copies, in stretches of time that adapt to the number of points. A stretch is read field by field, without
-// pivot: the field that every point has creates the event, `uid` completes it.
+// Reads whole measurements of InfluxDB for copies, in stretches of time that adapt to the number of points. Each is
+// read field by field, without pivot: the field that every point has creates the event, `uid` completes it.
 import type { Event, Family, Mark, Metrics } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
 import { FIRST_NS, LAST_NS } from '../order.ts'

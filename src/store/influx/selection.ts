@@ -1,4 +1,4 @@
-// Parts of all questions: conditions on account, process and meta, and times, which are exact to the nanosecond in both directions.
+// Parts of all questions: conditions on account, process and meta, and times, exact to the ns in both directions.
 import { parseRfc3339 } from '../../event/own-time.ts'
 import { formatNs, parseStampNs, timeUs } from '../../event/stamp.ts'
 import { STAMP_REACH_NS } from '../order.ts'
@@ -15,7 +15,7 @@ export function whereTags({ account, process, meta }: Pick<Selection, 'account' 
   return meta === '' ? flux`${ofProcess} and not exists r.meta` : flux`${ofProcess} and r.meta == ${fluxText(meta)}`
 }
 
-/** Whether a tag has one of these values. No tag is empty, so the condition of an empty list selects nothing, and is pushed down as a literal `false` is not. */
+/** Whether a tag is one of these. No tag is empty: `== ""` selects nothing and, unlike `false`, is pushed down. */
 export function isOneOf(tag: 'process' | 'name', names: Names): FluxText {
   const all = typeof names === 'string' ? [names] : names
   const column = fluxExpression(`r.${tag}`)

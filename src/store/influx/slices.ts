@@ -1,5 +1,5 @@
-// Reads the marks of a range oldest first, in slices that fit into memory. Processes are read in groups that fit into one slice; only a process with
-// more marks is read in several slices of time. A stamp is in the same second as its event's time, so a slice of whole seconds is complete.
+// Reads the marks of a range oldest first, in slices that fit into memory. Processes are read in groups that fit into
+// one slice; only a larger process is read in several. A stamp is in its event's second, so whole seconds are complete.
 import { MARK_RANK } from '../pair-marks.ts'
 import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
 
@@ -28,7 +28,7 @@ export async function findGroups(reader: SliceReader, startS: number, stopS: num
 }
 
 /**
- * A question that reads a stretch costs the store all marks around it, so a group of processes that fits is read in one piece rather than all in several.
+ * Reading part of a range costs the store all marks around it, so a group of processes that fits is read at once.
  * `counts`: marks by process.
  */
 export function groupProcesses(
@@ -48,7 +48,7 @@ export function groupProcesses(
   return groups.map(({ processes, marks }) => ({ ...among(processes), sliceMarks, marks }))
 }
 
-/** Reads slices of [fromS, toS), as long as the ones before proved right; the first one as if the marks of the group were spread evenly over `spreadS`. */
+/** Reads slices of [fromS, toS), sized by those before; the first as if marks were spread evenly over `spreadS`. */
 export function createSlices({ read, sliceMarks, marks: expected }: Group, spreadS: number) {
   let lengthS = Math.max(1, Math.ceil(spreadS / Math.max(1, Math.ceil(expected / sliceMarks))))
   return async function* (fromS: number, toS: number): AsyncGenerator<{ series: MarkSeries[]; endS: number }> {
@@ -78,7 +78,7 @@ export function* eachSubject(slice: readonly MarkSeries[]): Generator<[Subject, 
     yield [subject, eachSecond(series.map(({ marks }) => marks))]
 }
 
-/** The marks of one subject, from series that are each in the order of stamps, by seconds: each second's in the rule's order. */
+/** The marks of one subject by second, each second in the rule's order. Each series is in the order of stamps. */
 function* eachSecond(series: readonly (readonly MarkRow[])[]): Generator<MarkRow[]> {
   const places = series.map(() => 0)
   for (;;) {

@@ -1,4 +1,4 @@
-// Answers questions about points from InfluxDB 2. Every value from a caller enters a query through the `flux` tag, which escapes it.
+// Answers questions about points from InfluxDB 2. A caller's values enter queries only through the `flux` tag.
 import { type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
 import { findMetrics } from './find-metrics.ts'

@@ -1,8 +1,8 @@
 // Pairs the marks of a whole window while they stream in, oldest first, with `judgeMark` of store/pair-marks.ts.
 //
-//   window [from − MAX_RUN, to + MAX_RUN + 5 min) ── slices (slices.ts) ──▶ per subject and uid: the open start ──▶ timings, as they settle
+//   [from − MAX_RUN, to + MAX_RUN + 5 min) ─ slices ▶ per subject and uid: open start ▶ settled timings
 //
-// In memory: one slice, and the starts without a next mark. Marks after the range only settle open starts; reading ends when none is open.
+// Memory: a slice, and starts without a next mark. Later marks only settle open starts; reading ends with the last one.
 import { marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, toTiming as timingOf } from '../pair-marks.ts'
 import type { Timing, TimingSelection, TimingState } from '../source.ts'
@@ -25,8 +25,8 @@ export interface OpenStarts {
 }
 
 /**
- * Shows every timing that the window settles, in range or not, until `visit` has had enough. Those of a process come oldest first. With `known` only the marks
- * from its second on are read, and timings that were settled before it are not shown.
+ * Shows every timing that the window settles, in range or not, until `visit` has had enough; those of a process oldest
+ * first. With `known` only marks from its second on are read, and timings settled before it are not shown.
  */
 export async function streamTimings(
   reader: SliceReader,
@@ -122,7 +122,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
       }
     },
 
-    /** All marks before `us` were taken: a start that can neither be running nor get an end any more is settled, and its memory freed. */
+    /** All marks before `us` were taken: settles and frees a start that can neither be running nor get an end. */
     forgetBefore(us: number): void {
       const before = Math.min(us - bounds.maxRun, bounds.runningSince)
       for (const [subject, own] of starts)

@@ -1,5 +1,5 @@
-// The summary of timings (test/support/summarize-timings.ts) from InfluxDB. Timings are counted as they settle; only the rows and 8 bytes per run are
-// kept in memory.
+// The summary of timings (test/support/summarize-timings.ts) from InfluxDB. Timings are counted as they settle; only
+// the rows and 8 bytes per run are kept in memory.
 import { floorTo } from '../order.ts'
 import { boundsInUs } from '../pair-marks.ts'
 import type { NewestRuns, PointSource, TimingState, TimingSummaryRow } from '../source.ts'

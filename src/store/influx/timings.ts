@@ -1,5 +1,5 @@
-// Questions about timings, paired here from InfluxDB's raw marks. Only Grafana's panels pair in Flux (pairing.ts): InfluxDB reads a million marks in
-// 1.5 s but needs 5 s to pair them.
+// Questions about timings, paired here from InfluxDB's raw marks. Only Grafana's panels pair in Flux (pairing.ts):
+// InfluxDB reads a million marks in 1.5 s but needs 5 s to pair them.
 import { comparePlaces, LAST_NS, marksWindow } from '../order.ts'
 import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
 import type { Page, PlainTiming, PointSource, Timing, TimingQuestion, TimingSelection, TimingState } from '../source.ts'
