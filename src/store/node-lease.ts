@@ -1,9 +1,9 @@
-// Leases of NODE_IDs: two DATA_DIRs with the same NODE_ID would give different events the same stamp, and the store would
-// overwrite one of them. Invariants:
+// Leases of NODE_IDs: two DATA_DIRs with the same NODE_ID would give different events the same stamp, and the store
+// would overwrite one of them. Invariants:
 // * Every node reads and renews its lease in each remote store, by the store's clock. Only fresh leases count. A store
 //   that is down does not delay the start: the lease is then taken when the store is back.
-// * A node that finds another one's lease while it has none of its own takes none, and is not ready. If both have one, the
-//   smaller id keeps it. So of two nodes that see the same store, exactly one is ready.
+// * A node that finds another one's lease while it has none of its own takes none, and is not ready. If both have one,
+//   the smaller id keeps it. So of two nodes that see the same store, exactly one is ready.
 // * Of several nodes that start at once, each takes its lease before it looks for others, so at most one finds none.
 import type { Logger } from '../log.ts'
 
@@ -38,8 +38,8 @@ export type Holder = Lease & { readonly store: string }
 
 export interface NodeLease {
   /**
-   * Takes the lease. Throws an Error for the operator while another DATA_DIR holds it in one of the stores; takes as long
-   * as they may need at a start.
+   * Takes the lease. Throws an Error for the operator while another DATA_DIR holds it in one of the stores; takes as
+   * long as they may need at a start.
    */
   check(): Promise<void>
   /** The other DATA_DIR that uses this NODE_ID; `isOurs`: this one was there first. */

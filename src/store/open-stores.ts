@@ -1,5 +1,5 @@
-// Opens the stores: ClickHouse for exceptions, and for points InfluxDB if configured, otherwise ClickHouse. Without a ClickHouse address the engine
-// runs inside this process.
+// Opens the stores: ClickHouse for exceptions; for points InfluxDB if configured, otherwise ClickHouse. Without a
+// ClickHouse address the engine runs inside this process.
 
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'

@@ -19,7 +19,7 @@ export const compareMetricRows = (a: MetricRow, b: MetricRow): number =>
 /** Orders groups of one time by fingerprint, then process. */
 export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`
 
-/** The times that both stores and every writing of the pairing rule can hold: the epoch to 2255-01-01, in ns (53 bits of µs). No event lies outside it. */
+/** The times that both stores and every form of the pairing rule hold: 1970 to 2255-01-01, in ns (53 bits of µs). */
 export const FIRST_NS = 0n
 export const LAST_NS = 8_993_721_600_000_000_000n
 
@@ -36,8 +36,8 @@ interface Range {
 /**
  * The range of marks [fromNs, toNs) that decides every timing of the range.
  *
- * A run that reaches into the range started at most MAX_RUN before it, and one that starts in it is settled by a mark at most MAX_RUN later.
- * The 5 minutes are for a start whose next mark comes more than MAX_RUN later and yet lies ahead of now: it is abandoned, not running.
+ * A run that reaches into the range started at most MAX_RUN before it; one that starts in it is settled at most MAX_RUN
+ * later. A start whose next mark comes more than MAX_RUN later but ahead of now is abandoned: hence the 5 minutes.
  */
 export const marksWindow = ({ fromNs, toNs, maxRunNs }: Range & { readonly maxRunNs: bigint }): Range => ({
   fromNs: fromNs - maxRunNs > FIRST_NS ? fromNs - maxRunNs : FIRST_NS,

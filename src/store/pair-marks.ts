@@ -1,5 +1,5 @@
-// The pairing rule without a store; test/contract/pairing.ts proves the Flux and the SQL equal to it. `judgeMark` needs only a mark and its
-// two neighbours, so the InfluxDB source applies it while marks stream in.
+// The pairing rule without a store; test/contract/pairing.ts proves the Flux and the SQL equal to it. `judgeMark` needs
+// only a mark and its two neighbours, so the InfluxDB source applies it while marks stream in.
 import type { MarkName } from '../event/event.ts'
 import { compare, comparePlaces } from './order.ts'
 import type { Timing, TimingSelection, TimingState } from './source.ts'
@@ -29,19 +29,19 @@ export interface PairingQuestion {
 /**
  * The timings of the range, newest first by first mark.
  *
- * Within one (process, meta, uid), ordered by time, then start before end before failed end, then stamp; `gap` is the difference of two
- * neighbours' times:
+ * Within one (process, meta, uid), ordered by time, then start before end before failed end, then stamp; `gap` is the
+ * difference of two neighbours' times:
  *
  *     start ── gap ≤ MAX_RUN ──▶ end          completed
  *     start ── gap ≤ MAX_RUN ──▶ failed end   failed
  *     start ── gap ≤ MAX_RUN ──▶ start        abandoned (the second one is judged by itself)
  *     start ── gap > MAX_RUN ──▶ any          abandoned, and if `any` is an end, that is an orphan
- *     start ── nothing                        running when now − start ≤ MAX_RUN (also when it lies after now), else abandoned
+ *     start ── nothing                        running if now − start ≤ MAX_RUN (or < 0), else abandoned
  *     any other end                           orphan
  *
- * Each timing reaches from its first to its last moment: completed and failed [start, end], running [start, the later of start and now], abandoned and
- * orphan their one mark. It is in the range when first < toNs and last ≥ fromNs: a run that ends at exactly fromNs is in, one that starts at exactly
- * toNs is not.
+ * A timing reaches from its first to its last moment: completed and failed [start, end], running [start, the later of
+ * start and now], abandoned and orphan their one mark. It is in the range when first < toNs and last ≥ fromNs: a run
+ * that ends at exactly fromNs is in, one that starts at exactly toNs is not.
  */
 export function pairMarks(marks: readonly StoredMark[], question: PairingQuestion): Timing[] {
   const { asOfNs } = question
@@ -59,7 +59,7 @@ export interface Moment<T extends Time> {
   readonly at: T
 }
 
-/** The timing that a mark settles, by its neighbours in its group; undefined = none: a start whose end settles their timing. */
+/** The timing that a mark settles, by its neighbours in its group; undefined for a start that its end settles. */
 export function judgeMark<T extends Time>(
   before: Moment<T> | undefined,
   mark: Moment<T>,
@@ -99,8 +99,8 @@ export function toTiming(state: TimingState, mark: StoredMark, before: StoredMar
 }
 
 /**
- * Whether a mark certainly arrived after `asOfNs`: it has a later time and got that at arrival (lane 0, an even stamp). One that brought its own
- * time (lane 1, odd) may lie up to 5 minutes ahead and yet have been there. The second page of an answer must not show marks that came after the first.
+ * Whether a mark certainly arrived after `asOfNs`: its time is later and was given at arrival (lane 0, an even stamp).
+ * A mark's own time (lane 1, odd) may lie up to 5 minutes ahead. Page 2 must not show marks newer than page 1.
  */
 export const arrivedAfter = ({ ns, stamp }: Pick<StoredMark, 'ns' | 'stamp'>, asOfNs: bigint): boolean =>
   ns > asOfNs && stamp % 2n === 0n

@@ -1,4 +1,4 @@
-// Reads all events of a store for copies, with stamps and identities, in pieces that fit into memory. The questions of source.ts are for people instead.
+// Reads all events of a store for copies, with stamps and identities, in pieces that fit into memory. (Not source.ts.)
 import { type Event, FAMILIES, type Family, type MarkName, ONE_OF } from '../event/event.ts'
 
 /** The counted kinds: marks by name, metrics one per name, exceptions. */

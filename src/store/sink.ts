@@ -1,4 +1,4 @@
-// The interface for writing events. Both stores and the tests' fake implement this, and one contract suite runs against all of them.
+// The interface for writing events. Both stores and the tests' fake implement it; one contract suite tests all.
 import { type Event, KINDS, ownValue } from '../event/event.ts'
 import type { Stamp } from '../event/stamp.ts'
 
@@ -20,13 +20,13 @@ export type WriteResult =
 export interface Sink {
   /** `influxdb` or `clickhouse`, for logs and metrics. */
   readonly store: string
-  /** Creates what is missing (bucket, tables, views, migrations). `stored` when the store is ready to be written to. Idempotent. */
+  /** Creates what is missing (bucket, tables, views, migrations). `stored` when it can be written to. Idempotent. */
   prepare(): Promise<WriteResult>
-  /** Writes a batch; the same batch again changes nothing. Never throws for anything the store answers or for a store that is away. */
+  /** Writes a batch; the same batch again changes nothing. Never throws, even if the store fails or is down. */
   write(events: readonly Event[]): Promise<WriteResult>
   /**
-   * Can the store take a well-formed event of the same kind and time as this one? Tells a batch of poison (`stored`) from a place in the
-   * store that someone else broke (`refused`). What it writes is never visible to an account.
+   * Can the store take a well-formed event of this kind and time? Tells a poison batch (`stored`) from a place that
+   * someone broke in the store (`refused`). No account can see what it writes.
    */
   check(like: Event): Promise<WriteResult>
   /** Deletes everything an account ever stored here. `stored` when it is gone for every question. Idempotent. */

@@ -1,8 +1,8 @@
-// The interface for asking questions. All times are event times (`time(stamp)`) in ns since the epoch; a range is [fromNs, toNs).
+// The interface for asking questions. All times are event times (`time(stamp)`) in epoch ns; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
 import type { MarkName } from '../event/event.ts'
 
-/** The store is away, refuses the credentials, or gave up on the question; `isTooSlow`: it answers, but this takes it longer than a question may. */
+/** The store is down, refuses the credentials, or gave up; `isTooSlow`: it is up, but the question takes too long. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly isTooSlow: boolean
@@ -33,16 +33,16 @@ export interface Selection extends Asker {
   /** '' = only without meta; absent = any. */
   readonly meta?: string
   /**
-   * Limits an answer without pages: the most recent processes, otherwise any rows. The caller refuses a question that reaches the limit.
-   * Without it a long answer would fill the memory.
+   * Limits an answer without pages: the most recent processes, otherwise any rows. Without it a long answer would fill
+   * the memory. The caller refuses a question that reaches it.
    */
   readonly maxRows?: number
 }
 
-/** The position of a row in an answer: newest first, rows of one time in an order that the store chooses. No two rows share a place. */
+/** The position of a row in an answer: newest first, then in an order that the store chooses. No two rows share one. */
 export interface Place {
   readonly ns: bigint
-  /** Tells rows of one time apart. Only the store that gave it can read it; any other text is read as some place of that time. */
+  /** Tells rows of one time apart. Only the store that gave it can read it; other text is some place of that time. */
   readonly tie: string
 }
 
@@ -75,7 +75,7 @@ export interface TimingSelection extends Selection {
   readonly uid?: string
   readonly maxRunNs: bigint
   readonly nowNs: bigint
-  /** Leaves out marks that arrived after this moment: those with a later time and an even stamp (lane 0). Set on every page but the first. */
+  /** Omits marks that came later: a later time and an even stamp (lane 0). Set on every page but the first. */
   readonly asOfNs?: bigint
 }
 
@@ -88,7 +88,7 @@ export interface TimingQuestion extends TimingSelection {
 export interface Buckets {
   /** Equally long buckets from the epoch on. */
   readonly everyNs?: bigint
-  /** The bounds of buckets of other lengths, in whole seconds, ascending; they cover the range. They go before `everyNs`. */
+  /** The bounds of other buckets, in whole seconds, ascending; they cover the range and win over `everyNs`. */
   readonly bounds?: readonly bigint[]
 }
 
@@ -220,7 +220,7 @@ export const PROCESS_METAS = 101
 
 export interface ProcessRow {
   readonly process: string
-  /** Distinct metas, sorted, '' among them where events came without one; at most `PROCESS_METAS`, with `byMeta` one. */
+  /** Distinct metas, sorted, '' for events without one; at most `PROCESS_METAS`, with `byMeta` one. */
   readonly metas: readonly string[]
   readonly lastNs: bigint
   readonly kinds: readonly ('mark' | 'metric' | 'exception')[]
@@ -248,18 +248,18 @@ export interface MarkSelection extends Asker {
 }
 
 export interface PointSource {
-  /** Whether pages of all, completed or failed timings are mostly found without reading the whole window, so that its marks need not be counted before. */
+  /** Whether pages of all, completed or failed timings rarely read the whole window: its marks need not be counted. */
   readonly pagesStopEarly?: true
-  /** Newest first, at most `maxRows`, with `perSeries` at most about so many of each process and meta. A mark that was sent twice may come twice. */
+  /** Newest first, at most `maxRows`, about `perSeries` per process and meta. A mark sent twice may come twice. */
   findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
   /** The newest start of each process and meta, in any order. */
   findNewestStarts(q: MarkSelection): Promise<Pick<MarkRow, 'process' | 'meta' | 'ns'>[]>
   /**
-   * Follows the rule of store/pair-marks.ts over the marks of `marksWindow`, newest first by first mark; `states` absent = any. With `slowest` only completed
-   * and failed ones, the longest first and then the newest; the `ns` of a place is then the length.
+   * Follows the rule of store/pair-marks.ts over `marksWindow`, newest first by first mark; `states` absent = any.
+   * `slowest`: only completed and failed ones, longest first, then newest; the `ns` of a place is then the length.
    */
   findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
-  /** Timings that match, newest first, from one pass over the marks; absent where reading pages of all timings costs less. */
+  /** Timings that match, newest first, from one pass over the marks; absent where reading pages costs less. */
   findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<Timing[]>
   /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
   findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>

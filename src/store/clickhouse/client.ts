@@ -1,5 +1,5 @@
-// The only file that uses @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this process with a directory.
-// Never use `clickhouse_settings`: on chDB they persist for later statements of the connection and allow injection; write settings inline.
+// The only file that uses @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this
+// process. Never use `clickhouse_settings`: on chDB they persist on the connection and allow injection; write inline.
 import { dlopen } from 'bun:ffi'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,11 +32,11 @@ export type Params = Readonly<Record<string, string | number>>
 /** All methods throw ClickHouseFault and nothing else. */
 export interface ClickHouseClient {
   /**
-   * Runs one statement; resolves when it is done. `params` bind `{name:Type}`. An INSERT names its `rows`: a server must confirm that it wrote as many,
-   * for a proxy in front of it may answer 200 by itself.
+   * Runs one statement; resolves when it is done. `params` bind `{name:Type}`. An INSERT names its `rows`: a server
+   * must confirm that it wrote as many, as a proxy may send 200 by itself.
    */
   run(sql: string, params?: Params, rows?: number): Promise<void>
-  /** The rows of a SELECT without FORMAT. Not begun when the asker's signal has aborted; once begun, only the limits in the statement end it. */
+  /** The rows of a SELECT without FORMAT. Not begun once the asker's signal aborted; later only its limits end it. */
   select<Row>(sql: string, params?: Params, asker?: Asker): Promise<Row[]>
   /** The same with each row as an array of its columns: less to send and to parse. */
   selectArrays<Row extends readonly unknown[]>(sql: string, params?: Params): Promise<Row[]>
@@ -51,8 +51,8 @@ export class EngineUnavailableError extends Error {
 export const isEmbedded = (address: ClickHouseAddress): address is EmbeddedAddress => 'path' in address
 
 /**
- * `connections` are those to the embedded engine. Throws EngineUnavailableError; a server that is away is no error until it is asked
- * something.
+ * `connections` are those to the embedded engine. Throws EngineUnavailableError; a server that is down fails only its
+ * statements.
  */
 export async function openClickHouseClient(
   address: ClickHouseAddress,
@@ -64,7 +64,7 @@ export async function openClickHouseClient(
     const clients: ClickHouseClient[] = []
     for (let i = 0; i < connections; i++) {
       const client = bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
-      await client.run('SET max_query_size = 0') // statements of the sink hold whole batches; it lasts as long as the connection
+      await client.run('SET max_query_size = 0') // the sink's statements hold whole batches; lasts for the connection
       clients.push(client)
     }
     return inTurn(clients)
@@ -79,13 +79,13 @@ export async function openClickHouseClient(
     password: address.password,
     request_timeout: timeoutMs,
     use_multipart_params_auto: true, // long ones go into the body: a proxy may cut an address at 8 KiB
-    clickhouse_settings: { wait_end_of_query: 1 }, // goes into the URL here: a query that fails half way is an error, not a cut answer
+    clickhouse_settings: { wait_end_of_query: 1 }, // in the URL: a query that fails midway is an error
     log,
   })
   return wrap(client, address.password, assertConfirmed)
 }
 
-/** Throws unless the answer is ClickHouse's own and confirms the rows. Its headers are the only proof: the status and an empty body are not. */
+/** Throws unless ClickHouse confirms the rows. Only its headers prove that: the status and an empty body do not. */
 function assertConfirmed(headers: Readonly<Record<string, unknown>>, rows: number | undefined): void {
   const summary = headers['x-clickhouse-summary']
   if (summary === undefined && headers['x-clickhouse-query-id'] === undefined)
@@ -108,7 +108,7 @@ async function connectEngine(path: string): Promise<Connection> {
     )
   })
   try {
-    return keepSignals(() => createChdbConnection({ path })) as unknown as Connection // its types name another copy of the same interface
+    return keepSignals(() => createChdbConnection({ path })) as unknown as Connection // another copy of the interface
   } catch (cause) {
     const reason = (cause as Error).message.split('\n', 1)[0]
     throw new EngineUnavailableError(
@@ -131,11 +131,11 @@ function hasLostLinks(path: string): boolean {
 }
 
 /**
- * Each connection runs one statement at a time, the accounts by turns, and after a statement that failed an empty one: the rows that chDB had written when a query ran out of time come
- * out in front of the next answer of the connection, which may be another account's. (A connection does one thing at a time anyway, though in no order.)
+ * Each connection runs one statement at a time, in turn per account, and an empty one after a failure: rows that chDB
+ * wrote before a timeout come out in front of the connection's next answer, which may be another account's.
  */
 function inTurn(clients: readonly ClickHouseClient[]): ClickHouseClient {
-  const clear = (connection: number) => clients[connection]!.run('SELECT 1').catch(() => {}) // fails only where everything will
+  const clear = (connection: number) => clients[connection]!.run('SELECT 1').catch(() => {}) // fails only if all does
   const turns = createFairTurns(clients.length, clear)
   return {
     run: (sql, params, rows) => turns.take(undefined, (connection) => clients[connection]!.run(sql, params, rows)),
@@ -190,8 +190,8 @@ function wrap(
   }
 }
 
-// chDB's driver runs statements with parameters one after the other, on all connections together: a long question of one account would stop those of
-// all. So they are set on the connection by a statement of their own; the engine still binds them.
+// chDB's driver runs statements with parameters one after the other over all connections: one account's long question
+// would stop all others. So a statement of their own sets them on the connection; the engine still binds them.
 
 /** As the engine reads a parameter: as a field of TSV. */
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -214,7 +214,7 @@ function quote(value: string | number): string {
   return `'${text}'`
 }
 
-/** The client with its parameters set on its connection, which must run one call at a time. What a statement is not given is empty, and never that of another. */
+/** Sets the parameters on the connection, which must run one call at a time. Omitted ones are empty. */
 function bindOnConnection(client: ClickHouseClient): ClickHouseClient {
   const known = new Set<string>()
 
@@ -241,14 +241,14 @@ function bindOnConnection(client: ClickHouseClient): ClickHouseClient {
   }
 }
 
-// The engine takes the signals of a crash for itself and then waits five minutes for a thread that chDB does not have: a process that crashed
-// would hang, neither serving nor started again. So what was set before the engine came is set again behind it.
+// The engine takes over the signals of a crash, then waits five minutes for a thread that chDB does not have: a crashed
+// process would hang, neither serving nor restarted. So the previous handlers are set again.
 /** SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV and SIGSYS of Linux. */
 const SIGNALS = [4, 5, 6, 7, 8, 11, 31]
 /** Larger than a `struct sigaction` of any Linux. */
 const ACTION_BYTES = 512
 
-/** Runs `work` and puts the handlers of these signals back to what they were. Where there is no glibc it only runs it. */
+/** Runs `work`, then restores the handlers of these signals. Without glibc it only runs it. */
 function keepSignals<T>(work: () => T): T {
   const libc = openLibc()
   if (libc === undefined) return work()

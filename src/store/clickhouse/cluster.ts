@@ -1,12 +1,12 @@
-// A cluster (CLICKHOUSE_CLUSTER): the tables on its hosts, and the clauses that statements need to reach them. For each table of events, such as `marks`:
+// A cluster (CLICKHOUSE_CLUSTER): its tables, and the clauses that reach them. For each table of events, like `marks`:
 //
 //     marks_shard   on each host, replicated within its shard: the rows     ◀─ erasure, ON CLUSTER
 //     marks_final   on each host, a view: marks_shard FINAL
 //     marks_raw     Distributed over marks_shard                            ◀─ inserts, copies
 //     marks         Distributed over marks_final                            ◀─ questions, Grafana
 //
-// Rows are sharded by (account, process). All copies of an event and all marks of a run are therefore on one shard, so FINAL and pairing per shard
-// give the result of the whole. The list of shards must not change: a repeated insert on another shard could not be merged. Use `stint copy` instead.
+// Rows are sharded by (account, process): all copies of an event and all marks of a run are on one shard, so FINAL and
+// pairing per shard are exact. Shards must not change: a repeated insert on another would not merge; use `stint copy`.
 import type { Family } from '../../event/event.ts'
 import { CHECK_ACCOUNT } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
@@ -23,8 +23,8 @@ export interface Cluster {
 const SHARDING_KEY = 'cityHash64(account, process)'
 
 /**
- * An insert is answered when each shard has the rows on a majority of its replicas. The limit of 30 s lets ClickHouse answer before our own timeout; an unknown
- * outcome is a retry. Without `distributed_foreground_insert` the answer would come before the rows left the first host.
+ * An insert returns when each shard has the rows on a majority of its replicas; with `distributed_foreground_insert` 0
+ * it would before they left the first host. 30 s are below our own timeout; an unknown outcome is a retry.
  */
 export const CLUSTER_INSERT_SETTINGS =
   "distributed_foreground_insert = 1, insert_quorum = 'auto', insert_quorum_timeout = 30000"
@@ -46,7 +46,7 @@ export const createCluster = (name: string, database: string): Cluster => ({
 /** The rows of a table, on each host. */
 export const shardTable = ({ database }: Cluster, table: Family): string => `\`${database}\`.\`${table}_shard\``
 
-/** The statements that create a table of events; `storage` follows its engine, `select` is what questions read of a table. */
+/** The statements that create a table of events; `storage` follows its engine, `select` is what questions read. */
 export function createOnCluster(
   cluster: Cluster,
   table: Family,
@@ -67,9 +67,9 @@ export function createOnCluster(
 }
 
 /**
- * Has each shard run a SELECT over its own rows; yields the rows of all. Over a Distributed table only the innermost SELECT would run on the shards, and every mark
- * would travel to the host that was asked. The SELECT must have no column `account`, and its rows must each come from one process; what it orders or limits must be
- * ordered and limited again. When a process is chosen only its shard is asked: the outer conditions name the columns of the sharding key.
+ * Has each shard run a SELECT over its rows; yields the rows of all. Over a Distributed table only the innermost SELECT
+ * runs on the shards, and every mark would travel. The SELECT must have no column `account` and one process per row;
+ * what it orders or limits must be so again. The outer conditions on the sharding key choose a process's shard.
  */
 export function onShards({ name }: Cluster, select: string, hasProcess: boolean): string {
   const chosen = hasProcess ? ' WHERE account = {account:String} AND process = {process:String}' : ''
@@ -91,7 +91,8 @@ export async function findCanaryProcess(
     '= {cluster:String}))'
   const key = (values: string) => `${SHARDING_KEY.replace('account, process', values)} % ${slots}`
   const [row] = await client.select<{ canary: string }>(
-    `SELECT concat('check-', toString(number)) AS canary FROM numbers(100000) WHERE ${key(`'${CHECK_ACCOUNT}', canary`)} = ${key('{account:String}, {process:String}')} LIMIT 1`,
+    `SELECT concat('check-', toString(number)) AS canary FROM numbers(100000) ` +
+      `WHERE ${key(`'${CHECK_ACCOUNT}', canary`)} = ${key('{account:String}, {process:String}')} LIMIT 1`,
     { cluster: name, account, process },
   )
   return row?.canary ?? 'check'

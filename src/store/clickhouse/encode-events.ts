@@ -1,4 +1,4 @@
-// Events → lines of JSONCompactEachRow. Columns are written by position. DateTime64(9) takes nanoseconds as text only: no JS number holds them.
+// Events → lines of JSONCompactEachRow, columns by position. DateTime64(9) takes ns as text: no JS number holds them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Event, type Family, markName } from '../../event/event.ts'
@@ -19,7 +19,7 @@ export const COLUMNS: Readonly<Record<Family, readonly string[]>> = {
 }
 
 /**
- * Fingerprints of a batch of exceptions take up to a second, and requests that arrive meanwhile must not wait for all of them. The longest
+ * Fingerprints of a batch of exceptions take up to a second, and requests must not wait for all of them. The longest
  * turn is this and one event, which takes at most a ms or two.
  */
 const TURN_US = 1000
@@ -27,7 +27,7 @@ const TURN_US = 1000
 const EVENTS_PER_LOOK = 16
 
 export interface EncodeOptions {
-  /** A request's metrics are one line, their names and values as arrays, instead of one line per name: most of an insert is the reading of text. */
+  /** One line per request's metrics, names and values as arrays: parsing text is most of an insert. */
   readonly groupsMetrics?: boolean
   /** Absent: texts that repeat are remembered for these events alone. */
   readonly fingerprintOf?: FingerprintOf
@@ -74,12 +74,10 @@ function pushRows(
       push('marks', `"${markName(event)}"`)
       break
     case 'metrics':
-      if (groupsMetrics)
-        push(
-          'metrics',
-          `${JSON.stringify(event.items.map(([name]) => name))},${JSON.stringify(event.items.map(([, value]) => value))}`,
-        )
-      else for (const [name, value] of event.items) push('metrics', `${JSON.stringify(name)},${value}`)
+      if (groupsMetrics) {
+        const [names, values] = [event.items.map(([name]) => name), event.items.map(([, value]) => value)]
+        push('metrics', `${JSON.stringify(names)},${JSON.stringify(values)}`)
+      } else for (const [name, value] of event.items) push('metrics', `${JSON.stringify(name)},${value}`)
       break
     case 'exception':
       push('exceptions', `${JSON.stringify(event.exception)},"${fingerprintOf(event.exception)}"`)
@@ -95,6 +93,6 @@ const toDateTime64 = (stamp: Stamp): string => formatTime(stamp).slice(0, -1).re
 /** The difference between the stamp and the event's time, in ns: less than a second. */
 const stampRest = (stamp: Stamp): number => (stamp.us - timeUs(stamp)) * 1000 + stamp.sub
 
-/** A stamp given at arrival (lane 0, even) is unique by itself; an event with its own time is also told apart by its content. */
+/** A stamp given at arrival (lane 0, even) is unique; an event with its own time is also told apart by its content. */
 const contentColumn = (event: Event): string =>
   event.stamp.sub % 2 === 0 ? '0' : String(event.content ?? contentOf(event))

@@ -59,7 +59,7 @@ export const newestExceptionsSql = (exceptions: string, where: readonly string[]
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(TIE)} LIMIT ${limit}`
 
-/** One row per fingerprint and process, the most recent first; with `bucket` (of `at`, Int64) also counts per bucket; `behind` (over the row) leaves out others. All are expressions. */
+/** One row per fingerprint and process, newest first. `bucket` (of `at`, Int64) adds counts, `behind` a HAVING. */
 export function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
@@ -71,7 +71,8 @@ export function exceptionGroupsSql(
   const series =
     bucket === undefined
       ? ''
-      : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, arrayMap(pair -> pair.2, ${buckets}) AS counts`
+      : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, ` +
+        `arrayMap(pair -> pair.2, ${buckets}) AS counts`
   return `SELECT fingerprint, process, sum(occurred) AS occurrences,
   ${nsText('min(first)')} AS first_ns, ${nsText('max(last)')} AS last_ns, argMax(newest, last) AS example${series}
 FROM (

@@ -1,11 +1,11 @@
-// Schedules work on a few connections, each of which runs one statement at a time. An account uses at most one connection. When all are taken,
-// the waiting accounts take turns, so an account with many questions does not block others.
+// Schedules work on a few connections, each of which runs one statement at a time. An account uses at most one. When
+// all are taken, the waiting accounts take turns, so an account with many questions does not block others.
 // Invariant: each account in `waiting` has at least one job.
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
 export interface FairTurns {
-  /** Rejects with what `work` rejects with, and at once with ClickHouseFault when the asker's signal aborts before its turn has come. */
+  /** Rejects as `work` does, and at once with ClickHouseFault when the asker's signal aborts before its turn. */
   take<T>(asker: Asker | undefined, work: (connection: number) => Promise<T>): Promise<T>
 }
 

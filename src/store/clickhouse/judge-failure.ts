@@ -1,7 +1,7 @@
-// ClickHouse errors: turns a client error into text that may be logged, and its exception code into a verdict on the events of the batch.
+// ClickHouse errors: turns a client error into text that may be logged, and its code into a verdict on the batch.
 import type { WriteResult } from '../sink.ts'
 
-/** ClickHouse repeats rows and queries in its messages, so what it quotes is cut out. `code` is ClickHouse's exception code; absent when the answer did not come from ClickHouse or there was none. */
+/** Its message omits what ClickHouse quotes of rows and queries. `code` is ClickHouse's; absent for other failures. */
 export class ClickHouseFault extends Error {
   override readonly name = 'ClickHouseFault'
 
@@ -101,8 +101,8 @@ const PASSING_CODES = new Set([
 ])
 
 /**
- * Judges an error of `ClickHouseClient`; any other is rethrown. The HTTP status says little (500 for a bad row, 404 for a missing table). Events are kept
- * unless the code says "never": an unknown code waits for the operator.
+ * Judges an error of `ClickHouseClient`; any other is rethrown. The HTTP status says little (500 for a bad row, 404 for
+ * a missing table). Events are kept unless the code says "never": an unknown code waits for the operator.
  */
 export function judgeFailure(error: unknown): WriteResult {
   if (!(error instanceof ClickHouseFault)) throw error
@@ -114,5 +114,6 @@ export function judgeFailure(error: unknown): WriteResult {
   if (code === 252 && reason.includes('Too many partitions')) return { kind: 'too_large', reason }
   if (PASSING_CODES.has(code)) return { kind: 'retry', reason }
   if (code === NO_SUCH_COLUMN) return { kind: 'wait', reason: `${reason} ${ADD_COLUMN}` }
-  return { kind: 'wait', reason } // credentials (516, 192–194), rights (497), database or table (81, 60), disk (243), …
+  // credentials (516, 192–194), rights (497), database or table (81, 60), disk (243), …
+  return { kind: 'wait', reason }
 }

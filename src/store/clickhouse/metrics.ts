@@ -62,7 +62,8 @@ ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
       const keys = `process${q.byMeta ? ', meta' : ''}, name`
       const rows = await select<StoredAggregate>(
         `SELECT toString(bucket) AS bucket_ns, ${keys}, count() AS count,
-  avg(value) AS mean, min(value) AS min, max(value) AS max, sum(value) AS sum, argMax(value, (at, stamp_rest, content)) AS last
+  avg(value) AS mean, min(value) AS min, max(value) AS max, sum(value) AS sum,
+  argMax(value, (at, stamp_rest, content)) AS last
 FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
 GROUP BY ${bucket.sql} AS bucket, ${keys}

@@ -1,5 +1,5 @@
-// The tables as numbered migrations. Every statement is repeatable, because a kill can come between any two. Never edit a released step: append a
-// new one to change the tables.
+// The tables as numbered migrations. Every statement is repeatable, because a kill can come between any two. Never edit
+// a released step: append a new one to change the tables.
 import type { Destination, Family } from '../../event/event.ts'
 import { createOnCluster } from './cluster.ts'
 import { COLUMNS } from './encode-events.ts'
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   content: 'UInt64',
 }
 
-/** Steps of versions before the first release. Their tables lack the columns of an event's identity and cannot be read. */
+/** Steps from before the first release. Their tables lack the columns of an event's identity and cannot be read. */
 export const UNRELEASED: ReadonlySet<number> = new Set([1, 2])
 
 /** The end of each sorting key. */

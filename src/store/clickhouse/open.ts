@@ -1,5 +1,5 @@
-// One ClickHouse store, remote or embedded: its connections, sinks and source. A chDB connection runs one statement at a time, so writes, questions
-// and the rewriting of parts have connections of their own and do not delay each other.
+// One ClickHouse store, remote or embedded: its connections, sinks and source. A chDB connection runs one statement at
+// a time, so writes, questions and the rewriting of parts have their own and do not delay each other.
 import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'
@@ -47,7 +47,7 @@ export interface ClickHouseStore {
   close(): Promise<void>
 }
 
-/** Throws EngineUnavailableError (embedded), and an Error for an invalid database name. An unreachable server is not an error here. */
+/** Throws EngineUnavailableError (embedded), and an Error for an invalid database name; not if a server is down. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStore> {
   const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS } = options
   const { database = EMBEDDED_DATABASE } = address

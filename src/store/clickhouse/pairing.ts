@@ -3,15 +3,15 @@
 // A mark is packed into a UInt128, in this order from the highest bit:
 //
 //     run 64 bits              hash of (process, meta, uid)
-//     µs 53 · kind 2 · node 9  the mark's `place`: its time, 0 start / 1 end / 3 failed end, and a number that separates marks of several nodes in one µs
+//     µs 53 · kind 2 · node 9  the `place`: time, 0 start / 1 end / 3 failed end, node (several may share a µs)
 //
-// Sorting the numbers of a process puts the marks of a run next to each other in the rule's order, three times as fast as a window over the strings.
-// Duplicates of a mark become neighbours, too, and are dropped, so this reads the table instead of the FINAL view, which costs four times as much as
-// the reading itself. (Two marks with the same run, time and kind are the same event unless several nodes stamped them at arrival; `node` separates
-// those.) Two runs of one process whose hashes collide would mix; among 5 million runs the odds are one in a million.
+// Sorted, a run's marks are neighbours in the rule's order, three times as fast as with a window over the strings.
+// Duplicates are neighbours too and are dropped, so this reads the table: the FINAL view costs four times as much.
+// (Two marks with one run, time and kind are one event unless several nodes stamped them: hence `node`.)
+// Two runs of one process whose hashes collide would mix; among 5 million runs the odds are one in a million.
 //
-// Each mark is then compared with its neighbours. An end yields its completed or failed timing, or an orphan; a start yields a timing only if no end
-// settles it. So every timing comes from the mark that settles it, and each mark yields at most one.
+// Each mark is then compared with its neighbours. An end yields its completed or failed timing, or an orphan; a start
+// yields one only if no end settles it. So each mark yields at most one timing: the one that it settles.
 
 /** SQL expressions; times are Int64, ns since the epoch. */
 export interface PairingInput {
@@ -39,7 +39,9 @@ export interface PairingInput {
 const SHARDS = 16
 
 /** Numbers in the middle: strings would be built for every mark. */
-const STATES = String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2, \'abandoned\' = 3, \'orphan\' = 4, \'failed\' = 5)`
+const STATES =
+  String.raw`Enum8(\'none\' = 0, \'completed\' = 1, \'running\' = 2, ` +
+  String.raw`\'abandoned\' = 3, \'orphan\' = 4, \'failed\' = 5)`
 
 /** `stamp_rest` of lane 0 is 4·NODE_ID + 2·turn < 1000; a mark with its own time (odd) has one stamp only. */
 const NODE = 'if(stamp_rest % 2 = 1, 511, bitShiftRight(stamp_rest, 1))'
@@ -48,15 +50,16 @@ const NODE = 'if(stamp_rest % 2 = 1, 511, bitShiftRight(stamp_rest, 1))'
 export const runHash = (byAccount: boolean): string => `cityHash64(${byAccount ? 'account, ' : ''}process, meta, uid)`
 
 /**
- * A SELECT of the range's timings in no order: (account,) process, meta, state (a TimingState), `first` and `settled` (the times of the first mark and of
- * the mark that settled it, Int64; equal unless completed or failed), `run` (`runHash`), `place` (of the first mark, UInt64: a later time has a greater one).
- * No two timings have the same (place, run).
+ * A SELECT of the range's timings in no order: (account,) process, meta, state (a TimingState), `first` and `settled`
+ * (Int64 times of the first and the settling mark; equal unless completed or failed), `run` (`runHash`), `place` (of
+ * the first mark, UInt64, ascending with time). No two timings have the same (place, run).
  */
 export function timingsSql(input: PairingInput): string {
   const { from, to, maxRun, now, byMeta, byAccount = false } = input
   const keys = `${byAccount ? 'account, ' : ''}process${byMeta ? ', meta' : ''}`
   const isPaired = "state IN ('completed', 'failed')"
-  return `SELECT ${keys}, state, if(${isPaired}, ns_before, ns) AS first, ns AS settled, run, if(${isPaired}, place_before, place) AS place
+  return `SELECT ${keys}, state, if(${isPaired}, ns_before, ns) AS first, ns AS settled, run, \
+if(${isPaired}, place_before, place) AS place
 FROM (
   SELECT ${keys}, run, ns, ns_before, place, place_before,
     CAST(multiIf(
@@ -76,7 +79,8 @@ FROM (
     FROM (
       SELECT ${keys}, arrayCompact(arraySort(groupArray(packed))) AS marks
       FROM (
-        SELECT ${keys}, run, bitOr(bitShiftLeft(toUInt128(run), 64), bitOr(bitShiftLeft(us, 11), bitOr(bitShiftLeft(kind, 9), node))) AS packed
+        SELECT ${keys}, run, bitOr(bitShiftLeft(toUInt128(run), 64), \
+bitOr(bitShiftLeft(us, 11), bitOr(bitShiftLeft(kind, 9), node))) AS packed
         FROM (
           ${indent(marksSql(input, keys), 10)}
         )
@@ -100,7 +104,8 @@ function marksSql({ marks, where, readFrom, readTo, asOf, byAccount = false }: P
     `at < fromUnixTimestamp64Nano(${readTo}, 'UTC')`,
     ...(asOf === undefined ? [] : [`(at <= fromUnixTimestamp64Nano(${asOf}, 'UTC') OR stamp_rest % 2 = 1)`]),
   ]
-  return `SELECT ${keys}, toUInt64(toUnixTimestamp64Micro(at)) AS us, toUInt64(CAST(mark, 'UInt8')) AS kind, ${NODE} AS node, ${runHash(byAccount)} AS run
+  return `SELECT ${keys}, toUInt64(toUnixTimestamp64Micro(at)) AS us, toUInt64(CAST(mark, 'UInt8')) AS kind, \
+${NODE} AS node, ${runHash(byAccount)} AS run
 FROM ${marks}
 WHERE ${conditions.join(' AND ')}`
 }
@@ -122,8 +127,8 @@ const NEWEST = `,
   toString(argMaxIf(settled - first, (settled, first), state IN ('completed', 'failed'))) AS last_length`
 
 /**
- * One row per process, with `byMeta` per process and meta, with `bucket` also per bucket `at` (Int64), by the rule of test/support/summarize-timings.ts: completed, mean,
- * percentiles (50, 95, 99), max (ms; of completed ones, and meaningless without any), failed, running, abandoned, orphan.
+ * One row per process, with `byMeta` and `bucket` also per meta and bucket `at` (Int64), as in the tests'
+ * summarize-timings.ts: completed, mean, percentiles (50, 95, 99), max (ms, of completed ones), failed, running, …
  */
 export function summarySql(input: SummaryInput): string {
   const { byMeta, bucket, from, to, newest = false, quantiles = [] } = input
@@ -132,7 +137,8 @@ export function summarySql(input: SummaryInput): string {
   const others = ['failed', 'running', 'abandoned', 'orphan'].map((state) => `countIf(state = '${state}') AS ${state}`)
   return `SELECT process, ${byMeta ? 'meta, ' : ''}${at}countIf(state = 'completed') AS completed,
   toFloat64(sumIf(toInt128(settled - first), state = 'completed')) / 1e6 / completed AS mean,
-  quantilesExactInclusiveIf(${[0.5, 0.95, 0.99, ...quantiles].join(', ')})((settled - first) / 1e6, state = 'completed') AS percentiles,
+  quantilesExactInclusiveIf(${[0.5, 0.95, 0.99, ...quantiles].join(', ')})(
+    (settled - first) / 1e6, state = 'completed') AS percentiles,
   maxIf(settled - first, state = 'completed') / 1e6 AS max,
   ${others.join(', ')}${newest ? NEWEST : ''}
 FROM (

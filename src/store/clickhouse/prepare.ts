@@ -1,4 +1,4 @@
-// Creates and migrates the tables. Each finished step is recorded in another table after its last statement, so a kill in between repeats the step.
+// Creates and migrates the tables. Each finished step is recorded after its last statement, so a kill repeats the step.
 // Several processes may do this at once. A setting never changes an existing table; a difference is logged.
 import type { Destination, Family } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
@@ -137,13 +137,14 @@ const readEngines = (client: ClickHouseClient, { database, tables, schema }: Pre
     },
   )
 
-/** Tables of a cluster where one server is configured, or the other way round: inserts would not be where questions look, or be acknowledged too early. */
+/** Tables of a cluster where one server is configured, or vice versa: inserts would be missed or acknowledged early. */
 function otherPlacement(found: readonly StoredTable[], { schema, database }: PrepareOptions): WriteResult | undefined {
   const isCluster = schema.cluster !== undefined
   const raw = found.filter(({ name }) => name.endsWith('_raw'))
   if (raw.every(({ engine }) => engine.startsWith('Distributed') === isCluster)) return undefined
   const reason = isCluster
-    ? `the tables of database ${database} are those of a single server: set CLICKHOUSE_DATABASE to another database and copy the events with stint copy`
+    ? `the tables of database ${database} are those of a single server: ` +
+      'set CLICKHOUSE_DATABASE to another database and copy the events with stint copy'
     : `the tables of database ${database} belong to a cluster: set CLICKHOUSE_CLUSTER`
   return { kind: 'wait', reason }
 }

@@ -1,6 +1,6 @@
-// Reads whole tables of ClickHouse for copies: month by month in the order of the sorting key, each page starting after the last key of the previous
-// one, so that every page reads only its own part of the table. Duplicates are adjacent in this order, so the raw table is read without FINAL and
-// duplicates are dropped here.
+// Reads whole tables of ClickHouse for copies: month by month in the order of the sorting key, each page starting after
+// the last key of the one before, so that it reads only its part. Duplicates are adjacent in this order, so the raw
+// table is read without FINAL and duplicates are dropped here.
 import { type Event, type Family, ONE_OF } from '../../event/event.ts'
 import { parseStampNs } from '../../event/stamp.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
@@ -12,7 +12,7 @@ import { SORTING_KEYS } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import { asStoreError } from './selection.ts'
 
-/** Rows per page: with more, the first page is waited for too long before writing begins. An exception may have 15,000 characters. */
+/** Rows per page: with more, writing begins too late. An exception may have 15,000 characters. */
 const PAGE_ROWS: Readonly<Record<Family, number>> = { marks: 20_000, metrics: 20_000, exceptions: 4_000 }
 
 /** Inline, see client.ts. A page is short; a count reads everything. */

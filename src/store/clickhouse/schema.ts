@@ -1,4 +1,4 @@
-// Quoted names of ClickHouse tables. The database's name comes from the configuration and is the only identifier not defined in this folder.
+// Quoted names of ClickHouse tables. The database's name is the only identifier that comes from the configuration.
 import type { Family } from '../../event/event.ts'
 import { type Cluster, createCluster, shardTable } from './cluster.ts'
 

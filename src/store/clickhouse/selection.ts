@@ -1,12 +1,12 @@
-// Converts selections, places and values between questions and SQL. Every value from a caller is a bound parameter, and the account is always one of
-// them. Times are passed as text with Int64 nanoseconds in both directions: no JS number holds them.
+// Converts selections, places and values between questions and SQL. A caller's values are always bound parameters, and
+// the account is one of them. Times are Int64 nanoseconds as text in both directions: no JS number holds them.
 import { FIRST_NS, LAST_NS } from '../order.ts'
 import { type Asker, type Buckets, type Names, type Page, type Selection, StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
-// Questions to ClickHouse are bounded in time and memory: on chDB an aborted query continues and blocks its connection; only the engine's own limits end it.
-/** Inline, see client.ts. The last one writes an infinite sum as text: JSON has no number for it, and null would read as 0. */
+// Questions are bounded in time and memory: on chDB an aborted query continues and blocks its connection.
+/** Inline, see client.ts. The last one writes an infinite sum as text: JSON has none, and null would read as 0. */
 const SETTINGS = 'max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
 const TIMEOUT_MS = 30_000
 const [TIMEOUT_EXCEEDED, TOO_SLOW] = [159, 160]
@@ -56,7 +56,7 @@ export function selectionOf(q: Selection): Conditions {
   }
 }
 
-/** Adds an equality for a value, or several, that may be absent. A list is one parameter: each connection of the engine keeps the names that it has seen. */
+/** Adds an equality for a value, or several, if present. A list is one parameter: connections keep every name. */
 export function withEqual({ where, params }: Conditions, column: string, value: Names | undefined): Conditions {
   if (value === undefined) return { where, params }
   const isOne = typeof value === 'string'
@@ -67,7 +67,7 @@ export function withEqual({ where, params }: Conditions, column: string, value: 
   }
 }
 
-/** Columns that tell rows of one time apart, as ORDER BY has them after `at DESC`, and the types of their values in a tie. */
+/** Columns that tell rows of one time apart, as in ORDER BY after `at DESC`, and the types of their values in a tie. */
 export type TieColumns = readonly (readonly [
   column: string,
   type: 'UInt32' | 'UInt64' | 'String',
@@ -132,7 +132,7 @@ export const nsText = (at: string): string => `toString(toUnixTimestamp64Nano(${
 /** For `{name:Int64}`; a moment that DateTime64(9) cannot hold becomes the nearest that it can. */
 export const toInt64 = (ns: bigint): string => String(ns < FIRST_NS ? FIRST_NS : ns > LAST_NS ? LAST_NS : ns)
 
-/** SQL for the start of the bucket that the Int64 `ns` lies in, and what it binds; undefined where no series is asked for. */
+/** SQL for the start of the bucket of the Int64 `ns`, and its parameters; undefined without a series. */
 export function bucketOf(ns: string, { everyNs, bounds }: Buckets): { sql: string; params: Params } | undefined {
   if (bounds !== undefined) {
     const starts = "arrayMap(second -> toInt64(second) * 1000000000, splitByChar(',', {bounds:String}))"

@@ -1,5 +1,5 @@
-// Writes events to ClickHouse. The sorting key holds an event's identity, so repeating a write does not change any answer. No insert tokens:
-// ClickHouse logs a token before the part is in place, and after a kill between the two the retry is dropped.
+// Writes events to ClickHouse. The sorting key holds an event's identity, so a repeated write changes no answer. No
+// insert tokens: ClickHouse logs a token before the part is in place, and after a kill in between drops the retry.
 import { type Event, FAMILIES, type Family } from '../../event/event.ts'
 import { rememberFingerprints } from '../../event/fingerprint.ts'
 import type { Stamp } from '../../event/stamp.ts'
@@ -27,7 +27,7 @@ const GROUPED =
   'account String, process String, meta String, uid String, name Array(String), value Array(Float64), at ' +
   "DateTime64(9, 'UTC'), stamp_rest UInt32, content UInt64"
 
-/** `async_insert`: the answer must mean "stored". `insert_deduplicate`: see above. The last one keeps a metric's last digit. */
+/** `async_insert`: the answer must mean "stored". `insert_deduplicate`: see above. The last keeps a metric exact. */
 const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsing = 1'
 
 const DAY_US = 86_400_000_000
@@ -70,7 +70,8 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
       attempt(judgeFailure, async () => {
         for (const table of FAMILIES) {
           // a mutation, not a lightweight delete: the rows shall leave the disk too
-          const where = `WHERE account = {account:String} SETTINGS mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
+          const settings = `mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
+          const where = `WHERE account = {account:String} SETTINGS ${settings}`
           const on = cluster?.onCluster ?? ''
           const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
           await keeper.run(sql, { account }).catch((error: unknown) => {

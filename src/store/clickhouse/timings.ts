@@ -64,7 +64,7 @@ const LENGTH = 'settled - first'
 const HAS_LENGTH = "state IN ('completed', 'failed')"
 
 export function createTimingQuestions(select: Select, schema: Schema): TimingQuestions {
-  /** The names of the runs with these hashes: pairing carries a hash instead of the strings. Each run has a mark at its `settled` time. */
+  /** The names of the runs with these hashes, which pairing carries instead. Each run has a mark at its `settled`. */
   async function findNames(q: TimingSelection, timings: readonly StoredTiming[]): Promise<Map<string, StoredName>> {
     if (timings.length === 0) return new Map()
     const { where, params } = seriesOf(q)
@@ -87,7 +87,8 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('t
   async function readTimings(q: TimingQuestion, tail: string, more: Params): Promise<Timing[]> {
     const { input, params } = bindPairing(schema, q, false)
     const rows = await select<StoredTiming>(
-      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns, toString(run) AS run_text, ${tieText(TIE)}
+      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns,
+  toString(run) AS run_text, ${tieText(TIE)}
 FROM (
   ${pairOnShards(schema, q, timingsSql(input), tail)}
 )
@@ -146,7 +147,7 @@ ${tail}`,
       return rows.map((row) => fromSummary(row, q.quantiles !== undefined))
     },
 
-    /** Counts the table without FINAL, as a question reads it: a mark that was sent twice may count twice until it is merged. */
+    /** Counts the table without FINAL, as questions read it: a repeated mark may count twice until it is merged. */
     async countMarks(q) {
       const { where, params } = selectionOf(q)
       const sql = `SELECT count() AS marks FROM ${schema.raw('marks')} WHERE ${where.join(' AND ')}`

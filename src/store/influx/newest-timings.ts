@@ -1,7 +1,7 @@
 // Finds the newest timings without reading the whole window: reads stretches of marks backwards from the end of the
 // range, each longer than the one before, until the page is certain:
 //
-//   ◀── lo ──── stretches ──── B ── ahead ── hi      B = the end of the range, or the cursor
+//   ◀── lo ── stretches ── B ── ahead ── hi      B = the end of the range, or the cursor
 //
 //   an end is certain   when its run's mark before it is known, or everything back to MAX_RUN before it is
 //   a start is certain  when its run's mark after it is known, or everything up to MAX_RUN and 5 minutes after it is
