@@ -1,5 +1,5 @@
-// `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with INFLUX_TOKEN of an operator: makes the bucket as Stint would, and the two tokens
-// that docker-compose.yml's services use: Stint's for this bucket alone, Grafana's to read it. A token that still works stays.
+// `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with an operator's INFLUX_TOKEN: makes the
+// bucket and docker-compose.yml's two tokens: Stint's for this bucket alone, Grafana's to read it. Valid tokens stay.
 import { existsSync, readFileSync } from 'node:fs'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'

@@ -1,5 +1,5 @@
-// `bun src/deploy/make-secrets.ts DIR`: what docker-compose.yml's services know each other by, made up once, a directory (there: a volume) for each of them.
-// Existing secrets stay: the stores keep the passwords of their first start.
+// `bun src/deploy/make-secrets.ts DIR`: generates the secrets of docker-compose.yml's services once, a directory
+// (there: a volume) for each. Existing secrets stay: the stores keep the passwords of their first start.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ secret('influxdb/admin-password')
 secret('influxdb/admin-token')
 secret('grafana/admin-password')
 secret('stint/setup-code')
-// Placeholders: grant-tokens replaces them where InfluxDB runs, and Grafana does not start without its file where it does not.
+// Placeholders: grant-tokens replaces them where InfluxDB runs; elsewhere Grafana still needs its file to start.
 secret('stint/influx-token')
 secret('grafana/influx-token')
 
@@ -39,6 +39,9 @@ const user = (name: string, password: string, profile: string, grants: readonly 
       <grants>${grants.map((grant) => `<query>GRANT ${grant}</query>`).join('')}</grants>
     </${name}>`
 
+const writer = user(WRITER, secret('stint/clickhouse-password'), 'default', WRITER_GRANTS)
+const reader = user(READER, secret('grafana/clickhouse-password'), 'reader', [`SELECT ON ${DATABASE}.*`])
+
 // The plugin sets max_execution_time with each query: readonly 2 allows settings, and the grant nothing but SELECT.
 writeSecret(
   join(dir, 'clickhouse/stint.xml'),
@@ -50,13 +53,13 @@ writeSecret(
     </reader>
   </profiles>
   <users>
-    <default remove="remove"/>${user(WRITER, secret('stint/clickhouse-password'), 'default', WRITER_GRANTS)}${user(READER, secret('grafana/clickhouse-password'), 'reader', [`SELECT ON ${DATABASE}.*`])}
+    <default remove="remove"/>${writer}${reader}
   </users>
 </clickhouse>
 `,
 )
 
-// Beside the users, where the servers' own configuration includes it from: they prove to each other that they belong to the cluster.
+// Beside the users, where the servers' configuration includes it: with it they prove that they belong to the cluster.
 const clusterSecret = join(dir, 'clickhouse/cluster-secret.xml')
 if (!existsSync(clusterSecret))
   writeSecret(

@@ -1,5 +1,5 @@
-// Alert rules as Grafana's file provisioning reads them, all over Prometheus. Jobs are judged by Stint's watches alone: a second
-// judge in Grafana would disagree with them. Grafana expands `$…` in every text of such a file, so none may contain a dollar.
+// Alert rules for Grafana's file provisioning, all over Prometheus. Only Stint's watches judge jobs: a second judge
+// would disagree. Grafana expands `$…` in every text of such a file, so none may contain a dollar.
 import type { Dashboard } from './dashboard.ts'
 import { promTarget, type Target } from './target.ts'
 
@@ -46,7 +46,7 @@ export function renderAlertRules(overview: Dashboard): object {
     {
       uid: 'stint-runs-never-end',
       title: 'Runs start and never end',
-      // No watch judges this: without uid a start after a start may also be a concurrent run, and starts on time are not late.
+      // No watch judges this: without uid the second start may be a concurrent run, and starts on time are not late.
       target: promTarget(
         'sum by (process, meta) (stint_runs_24h{state="abandoned"}) unless sum by (process, meta) ' +
           '(stint_runs_24h{state=~"completed|failed"}) > 0',
@@ -64,7 +64,7 @@ export function renderAlertRules(overview: Dashboard): object {
     {
       uid: 'stint-watches-unread',
       title: 'Alerts of watches are not read',
-      // 1 when /api/prometheus was read within the last week and is not now; without a key it never was, and nothing fires.
+      // 1 when /api/prometheus was read within the last week but not now; without a key it never was: nothing fires.
       target: promTarget(
         'max by (instance) ((up{job="stint-processes"} < bool 1) * max_over_time(up{job="stint-processes"}[7d]))',
         '{{instance}}',

@@ -1,4 +1,4 @@
-// `bun run dashboards [--max-run 24h]`: writes the generated files. They are committed; test/deploy/dashboards.test.ts fails when they are stale.
+// `bun run dashboards [--max-run 24h]`: writes the generated files. They are committed; dashboards.test.ts checks.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,8 +12,8 @@ import { createSqlQueries } from './sql-queries.ts'
 import { stintDashboard } from './stint-dashboard.ts'
 
 /**
- * The alert rules, and the dashboards once for points in InfluxDB and once for points in ClickHouse: texts by path under
- * src/deploy/grafana. `maxRunNs` is MAX_RUN of the Stint that writes.
+ * The alert rules, and the dashboards for points in InfluxDB and in ClickHouse: texts by path under src/deploy/grafana.
+ * `maxRunNs` is MAX_RUN of the Stint that writes.
  */
 export const renderDashboards = (maxRunNs: bigint): ReadonlyMap<string, string> =>
   new Map([

@@ -15,14 +15,16 @@ GROUP BY time, process ORDER BY time, process`),
 
   /** Table, one row per account and process: exceptions, last_exception (ms since the epoch). */
   byProcess: (): Target =>
-    table(`SELECT account, process, toFloat64(count()) AS exceptions, toFloat64(toUnixTimestamp64Milli(max(at))) AS last_exception
+    table(`SELECT account, process, toFloat64(count()) AS exceptions, \
+toFloat64(toUnixTimestamp64Milli(max(at))) AS last_exception
 FROM exceptions
 WHERE ${where('processes').join(' AND ')}
 GROUP BY account, process ORDER BY account, process LIMIT ${TABLE_PROCESSES}`),
 
   /** Table, the most recent first: process, fingerprint, occurrences, first, last, example. */
   groups: (scope: Scope): Target =>
-    table(`SELECT process, fingerprint, occurrences, ${toTime('first_ns')} AS first, ${toTime('last_ns')} AS last, example
+    table(`SELECT process, fingerprint, occurrences, \
+${toTime('first_ns')} AS first, ${toTime('last_ns')} AS last, example
 FROM (
 ${exceptionGroupsSql('exceptions', where(scope), String(TABLE_ROWS))}
 )
@@ -38,7 +40,8 @@ ORDER BY at DESC`),
 
   /** Annotations, the newest ones: time, title, text, tags. */
   annotations: (scope: Scope): Target =>
-    table(`SELECT at AS time, process AS title, substring(exception, 1, position(concat(exception, '\\n'), '\\n') - 1) AS text, meta AS tags
+    table(`SELECT at AS time, process AS title, \
+substring(exception, 1, position(concat(exception, '\\n'), '\\n') - 1) AS text, meta AS tags
 FROM exceptions
 WHERE ${where(scope).join(' AND ')}
 ORDER BY at DESC LIMIT ${TABLE_ROWS}`),

@@ -1,6 +1,6 @@
-// Pieces of the panels' Flux. In place of parameters stand Grafana's expressions: it puts a literal in for each before InfluxDB sees the query, so that every
-// map over all marks stays arithmetic on columns and literals.
-// Grafana also replaces any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may be called so.
+// Pieces of the panels' Flux. Instead of parameters it has Grafana's expressions: Grafana puts in literals before
+// InfluxDB sees the query, so every map over all marks stays arithmetic on columns and literals. Grafana also replaces
+// any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may have such a name.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
 import { classifyMarks, pairNeighbours, readMarks, settledInRange } from '../../store/influx/pairing.ts'
@@ -13,14 +13,14 @@ export const STOP = fluxExpression('v.timeRangeStop')
 /** ns since the epoch: Grafana's are ms. */
 export const FROM_NS = fluxExpression('$' + '{__from}000000')
 export const TO_NS = fluxExpression('$' + '{__to}000000')
-/** The hidden variable: what `now` is for the whole dashboard, an integer where Flux's own now() would slow every map down. */
+/** The hidden variable: the dashboard's `now`, an integer: Flux's own now() would slow every map down. */
 export const NOW_NS = fluxExpression('$' + '{now}')
 export const EVERY_NS = fluxExpression('($__interval_ms * 1000000)')
 /** How far a mark may lie ahead of now. */
 export const AHEAD = fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`)
 const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n + STAMP_REACH_NS)
 
-/** A panel that would pair more marks than this fails and says so: pairing takes about ten seconds and 500 MB per million. */
+/** A panel that would pair more marks than this fails and says so: pairing takes about 10 s and 500 MB per million. */
 const PANEL_MAX_MARKS = 1_000_000
 
 export const ask = (query: FluxText): Target => fluxTarget(query.toString())
@@ -28,8 +28,8 @@ export const ask = (query: FluxText): Target => fluxTarget(query.toString())
 export const pattern = (variable: Variable): FluxText => fluxExpression(fluxPattern(variable))
 
 /**
- * Conditions on `r`'s tags that the store judges itself. It takes a tag that is missing for an empty one: where a meta is chosen, series without meta come
- * along, and `keepMeta` drops them. (What the store cannot judge would keep all that follows out of it too.)
+ * Conditions on `r`'s tags, pushed down. The store takes a missing tag for an empty one, so a chosen meta also selects
+ * series without meta, which `keepMeta` drops. (A condition that is not pushed down would keep all later steps out.)
  */
 export function whereScope(scope: Scope): FluxText {
   const where = flux`r.account =~ ${pattern('account')} and r.process =~ ${pattern('process')}`
@@ -42,7 +42,7 @@ export function keepMeta(scope: Scope): FluxText {
   |> filter(fn: (r) => exists r.meta or "" =~ ${pattern('meta')} or ${WITHOUT_META} =~ ${pattern('meta')})`
 }
 
-/** The start of a range, or an error when it holds more marks than a panel may pair. The store counts by itself, in a few ms. */
+/** The start of a range, or an error if it holds more marks than a panel may pair. The store counts, in a few ms. */
 function boundedStart(start: FluxText, stop: FluxText, where: FluxText): FluxText {
   const message = `More than ${PANEL_MAX_MARKS} marks to pair: choose a shorter range, or fewer processes.`
   return flux`marks = from(bucket: ${BUCKET})
@@ -75,7 +75,7 @@ export function classified(maxRunNs: bigint, scope: Scope, withUid: boolean): Bo
   }
 }
 
-/** The marks that decide what is running now, classified. A start without a next mark is running: no mark that is read is older than MAX_RUN. */
+/** The marks that decide what is running now, classified. A start without a next mark runs: all are within MAX_RUN. */
 export function recent(maxRunNs: bigint, withUid: boolean): BoundedRead {
   const start = fluxExpression(`time(v: int(v: now()) - ${maxRunNs})`)
   const stop = fluxExpression(`time(v: int(v: now()) + ${BigInt(MAX_AHEAD_US) * 1000n})`)
@@ -87,11 +87,12 @@ export function recent(maxRunNs: bigint, withUid: boolean): BoundedRead {
   }
 }
 
-/** A table per `slot` (ns, the start of an interval), called `completed`, of the completed runs that ended in it, with `ms`. */
+/** `completed`: a table per `slot` (ns, start of an interval) of the completed runs that ended in it, with `ms`. */
 export function completedBySlot(maxRunNs: bigint): FluxText {
   const { guard, rows } = classified(maxRunNs, 'process', false)
   return flux`${guard}completed = ${rows}
-  |> map(fn: (r) => ({r with slot: if r.code == 1 and ${settledInRange(FROM_NS, TO_NS)} then r.ended / ${EVERY_NS} * ${EVERY_NS} else -1}))
+  |> map(fn: (r) => ({r with slot: \
+if r.code == 1 and ${settledInRange(FROM_NS, TO_NS)} then r.ended / ${EVERY_NS} * ${EVERY_NS} else -1}))
   |> keep(columns: ["slot", "ms"])
   |> group(columns: ["slot"])
   |> filter(fn: (r) => r.slot >= 0)
@@ -99,11 +100,14 @@ export function completedBySlot(maxRunNs: bigint): FluxText {
 }
 
 /** Per upper bound, of each table: how many have at most that many ms and more than the bound before. */
-export const histogram = (bounds: readonly number[]): FluxText => flux`
-  |> histogram(column: "ms", upperBoundColumn: "le", countColumn: "runs", bins: ${fluxExpression(`[${[0, ...bounds].map((le) => le.toFixed(1)).join(', ')}]`)})
+export function histogram(bounds: readonly number[]): FluxText {
+  const bins = fluxExpression(`[${[0, ...bounds].map((le) => le.toFixed(1)).join(', ')}]`)
+  return flux`
+  |> histogram(column: "ms", upperBoundColumn: "le", countColumn: "runs", bins: ${bins})
   |> difference(columns: ["runs"])`
+}
 
-/** One field of a measurement; what follows is pushed down to the store as far as it can be. `more` are further conditions. */
+/** One field of a measurement; later steps are pushed down as far as possible. `more` are further conditions. */
 export const pushedDown = (measurement: string, field: string, scope: Scope, more: FluxText = flux``): FluxText =>
   flux`from(bucket: ${BUCKET})
   |> range(start: ${START}, stop: ${STOP})

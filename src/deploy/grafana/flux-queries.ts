@@ -55,7 +55,8 @@ newest = runs
   |> max(column: "at")
 points = from(bucket: ${BUCKET})
   |> range(start: ${START}, stop: ${STOP})
-  |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value"))
+  |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at") or \
+(r._measurement == "metric" and r._field == "value"))
   |> filter(fn: (r) => ${whereScope('processes')})
   |> last()
   |> keep(columns: ["account", "process", "_time"])
@@ -79,7 +80,8 @@ union(tables: [
 
     marksOverTime: () =>
       ask(flux`${countOverTime(pushedDown('mark', 'at', 'processes'), ['mark'])}
-  |> map(fn: (r) => ({_time: r._time, _value: r._value, _field: if r.mark == "start" then "starts" else if r.mark == "end" then "ends" else "failed"}))
+  |> map(fn: (r) => ({_time: r._time, _value: r._value, _field: \
+if r.mark == "start" then "starts" else if r.mark == "end" then "ends" else "failed"}))
   |> group(columns: ["_field"])
   |> sort(columns: ["_time"])`),
 
@@ -105,7 +107,8 @@ union(tables: [
     runningNow: () => {
       const { guard, rows } = recent(maxRunNs, true)
       return ask(flux`${guard}${rows}
-  |> map(fn: (r) => ({r with place: if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
+  |> map(fn: (r) => ({r with place: \
+if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
   |> map(fn: (r) => ({r with started: time(v: r.at), running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
   |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`)
     },
@@ -146,7 +149,8 @@ union(tables: [
   |> map(fn: (r) => ({r with place: if ${OVERLAPS} then r.at else -1}))${highestPlaces(TIMELINE_RUNS)}
   |> map(fn: (r) => ({r with n: 1}))
   |> cumulativeSum(columns: ["n"])
-  |> map(fn: (r) => ({r with run: (if r.n < 10 then "0" else "") + string(v: r.n) + " " + r.process + " " + (if exists r.uid then r.uid else if exists r.meta then r.meta else "")}))
+  |> map(fn: (r) => ({r with run: (if r.n < 10 then "0" else "") + string(v: r.n) + " " + r.process + " " + \
+(if exists r.uid then r.uid else if exists r.meta then r.meta else "")}))
 
 union(tables: [
   runs |> map(fn: (r) => ({run: r.run, _time: time(v: r.at), _value: r.code})),
@@ -177,7 +181,8 @@ slots = generate.from(
   )
   |> map(fn: (r) => ({r with n: 1}))
   |> cumulativeSum(columns: ["n"])
-  |> map(fn: (r) => ({_time: time(v: (${FROM_NS} / ${EVERY_NS} + r.n - 1) * ${EVERY_NS}), _value: 0, le: ${String(LE[0])}}))
+  |> map(fn: (r) => ({_time: time(v: (${FROM_NS} / ${EVERY_NS} + r.n - 1) * ${EVERY_NS}), \
+_value: 0, le: ${String(LE[0])}}))
 
 union(tables: [counts, slots])
   |> group(columns: ["le", "_time"])
@@ -196,7 +201,8 @@ union(tables: [counts, slots])
     unfinishedRuns: () => {
       const { guard, rows } = classified(maxRunNs, 'process', true)
       return ask(flux`${guard}${rows}
-  |> map(fn: (r) => ({r with place: if r.code >= 3 and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}${nameStates}
+  |> map(fn: (r) => ({r with place: \
+if r.code >= 3 and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}${nameStates}
   |> map(fn: (r) => ({r with at: time(v: r.at)}))
   |> keep(columns: ["account", "process", "meta", "uid", "state", "at"])`)
     },

@@ -1,4 +1,4 @@
-// Panels of a dashboard as Grafana's JSON has them (test/deploy/schema.test.ts checks them against @grafana/schema), and their places in rows 24 wide.
+// Panels in Grafana's JSON (test/deploy/schema.test.ts checks them against @grafana/schema), placed in rows 24 wide.
 import { RUN_CODES } from './point-queries.ts'
 import type { DataSource, Target } from './target.ts'
 
@@ -205,7 +205,7 @@ export function barChart(of: Head & { readonly x: string; readonly xUnit: Unit }
   }
 }
 
-/** Counts in buckets made by the store: a series per upper bound, which is its name. Grafana takes the cell's width from the first two times. */
+/** Counts in buckets of the store: a series per upper bound, its name. The first two times give the cell's width. */
 export function heatmap(
   of: Head & { readonly unit: Unit; readonly displayName: string; readonly columns: number },
 ): Panel {

@@ -1,9 +1,9 @@
-// The panels' questions about points. Each is written twice, once per store that can hold points, for one set of dashboards.
+// The panels' questions about points, implemented once per store that can hold points, for one set of dashboards.
 import { STATE_CODES } from '../../store/influx/pairing.ts'
 import type { Scope, Target, Variable } from './target.ts'
 
 export interface PointQueries {
-  /** Table, one row per account and process: PROCESS_COLUMNS. The state is a RUN_CODE, times are ms since the epoch, durations ms. */
+  /** Table per account and process: PROCESS_COLUMNS. The state is a RUN_CODE, times are epoch ms, durations ms. */
   processTable(): Target
   /** Marks per interval: series `starts`, `ends` and `failed`. Counted by the store. */
   marksOverTime(): Target
@@ -23,7 +23,7 @@ export interface PointQueries {
   timeline(): Target
   /** Table: le (upper bound, ms), runs. */
   durationHistogram(): Target
-  /** A series per upper bound (ms): runs of that duration that ended in each interval. The lowest bound has every interval of the range. */
+  /** A series per upper bound (ms): runs of that duration by their end. The lowest bound has every interval. */
   durationHeatmap(): Target
   /** Table: account, process, meta, uid, started, ended, took_ms. */
   slowestRuns(): Target

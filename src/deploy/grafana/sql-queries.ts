@@ -1,4 +1,4 @@
-// The panels' questions about points in ClickHouse's SQL, for installations without INFLUX_URL. Pairing comes from the builder of the API's answers.
+// The panels' questions about points in ClickHouse's SQL, without INFLUX_URL. The API's SQL builder pairs.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type PairingInput, runHash, timingsSql } from '../../store/clickhouse/pairing.ts'
 import {
@@ -66,7 +66,7 @@ export function createSqlQueries(maxRunNs: bigint): PointQueries {
       ...changes,
     })
 
-  /** Some of the timings with their uids, which pairing carries as a hash only: looked up by the hash among the marks of the times at which they were settled. */
+  /** Some of the timings with their uids: pairing carries a hash, found among the marks of the settling times. */
   const withUid = (columns: string, of: string, order: string): string => `WITH chosen AS (
 ${of}
 )
@@ -87,8 +87,10 @@ WHERE state = 'completed' AND settled >= ${FROM_NS} AND settled < ${TO_NS}`
   return {
     processTable: () =>
       table(`SELECT account, process,
-  nullIf(maxIf(last, is_run), 0) AS last_run, anyIf(code, is_run) AS state, if(anyIf(took, is_run) < 0, NULL, anyIf(took, is_run)) AS last_ms,
-  if(anyIf(done, is_run) = 0, NULL, anyIf(median, is_run)) AS median_ms, if(anyIf(done, is_run) = 0, NULL, anyIf(p95, is_run)) AS p95_ms,
+  nullIf(maxIf(last, is_run), 0) AS last_run, anyIf(code, is_run) AS state, \
+if(anyIf(took, is_run) < 0, NULL, anyIf(took, is_run)) AS last_ms,
+  if(anyIf(done, is_run) = 0, NULL, anyIf(median, is_run)) AS median_ms, \
+if(anyIf(done, is_run) = 0, NULL, anyIf(p95, is_run)) AS p95_ms,
   toFloat64(sum(failures)) AS failed, toFloat64(sum(lost)) AS abandoned, max(seen) AS last_seen
 FROM (
   SELECT account, process, 1 AS is_run, max(first) / 1e6 AS last, toFloat64(argMax(${RUN_CODE}, first)) AS code,
@@ -103,13 +105,15 @@ ${timings('processes', { byMeta: false })}
   GROUP BY account, process
   UNION ALL
   SELECT account, process, 0, 0, 0, -1, 0, 0, 0, 0, 0, toUnixTimestamp64Nano(max(at)) / 1e6
-  FROM (SELECT account, process, at FROM marks_raw WHERE ${where('processes')} UNION ALL SELECT account, process, at FROM metrics_raw WHERE ${where('processes')})
+  FROM (SELECT account, process, at FROM marks_raw WHERE ${where('processes')} \
+UNION ALL SELECT account, process, at FROM metrics_raw WHERE ${where('processes')})
   GROUP BY account, process
 )
 GROUP BY account, process ORDER BY account, process LIMIT ${TABLE_PROCESSES}`),
 
     marksOverTime: () =>
-      series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, countIf(mark = 'end') AS ends, countIf(mark = 'failed') AS failed
+      series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, \
+countIf(mark = 'end') AS ends, countIf(mark = 'failed') AS failed
 FROM marks
 WHERE ${where('processes')}
 GROUP BY time ORDER BY time`),
@@ -165,7 +169,9 @@ ${completed}
 ORDER BY time`),
 
     timeline: () => {
-      const until = `multiIf(state IN ('completed', 'failed'), settled, state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
+      const until =
+        `multiIf(state IN ('completed', 'failed'), settled, ` +
+        `state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
       return series(
         withUid(
           `${toTime('change.1')} AS time, concat(leftPad(toString(n), 2, '0'), ' ', chosen.process, ' ', if(uid ` +
@@ -195,7 +201,8 @@ ARRAY JOIN ${BOUNDS} AS le, arrayMap(bound -> countEqual(bounds, bound), ${BOUND
 ORDER BY le`),
 
     durationHeatmap: () =>
-      series(`SELECT ${toTime('slot')} AS time, toString(arrayJoin(${BOUNDS}) AS bound) AS le, countEqual(bounds, bound) AS runs
+      series(`SELECT ${toTime('slot')} AS time, toString(arrayJoin(${BOUNDS}) AS bound) AS le, \
+countEqual(bounds, bound) AS runs
 FROM (
   SELECT slot, arrayFlatten(groupArray(some)) AS bounds
   FROM (
@@ -204,7 +211,8 @@ FROM (
 ${completed}
     )
     UNION ALL
-    SELECT toInt64(arrayJoin(range(toUInt64(${FROM_NS} - ${FROM_NS} % ${EVERY_NS}), toUInt64(${TO_NS}), toUInt64${EVERY_NS}))), []
+    SELECT toInt64(arrayJoin(\
+range(toUInt64(${FROM_NS} - ${FROM_NS} % ${EVERY_NS}), toUInt64(${TO_NS}), toUInt64${EVERY_NS}))), []
   )
   GROUP BY slot
 )

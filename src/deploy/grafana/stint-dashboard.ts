@@ -1,4 +1,4 @@
-// Stint itself, from its own /metrics through Prometheus, not through a store that Stint delivers to: a report that a store is down must not depend on it.
+// Stint itself, from its own /metrics through Prometheus: a report that a store is down must not depend on that store.
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { type Panel, stat, timeSeries, type Unit } from './panels.ts'
 import { promTarget, type Target } from './target.ts'

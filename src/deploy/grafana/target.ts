@@ -38,7 +38,7 @@ export const promTarget = (expr: string, legend: string): Target => ({
   range: true,
 })
 
-// Pieces of the panels' SQL. In place of bound parameters stand the macros of Grafana's ClickHouse plugin; tables are those of the data source's database.
+// Pieces of the panels' SQL. Macros of Grafana's ClickHouse plugin replace parameters; tables are the data source's.
 export const FROM_NS = 'toUnixTimestamp64Nano($__fromTime_ms)'
 export const TO_NS = 'toUnixTimestamp64Nano($__toTime_ms)'
 export const NOW_NS = "toUnixTimestamp64Nano(now64(9, 'UTC'))"
@@ -51,11 +51,11 @@ export const toTime = (ns: string): string => `fromUnixTimestamp64Nano(toInt64($
 export const series = (sql: string): Target => sqlTarget(sql, 'time series')
 export const table = (sql: string): Target => sqlTarget(sql, 'table')
 
-// The dashboards' variables, and how a caller's text in them stays text. Process and meta names come from everyone who has a key, and a variable's value also
-// comes from the address of a page, so Grafana itself escapes each of them in the one format that is safe where it stands.
-//   Flux  `${process:regex}` between slashes: the slash and the backslash are escaped too; several values become (a|b).
-//   SQL   `${process:percentencode}` between quotes, decoded by ClickHouse: only letters, digits and -_.~% are left; several values become {a,b}.
-// Stint strips `%` from every process and meta (event/fields.ts), so a text that contains one is free to have a meaning of its own.
+// The dashboards' variables, and how a caller's text in them stays text. Process and meta names come from everyone who
+// has a key, and values also from a page's address, so Grafana itself escapes each in the format that is safe there.
+//   Flux  `${process:regex}` between slashes: escapes slash and backslash too; several values become (a|b).
+//   SQL   `${process:percentencode}` between quotes, decoded by ClickHouse: letters, digits, -_.~%; several {a,b}.
+// Stint strips `%` from every process and meta (event/fields.ts), so a text with one can have a meaning of its own.
 
 /** Matches every value a variable can have, and is no process or meta. The value of `All`. */
 export const ALL = '[^%]*'
@@ -71,12 +71,12 @@ export const fluxPattern = (variable: Variable, or: '' | '|' = ''): string => `/
 /** A SQL expression: the variable's value. */
 export const sqlText = (variable: Variable): string => `decodeURLComponent('\${${variable}:percentencode}')`
 
-/** The marks, metrics or exceptions that a panel shows: of the chosen processes with all their metas, or also of the chosen meta. */
+/** What a panel shows: events of the chosen processes with all their metas, or also of the chosen meta. */
 export type Scope = 'processes' | 'process'
 
 /**
- * A SQL condition. Grafana writes one chosen value as `{a,b}`, too, so a text with commas may be one process or several: it is split unless a process
- * has the whole text as its name. (No other format of Grafana separates values and is safe in SQL.)
+ * A SQL condition. Grafana writes `{a,b}` for several values and for one such name: it is split unless a process has
+ * the whole text as its name. (No other format of Grafana separates values and is safe in SQL.)
  */
 function sqlProcess(): string {
   const value = sqlText('process')

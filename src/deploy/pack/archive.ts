@@ -1,4 +1,4 @@
-// Archives that are the same byte for byte whenever they are made of the same files: sorted names, one fixed time, no owner.
+// Archives that are the same byte for byte for the same files: sorted names, one fixed time, no owner.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 
 export interface ArchiveFile {
@@ -9,7 +9,7 @@ export interface ArchiveFile {
 /** Keyed by path, with `/`. */
 export type ArchiveFiles = Readonly<Record<string, ArchiveFile | string | Uint8Array>>
 
-/** Of every file: https://reproducible-builds.org/specs/source-date-epoch, or 1985-10-26T08:15:00Z as npm has it, since zip knows no time before 1980. */
+/** https://reproducible-builds.org/specs/source-date-epoch, or 1985-10-26T08:15:00Z as in npm: zip starts at 1980. */
 const MTIME_S = Number(process.env.SOURCE_DATE_EPOCH ?? 499_162_500)
 const MTIME = new Date(MTIME_S * 1_000)
 const DOS_TIME = (MTIME.getUTCHours() << 11) | (MTIME.getUTCMinutes() << 5) | (MTIME.getUTCSeconds() >> 1)

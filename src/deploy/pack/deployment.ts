@@ -1,4 +1,4 @@
-// What people deploy: the context of the image with docker-compose.yml, and what does not need the image: manifests, dashboards, rules.
+// What people deploy: the image's context with docker-compose.yml, and manifests, dashboards and rules without it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHead } from '../../version.ts'

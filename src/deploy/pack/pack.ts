@@ -1,6 +1,6 @@
-// `bun run pack [PART…]`: writes what people install to dist/, each with its bill of materials, and SHA256SUMS. The same sources give the same
-// bytes. Parts: client, server, python, image, deploy, sbom, and a binary per platform (linux-x64, …); all without any. Bun takes the runtimes of
-// other platforms from the npm registry. `bun run release` checks first.
+// `bun run pack [PART…]`: writes what people install to dist/, each with its bill of materials, and SHA256SUMS. Equal
+// sources give equal bytes. Parts: client, server, python, image, deploy, sbom, linux-x64, … (binaries); default all.
+// Bun takes other platforms' runtimes from the npm registry. `bun run release` checks first.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
