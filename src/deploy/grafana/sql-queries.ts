@@ -169,9 +169,8 @@ ${completed}
 ORDER BY time`),
 
     timeline: () => {
-      const until =
-        `multiIf(state IN ('completed', 'failed'), settled, ` +
-        `state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
+      const hasEnded = "state IN ('completed', 'failed')"
+      const until = `multiIf(${hasEnded}, settled, state = 'running', ${NOW_NS}, settled + ${EVERY_NS})`
       return series(
         withUid(
           `${toTime('change.1')} AS time, concat(leftPad(toString(n), 2, '0'), ' ', chosen.process, ' ', if(uid ` +
