@@ -68,7 +68,7 @@ export function readConfig(env: Env = process.env): Config {
   return Object.freeze(config)
 }
 
-/** What no setting shows by itself. */
+/** Rules between several settings. */
 function problemsBetween(config: Config): string[] {
   const { tls, passwordSignIn, oidc, retentionDays, maxRunUs, maxAgeUs, spoolMaxBytes } = config
   const problems: string[] = []

@@ -30,7 +30,7 @@ import {
 
 export interface Setting<T> extends Kind<T> {
   readonly variable: string
-  /** What it means to leave it out: the text of a default; nothing; or a fault, once the first of its group is set. */
+  /** Meaning of an unset value: the text of a default; nothing; or a fault, once the first of its group is set. */
   readonly unset: { readonly text: string } | 'nothing' | 'fault'
   readonly about: string
   /** Its default in words, where it has no text. */

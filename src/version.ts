@@ -13,7 +13,7 @@ type Place = 'clone' | 'container' | 'package'
 /** `place` is set in the image, and by the packer. */
 const { version, gitHead, place = 'clone' } = packageJson as { version: string; gitHead?: string; place?: Place }
 
-/** What runs this Stint's command line, and where. */
+/** The command line per kind of installation. */
 export const COMMAND_LINES = {
   clone: { command: 'bun run stint', where: '' },
   container: { command: 'bun run stint', where: ' in this container' },

@@ -104,7 +104,7 @@ function idOf(ids: ReadonlyMap<string, string>, name: string): string {
 /** Filters and delay of a channel that names none. */
 const PLAIN = { conditions: null, only_firing: false, delay: null }
 
-/** What a file leaves out is removed. */
+/** Removes what the file omits. */
 const optionalMembers = (kind: CreateChannel['kind']) =>
   Object.fromEntries((channelKind(kind).optional ?? []).map((member) => [member, null]))
 

@@ -69,7 +69,7 @@ export interface View {
   readonly print?: (row: Row) => string
   /** Message if there are no rows. */
   readonly empty: string
-  /** What people should know beside the rows of the first page. */
+  /** Notes for people beside the rows of the first page. */
   note?(answer: Row): string | undefined
 }
 

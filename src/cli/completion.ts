@@ -50,7 +50,7 @@ ${commands.flatMap((entry) => fishLines(entry)).join('\n')}
 const wordsOf = ({ commands, options }: CommandEntry): string[] => [...commands.map(({ name }) => name), ...options]
 const pathsOf = (commands: readonly CommandEntry[]): string[] =>
   commands.map(({ path }) => path).filter((path) => path !== '')
-/** What the words so far and the next one are when a command is entered: ` watch`, `watch list`. */
+/** The words so far and the next one when a command is entered: ` watch`, `watch list`. */
 const before = (path: string): string => (path.includes(' ') ? path : ` ${path}`)
 
 const step = (commands: readonly CommandEntry[]): string =>

@@ -115,7 +115,7 @@ function toLate({ timeout, schedule, tz = 'UTC', grace }: Check): NonNullable<Cr
   )
 }
 
-/** What a watch or process here has no place for. */
+/** Properties without a counterpart in a watch or process. */
 function lostOf(check: Check): string[] {
   const filters = [check.filter_subject, check.filter_body, check.filter_http_body, check.filter_default_fail]
   return [

@@ -18,7 +18,7 @@ export interface ConsoleFile {
   /** Bytes are already compressed. */
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly type: string
-  /** Of the content. The name of a script or style contains it, so that these can be cached forever. */
+  /** Hash of the content. Names of scripts and styles contain it, so that they can be cached forever. */
   readonly hash: string
 }
 

@@ -112,7 +112,7 @@ const notFound = (name: string): HTMLElement =>
     h('p', h('a.button', { href: formatRoute(HOME) }, 'Go to Home')),
   )
 
-/** Another tab has switched the session. Nothing goes on here unseen. */
+/** Another tab has switched the session: this page stops. */
 function showOtherAccount(): void {
   leave?.()
   leave = undefined

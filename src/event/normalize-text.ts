@@ -55,7 +55,7 @@ const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:(?:
 const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?![\w:])/gi
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
-/** What logs print first: times, process ids, containers. */
+/** The prefix of log lines: times, process ids, containers. */
 const LOG_HEADER = new RegExp(
   '^(?:[\\w.-]{0,60}<number>[\\w.|-]{0,60} {1,20}\\| {0,20})?' +
     '(?:(?:[[(] {0,9}<(?:date|number)>[\\])]|<date>)[ :,#*-]{0,10}){0,9}',
@@ -71,7 +71,7 @@ const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minu
 const COUNTED = /(?<=<number> )[A-Za-z]{1,30}[b-hj-rtv-z]s\b/g
 const toSingular = (word: string): string =>
   word.replace(/(?:(ie)|)s$/, (_, ie?: string) => (ie === undefined ? '' : 'y'))
-/** What JSON.parse() and Jackson quote. */
+/** Values that JSON.parse() and Jackson quote. */
 const NOT_JSON =
   /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)|(\(String\))"[^\n]{0,2000}"(?=; line)/g
 

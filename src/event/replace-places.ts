@@ -57,7 +57,7 @@ const SYSLOG = /^(<date> )[^\s:[]{1,253} (?=[\w./-]{1,60}\[<number>\]: |kernel: 
 const ID =
   /((?:\b|[ _-])[Ii][Dd]|[a-z]Id|[A-Za-z]ID)(["']?(?:: ?|=)["']?)(?=[\w+/.~-]{0,200}[\d=+/])[\w+/.~-]{1,200}={0,2}/g
 const IDS = ['id=', 'id:', 'id"', 'Id=', 'Id:', 'Id"', 'ID=', 'ID:', 'ID"']
-/** What a certificate is valid for. */
+/** Names that a certificate is valid for. */
 const CERTIFICATE = /(altnames: |alternative names: |certificate is valid for |Certificate for (?=<))[^\n]{1,2000}/g
 /** Names that an installation gives; a word without a mark could be any other word. */
 const NAMES =

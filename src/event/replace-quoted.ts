@@ -88,7 +88,7 @@ export function replaceQuoted(text: string, depth = 0): string {
   return kept === 0 ? text : normal + text.slice(kept)
 }
 
-/** What stands between the quotes at `open` and `close`. */
+/** The text between the quotes at `open` and `close`. */
 function kindOf(text: string, open: number, close: number): 'name' | 'sentence' | 'value' {
   const before = text.slice(Math.max(0, open - LOOK_AROUND), open)
   if (text.charAt(close + 1) === ':' && /[{,] ?$/.test(before)) return 'name'

@@ -55,7 +55,7 @@ export function createLogTrouble(
   }
 }
 
-// Elysia answers a known path with another method by 404; RFC 9110 wants 405 and what the path does take.
+// Elysia returns 404 for a known path with another method; RFC 9110 requires 405 and the allowed methods.
 /** `routes`: Elysia's list. Returns a path's `allow`; undefined without a route. Fixed paths hide parameters. */
 export function createAllowedMethods(
   routes: () => readonly { readonly method: string; readonly path: string }[],

@@ -49,7 +49,7 @@ const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
 
 /** All throw StoreError, `list` also Problem `store_unavailable`. */
 export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'> = NO_STATES) {
-  /** Those with a state. */
+  /** Groups with a state. */
   async function judge({ account, signal }: Asker): Promise<Judged[]> {
     const known = await states.list(account)
     const resolved = known.filter(({ status }) => status === 'resolved')

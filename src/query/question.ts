@@ -58,7 +58,7 @@ export interface Question {
   readonly text?: readonly string[]
   readonly status?: StatusFilter
   readonly format?: (typeof EXPORT_FORMATS)[number]
-  /** Those that are added to timings. */
+  /** Metrics that are added to timings. */
   readonly metric?: readonly string[]
   /** The longest first. */
   readonly slowest: boolean

@@ -31,7 +31,7 @@ export interface QuestionDeps {
   nowNs(): bigint
   readonly maxRunNs: bigint
   readonly maxMarks: number
-  /** How much of the budget of series an account has used; a `max` of 0 means no limit. */
+  /** Used series of an account and their limit; a `max` of 0 means no limit. */
   series(account: string): { readonly used: number; readonly max: number }
   /** The alerts of an account that fire now. */
   readonly firing: PrometheusDeps['firing']

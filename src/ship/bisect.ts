@@ -20,11 +20,11 @@ export interface Span {
 export interface Bisection {
   /** The events to send next; undefined when all are decided. Asking twice gives the same answer. */
   next(): Span | undefined
-  /** What `next` named is stored. */
+  /** The range of `next` is stored. */
   stored(): void
-  /** What `next` named was refused. Returns the event's index when it was a single one, which is then decided. */
+  /** The range of `next` was refused. Returns the event's index when it was a single one, which is then decided. */
   refused(): number | undefined
-  /** What `next` named was too large to send; from now on requests weigh half of it at most. Returns as `refused`. */
+  /** The range of `next` was too large to send; from now on requests weigh half of it at most. Returns as `refused`. */
   tooLarge(): number | undefined
   /** Undecides events that were decided as refused. */
   putBack(indexes: readonly number[]): void

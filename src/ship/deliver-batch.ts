@@ -16,7 +16,7 @@ import { hourOf } from './held-back.ts'
 import type { Batch } from './load-batch.ts'
 import type { ShipMeter } from './ship-meter.ts'
 
-/** Why a delivery cannot go on right now. */
+/** Why a delivery cannot continue right now. */
 export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly cause?: unknown }
 
 /** The store takes no event of this family in this hour: the others can be delivered. */

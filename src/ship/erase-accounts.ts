@@ -17,7 +17,7 @@ export interface EraseAccountsOptions {
   /** The stamp clock. */
   nowUs(): number
   readonly log: Logger
-  /** How long after an account was closed something of it may still be appended. */
+  /** How long events of a closed account may still be appended. */
   readonly settleUs?: number
 }
 
@@ -138,7 +138,7 @@ interface Progress {
   readonly seenUs: number
   /** A mark per spool, taken once nothing more of the account can be appended. */
   marks?: readonly number[]
-  /** The stores that hold nothing of it any more. */
+  /** The stores from which it is erased. */
   readonly done: Set<string>
   /** Reasons that were logged: an operator wants each once, not every two seconds. */
   readonly told: Set<string>

@@ -28,7 +28,7 @@ export interface Sorted extends Pick<Batch, 'events' | 'records'> {
 }
 
 export interface HeldBack {
-  /** How many stretches. */
+  /** Count of stretches. */
   readonly size: number
   add(like: Event, reason: string): void
   has(event: Event): boolean

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 export interface DiskFile {
-  /** Fills `into` from `at` on; answers the bytes read, fewer than asked for only at the end of the file. */
+  /** Fills `into` from `at` on; returns the count of bytes read, fewer than asked for only at the end of the file. */
   read(into: Uint8Array, at: number): Promise<number>
   /**
    * One write; returns the bytes written, which may be fewer than given. Of a file opened `durable` they are on the

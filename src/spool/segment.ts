@@ -99,7 +99,7 @@ export async function allocateSegment(disk: Disk, dir: string, index: number, by
 }
 
 /**
- * What writer and reader share: the segments that may still hold records, oldest first. Only the writer adds segments
+ * Shared by writer and reader: the segments that may still hold records, oldest first. Only the writer adds segments
  * and raises `end` and `nextSeq`, in one step after the write: the reader never sees what is not durable.
  */
 export interface Chain {

@@ -257,7 +257,7 @@ export class Writer {
     }, ms).unref()
   }
 
-  /** Answers whether the removal is durable. */
+  /** Returns whether the removal is durable. */
   async #remove(blank: BlankSegment): Promise<boolean> {
     const { disk, dir } = this.#options
     await this.#closeFile(blank)

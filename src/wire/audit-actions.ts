@@ -1,4 +1,4 @@
-// What the audit log may hold. A route that changes something names its action; see route.ts.
+// The actions of the audit log. A route that changes something names its action; see route.ts.
 
 export const AUDIT_ACTIONS = [
   'account_created',

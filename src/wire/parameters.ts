@@ -34,7 +34,7 @@ const several = (one: TSchema, maxItems: number, description: string) => Type.Ar
 /** `state=trouble` selects failed and abandoned timings and those with exceptions. */
 export const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
 
-/** What people decided about a group of exceptions; `regressed`: it was resolved, and has occurred since. */
+/** Status of a group of exceptions; `regressed`: it was resolved, and has occurred since. */
 export const GROUP_STATUSES = ['unresolved', 'regressed', 'resolved', 'ignored'] as const
 /** `unresolved` selects the regressed ones, too. */
 export const STATUS_FILTERS = [...GROUP_STATUSES, 'all'] as const

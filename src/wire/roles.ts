@@ -1,10 +1,10 @@
 // Who may use which route: one table. The checks (http/authorize.ts), the OpenAPI document and tests follow from it.
 
-/** Of a key: send events; ask questions; ping by address; manage watches, channels and the creator's keys. */
+/** Scopes of a key: send events; ask questions; ping by address; manage watches, channels and the creator's keys. */
 export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Of a person in an account; each role may do what the ones before it may. */
+/** Roles of people in an account; each includes the ones before it. */
 export const ROLES = ['viewer', 'member', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 

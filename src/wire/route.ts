@@ -41,7 +41,7 @@ export interface Route {
   readonly tag: keyof typeof TAGS
   /** Who may call it: a row of the table in roles.ts. */
   readonly access: Access
-  /** What the audit log calls it. */
+  /** Its name in the audit log. */
   readonly audit?: AuditAction
   readonly summary: string
   readonly description?: string
@@ -80,7 +80,7 @@ export function defineRoute<const E extends Endpoint, const R extends Omit<Route
   return { ...route, method, path, problems: [...all] }
 }
 
-/** What the check of `access` may refuse with, besides a missing key or session. */
+/** Problems of the check of `access`, besides a missing key or session. */
 function problemsOf({ role, operator }: AccessRule): ProblemCode[] {
   const refusals: ProblemCode[] = []
   if (role !== null) refusals.push('account_changed')

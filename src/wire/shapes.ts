@@ -27,7 +27,7 @@ export const pageOf = <N extends string, T extends TSchema>(name: N, item: T) =>
     next: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last.' })),
   })
 
-/** How pages of a list hold together whose items move to the front when they send something. */
+/** Paging of lists whose items move to the front when they send something. */
 export const LIST_PAGES =
   'The pages hold each item once, also when events arrive meanwhile: the server remembers which items the pages ' +
   'before it held. Of a list of more than 20,000 processes or 5,000 groups, and of one that is continued after ' +

@@ -1,5 +1,5 @@
 // Events that Stint has not acknowledged yet, in the user's state directory.
-//   1. A file is written once, with its length in its name, and synced before anybody relies on it: a shorter file is
+//   1. A file is written once, with its length in its name, and synced before others rely on it: a shorter file is
 //      still being written, or was torn by a crash. Nothing is ever appended, so any number of processes may add, send
 //      and remove files without a lock.
 //   2. A file is removed only by a process that has an answer for each of its events; an event sent twice is stored

@@ -74,7 +74,7 @@ export function askForChannel(app: App, done: () => void, channel?: Channel): vo
   kind.input.addEventListener('change', showMembers)
   showMembers()
 
-  /** Of a change only what differs: a hidden secret stays as it is. */
+  /** A change sends only differences: a hidden secret stays as it is. */
   function read(): Record<string, unknown> {
     const body: Record<string, unknown> = { name: name.input.value }
     for (const { member, field, value } of members) {

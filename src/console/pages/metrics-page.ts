@@ -230,7 +230,7 @@ export function openMetricsPage(app: App): Page {
   }
 }
 
-/** By the unit that a metric's name ends with, such as `load_ms`, `seconds` or `heap bytes`. */
+/** Chosen by the unit at the end of a metric's name, such as `load_ms`, `seconds` or `heap bytes`. */
 function formatterOf(name: string): (value: number) => string {
   const unit = /(?:^|[^a-z])(ms|milliseconds|s|secs?|seconds|bytes|percent|pct)$/i.exec(name)?.[1]?.toLowerCase()
   if (unit === 'ms' || unit === 'milliseconds')

@@ -244,7 +244,7 @@ const DOTS_MAX = 200
 const WEEK_MS = 7 * 86_400_000
 
 interface Past {
-  /** Of the range, and `before` of the earlier one. */
+  /** Figures of the range; `before`: of the earlier one. */
   readonly total: SummaryRow | undefined
   /** Shifted to the current buckets. */
   readonly rows: readonly SummaryRow[]

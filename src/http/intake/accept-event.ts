@@ -36,7 +36,7 @@ export interface IntakeDeps extends OwnTimes {
   hint?(hint: EventHint): void
 }
 
-/** What the watches learn of each family; metrics of the past change no alert. */
+/** What each family reports to the watches; metrics of the past change no alert. */
 const HINTS = { marks: 'mark', metrics: 'metrics', exceptions: 'exception' } as const satisfies Record<Family, string>
 
 /** Reports older own times to the watches, which otherwise read only the newest stretch. */

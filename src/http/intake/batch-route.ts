@@ -153,7 +153,7 @@ export function batchRoute(deps: BatchDeps) {
     return { body, init: { status: refusals.length === 0 ? 201 : 207, headers } }
   }
 
-  /** Answers the caller's faults; all other problems are thrown, to be logged in one place. */
+  /** Returns the caller's faults; all other problems are thrown, to be logged in one place. */
   function answerProblem(problem: Problem): BatchAnswer {
     if (problem.status !== 422) throw problem
     deps.countRefused('other', problem.code)

@@ -32,7 +32,7 @@ export class UnreadEvent {
 export const readBatch = async (request: Request, reserve: Reserve): Promise<Uint8Array> =>
   isSmall(request) ? new Uint8Array(await request.arrayBuffer()) : await readCounted(request, MAX_BATCH_BYTES, reserve)
 
-/** One that is parsed in a turn or two. */
+/** Whether a batch is parsed in a turn or two. */
 export const isShort = (request: Request, bytes: Uint8Array): boolean =>
   bytes.length <= 2 * SLICE_BYTES && codingOf(request) === undefined
 
