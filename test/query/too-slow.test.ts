@@ -7,6 +7,7 @@ import { createQuestions } from '../../src/query/questions.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { createSchema } from '../../src/store/clickhouse/schema.ts'
+import { createBoundedSelect } from '../../src/store/clickhouse/selection.ts'
 import { createClickHouseSource } from '../../src/store/clickhouse/source.ts'
 import { createInfluxClient, fluxExpression, InfluxFault } from '../../src/store/influx/client.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
@@ -134,6 +135,13 @@ FROM numbers(2000000)`)
     const running =
       "SELECT count() AS n FROM system.processes WHERE query LIKE '%marks_raw%' AND query NOT LIKE '%system.processes%'"
     expect(await client.select<{ n: number }>(running)).toEqual([{ n: 0 }])
+  })
+
+  test('a statement that needs too much memory is ended there and asks for a shorter range', async () => {
+    const select = createBoundedSelect(client, 'max_memory_usage = 1000000')
+    const sql = `SELECT uid, groupArray(at) FROM ${address.database}.marks_raw GROUP BY uid`
+    const points = { ...store.source, countMarks: async () => (await select(sql, {}, { account: 'acc' })).length }
+    expect(await refusalBy(points)).toMatchObject(SHORTER)
   })
 
   test('a question that takes too long asks for a shorter range', async () => {

@@ -3,13 +3,14 @@
 import { FIRST_NS, LAST_NS } from '../order.ts'
 import { type Asker, type Buckets, type Names, type Page, type Selection, StoreError } from '../source.ts'
 import type { ClickHouseClient, Params } from './client.ts'
-import { ClickHouseFault } from './judge-failure.ts'
+import { ClickHouseFault, isFault } from './judge-failure.ts'
 
 // Questions are bounded in time and memory: on chDB an aborted query continues and blocks its connection.
 /** Inline, see client.ts. The last one writes an infinite sum as text: JSON has none, and null would read as 0. */
 const SETTINGS = 'max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
 const TIMEOUT_MS = 30_000
-const [TIMEOUT_EXCEEDED, TOO_SLOW] = [159, 160]
+/** TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED: asked for less, it would answer. */
+const TOO_MUCH = [159, 160, 241]
 
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
 export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
@@ -31,7 +32,7 @@ export const asStoreError = (error: unknown): unknown =>
   error instanceof ClickHouseFault
     ? new StoreError(`ClickHouse: ${error.message}`, {
         cause: error,
-        isTooSlow: error.code === TIMEOUT_EXCEEDED || error.code === TOO_SLOW,
+        isTooSlow: isFault(error, ...TOO_MUCH),
       })
     : error
 
