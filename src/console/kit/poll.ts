@@ -8,7 +8,7 @@ export interface PollOptions<T> {
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void
   fail(error: unknown): void
-  /** Version of the account's data: while unchanged, the question is repeated only every `IDLE_MS`. undefined: unknown. */
+  /** Version of the account's data: while unchanged, the question is repeated every `IDLE_MS`. undefined: unknown. */
   version?(): string | undefined
 }
 
