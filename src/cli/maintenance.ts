@@ -1,4 +1,6 @@
 // `stint maintenance …`: stretches of time in which notifications are held back.
+
+import { systemClock } from '../clock.ts'
 import type { Maintenance, MaintenanceAnswer, Maintenances } from '../wire/maintenance.ts'
 import { createApi } from './api.ts'
 import { readCliConfig } from './config.ts'
@@ -74,5 +76,6 @@ function toRow({ id, active, process, from, to, repeat }: Maintenance): string[]
     from && `from ${formatLocalTime(from)}`,
     to && `to ${formatLocalTime(to)}`,
   ]
-  return [id, active ? 'active' : 'planned', process, parts.filter(Boolean).join(', ')]
+  const isOver = to !== null && to !== undefined && Date.parse(to) <= systemClock.wallUs() / 1000
+  return [id, active ? 'active' : isOver ? 'over' : 'planned', process, parts.filter(Boolean).join(', ')]
 }

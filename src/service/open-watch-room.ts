@@ -87,14 +87,17 @@ export function createWatchSource(
       return rows.map(({ process, meta, ns }) => ({ process, meta, atUs: toUs(ns) }))
     },
     async findExceptions({ maxRows, ...q }) {
-      const without = await groupStates.list(q.account, 'ignored')
+      const states = await groupStates.list(q.account)
+      const without = states.filter(({ status }) => status === 'ignored')
+      const resolvedUs = new Map(states.map((state) => [`${state.fingerprint} ${state.process}`, state.atUs]))
       const rows = await exceptions.findExceptions({ ...range(q), without }, { limit: maxRows })
-      return rows.map(({ process, meta, uid, atNs, exception }) => ({
+      return rows.map(({ process, meta, uid, atNs, exception, fingerprint }) => ({
         process,
         meta,
         atUs: toUs(atNs),
         headline: headlineOf(exception),
         ...(uid !== '' && { uid }),
+        isResolved: toUs(atNs) <= (resolvedUs.get(`${fingerprint} ${process}`) ?? 0),
       }))
     },
     async aggregateMetrics({ process, name, meta, ...q }) {

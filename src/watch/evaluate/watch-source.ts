@@ -22,6 +22,8 @@ export interface KnownException {
   readonly atUs: number
   /** Its headline. */
   readonly headline: string
+  /** Its group was resolved after it: it makes no watch fire. */
+  readonly isResolved?: boolean
 }
 
 /** One metric of one process in one part of the range. */
@@ -52,7 +54,7 @@ export async function findAllExceptions(source: Pick<WatchSource, 'findException
   let { toUs } = range
   for (let page = 0; page < PAGES_MAX; page++) {
     const rows = await source.findExceptions({ ...range, toUs, maxRows: PAGE_ROWS })
-    found.push(...rows)
+    found.push(...rows.filter(({ isResolved }) => isResolved !== true))
     if (rows.length < PAGE_ROWS) break
     toUs = Math.min(rows.at(-1)!.atUs + 1, toUs - 1)
   }
