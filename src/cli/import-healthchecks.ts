@@ -1,5 +1,5 @@
-// `stint import healthchecks`: turns a project of Healthchecks (Management API v3) into watches and channels. Creates
-// only what is missing, so it can be repeated and later changes here stay.
+// `stint import healthchecks`: turns a project of Healthchecks (Management API v3) into watches and channels. Can be
+// repeated: creates what is missing and changes nothing else, except that a watch without a channel gets them.
 import { readFileSync } from 'node:fs'
 import { channelKind } from '../wire/channel-kinds.ts'
 import type { Channels, NewChannel } from '../wire/channels.ts'

@@ -152,6 +152,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     }
     state.former ??= rewind && toFormer(watches)
     const moment = momentOf(state)
+    if (liveness.rewind?.() !== rewind) return // set back just now: the next round judges everything again
     const taken = hints.take(account, began >= state.sweepUs)
     const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)

@@ -45,10 +45,11 @@ export interface Range {
   readonly toUs: number
 }
 
-const PAGE_ROWS = 5000
-const PAGES_MAX = 40
+/** Each holds a whole text until its headline is taken. */
+const PAGE_ROWS = 1000
+const PAGES_MAX = 200
 
-/** All exceptions of a range, however many processes raised some: newest first, in bounded questions. */
+/** The exceptions of a range, newest first, in bounded questions: at most 200,000, whichever process raised them. */
 export async function findAllExceptions(source: Pick<WatchSource, 'findExceptions'>, range: Range) {
   const found: KnownException[] = []
   let { toUs } = range
