@@ -294,7 +294,7 @@ export function pointSourceContract(subject: SourceSubject): void {
       })
 
       test('the slowest come first, of equal ones the newest, in pages of any size', async () => {
-        const { store, start, end, failed, timings, question } = cast()
+        const { store, start, end, failed, ownStart, ownEnd, timings, question } = cast()
         const run = (at: bigint, ms: bigint, fields: Fields, last = end) => [
           start(at, fields),
           last(at + ms * MS, fields),
@@ -304,7 +304,8 @@ export function pointSourceContract(subject: SourceSubject): void {
           ...run(1n, 7n, { uid: 'b' }, failed),
           ...run(2n, 9n, { uid: 'c', process: 'x' }),
           ...run(3n, 5n, { uid: 'd', meta: 'm' }),
-          ...run(4n, 0n, { uid: 'e' }),
+          ownStart(4n, { uid: 'e' }), // marks of one stamp must have times of their own
+          ownEnd(4n, { uid: 'e' }),
           ...run(-2n * HOUR, 3_600_000n, { uid: 'f' }), // ends at the beginning of the range
           start(5n, { uid: 'runs' }),
           end(6n, { uid: 'orphan' }),
