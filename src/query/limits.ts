@@ -62,7 +62,7 @@ export function assertExport(rows: number, max: number): void {
 export const tooSlow = (cause?: StoreError) =>
   new Problem(
     'question_too_large',
-    'The answer takes too much time or memory. Ask for a shorter range or for one process, or later if the store is busy.',
+    'The answer takes too much time or memory. Ask for a shorter range or one process, or later if the store is busy.',
     { cause },
   )
 
