@@ -38,6 +38,7 @@ test.skipIf(lacks('ptrace', 'chdb'))(
     const tracing = await traceCalls(stint.pid(), ['-y', '-s', '48', '-e', `trace=${CALLS}`, '-o', path])
     for (let i = 0; i < EVENTS; i++) {
       expect(await oracle.send(caller, i % 2 === 0 ? 'metrics' : 'exception')).toBe(201)
+      if (i === EVENTS / 2) await untilShipped(stint.url, WITHIN_MS) // so that each position moves twice
     }
     await untilShipped(stint.url, WITHIN_MS)
     await tracing.stop()

@@ -55,7 +55,7 @@ test('several processes, the metrics of their runs and two ranges are tables and
   expect(summary[0]).toStartWith(
     'process,count,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,percentile_50_ms,percentile_99.9_ms',
   )
-  expect(summary[0]).toEndWith('before_abandoned,before_orphan')
+  expect(summary[0]).toEndWith('before_orphan,before_failure_rate')
   expect((await csv(['metrics', '--by', 'meta', '--every', '1h']))[0]).toStartWith('at,process,meta,name,count')
 })
 
