@@ -19,8 +19,7 @@ const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
 
 const time = (description: string) =>
   Type.String({
-    description:
-      `${description}: RFC 3339 with up to nine digits of a second, ` + 'or a time ago such as `-90m` (s, m, h, d, w).',
+    description: `${description}: RFC 3339 with up to nine decimals, or a time ago such as \`-90m\` (s, m, h, d, w).`,
     pattern: TIME,
     examples: ['-90m'],
   })

@@ -8,7 +8,7 @@ import type { WatchStore } from '../storage/watch-store.ts'
 const EVERY_MS = 10_000
 /** `notice` is called twice a second; after a longer gap the process was paused. */
 const GAP_US = 5e6
-/** The wall clock is set back if it loses more than this, less is waited out; nodes' clocks may differ by the second. */
+/** A wall clock that loses more was set back; less is waited out. Clocks of nodes may differ by the second. */
 const REWIND_US = 5e6
 const SKEW_US = 60e6
 /** After a start what has these times may be from before. */
