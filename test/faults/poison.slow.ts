@@ -254,7 +254,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
         expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, at })).status).toBe(201)
       await until('held back', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1, WITHIN_MS)
       const buried = await run('bury-held', '--reason', 'the shard is not ours', '--yes')
-      expect(buried).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The metrics that were held back') })
+      expect(buried).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The metrics held back') })
       await until('buried', async () => (await readDead(caller)).length === 2, WITHIN_MS)
       const dead = await readDead(caller)
       expect(dead.map(({ reason }) => reason)).toEqual(Array(2).fill('the shard is not ours'))
