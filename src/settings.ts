@@ -43,18 +43,19 @@ export interface Setting<T> extends Kind<T> {
 
 type Row<T> = Kind<T> & Pick<Setting<T>, 'defaultWords' | 'isSecret' | 'mayBeAlone'>
 
-const setting = <T>(variable: string, row: Row<T>, text: string, about: string): Setting<T> => ({
-  ...{ ...row, variable, about },
-  unset: { text },
-})
-const optional = <T>(variable: string, row: Row<T>, about: string): Setting<T | undefined> => ({
-  ...{ ...row, variable, about },
-  unset: 'nothing',
-})
-const needed = <T>(variable: string, row: Row<T>, about: string): Setting<T> => ({
-  ...{ ...row, variable, about },
-  unset: 'fault',
-})
+const setting = <T>(variable: string, row: Row<T>, text: string, about: string): Setting<T> => {
+  return { ...row, variable, about, unset: { text } }
+}
+const optional = <T>(variable: string, row: Row<T>, about: string): Setting<T | undefined> => {
+  return { ...row, variable, about, unset: 'nothing' }
+}
+const needed = <T>(variable: string, row: Row<T>, about: string): Setting<T> => {
+  return { ...row, variable, about, unset: 'fault' }
+}
+/** Of a group: the others count when it is set, so in the group it has a value. */
+const first = <T>(variable: string, row: Row<T>, about: string): Setting<T> => {
+  return { ...row, variable, about, unset: 'nothing' }
+}
 
 /**
  * A member of its own, or a group: an object whose first member turns the others on. Times are in µs, sizes in bytes;
@@ -141,7 +142,7 @@ export const SETTINGS = {
     '`true`, `false`, or how many proxies before Stint to believe in `X-Forwarded-For`',
   ),
   tls: {
-    certPath: optional('TLS_CERT', anyText, 'PEM file with the certificate and its chain; plain HTTP without one'),
+    certPath: first('TLS_CERT', anyText, 'PEM file with the certificate and its chain; plain HTTP without one'),
     keyPath: needed('TLS_KEY', anyText, 'needed with `TLS_CERT`: PEM file with its key'),
   },
   publicUrl: optional(
@@ -150,7 +151,7 @@ export const SETTINGS = {
     'where people reach Stint; for links in notifications',
   ),
   smtp: {
-    url: optional(
+    url: first(
       'SMTP_URL',
       secret(matching(isSmtpUrl, `smtp://user:password@host:port (STARTTLS) or smtps://…; ${ESCAPE}`)),
       'e-mail for alerts and password resets: `smtp://user:password@host:587` (STARTTLS) or `smtps://…`',
@@ -162,7 +163,7 @@ export const SETTINGS = {
     ),
   },
   oidc: {
-    issuer: optional(
+    issuer: first(
       'OIDC_ISSUER',
       matching(isIssuer, 'an https URL (http only on a loopback address) without user, query and fragment'),
       'sign in at a provider (OpenID Connect): its address, https; [single ' +
@@ -217,7 +218,7 @@ export const SETTINGS = {
     'PostgreSQL for the accounts and watches of several nodes; without it they are in `DATA_DIR`',
   ),
   influx: {
-    url: optional(
+    url: first(
       'INFLUX_URL',
       address('; credentials belong in INFLUX_TOKEN'),
       'InfluxDB 2; without it points go to ClickHouse',
@@ -227,7 +228,7 @@ export const SETTINGS = {
     bucket: needed('INFLUX_BUCKET', anyText, 'needed with `INFLUX_URL`; created when it is missing and the token may'),
   },
   clickhouse: {
-    url: optional(
+    url: first(
       'CLICKHOUSE_URL',
       address('; credentials belong in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD'),
       'ClickHouse over HTTP; without it the engine is embedded',
@@ -253,14 +254,7 @@ export const SETTINGS = {
 }
 
 type Values<T> = T extends Setting<infer V> ? V : GroupOf<T> | undefined
-/** The first member of a group is there when the group is. */
-type GroupOf<T> = {
-  readonly [K in keyof T]: T[K] extends Setting<infer V>
-    ? K extends 'url' | 'certPath' | 'issuer'
-      ? string
-      : V
-    : never
-}
+type GroupOf<T> = { readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never }
 
 export type Config = { readonly [K in keyof typeof SETTINGS]: Values<(typeof SETTINGS)[K]> }
 export type InfluxConfig = NonNullable<Config['influx']>

@@ -18,7 +18,7 @@ export interface GroupState {
 
 /** All reject with Problem `store_unavailable`; `put` and `remove` also with `disk_low` and `disk_failed`. */
 export interface GroupStates {
-  list(account: string, status?: GroupState['status']): Promise<GroupState[]>
+  list(account: string): Promise<GroupState[]>
   /** All or none. Rejects with Problem `limit_reached`. */
   put(account: string, states: readonly GroupState[]): Promise<void>
   /** They are unresolved then. */
@@ -31,12 +31,7 @@ const SELECT =
 
 export function createGroupStates(database: SqlDatabase, nowUs: () => number): GroupStates {
   return {
-    list: (account, status) =>
-      database.read(() =>
-        status === undefined
-          ? all<GroupState>(SELECT, account)
-          : all<GroupState>(`${SELECT} AND status = $2`, account, status),
-      ),
+    list: (account) => database.read(() => all<GroupState>(SELECT, account)),
     put: (account, states) =>
       database.write(function* () {
         if ((yield* get('SELECT 1 FROM account WHERE id = $1', account)) === undefined)

@@ -117,7 +117,7 @@ function readUrl(name: string, text: string): string {
 }
 
 /** Checked here: a key that cannot stand in a header would look as if Stint were away. It is never shown. */
-function readKey(name: string, text: string | undefined): string | undefined {
+export function readKey(name: string, text: string | undefined): string | undefined {
   const key = text?.trim()
   if (key === undefined || /^[!-~]+$/.test(key)) return key
   throw new CliError(`invalid ${name}: expected one key and nothing else`, EXIT_USAGE)

@@ -47,14 +47,7 @@ export async function countExceptions(
     const moments = await source.findMoments({
       account,
       ...(signal && { signal }),
-      fromNs: asked.map(({ startNs }) => startNs).toSorted(compare)[0]!,
-      toNs:
-        asked
-          .map(({ endNs }) => endNs)
-          .toSorted(compare)
-          .at(-1)! +
-        GRACE_NS +
-        1n,
+      ...rangeOf(asked),
       subjects,
       limitEach: limits.each + 1,
       limit: limits.all + 1,
@@ -79,6 +72,12 @@ export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs:
 export interface Run extends Pick<Timing, 'process' | 'meta' | 'uid'> {
   readonly startNs: bigint
   readonly endNs: bigint
+}
+
+/** The range in which an event may belong to one of the runs, of which there is at least one. */
+export function rangeOf(runs: readonly Run[]) {
+  const [starts, ends] = [runs.map(({ startNs }) => startNs), runs.map(({ endNs }) => endNs)]
+  return { fromNs: starts.toSorted(compare)[0]!, toNs: ends.toSorted(compare).at(-1)! + GRACE_NS + 1n }
 }
 
 export function toRun({ process, meta, uid, state, startedNs, endedNs }: PlainTiming, nowNs: bigint): Run | undefined {

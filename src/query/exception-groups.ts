@@ -33,7 +33,7 @@ export interface GroupState extends GroupKey {
 
 /** All reject with Problem `store_unavailable`. */
 export interface GroupStates {
-  list(account: string, status?: GroupState['status']): Promise<readonly GroupState[]>
+  list(account: string): Promise<readonly GroupState[]>
   put(account: string, states: readonly GroupState[]): Promise<void>
   remove(account: string, groups: readonly GroupKey[]): Promise<void>
 }
@@ -42,7 +42,8 @@ type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.Excep
 type FindPage = (page: Page) => Promise<readonly ExceptionGroup[]>
 type ReadPages = (find: FindPage) => Promise<{ items: readonly ExceptionGroup[]; next: string | null }>
 
-const keyOf = ({ fingerprint, process }: GroupKey) => `${fingerprint} ${process}`
+/** A fingerprint holds no space. */
+export const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
 const isHidden = ({ status }: Judged) => status !== 'regressed'
 const NO_STATES: Pick<GroupStates, 'list'> = { list: async () => [] }
 const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
@@ -57,9 +58,9 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
     const asker = { account, ...(signal && { signal }) }
     const fromNs = BigInt(Math.min(...resolved.map(({ atUs }) => atUs))) * 1000n
     const since = await exceptions.findGroupSpans({ ...asker, ...EVER, fromNs, only: resolved })
-    const lastUs = new Map(since.map((span) => [keyOf(span), Number(span.lastNs / 1000n)]))
+    const lastUs = new Map(since.map((span) => [groupKeyOf(span), Number(span.lastNs / 1000n)]))
     return known.map((state) => {
-      const isBack = state.status === 'resolved' && (lastUs.get(keyOf(state)) ?? 0) > state.atUs
+      const isBack = state.status === 'resolved' && (lastUs.get(groupKeyOf(state)) ?? 0) > state.atUs
       return { ...state, status: isBack ? 'regressed' : state.status }
     })
   }
@@ -75,20 +76,24 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
   }
 
   async function countHidden(selection: ExceptionSelection, hidden: readonly Judged[]) {
-    const status = new Map(hidden.map((group) => [keyOf(group), group.status]))
+    const status = new Map(hidden.map((group) => [groupKeyOf(group), group.status]))
     const found = (await exceptions.findGroupSpans({ ...selection, only: hidden })).map((span) =>
-      status.get(keyOf(span)),
+      status.get(groupKeyOf(span)),
     )
     const count = (wanted: string) => found.filter((it) => it === wanted).length
     return { resolved: count('resolved'), ignored: count('ignored') }
   }
 
   return {
-    /** Without the exceptions of hidden groups, which are no trouble of a run. */
-    trouble: {
-      findExceptions: async (q, page) => exceptions.findExceptions({ ...q, without: await findHidden(q) }, page),
-      findMoments: async (q) => exceptions.findMoments({ ...q, without: await findHidden(q) }),
-    } satisfies Partial<ExceptionSource>,
+    /** For one question: without the exceptions of hidden groups, which are no trouble of a run. */
+    troubleOf(asker: Asker): Pick<ExceptionSource, 'findExceptions' | 'findMoments'> {
+      let found: ReturnType<typeof findHidden> | undefined
+      const hidden = () => (found ??= findHidden(asker))
+      return {
+        findExceptions: async (q, page) => exceptions.findExceptions({ ...q, without: await hidden() }, page),
+        findMoments: async (q) => exceptions.findMoments({ ...q, without: await hidden() }),
+      }
+    },
 
     async list(question: Question, selection: ExceptionSelection & Buckets, readPages: ReadPages) {
       const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question
@@ -105,13 +110,13 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       )
       const { account, signal } = selection
       const spans = await exceptions.findGroupSpans({ account, ...(signal && { signal }), ...EVER, only: items })
-      const spanOf = new Map(spans.map((span) => [keyOf(span), span]))
-      const stateOf = new Map(judged.map((state) => [keyOf(state), state]))
+      const spanOf = new Map(spans.map((span) => [groupKeyOf(span), span]))
+      const stateOf = new Map(judged.map((state) => [groupKeyOf(state), state]))
       // one for all: a fingerprint of the current version is its hash
       const normalized = fingerprint !== undefined && items[0] && normalizeException(items[0].example)
       const groups = items.map((group) => ({
-        ...answerGroup({ ...group, ...spanOf.get(keyOf(group)) }),
-        ...answerState(stateOf.get(keyOf(group))),
+        ...answerGroup({ ...group, ...spanOf.get(groupKeyOf(group)) }),
+        ...answerState(stateOf.get(groupKeyOf(group))),
         ...(normalized !== false && normalized !== undefined && { normalized }),
       }))
       const isCounted = status === 'unresolved' && place === undefined
@@ -143,7 +148,7 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
     const chosen = { account, ...EVER, fingerprint, ...(process !== undefined && { process }) }
     const stored = await ask(exceptions.findGroupSpans({ ...chosen, maxRows: PROCESSES_MAX + 1 }))
     const known = (await states.list(account)).filter(isChosen) // also of exceptions that are no longer stored
-    const groups = [...new Map([...known, ...stored].map((group) => [keyOf(group), group])).values()]
+    const groups = [...new Map([...known, ...stored].map((group) => [groupKeyOf(group), group])).values()]
     if (groups.length === 0) throw new Problem('not_found', 'The account has no exceptions of this group.')
     if (groups.length > PROCESSES_MAX)
       throw new Problem('limit_reached', `More than ${PROCESSES_MAX} processes have this group. Name a process.`)

@@ -73,9 +73,11 @@ export function createQuestions(deps: QuestionDeps) {
     return selection
   }
 
-  async function answerTimings(asker: Asker, timings: readonly Timing[], { nowNs, metric }: Question) {
+  type Trouble = ReturnType<typeof groups.troubleOf>
+  async function answerTimings(asker: Asker, trouble: Trouble, timings: readonly Timing[], question: Question) {
+    const { nowNs, metric } = question
     const [counts, values] = await Promise.all([
-      countExceptions(groups.trouble, asker, timings, nowNs),
+      countExceptions(trouble, asker, timings, nowNs),
       metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),
     ])
     return timings.map((timing, i) => answerTiming(timing, counts[i], values?.[i]))
@@ -102,18 +104,15 @@ export function createQuestions(deps: QuestionDeps) {
       const stopsEarly = points.pagesStopEarly === true && !slowest && isCommon
       const selection = await selectTimings(asker, question, stopsEarly)
       const page = pageOf(question)
-      const found =
+      const trouble = groups.troubleOf(asker)
+      const states = state && state !== 'trouble' ? { states: [state] } : {}
+      const { timings, stoppedAt } =
         state === 'trouble'
-          ? await ask(findTrouble({ points, exceptions: groups.trouble }, selection, page))
-          : {
-              timings: await ask(
-                points.findTimings({ ...selection, slowest, ...(state && { states: [state] }) }, page),
-              ),
-            }
-      const { items, next } = cutPage(found.timings, question, placeOf)
-      const stoppedAt = 'stoppedAt' in found ? found.stoppedAt : undefined
+          ? await ask(findTrouble({ points, exceptions: trouble }, selection, page))
+          : { timings: await ask(points.findTimings({ ...selection, slowest, ...states }, page)), stoppedAt: undefined }
+      const { items, next } = cutPage(timings, question, placeOf)
       return {
-        timings: await answerTimings(asker, items, question),
+        timings: await answerTimings(asker, trouble, items, question),
         next: next ?? (stoppedAt === undefined ? null : question.next(placeOf({ place: stoppedAt }))),
       }
     }),
@@ -122,7 +121,7 @@ export function createQuestions(deps: QuestionDeps) {
       const question = parseQuestion('latest', search, nowNs())
       const selection = { ...(await selectTimings(asker, question)), each: question.each, maxRows: MAX_LATEST + 1 }
       const found = await ask(points.findLatest(selection))
-      const timings = await answerTimings(asker, found.slice(0, MAX_LATEST), question)
+      const timings = await answerTimings(asker, groups.troubleOf(asker), found.slice(0, MAX_LATEST), question)
       return { timings, cut: found.length > MAX_LATEST }
     }),
 

@@ -4,10 +4,9 @@
 //   metric without one   belongs to each run of its process and meta that is open then, unless it sent that name by uid
 //
 // Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
-import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, PointSource, Timing } from '../store/source.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
-import { GRACE_NS, keyOf, type Run, toRun } from './count-exceptions.ts'
+import { GRACE_NS, keyOf, type Run, rangeOf, toRun } from './count-exceptions.ts'
 
 const POINTS_MAX = 20_000
 
@@ -50,8 +49,7 @@ function readPoints(
   return points.findMetrics(
     {
       ...asker,
-      fromNs: runs.map(({ startNs }) => startNs).reduce((a, b) => (compare(a, b) < 0 ? a : b)),
-      toNs: runs.map(({ endNs }) => endNs).reduce((a, b) => (compare(a, b) > 0 ? a : b)) + GRACE_NS + 1n,
+      ...rangeOf(runs),
       ...(processes.size <= MAX_PROCESSES && { process: [...processes] }),
       ...(metas.size === 1 && { meta: meta! }),
       name,

@@ -16,6 +16,7 @@ import { roleOf } from '../oidc/roles.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { OidcConfig } from '../settings.ts'
+import { linkedHtml } from '../watch/delivery/notification-text.ts'
 import { isLoopback, type Rooms } from './open-rooms.ts'
 import { localUrl } from './open-watch-room.ts'
 import { renderMetrics, VERSION } from './report.ts'
@@ -141,7 +142,7 @@ function linksOf({ config, clock, log, watches }: Rooms) {
       to,
       subject: '[Stint] Invitation',
       text,
-      html: toHtml(text, url),
+      html: linkedHtml(text, url),
       id: `invitation-${clock.wallUs()}`,
     })
   }
@@ -168,10 +169,6 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
-const toHtml = (text: string, url: string): string =>
-  Bun.escapeHTML(text)
-    .replace(Bun.escapeHTML(url), (link) => `<a href="${link}">${link}</a>`)
-    .replaceAll('\n', '<br>')
 
 function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isOwnHost' | 'audit'>): AppDeps['reset'] {
   const { config, clock, accounts, watches } = rooms
@@ -187,7 +184,7 @@ function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isO
           'Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this ' +
           `link:\n${url}\n\n` +
           'Otherwise ignore this e-mail: your password stays as it is.'
-        const html = toHtml(text, url)
+        const html = linkedHtml(text, url)
         await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })
       }),
     publicUrl: () => config.publicUrl ?? localUrl(config),

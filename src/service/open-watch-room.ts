@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { groupKeyOf } from '../query/exception-groups.ts'
 import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool-interface.ts'
 import type { Stores } from '../store/open-stores.ts'
@@ -89,7 +90,7 @@ export function createWatchSource(
     async findExceptions({ maxRows, ...q }) {
       const states = await groupStates.list(q.account)
       const without = states.filter(({ status }) => status === 'ignored')
-      const resolvedUs = new Map(states.map((state) => [`${state.fingerprint} ${state.process}`, state.atUs]))
+      const resolvedUs = new Map(states.map((state) => [groupKeyOf(state), state.atUs]))
       const rows = await exceptions.findExceptions({ ...range(q), without }, { limit: maxRows })
       return rows.map(({ process, meta, uid, atNs, exception, fingerprint }) => ({
         process,
@@ -97,7 +98,7 @@ export function createWatchSource(
         atUs: toUs(atNs),
         headline: headlineOf(exception),
         ...(uid !== '' && { uid }),
-        isResolved: toUs(atNs) <= (resolvedUs.get(`${fingerprint} ${process}`) ?? 0),
+        isResolved: toUs(atNs) <= (resolvedUs.get(groupKeyOf({ fingerprint, process })) ?? 0),
       }))
     },
     async aggregateMetrics({ process, name, meta, ...q }) {

@@ -38,6 +38,12 @@ export function toText(bodies: readonly NotificationBody[]): string {
   return [line(bodies[0]!), '', ...rows, ...(data.url === '' ? [] : ['', data.url])].join('\n')
 }
 
+/** Other texts of mails: lines stay, and the address becomes a link. */
+export const linkedHtml = (text: string, url: string): string =>
+  Bun.escapeHTML(text)
+    .replace(Bun.escapeHTML(url), (link) => `<a href="${link}">${link}</a>`)
+    .replaceAll('\n', '<br>')
+
 export function toHtml(bodies: readonly NotificationBody[]): string {
   const cell = 'style="padding:2px 16px 2px 0;text-align:left;vertical-align:top"'
   if (bodies.length > 1) {

@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../problem.ts'
 import type { DeliveryError } from '../delivery/delivery-error.ts'
 import type { Mailer } from '../delivery/mailer.ts'
+import { linkedHtml } from '../delivery/notification-text.ts'
 import type { Tokens } from '../delivery/tokens.ts'
 import { toBody } from '../evaluate/describe-alert.ts'
 import { createToken } from '../random-id.ts'
@@ -44,7 +45,7 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
         `To receive alerts here, open this link and confirm:\n${url}`,
         'If you did not expect this, ignore it: no more e-mails will follow.',
       ].join('\n\n')
-      const html = Bun.escapeHTML(text).replace(url, `<a href="${url}">${url}</a>`).replaceAll('\n', '<br>')
+      const html = linkedHtml(text, url)
       const mail = { to: target, subject: '[Stint] Confirm this address', text, html, id: `confirm-${id}-${nowUs()}` }
       await mailer.send(mail).catch(async (error: DeliveryError) => {
         const last = { atUs: nowUs(), ok: false, detail: error.message }
