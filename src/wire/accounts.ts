@@ -1,9 +1,9 @@
 // The account and the password. Sessions are in sessions.ts.
 import { type Static, Type } from '@sinclair/typebox'
-import { IssuedKey, NEW_KEY, NOT_PRINTABLE, PRINTABLE } from './keys.ts'
-import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { IssuedKey, NEW_KEY } from './keys.ts'
+import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { closed, orNull, TimeMs } from './shapes.ts'
+import { closed, GivenName, orNull, TimeMs } from './shapes.ts'
 
 export const PASSWORD_MIN = 8
 export const PASSWORD_MAX = 1024
@@ -80,18 +80,9 @@ export type SignUpState = Static<typeof SignUpState>
 export const NewAccount = Type.Object({ account: Account, key: IssuedKey })
 export type NewAccount = Static<typeof NewAccount>
 
-export const ChangeAccount = closed({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    pattern: PRINTABLE,
-    fault: NOT_PRINTABLE,
-    examples: ['Example Ltd'],
-  }),
-})
+export const ChangeAccount = closed({ name: GivenName('Example Ltd') })
 
-export const AccountAnswer = Type.Object({ account: Account })
-export type AccountAnswer = Static<typeof AccountAnswer>
+const AccountAnswer = Type.Object({ account: Account })
 
 /** An example. */
 export const ACCOUNT: Account = {
@@ -129,17 +120,7 @@ export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
       key: NEW_KEY,
     }),
   },
-  problems: [
-    'signup_closed',
-    'setup_code_invalid',
-    'cross_site',
-    'email_taken',
-    'rate_limited',
-    ...BODY_PROBLEMS,
-    ...WRITE_PROBLEMS,
-    'internal',
-    'store_unavailable',
-  ],
+  problems: ['signup_closed', 'setup_code_invalid', 'email_taken', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
@@ -148,14 +129,7 @@ export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
   summary: 'Delete the account with its keys, sessions and data',
   body: jsonBody(DeleteAccount, { id: 'acc_5k0c2v9d1xw7q3ma', password: 'correct horse battery staple' }),
   answers: { 204: { description: 'The account is deleted; its data in the stores follows' } },
-  problems: [
-    ...SESSION_PROBLEMS,
-    'password_wrong',
-    'operator_needed',
-    'rate_limited',
-    ...BODY_PROBLEMS,
-    ...WRITE_PROBLEMS,
-  ],
+  problems: ['password_wrong', 'operator_needed', ...WRITE_PROBLEMS],
 })
 
 export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
@@ -165,7 +139,6 @@ export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
   summary: 'Rename the account',
   body: jsonBody(ChangeAccount, { name: 'Example Ltd' }),
   answers: { 200: json('The account', AccountAnswer, { account: ACCOUNT }) },
-  problems: [...SESSION_PROBLEMS, ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
@@ -178,22 +151,20 @@ export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
     new_password: 'seven green lamps at noon',
   }),
   answers: { 204: { description: 'The password is changed' } },
-  problems: [...SESSION_PROBLEMS, 'password_wrong', 'rate_limited', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+  problems: ['password_wrong'],
 })
 
 // A new password by e-mail, where SMTP is set up.
-export const RequestReset = closed({ email: Type.String({ maxLength: 4096, examples: ['ada@example.com'] }) })
+export const RequestReset = closed({ email: Type.String({ maxLength: GIVEN_MAX, examples: ['ada@example.com'] }) })
 
-export const ResetRequested = Type.Object({
+const ResetRequested = Type.Object({
   sent: Type.Literal(true, { description: 'The same for addresses without an account.' }),
 })
 
 export const ResetPassword = closed({
-  token: Type.String({ maxLength: 4096, description: 'From the link.' }),
-  new_password: Type.String({ format: 'password', minLength: PASSWORD_MIN, maxLength: PASSWORD_MAX }),
+  token: Type.String({ maxLength: GIVEN_MAX, description: 'From the link.' }),
+  new_password: NewPassword,
 })
-
-const PROBLEMS = ['cross_site', 'rate_limited', ...BODY_PROBLEMS, 'internal'] as const
 
 export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
   tag: 'account',
@@ -202,7 +173,7 @@ export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
   description: 'The link is good once, for 30 minutes. Needs SMTP_URL.',
   body: jsonBody(RequestReset, { email: 'ada@example.com' }),
   answers: { 202: json('If the address has an account, the link is on its way', ResetRequested, { sent: true }) },
-  problems: [...PROBLEMS, 'not_found'],
+  problems: ['cross_site', 'rate_limited', 'internal', 'not_found'],
 })
 
 export const RESET_PASSWORD = defineRoute('POST /api/password/reset', {
@@ -214,5 +185,5 @@ export const RESET_PASSWORD = defineRoute('POST /api/password/reset', {
     new_password: 'seven green lamps at noon',
   }),
   answers: { 204: { description: 'The password is set' } },
-  problems: [...PROBLEMS, ...WRITE_PROBLEMS, 'credentials_invalid'],
+  problems: [...STRANGER_PROBLEMS, ...WRITE_PROBLEMS, 'credentials_invalid'],
 })

@@ -1,9 +1,7 @@
 // Alerts: a watch's condition that fires or fired.
 import { type Static, Type } from '@sinclair/typebox'
-import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { choice, orNull, pageOf, TimeMs } from './shapes.ts'
-import { MANAGE_PROBLEMS } from './watches.ts'
 
 export const CONDITIONS = ['late', 'long', 'failed', 'metric', 'slow'] as const
 export type Condition = (typeof CONDITIONS)[number]
@@ -123,10 +121,8 @@ export const LIST_ALERTS = defineRoute('GET /api/alerts', {
     cursor: Type.String({ description: 'The `next` of the previous page.' }),
   },
   answers: { 200: json('The alerts', AlertPage, { alerts: [ALERT], next: null, unjudged: [] }) },
-  problems: [...MANAGE_PROBLEMS, 'question_invalid'],
 })
 
-const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS, 'not_found'] as const
 const ACKNOWLEDGED: Alert = { ...ALERT, acknowledged: { by: 'ada@example.com', at: '2026-11-21T03:12:00.000Z' } }
 const RESOLVED: Alert = {
   ...ACKNOWLEDGED,
@@ -141,7 +137,7 @@ export const ACKNOWLEDGE_ALERT = defineRoute('POST /api/alerts/:id/ack', {
   summary: 'Acknowledge an alert',
   description: 'Silences its reminders and delayed channels. It keeps firing. The first one is kept.',
   answers: { 200: json('The alert', AlertAnswer, { alert: ACKNOWLEDGED }) },
-  problems: [...CHANGE_PROBLEMS, 'alert_ended'],
+  problems: ['alert_ended'],
 })
 
 export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {
@@ -149,7 +145,6 @@ export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {
   audit: 'acknowledgement_undone',
   summary: 'Undo the acknowledgement of an alert',
   answers: { 200: json('The alert', AlertAnswer, { alert: ALERT }) },
-  problems: CHANGE_PROBLEMS,
 })
 
 export const RESOLVE_ALERT = defineRoute('POST /api/alerts/:id/resolve', {
@@ -158,7 +153,6 @@ export const RESOLVE_ALERT = defineRoute('POST /api/alerts/:id/resolve', {
   summary: 'Resolve an alert by hand',
   description: 'It does not fire again for the same due time, run or failure. Its channels are notified.',
   answers: { 200: json('The alert', AlertAnswer, { alert: RESOLVED }) },
-  problems: CHANGE_PROBLEMS,
 })
 
 export const DISMISS_ALERT = defineRoute('POST /api/alerts/:id/dismiss', {
@@ -167,5 +161,4 @@ export const DISMISS_ALERT = defineRoute('POST /api/alerts/:id/dismiss', {
   summary: 'Resolve an alert by hand (deprecated name)',
   description: 'The same as `POST /api/alerts/:id/resolve`.',
   answers: { 200: json('The alert', AlertAnswer, { alert: RESOLVED }) },
-  problems: CHANGE_PROBLEMS,
 })

@@ -1,7 +1,6 @@
 // The audit log: what is written down, and how owners read it.
 import { type Static, Type } from '@sinclair/typebox'
 import { AUDIT_ACTIONS } from './audit-actions.ts'
-import { SESSION_PROBLEMS } from './problem.ts'
 import { defineRoute, json } from './route.ts'
 import { choice, orNull, pageOf, TimeMs } from './shapes.ts'
 
@@ -49,5 +48,4 @@ export const LIST_AUDIT = defineRoute('GET /api/audit', {
       next: null,
     }),
   },
-  problems: [...SESSION_PROBLEMS, 'question_invalid'],
 })

@@ -1,7 +1,6 @@
 // Whether something of the account was stored since an earlier question.
 import { type Static, Type } from '@sinclair/typebox'
-import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, LOCAL_QUESTION } from './route.ts'
 
 export const ChangesAnswer = Type.Object({
   version: Type.String({ description: 'Differs once an event of the account was stored.' }),
@@ -11,12 +10,11 @@ export const ChangesAnswer = Type.Object({
 export type ChangesAnswer = Static<typeof ChangesAnswer>
 
 export const FIND_CHANGES = defineRoute('GET /api/changes', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   summary: 'Find out whether anything was stored',
   description: 'Costs no store anything: ask it often, and the other questions only when the version differs.',
   parameters: [],
   answers: {
     200: json('The version', ChangesAnswer, { version: 'mhz1c3k2a0.42', late: 'mhz1c3k2a0.0', whole: true }),
   },
-  problems: LOCAL_QUESTION_PROBLEMS,
 })

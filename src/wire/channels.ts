@@ -2,10 +2,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { CONDITIONS } from './alerts.ts'
 import { CHANNEL_KINDS, type ChannelKind, type ChannelMember, HIDDEN } from './channel-kinds.ts'
-import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'
-import { GivenName, MANAGE_PROBLEMS, Span } from './watches.ts'
+import { Span, WatchName } from './watches.ts'
 
 const secretOf = (pattern: string, fault: string, description: string, example: string) =>
   Type.String({ maxLength: 500, pattern: `^(?:${pattern}|${HIDDEN})$`, fault, description, examples: [example] })
@@ -36,15 +36,6 @@ const MEMBERS = {
 export const CHANNEL_MEMBERS = Object.keys(MEMBERS) as ChannelMember[]
 export type ChannelMembers = { readonly [M in ChannelMember]?: string | Readonly<Record<string, string>> }
 
-const Members = {
-  url: Type.Optional(MEMBERS.url),
-  to: Type.Optional(MEMBERS.to),
-  headers: Type.Optional(MEMBERS.headers),
-  token: Type.Optional(MEMBERS.token),
-  chat: Type.Optional(MEMBERS.chat),
-  routing_key: Type.Optional(MEMBERS.routing_key),
-} satisfies Record<ChannelMember, unknown>
-
 const Filters = {
   conditions: Type.Optional(
     orNull(
@@ -60,15 +51,15 @@ const Filters = {
 }
 
 export const CreateChannel = closed({
-  name: GivenName,
+  name: WatchName,
   kind: choice(CHANNEL_KINDS as [ChannelKind, ...ChannelKind[]]),
-  ...Members,
+  ...Type.Partial(Type.Object(MEMBERS)).properties,
   ...Filters,
 })
 export type CreateChannel = Static<typeof CreateChannel>
 
 export const ChangeChannel = closed({
-  name: Type.Optional(GivenName),
+  name: Type.Optional(WatchName),
   url: Type.Optional(orNull(MEMBERS.url)),
   to: Type.Optional(MEMBERS.to),
   headers: Type.Optional(orNull(MEMBERS.headers)),
@@ -139,7 +130,6 @@ const CHANNEL: Channel = {
   created_at: '2026-11-20T21:52:42.171Z',
 }
 
-const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
 const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_CHANNELS = defineRoute('GET /api/channels', {
@@ -147,7 +137,6 @@ export const LIST_CHANNELS = defineRoute('GET /api/channels', {
   access: 'view',
   summary: 'List channels',
   answers: { 200: json('The channels, by name', Channels, { channels: [CHANNEL] }) },
-  problems: MANAGE_PROBLEMS,
 })
 
 export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
@@ -165,7 +154,7 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
       channel: { ...CHANNEL, state: 'untested', last: null, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
     }),
   },
-  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
+  problems: ['limit_reached'],
 })
 
 export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
@@ -173,7 +162,6 @@ export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
   access: 'view',
   summary: 'Show a channel',
   answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
-  problems: [...MANAGE_PROBLEMS, 'not_found'],
 })
 
 export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
@@ -187,7 +175,6 @@ export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   answers: {
     200: json('The channel, and whether anything changed', ChangedChannel, { channel: CHANNEL, changed: true }),
   },
-  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
 
 export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
@@ -196,7 +183,6 @@ export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
   summary: 'Delete a channel',
   description: 'Watches no longer use it; what was not delivered yet is dropped.',
   answers: { 204: { description: 'It is deleted' } },
-  problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
 export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
@@ -204,7 +190,7 @@ export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
   audit: 'channel_tested',
   summary: 'Send a test notification',
   answers: { 200: json('It was delivered', TestAnswer, { detail: '204' }) },
-  problems: [...CHANGE_PROBLEMS, 'not_found', 'channel_failed'],
+  problems: ['channel_failed'],
 })
 
 const LINK_PROBLEMS = ['not_found', 'rate_limited', 'internal', 'store_unavailable'] as const

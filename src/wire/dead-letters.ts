@@ -1,8 +1,7 @@
 // Dead letters: events that their store will never take, each with the reason.
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_KINDS, FAMILIES } from '../event/event.ts'
-import { BODY_PROBLEMS, LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
+import { defineRoute, json, jsonBody, LOCAL_QUESTION } from './route.ts'
 import { choice, orNull, pageOf, Time } from './shapes.ts'
 
 export const DeadLetter = Type.Object({
@@ -23,7 +22,7 @@ export type DeadLetter = Static<typeof DeadLetter>
 export const DeadLetterPage = pageOf('dead', DeadLetter)
 
 export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   summary: 'List dead letters',
   description:
     'Events that their store will never take, with the reason, newest first. With `all=true` those of all ' +
@@ -46,13 +45,10 @@ export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
       next: null,
     }),
   },
-  problems: [...LOCAL_QUESTION_PROBLEMS, 'operator_only'],
 })
 
-const ACTION_PROBLEMS = [...LOCAL_QUESTION_PROBLEMS, 'operator_only', 'not_found'] as const
-
 export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   access: 'repair',
   audit: 'dead_letter_replayed',
   summary: 'Replay a dead letter',
@@ -61,18 +57,17 @@ export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
     'for the operator.',
   parameters: ['all'],
   answers: { 204: { description: 'It is back in its spool' } },
-  problems: [...ACTION_PROBLEMS, 'spool_full', 'disk_low', 'busy', 'disk_failed'],
+  problems: ['spool_full', 'disk_low', 'busy', 'disk_failed'],
 })
 
 export const DROP_DEAD_LETTER = defineRoute('DELETE /api/dead/:id', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   access: 'repair',
   audit: 'dead_letter_deleted',
   summary: 'Delete a dead letter',
   description: 'A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
   parameters: ['all'],
   answers: { 204: { description: 'It is deleted' } },
-  problems: ACTION_PROBLEMS,
 })
 
 export const BuryHeld = Type.Object(
@@ -88,7 +83,7 @@ export const BuriedHeld = Type.Object({
 export type BuriedHeld = Static<typeof BuriedHeld>
 
 export const BURY_HELD = defineRoute('POST /api/dead/held', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   access: 'operate',
   audit: 'held_events_buried',
   summary: 'Bury what is held back',
@@ -99,5 +94,4 @@ export const BURY_HELD = defineRoute('POST /api/dead/held', {
     'account. It never happens by itself.',
   body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
   answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },
-  problems: ['session_invalid', ...LOCAL_QUESTION_PROBLEMS, ...BODY_PROBLEMS],
 })

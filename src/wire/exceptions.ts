@@ -1,10 +1,8 @@
 // Exceptions, and their groups by fingerprint.
 import { type Static, Type } from '@sinclair/typebox'
 import { GROUP_STATUSES } from './parameters.ts'
-import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
 import { Count, choice, closed, LIST_PAGES, orNull, pageOf, Time, TimeMs } from './shapes.ts'
-import { MANAGE_PROBLEMS } from './watches.ts'
 
 export const ExceptionText = Type.Object({
   at: Time,
@@ -166,5 +164,5 @@ export const CHANGE_GROUP = defineRoute('PATCH /api/exceptions/groups/:fingerpri
       ],
     }),
   },
-  problems: [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS, ...BODY_PROBLEMS, 'not_found', 'limit_reached'],
+  problems: ['limit_reached'],
 })

@@ -1,9 +1,8 @@
 // Maintenance: stretches of time in which notifications about some processes are held back.
 import { type Static, Type } from '@sinclair/typebox'
-import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { closed, orNull, TimeMs } from './shapes.ts'
-import { MANAGE_PROBLEMS, Span } from './watches.ts'
+import { Processes, Span } from './watches.ts'
 
 const Moment = (description: string) => Type.String({ format: 'date-time', description: `RFC 3339. ${description}` })
 
@@ -19,7 +18,7 @@ const Repeat = closed({
 })
 
 export const CreateMaintenance = closed({
-  process: Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' }),
+  process: Processes,
   from: Type.Optional(orNull(Moment('Now when absent; a repeating one may be without a beginning.'))),
   to: Type.Optional(orNull(Moment('Required unless it repeats.'))),
   repeat: Type.Optional(orNull(Repeat)),
@@ -60,14 +59,11 @@ const ONE = { maintenance: MAINTENANCE }
 const { process, from, to } = MAINTENANCE
 
 const route = { tag: 'watches', access: 'manage' } as const
-const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
-
 export const LIST_MAINTENANCE = defineRoute('GET /api/maintenance', {
   ...route,
   access: 'view',
   summary: 'List maintenances',
   answers: { 200: json('The maintenances, oldest first', Maintenances, { maintenance: [MAINTENANCE] }) },
-  problems: MANAGE_PROBLEMS,
 })
 
 export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
@@ -79,7 +75,7 @@ export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
     'fired and ended meanwhile is not.',
   body: jsonBody(CreateMaintenance, { process, from, to }),
   answers: { 201: json('The maintenance', MaintenanceAnswer, ONE) },
-  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
+  problems: ['limit_reached'],
 })
 
 export const SHOW_MAINTENANCE = defineRoute('GET /api/maintenance/:id', {
@@ -87,7 +83,6 @@ export const SHOW_MAINTENANCE = defineRoute('GET /api/maintenance/:id', {
   access: 'view',
   summary: 'Show a maintenance',
   answers: { 200: json('The maintenance', MaintenanceAnswer, ONE) },
-  problems: [...MANAGE_PROBLEMS, 'not_found'],
 })
 
 export const CHANGE_MAINTENANCE = defineRoute('PATCH /api/maintenance/:id', {
@@ -97,7 +92,6 @@ export const CHANGE_MAINTENANCE = defineRoute('PATCH /api/maintenance/:id', {
   description: 'Only what is named changes. An end in the past ends it: what it held back is sent.',
   body: jsonBody(ChangeMaintenance, { to }),
   answers: { 200: json('The maintenance', MaintenanceAnswer, ONE) },
-  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
 
 export const DELETE_MAINTENANCE = defineRoute('DELETE /api/maintenance/:id', {
@@ -106,5 +100,4 @@ export const DELETE_MAINTENANCE = defineRoute('DELETE /api/maintenance/:id', {
   summary: 'Delete a maintenance',
   description: 'What it held back is sent.',
   answers: { 204: { description: 'It is deleted' } },
-  problems: [...CHANGE_PROBLEMS, 'not_found'],
 })

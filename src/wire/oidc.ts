@@ -1,7 +1,7 @@
 // Signing in at the company's provider (OpenID Connect), and by a one-time code.
 import { type Static, Type } from '@sinclair/typebox'
 import { GIVEN_MAX } from './accounts.ts'
-import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { SESSION, Session } from './sessions.ts'
 import { closed, TimeMs } from './shapes.ts'
@@ -54,7 +54,6 @@ export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
   answers: {
     201: json('The code', SignInCode, { code: '4w9e0c2k7t1y5b8n4w9e0c2k', expires_at: '2026-11-21T06:05:00.004Z' }),
   },
-  problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const SignInByCode = closed({
@@ -67,13 +66,5 @@ export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
   summary: 'Sign in by a one-time code',
   body: jsonBody(SignInByCode, { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
   answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
-  problems: [
-    'credentials_invalid',
-    'cross_site',
-    'rate_limited',
-    ...BODY_PROBLEMS,
-    ...WRITE_PROBLEMS,
-    'internal',
-    'store_unavailable',
-  ],
+  problems: ['credentials_invalid', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })

@@ -1,7 +1,6 @@
 // Liveness, readiness, metrics for Prometheus, and the health of delivery.
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, LOCAL_QUESTION } from './route.ts'
 import { Count, choice, Time } from './shapes.ts'
 
 export const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
@@ -55,7 +54,7 @@ const SPOOL: SpoolHealth = { records: 3, bytes: 4096, oldest_s: 0.4 }
 const DESTINATION: DestinationHealth = { store: 'influxdb', state: 'shipping', since: '2026-11-20T21:52:42.171920000Z' }
 
 export const SHOW_HEALTH = defineRoute('GET /api/health', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   summary: 'Show the state of delivery to the stores',
   description: '`spools` holds what is accepted and not yet stored.',
   parameters: [],
@@ -71,7 +70,6 @@ export const SHOW_HEALTH = defineRoute('GET /api/health', {
       warnings: [],
     }),
   },
-  problems: LOCAL_QUESTION_PROBLEMS,
 })
 
 export const LIVEZ = defineRoute('GET /livez', {

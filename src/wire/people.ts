@@ -1,7 +1,7 @@
 // Members of an account and invitations into it.
 import { type Static, Type } from '@sinclair/typebox'
 import { Email, GIVEN_MAX, NewPassword } from './accounts.ts'
-import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { ROLES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { SESSION, Session } from './sessions.ts'
@@ -75,7 +75,6 @@ export const LIST_MEMBERS = defineRoute('GET /api/members', {
       invitations: [EXAMPLE.invitation],
     }),
   },
-  problems: SESSION_PROBLEMS,
 })
 
 export const CHANGE_MEMBER = defineRoute('PATCH /api/members/:id', {
@@ -86,7 +85,7 @@ export const CHANGE_MEMBER = defineRoute('PATCH /api/members/:id', {
   description: 'Works at once, on every node. The last owner cannot step down.',
   body: jsonBody(ChangeMember, { role: 'member' }),
   answers: { 200: json('The member', MemberAnswer, { member: EXAMPLE.member }) },
-  problems: [...SESSION_PROBLEMS, 'not_found', 'owner_needed', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+  problems: ['owner_needed'],
 })
 
 export const REMOVE_MEMBER = defineRoute('DELETE /api/members/:id', {
@@ -99,7 +98,7 @@ export const REMOVE_MEMBER = defineRoute('DELETE /api/members/:id', {
     'manage end, and those that only write stay; with `keys=take` an owner takes all of them over.',
   ownParameters: { keys: choice(['take'], { description: 'The keys of the member become those of the caller.' }) },
   answers: { 204: { description: 'The member is removed' } },
-  problems: [...SESSION_PROBLEMS, 'role_missing', 'not_found', 'owner_needed', 'question_invalid', ...WRITE_PROBLEMS],
+  problems: ['role_missing', 'owner_needed'],
 })
 
 export const INVITE = defineRoute('POST /api/invitations', {
@@ -114,14 +113,7 @@ export const INVITE = defineRoute('POST /api/invitations', {
       invitation: { ...EXAMPLE.invitation, url: 'https://stint.example.com/#/invitation?token=q0a1…', mailed: true },
     }),
   },
-  problems: [
-    ...SESSION_PROBLEMS,
-    'already_member',
-    'limit_reached',
-    'rate_limited',
-    ...BODY_PROBLEMS,
-    ...WRITE_PROBLEMS,
-  ],
+  problems: ['already_member', 'limit_reached'],
 })
 
 export const WITHDRAW_INVITATION = defineRoute('DELETE /api/invitations/:id', {
@@ -130,10 +122,7 @@ export const WITHDRAW_INVITATION = defineRoute('DELETE /api/invitations/:id', {
   audit: 'invitation_withdrawn',
   summary: 'Withdraw an invitation',
   answers: { 204: { description: 'The link no longer works' } },
-  problems: [...SESSION_PROBLEMS, 'not_found', ...WRITE_PROBLEMS],
 })
-
-const LINK_PROBLEMS = ['cross_site', 'not_found', 'rate_limited', ...BODY_PROBLEMS] as const
 
 export const LOOK_INVITATION = defineRoute('POST /api/invitations/look', {
   tag: 'members',
@@ -148,7 +137,7 @@ export const LOOK_INVITATION = defineRoute('POST /api/invitations/look', {
       known: false,
     }),
   },
-  problems: [...LINK_PROBLEMS, 'internal', 'store_unavailable'],
+  problems: [...STRANGER_PROBLEMS, 'not_found'],
 })
 
 export const ACCEPT_INVITATION = defineRoute('POST /api/invitations/accept', {
@@ -160,12 +149,5 @@ export const ACCEPT_INVITATION = defineRoute('POST /api/invitations/accept', {
     'accepts from their own session.',
   body: jsonBody(AcceptInvitation, { token: 'q0a1B2c3D4e5F6g7H8i9J0k', password: 'seven green lamps at noon' }),
   answers: { 201: json('The session, in the account of the invitation', Session, SESSION) },
-  problems: [
-    ...LINK_PROBLEMS,
-    'session_invalid',
-    'invitation_for_another',
-    'internal',
-    'store_unavailable',
-    ...WRITE_PROBLEMS,
-  ],
+  problems: [...STRANGER_PROBLEMS, ...WRITE_PROBLEMS, 'not_found', 'session_invalid', 'invitation_for_another'],
 })

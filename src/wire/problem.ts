@@ -27,30 +27,18 @@ export const ProblemBody = Type.Object(
 )
 export type ProblemBody = Static<typeof ProblemBody>
 
-/** Problems of a question that asks no store; a session is looked up in the database of the accounts. */
-export const LOCAL_QUESTION_PROBLEMS = [
-  'key_invalid',
-  'scope_missing',
-  'cross_site',
-  'rate_limited',
-  new Problem('question_invalid', 'The parameters of the question are incorrect.', {
-    errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],
-  }),
-  'internal',
-  'store_unavailable',
-] as const
+/** With a parameter that most questions have. */
+export const QUESTION_INVALID = new Problem('question_invalid', 'The parameters of the question are incorrect.', {
+  errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],
+})
 
-export const QUESTION_PROBLEMS = [
-  ...LOCAL_QUESTION_PROBLEMS,
-  new Problem(
-    'question_too_large',
-    'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one ' +
-      'process.',
-  ),
-] as const
+export const QUESTION_TOO_LARGE = new Problem(
+  'question_too_large',
+  'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one process.',
+)
 
-/** Problems of a route that needs the session. */
-export const SESSION_PROBLEMS = ['session_invalid', 'cross_site', 'internal', 'store_unavailable'] as const
+/** Problems of a route for people without a session. */
+export const STRANGER_PROBLEMS = ['cross_site', 'rate_limited', 'internal', 'store_unavailable'] as const
 
 /** Problems of a route that takes a JSON body. */
 export const BODY_PROBLEMS = ['body_too_large', 'content_type_unsupported', 'json_malformed', 'fields_invalid'] as const

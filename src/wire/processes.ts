@@ -1,7 +1,6 @@
 // The processes that sent anything, and how many series they use.
 import { type Static, Type } from '@sinclair/typebox'
-import { LOCAL_QUESTION_PROBLEMS } from './problem.ts'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, LOCAL_QUESTION, QUESTION } from './route.ts'
 import { Count, choice, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
 
 export const PROCESS_KINDS = ['mark', 'metric', 'exception'] as const
@@ -48,12 +47,11 @@ export const SeriesUse = Type.Object({
 })
 
 export const COUNT_SERIES = defineRoute('GET /api/series', {
-  ...QUESTION,
+  ...LOCAL_QUESTION,
   summary: 'Show the series limit and how much of it is used',
   description:
     'A series is a distinct (process, meta, metric name). Beyond the limit, events that would create a new ' +
     'series are refused.',
   parameters: [],
   answers: { 200: json('The series', SeriesUse, { used: 42, max: 10000, warning: false }) },
-  problems: LOCAL_QUESTION_PROBLEMS,
 })

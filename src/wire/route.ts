@@ -16,7 +16,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
 import type { AuditAction } from './audit-actions.ts'
 import type { ParameterName } from './parameters.ts'
-import { QUESTION_PROBLEMS } from './problem.ts'
+import { BODY_PROBLEMS, QUESTION_INVALID, QUESTION_TOO_LARGE, WRITE_PROBLEMS } from './problem.ts'
 import { ACCESS, type Access, type AccessRule } from './roles.ts'
 
 /** An answer other than a problem. */
@@ -70,27 +70,42 @@ type Endpoint = `${Route['method']} /${string}`
 type MethodOf<E extends Endpoint> = E extends `${infer M extends Route['method']} /${string}` ? M : never
 type PathOf<E extends Endpoint> = E extends `${string} ${infer P}` ? P : never
 
-/** `endpoint`: method and path. */
-export function defineRoute<const E extends Endpoint, const R extends Omit<Route, 'method' | 'path'>>(
+type Description = Omit<Route, 'method' | 'path' | 'problems'> & Partial<Pick<Route, 'problems'>>
+
+/** `endpoint`: method and path. `problems`: those that do not follow from the rest of the description. */
+export function defineRoute<const E extends Endpoint, const R extends Description>(
   endpoint: E,
   route: R,
-): R & { readonly method: MethodOf<E>; readonly path: PathOf<E> } {
+): R & { readonly method: MethodOf<E>; readonly path: PathOf<E>; readonly problems: Route['problems'] } {
   const [method, path] = endpoint.split(' ') as [MethodOf<E>, PathOf<E>]
-  const all = new Set<ProblemCode | Problem>([...route.problems, ...problemsOf(ACCESS[route.access])])
-  return { ...route, method, path, problems: [...all] }
+  const problems = [...new Set([...(route.problems ?? []), ...problemsOf(path, route)])]
+  return { ...route, method, path, problems }
 }
 
-/** Problems of the check of `access`, besides a missing key or session. */
-function problemsOf({ role, operator }: AccessRule): ProblemCode[] {
-  const refusals: ProblemCode[] = []
-  if (role !== null) refusals.push('account_changed')
-  if (role !== null && role !== 'viewer') refusals.push('role_missing')
-  if (operator) refusals.push('operator_only')
-  return refusals
+/** Problems that follow from the access to a route, its path, parameters and body; not for those under /v1 and /otlp. */
+function* problemsOf(path: string, route: Description): Generator<ProblemCode | Problem> {
+  const { access, audit, body, parameters, ownParameters } = route
+  const rule: AccessRule = ACCESS[access]
+  const { scope, role, operator, signIn = scope === null } = rule
+  if (access === 'send') return
+  if (body) yield* BODY_PROBLEMS
+  if (path.includes('/:')) yield 'not_found'
+  if (role === null) return
+  yield* ['cross_site', 'account_changed', 'rate_limited', 'internal', 'store_unavailable'] as const
+  if (scope !== null || operator) yield* ['key_invalid', 'scope_missing'] as const
+  if (signIn) yield 'session_invalid'
+  if (role !== 'viewer') yield 'role_missing'
+  if (operator || parameters?.includes('all')) yield 'operator_only'
+  if (parameters?.includes('from')) yield QUESTION_INVALID
+  else if (parameters ?? ownParameters) yield 'question_invalid'
+  const changesThisNode = access === 'repair' || access === 'operate'
+  if (audit !== undefined && !changesThisNode) yield* WRITE_PROBLEMS
 }
 
+/** A question about the caller's own events that asks no store. */
+export const LOCAL_QUESTION = { tag: 'questions', access: 'read' } as const
 /** A question about the caller's own events. */
-export const QUESTION = { tag: 'questions', access: 'read', problems: QUESTION_PROBLEMS } as const
+export const QUESTION = { ...LOCAL_QUESTION, problems: [QUESTION_TOO_LARGE] } as const
 
 /** A JSON body; the example must be of the schema's type. */
 export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>): Readonly<Record<string, RequestBody>> => ({

@@ -1,7 +1,7 @@
 // Sessions of people: signing in and out, and the account that a session shows.
 import { type Static, Type } from '@sinclair/typebox'
 import { ACCOUNT, Account, GIVEN_MAX, GivenPassword } from './accounts.ts'
-import { BODY_PROBLEMS, SESSION_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
+import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { ROLES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, TimeMs } from './shapes.ts'
@@ -49,16 +49,7 @@ export const SIGN_IN = defineRoute('POST /api/session', {
   summary: 'Sign in',
   body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
   answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
-  problems: [
-    'credentials_invalid',
-    'password_sign_in_off',
-    'cross_site',
-    'rate_limited',
-    ...BODY_PROBLEMS,
-    ...WRITE_PROBLEMS,
-    'internal',
-    'store_unavailable',
-  ],
+  problems: ['credentials_invalid', 'password_sign_in_off', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const SHOW_SESSION = defineRoute('GET /api/session', {
@@ -66,7 +57,6 @@ export const SHOW_SESSION = defineRoute('GET /api/session', {
   access: 'self',
   summary: 'Show who is signed in',
   answers: { 200: json('The session', Session, SESSION) },
-  problems: SESSION_PROBLEMS,
 })
 
 export const SIGN_OUT = defineRoute('DELETE /api/session', {
@@ -75,7 +65,6 @@ export const SIGN_OUT = defineRoute('DELETE /api/session', {
   audit: 'signed_out',
   summary: 'Sign out',
   answers: { 204: { description: 'The session has ended' } },
-  problems: [...SESSION_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
@@ -96,7 +85,6 @@ export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
       ],
     }),
   },
-  problems: SESSION_PROBLEMS,
 })
 
 export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
@@ -105,7 +93,6 @@ export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
   audit: 'session_ended',
   summary: 'End a session',
   answers: { 204: { description: 'The session has ended' } },
-  problems: [...SESSION_PROBLEMS, 'not_found', ...WRITE_PROBLEMS],
 })
 
 export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
@@ -115,5 +102,5 @@ export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
   description: 'Pages that still show the account before are refused with `account_changed`.',
   body: jsonBody(EnterAccount, { id: 'acc_5k0c2v9d1xw7q3ma' }),
   answers: { 200: json('The session', Session, SESSION) },
-  problems: [...SESSION_PROBLEMS, 'not_found', ...BODY_PROBLEMS, ...WRITE_PROBLEMS],
+  problems: ['not_found', ...WRITE_PROBLEMS],
 })

@@ -33,6 +33,19 @@ export const LIST_PAGES =
   'before it held. Of a list of more than 20,000 processes or 5,000 groups, and of one that is continued after ' +
   'hours, or on another node, the rest may lack those that have moved to the front since.'
 
+const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]*'
+
+/** A name that people give and see: neither empty nor with control characters. */
+export const GivenName = (example: string, description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: `^${PRINTED}[^\\u0000-\\u001f\\u007f-\\u009f\\s]${PRINTED}$`,
+    fault: 'must not be empty, nor contain control characters',
+    ...(description && { description }),
+    examples: [example],
+  })
+
 /** An object that takes no members but these. */
 export const closed = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false })
 

@@ -1,25 +1,17 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
-import { BODY_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, closed, orNull, TimeMs } from './shapes.ts'
+import { choice, closed, GivenName, orNull, TimeMs } from './shapes.ts'
 
 const SPAN_FAULT = 'must be a time span such as 30s, 10m, 26h or 7d, at least 1s'
 
 export const Span = (description: string, example: string) =>
   Type.String({ pattern: '^[1-9][0-9]{0,9}[smhd]$', fault: SPAN_FAULT, description, examples: [example] })
 
-const TEXT =
-  '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$'
-
-/** A name that a person gives to a watch or channel. */
-export const GivenName = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: TEXT,
-  fault: 'must not be empty, nor contain control characters',
-  examples: ['nightly import'],
-})
+/** Name of a watch or channel. */
+export const WatchName = GivenName('nightly import')
+/** The processes of a watch or maintenance. */
+export const Processes = Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' })
 
 export const Late = closed({
   every: Type.Optional(Span('A start is due this long after the last one.', '1h')),
@@ -68,21 +60,19 @@ const Slow = Type.Number({
 
 const Long = Span('Fires when a run has been running longer. Must be below MAX_RUN.', '30m')
 
-const Common = {
-  process: Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' }),
-  channels: Type.Array(Type.String({ maxLength: 100 }), {
-    maxItems: 20,
-    uniqueItems: true,
-    description: 'Channel ids.',
-  }),
-}
+const ChannelIds = Type.Array(Type.String({ maxLength: 100 }), {
+  maxItems: 20,
+  uniqueItems: true,
+  description: 'Channel ids.',
+})
 const Meta = Type.String({ maxLength: 500, description: 'Only this meta; empty: only without meta. Absent: any.' })
 const Remind = Span('Repeats the notification at this interval while the alert fires.', '24h')
 const PausedUntil = Type.String({ format: 'date-time', description: 'RFC 3339. Until then nothing fires.' })
 
 export const CreateWatch = closed({
-  name: GivenName,
-  ...Common,
+  name: WatchName,
+  process: Processes,
+  channels: ChannelIds,
   meta: Type.Optional(orNull(Meta)),
   late: Type.Optional(orNull(Late)),
   long: Type.Optional(orNull(Long)),
@@ -144,17 +134,6 @@ const WATCH: Watch = {
   badge: null,
 }
 
-/** Problems of a request that needs a session or a key with the scope `manage`. */
-export const MANAGE_PROBLEMS = [
-  'key_invalid',
-  'scope_missing',
-  'cross_site',
-  'rate_limited',
-  'internal',
-  'store_unavailable',
-] as const
-const CHANGE_PROBLEMS = [...MANAGE_PROBLEMS, ...WRITE_PROBLEMS] as const
-
 const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_WATCHES = defineRoute('GET /api/watches', {
@@ -162,7 +141,6 @@ export const LIST_WATCHES = defineRoute('GET /api/watches', {
   access: 'view',
   summary: 'List watches',
   answers: { 200: json('The watches, by name', Watches, { watches: [WATCH] }) },
-  problems: MANAGE_PROBLEMS,
 })
 
 export const CREATE_WATCH = defineRoute('POST /api/watches', {
@@ -178,7 +156,7 @@ export const CREATE_WATCH = defineRoute('POST /api/watches', {
     failed: WATCH.failed,
   }),
   answers: { 201: json('The watch', WatchAnswer, { watch: WATCH }) },
-  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'limit_reached'],
+  problems: ['limit_reached'],
 })
 
 export const SHOW_WATCH = defineRoute('GET /api/watches/:id', {
@@ -186,7 +164,6 @@ export const SHOW_WATCH = defineRoute('GET /api/watches/:id', {
   access: 'view',
   summary: 'Show a watch',
   answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
-  problems: [...MANAGE_PROBLEMS, 'not_found'],
 })
 
 export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
@@ -196,7 +173,6 @@ export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
   description: 'Only what is named changes; null removes a condition.',
   body: jsonBody(ChangeWatch, { long: '45m', slow: null }),
   answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
-  problems: [...CHANGE_PROBLEMS, ...BODY_PROBLEMS, 'not_found'],
 })
 
 export const DELETE_WATCH = defineRoute('DELETE /api/watches/:id', {
@@ -204,7 +180,6 @@ export const DELETE_WATCH = defineRoute('DELETE /api/watches/:id', {
   audit: 'watch_deleted',
   summary: 'Delete a watch and its alerts',
   answers: { 204: { description: 'It is deleted' } },
-  problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
 export const PUBLISH_BADGE = defineRoute('POST /api/watches/:id/badge', {
@@ -213,7 +188,6 @@ export const PUBLISH_BADGE = defineRoute('POST /api/watches/:id/badge', {
   summary: 'Publish a badge at an address that cannot be guessed',
   description: 'An address that was published before stops working. `.svg` shows the badge, `.json` the state.',
   answers: { 200: json('The watch', WatchAnswer, { watch: { ...WATCH, badge: '/badge/Q7…' } }) },
-  problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
 export const REVOKE_BADGE = defineRoute('DELETE /api/watches/:id/badge', {
@@ -221,7 +195,6 @@ export const REVOKE_BADGE = defineRoute('DELETE /api/watches/:id/badge', {
   audit: 'badge_revoked',
   summary: 'Revoke the badge',
   answers: { 204: { description: 'Its address no longer works' } },
-  problems: [...CHANGE_PROBLEMS, 'not_found'],
 })
 
 export const BadgeState = Type.Object({
