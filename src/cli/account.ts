@@ -2,10 +2,11 @@
 import type { NewAccount } from '../wire/accounts.ts'
 import type { Session } from '../wire/sessions.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
+import { type Json, printJson } from './commands.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
+import { oneLine } from './safe-text.ts'
 
 export interface PasswordOptions {
   readonly passwordStdin?: boolean
@@ -13,10 +14,9 @@ export interface PasswordOptions {
 
 export const PASSWORD_STDIN = ['--password-stdin', 'read the password from the first line of standard input'] as const
 
-interface Options extends PasswordOptions {
+interface Options extends PasswordOptions, Json {
   readonly email: string
   readonly setupCode?: string
-  readonly json?: boolean
 }
 
 export function register(program: Program, io: Io): void {
@@ -32,17 +32,14 @@ export function register(program: Program, io: Io): void {
     .action(async (options: Options) => {
       const { api, config, keep } = open(io)
       const password = await askPassword(io, options, 'New password', true)
-      const { body, sessionToken } = await api.ask('POST', '/api/accounts', {
+      const { body, sessionToken } = await api.ask<NewAccount>('POST', '/api/accounts', {
         email: options.email,
         password,
         ...(options.setupCode !== undefined && { setup_code: options.setupCode }),
       })
-      const { account, key } = body as NewAccount
+      const { account, key } = body
       keep(account.email, sessionToken)
-      if (options.json) {
-        io.stdout.write(`${safeJson(body, 2)}\n`)
-        return
-      }
+      if (options.json) return printJson(io, body)
       io.stderr.write(`Account ${oneLine(account.email)} created; you are signed in.\n`)
       io.stderr.write('API key, shown only this once:\n')
       io.stdout.write(`${oneLine(key.secret)}\n`)
@@ -61,9 +58,9 @@ export function register(program: Program, io: Io): void {
         throw new CliError('name an address with --email, or give --code', EXIT_USAGE)
       const secret = await askPassword(io, options, options.code ? 'Code' : 'Password', false)
       const { body, sessionToken } = await (options.code
-        ? api.ask('POST', '/api/session/by-code', { code: secret.trim() })
-        : api.ask('POST', '/api/session', { email: options.email, password: secret }))
-      const { email } = (body as Session).person
+        ? api.ask<Session>('POST', '/api/session/by-code', { code: secret.trim() })
+        : api.ask<Session>('POST', '/api/session', { email: options.email, password: secret }))
+      const { email } = body.person
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)
     })
@@ -96,7 +93,7 @@ function open(io: Io) {
   const keep = (email: string, token: string | undefined) => {
     if (token !== undefined) sessions.set(config.url, { token, email })
   }
-  return { config, sessions, api: createApi(config, io), keep }
+  return { config, sessions, api: createApi(io, config), keep }
 }
 
 /**

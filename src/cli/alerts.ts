@@ -1,32 +1,25 @@
 // `stint alerts …`: lists alerts, acknowledges them and resolves them by hand.
 import type { Alert, AlertAnswer, AlertPage, Unjudged } from '../wire/alerts.ts'
 import { createApi } from './api.ts'
-import { readCliConfig } from './config.ts'
+import { JSON_OPTION, type Json, parseCount, printJson } from './commands.ts'
 import { formatTable } from './format-rows.ts'
 import { formatLocalTime } from './format-time.ts'
 import type { Io } from './io.ts'
-import { invalidArgument, type Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
-
-interface Json {
-  readonly json?: boolean
-}
-
-const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
+import type { Program } from './program.ts'
+import { oneLine } from './safe-text.ts'
 
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
-  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
+  const api = () => createApi(io)
   const alerts = program
     .command('alerts')
     .description('list alerts, newest first, and checks that could not be judged (scope manage)')
     .option('--state <state>', 'firing or resolved')
-    .option('--limit <n>', 'at most so many', parseLimit, 20)
+    .option('--limit <n>', 'at most so many', parseCount, 20)
     .option(...JSON_OPTION)
     .action(async ({ state, limit, json }: Json & { state?: string; limit: number }) => {
       const search = new URLSearchParams({ limit: String(limit), ...(state !== undefined && { state }) })
-      const page = (await api().askWithKey('GET', `/api/alerts?${search}`)).body as AlertPage
-      if (json) return printJson(page)
+      const page = await api().askWithKey<AlertPage>('GET', `/api/alerts?${search}`)
+      if (json) return printJson(io, page)
       if (page.alerts.length === 0) io.stderr.write('No alerts.\n')
       else io.stdout.write(formatTable(['ID', 'SINCE', 'STATE', 'CONDITION', 'SUMMARY'], page.alerts.map(toRow)))
       for (const check of page.unjudged) io.stderr.write(`Could not be judged: ${oneLine(describe(check))}\n`)
@@ -40,8 +33,8 @@ export function register(program: Program, io: Io): void {
       .option(...JSON_OPTION)
       .action(async (id: string, _: unknown, command: { optsWithGlobals(): Json }) => {
         const url = `/api/alerts/${encodeURIComponent(id)}/${path}`
-        const { alert } = (await api().askWithKey(method, url)).body as AlertAnswer
-        if (command.optsWithGlobals().json) printJson({ alert })
+        const { alert } = await api().askWithKey<AlertAnswer>(method, url)
+        if (command.optsWithGlobals().json) printJson(io, { alert })
         else io.stderr.write(`Alert ${oneLine(alert.id)} ${done}.\n`)
       })
   change('ack', 'acknowledge an alert: its reminders and delayed channels are silent', 'POST', 'ack', 'acknowledged')
@@ -59,8 +52,3 @@ const toRow = ({ id, since, state, condition, summary, acknowledged }: Alert): s
 
 const describe = ({ watch, condition, process, reason }: Unjudged): string =>
   `${watch.name}${condition === null ? '' : ` (${condition})`}${process === null ? '' : `, ${process}`}: ${reason}`
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw invalidArgument('Expected a whole number from 1.')
-}

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ProblemBody } from '../wire/problem.ts'
-import type { CliConfig } from './config.ts'
+import { readCliConfig } from './config.ts'
 import { describeFetchFault } from './exec/send-event.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import { oneLine } from './safe-text.ts'
@@ -13,23 +13,16 @@ const COOKIE = 'stint_session'
 const LOG_IN = ': run stint account login'
 const OPERATOR_ONLY = /^\/api\/dead\/held$|[?&]all=true/
 
-export interface Answer {
-  readonly status: number
-  /** Undefined if the answer has no body. */
-  readonly body: unknown
-  /** The session that the answer set. */
-  readonly sessionToken: string | undefined
-}
-
+/** Requests resolve to the body of the answer; undefined if it has none. */
 export interface Api {
-  /** Without credentials. */
-  ask(method: string, path: string, body?: unknown): Promise<Answer>
+  /** Without credentials; also the session that the answer set. */
+  ask<T>(method: string, path: string, body?: unknown): Promise<{ body: T; sessionToken: string | undefined }>
   /** With the session stored for this server. Throws CliError without a session, or if it has expired. */
-  askSignedIn(method: string, path: string, body?: unknown): Promise<Answer>
+  askSignedIn<T>(method: string, path: string, body?: unknown): Promise<T>
   /**
    * With the API key, or else with the session: for questions. The operator's own take the session: no key may them.
    */
-  askWithKey(method: string, path: string, body?: unknown): Promise<Answer>
+  askWithKey<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
   checkReady(): Promise<void>
 }
@@ -47,11 +40,11 @@ export class Refusal extends CliError {
   }
 }
 
-export function createApi(config: CliConfig, io: Io): Api {
+export function createApi(io: Io, config = readCliConfig(io.env)): Api {
   const { url } = config
   const sessions = createSessionFile(config.sessionPath)
 
-  async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  async function ask<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const response = await send(method, path, body, headers)
     const text = await response.text().catch((cause) => {
       throw new CliError(`connection to ${url} lost before the end of its answer`, EXIT_REFUSED, { cause })
@@ -61,7 +54,7 @@ export function createApi(config: CliConfig, io: Io): Api {
     // A question has no body: its faults are in flags.
     if (!response.ok) throw refusal(response, parsed as Partial<ProblemBody> | undefined, method === 'GET' ? '--' : '')
     if (text !== '' && parsed === undefined) throw notStint(response.status)
-    return { status: response.status, body: parsed, sessionToken: tokenOf(response) }
+    return { body: parsed as T, sessionToken: tokenOf(response) }
   }
 
   async function send(method: string, path: string, body: unknown, headers: Record<string, string>) {
@@ -107,11 +100,11 @@ export function createApi(config: CliConfig, io: Io): Api {
     return new Refusal(lines.join('\n'), problem.code)
   }
 
-  async function askSignedIn(method: string, path: string, body?: unknown, hint = LOG_IN): Promise<Answer> {
+  async function askSignedIn<T>(method: string, path: string, body?: unknown, hint = LOG_IN): Promise<T> {
     const session = sessions.get(url)
     if (session === undefined) throw new CliError(`not signed in to ${url}${hint}`)
     try {
-      return await ask(method, path, body, { cookie: `${COOKIE}=${session.token}` })
+      return (await ask<T>(method, path, body, { cookie: `${COOKIE}=${session.token}` })).body
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'session_invalid') throw error
       throw new CliError(`session at ${url} expired: run stint account login again`, EXIT_REFUSED, {
@@ -123,10 +116,11 @@ export function createApi(config: CliConfig, io: Io): Api {
   return {
     ask: (method, path, body) => ask(method, path, body),
     askSignedIn: (method, path, body) => askSignedIn(method, path, body),
-    askWithKey: (method, path, body) =>
-      config.apiKey === undefined || OPERATOR_ONLY.test(path)
-        ? askSignedIn(method, path, body, `${LOG_IN}, or set STINT_API_KEY`)
-        : ask(method, path, body, { [config.keyHeader]: config.apiKey }),
+    async askWithKey<T>(method: string, path: string, body?: unknown) {
+      if (config.apiKey === undefined || OPERATOR_ONLY.test(path))
+        return askSignedIn<T>(method, path, body, `${LOG_IN}, or set STINT_API_KEY`)
+      return (await ask<T>(method, path, body, { [config.keyHeader]: config.apiKey })).body
+    },
     async checkReady() {
       const response = await send('GET', '/readyz', undefined, {})
       const text = await response.text()
@@ -160,11 +154,11 @@ export async function* askPages(
   const query = new URLSearchParams(parameters)
   for (;;) {
     const search = query.toString()
-    const { body } = await api.askWithKey('GET', search === '' ? path : `${path}?${search}`)
-    const { [list]: rows, next } = body as Record<string, unknown>
+    const answer = await api.askWithKey<Record<string, unknown>>('GET', search === '' ? path : `${path}?${search}`)
+    const { [list]: rows, next } = answer
     if (!Array.isArray(rows)) throw new CliError('the answer is not one of Stint; is STINT_URL right?')
     const cursor = typeof next === 'string' ? next : next === undefined ? undefined : null
-    yield { rows, next: cursor, answer: body as Record<string, unknown> }
+    yield { rows, next: cursor, answer }
     if (!isAll || typeof cursor !== 'string') return
     query.set('cursor', cursor)
   }

@@ -53,12 +53,12 @@ function readNamed<T extends { readonly name: string }>(member: string, list: un
 export async function applyWatches(api: Api, file: WatchFile, prune: boolean): Promise<Applied[]> {
   const done: Applied[] = []
   const ids = new Map<string, string>()
-  const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
+  const { channels } = await api.askWithKey<Channels>('GET', '/api/channels')
   for (const known of channels) ids.set(known.name, known.id)
   for (const wanted of file.channels) {
     const known = channels.find(({ name }) => name === wanted.name)
     if (known === undefined) {
-      const { channel } = (await api.askWithKey('POST', '/api/channels', wanted)).body as NewChannel
+      const { channel } = await api.askWithKey<NewChannel>('POST', '/api/channels', wanted)
       ids.set(channel.name, channel.id)
       const { secret } = channel
       done.push({ action: 'created', what: `channel ${wanted.name}`, ...(secret !== undefined && { secret }) })
@@ -67,11 +67,11 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
       if (known.kind !== kind)
         throw new CliError(`channel ${wanted.name} is of the kind ${known.kind}; delete it first, or use another name`)
       const body = { ...PLAIN, ...optionalMembers(kind), ...rest }
-      const { changed } = (await api.askWithKey('PATCH', `/api/channels/${known.id}`, body)).body as ChangedChannel
+      const { changed } = await api.askWithKey<ChangedChannel>('PATCH', `/api/channels/${known.id}`, body)
       if (changed) done.push({ action: 'changed', what: `channel ${wanted.name}` })
     }
   }
-  const { watches } = (await api.askWithKey('GET', '/api/watches')).body as Watches
+  const { watches } = await api.askWithKey<Watches>('GET', '/api/watches')
   for (const named of file.watches) {
     const wanted = { ...EMPTY, ...named, channels: (named.channels ?? []).map((name) => idOf(ids, name)) }
     const known = watches.find(({ name }) => name === named.name)
@@ -79,7 +79,7 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
       await api.askWithKey('POST', '/api/watches', wanted)
       done.push({ action: 'created', what: `watch ${named.name}` })
     } else if (isOtherWatch(known, wanted)) {
-      const { watch } = (await api.askWithKey('PATCH', `/api/watches/${known.id}`, wanted)).body as WatchAnswer
+      const { watch } = await api.askWithKey<WatchAnswer>('PATCH', `/api/watches/${known.id}`, wanted)
       if (isOtherWatch(known, { ...watch, state: known.state }))
         done.push({ action: 'changed', what: `watch ${named.name}` })
     }

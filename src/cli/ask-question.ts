@@ -2,7 +2,6 @@
 
 import { type CsvValue, formatCsvLine } from '../wire/csv.ts'
 import { type Api, askPages, createApi, type Page } from './api.ts'
-import { readCliConfig } from './config.ts'
 import { type Cell, type Column, formatTable } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
@@ -124,7 +123,7 @@ export async function answerQuestion(
   const isAll = options.all === true || view.isOldestFirst === true
   const limit = options.all === true ? Number.POSITIVE_INFINITY : Number(options.limit ?? DEFAULT_ROWS)
   if (view.isOldestFirst || (isAll && options.limit === undefined)) parameters.set('limit', PAGE_MAX)
-  const found = askPages(createApi(readCliConfig(io.env), io), view.path, view.list, parameters, isAll)
+  const found = askPages(createApi(io), view.path, view.list, parameters, isAll)
   const pages = view.isOldestFirst ? oldestFirst(found, limit) : found
   if (options.json) return printJson(io, view.list, pages)
   const next = options.csv ? await printCsv(io, view, pages) : await printTable(io, view, pages)

@@ -3,13 +3,12 @@ import { CONDITIONS, type Condition } from '../wire/alerts.ts'
 import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channel, Channels, NewChannel } from '../wire/channels.ts'
 import { type Api, createApi } from './api.ts'
-import { readCliConfig } from './config.ts'
-import { formatTable } from './format-rows.ts'
+import { addList, JSON_OPTION, type Json, oneOf, printJson } from './commands.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
-import { collect, invalidArgument, type Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
+import { collect, type Program } from './program.ts'
+import { oneLine } from './safe-text.ts'
 
-interface Options {
+interface Options extends Json {
   readonly kind?: ChannelKind
   readonly chat?: string
   readonly header: string[]
@@ -19,28 +18,22 @@ interface Options {
   readonly name?: string
   readonly enable?: boolean
   readonly disable?: boolean
-  readonly json?: boolean
 }
 
-const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
 /** The token of telegram and ntfy, the routing key of pagerduty. Not an argument: other processes can read those. */
 const SECRET = 'STINT_CHANNEL_SECRET'
 
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
+  const api = () => createApi(io)
   const channel = program.command('channel').description('channels: where watches send notifications (scope manage)')
 
-  channel
-    .command('list')
-    .description('list channels')
-    .option(...JSON_OPTION)
-    .action(async ({ json }: Options) => {
-      const { channels } = await list(api())
-      if (json) io.stdout.write(`${safeJson({ channels }, 2)}\n`)
-      else if (channels.length === 0) io.stderr.write('No channels.\n')
-      else io.stdout.write(formatTable(['ID', 'STATE', 'KIND', 'NAME', 'ADDRESS', 'LAST ANSWER'], channels.map(toRow)))
-    })
-
+  addList(channel, io, {
+    about: 'list channels',
+    ask: () => list(api()),
+    heads: ['ID', 'STATE', 'KIND', 'NAME', 'ADDRESS', 'LAST ANSWER'],
+    rows: ({ channels }) => channels.map(toRow),
+    empty: 'No channels.',
+  })
   defineAddChannel(channel.command('add'), io)
   defineTestChannel(channel.command('test'), io)
 
@@ -60,7 +53,7 @@ export function register(program: Program, io: Io): void {
         ...toMembers(kind, address, options, io.env[SECRET]),
       }
       if (Object.keys(body).length === 0) throw new CliError('nothing to change; see --help', EXIT_USAGE)
-      const { changed } = (await api().askWithKey('PATCH', `/api/channels/${id}`, body)).body as ChangedChannel
+      const { changed } = await api().askWithKey<ChangedChannel>('PATCH', `/api/channels/${id}`, body)
       io.stderr.write(changed ? `Channel ${oneLine(which)} changed.\n` : 'Nothing to change.\n')
     })
 
@@ -76,21 +69,22 @@ export function register(program: Program, io: Io): void {
 }
 
 export function defineAddChannel(command: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
+  const api = () => createApi(io)
   withOptions(command)
     .description('create a channel, which watches notify')
     .argument('<name>', 'name of the channel')
     .argument('[address]', 'an e-mail address, or the URL of a webhook')
-    .option('--kind <kind>', `${CHANNEL_KINDS.join(', ')}; default: by the address, email or webhook`, parseKind)
+    .option(
+      '--kind <kind>',
+      `${CHANNEL_KINDS.join(', ')}; default: by the address, email or webhook`,
+      oneOf(CHANNEL_KINDS),
+    )
     .option(...JSON_OPTION)
     .action(async (name: string, address: string | undefined, options: Options) => {
       const { kind = /^https?:/i.test(address ?? '') ? 'webhook' : 'email', json } = options
       const body = { name, kind, ...toMembers(kind, address, options, io.env[SECRET]) }
-      const { channel } = (await api().askWithKey('POST', '/api/channels', body)).body as NewChannel
-      if (json) {
-        io.stdout.write(`${safeJson({ channel }, 2)}\n`)
-        return
-      }
+      const { channel } = await api().askWithKey<NewChannel>('POST', '/api/channels', body)
+      if (json) return printJson(io, { channel })
       io.stdout.write(`${channel.id}\n`)
       if (channel.secret !== undefined)
         io.stderr.write(`Signing secret, shown only this once: ${oneLine(channel.secret)}\n`)
@@ -100,13 +94,13 @@ export function defineAddChannel(command: Program, io: Io): void {
 }
 
 export function defineTestChannel(command: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
+  const api = () => createApi(io)
   command
     .description('send a test notification')
     .argument('<channel>', 'name or id of a channel')
     .action(async (which: string) => {
       const { id } = await find(api(), which)
-      const { detail } = (await api().askWithKey('POST', `/api/channels/${id}/test`)).body as { detail: string }
+      const { detail } = await api().askWithKey<{ detail: string }>('POST', `/api/channels/${id}/test`)
       io.stderr.write(`Delivered: ${oneLine(detail)}\n`)
     })
 }
@@ -119,7 +113,7 @@ const withOptions = (command: Program) =>
     .option('--only-firing', 'no notification when an alert ends')
     .option('--delay <span>', 'only alerts that still fire after this span, such as 15m')
 
-const list = async (api: Api) => (await api.askWithKey('GET', '/api/channels')).body as Channels
+const list = (api: Api) => api.askWithKey<Channels>('GET', '/api/channels')
 
 const find = async (api: Api, which: string): Promise<Channel> => (await findChannels(api, [which]))[0]!
 
@@ -159,14 +153,5 @@ function toRow({ id, state, kind, name, to, url, chat, last }: Channel): string[
   return [id, state, kind, name, to ?? url ?? chat ?? HIDDEN, last?.detail ?? '']
 }
 
-function collectCondition(text: string, before: Condition[]): Condition[] {
-  const condition = CONDITIONS.find((known) => known === text)
-  if (condition !== undefined) return [...before, condition]
-  throw invalidArgument(`Expected ${CONDITIONS.join(', ')}.`)
-}
-
-function parseKind(text: string): ChannelKind {
-  const kind = CHANNEL_KINDS.find((known) => known === text)
-  if (kind !== undefined) return kind
-  throw invalidArgument(`Expected ${CHANNEL_KINDS.join(', ')}.`)
-}
+const parseCondition = oneOf(CONDITIONS)
+const collectCondition = (text: string, before: Condition[]): Condition[] => [...before, parseCondition(text)]

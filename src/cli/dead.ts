@@ -12,7 +12,6 @@ import {
   toParameters,
   type View,
 } from './ask-question.ts'
-import { readCliConfig } from './config.ts'
 import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
@@ -47,7 +46,7 @@ const DEAD_OF_ALL: View = {
 }
 
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
+  const api = () => createApi(io)
   const dead = program.command('dead').description('events that their store refused for good')
 
   addQuestion(dead, 'list', 'list dead letters with their reasons, newest first', ['limit'])
@@ -105,8 +104,7 @@ export function register(program: Program, io: Io): void {
     .option('--yes', 'do not ask')
     .action(async ({ reason, yes }: { reason: string; yes?: boolean }) => {
       if (!yes) await confirm(io, 'Bury all events that are held back?', 'nothing buried')
-      const { body } = await api().askWithKey('POST', '/api/dead/held', { reason })
-      const { families } = body as BuriedHeld
+      const { families } = await api().askWithKey<BuriedHeld>('POST', '/api/dead/held', { reason })
       if (families.length === 0) throw new CliError('nothing is held back; stint health shows why a delivery is paused')
       io.stdout.write(
         `The ${families.join(' and ')} held back are being buried; stint dead list --all-accounts shows them.\n`,

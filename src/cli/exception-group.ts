@@ -1,10 +1,10 @@
 // `stint exceptions resolve|ignore|reopen`: what people decide about a group of exceptions.
 import type { ChangedExceptionGroups } from '../wire/exceptions.ts'
 import { createApi } from './api.ts'
-import { readCliConfig } from './config.ts'
+import { JSON_OPTION, type Json, printJson } from './commands.ts'
 import type { Io } from './io.ts'
 import type { Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
+import { oneLine } from './safe-text.ts'
 
 const CHANGES = [
   ['resolve', 'resolved', 'resolve a group: it is listed again when it occurs again (scope manage)'],
@@ -19,12 +19,11 @@ export function addGroupCommands(exceptions: Program, io: Io): void {
       .description(about)
       .argument('<group>', 'fingerprint, as --groups shows it')
       .option('--process <name>', 'only in this process; default: in every one')
-      .option('--json', 'print the answer as JSON')
-      .action(async (group: string, { process, json }: { process?: string; json?: boolean }) => {
+      .option(...JSON_OPTION)
+      .action(async (group: string, { process, json }: Json & { process?: string }) => {
         const path = `/api/exceptions/groups/${encodeURIComponent(group)}`
-        const { body } = await createApi(readCliConfig(io.env), io).askWithKey('PATCH', path, { status, process })
-        const { groups } = body as ChangedExceptionGroups
-        if (json) return io.stdout.write(`${safeJson({ groups }, 2)}\n`)
+        const { groups } = await createApi(io).askWithKey<ChangedExceptionGroups>('PATCH', path, { status, process })
+        if (json) return printJson(io, { groups })
         for (const it of groups)
           io.stderr.write(`${oneLine(it.fingerprint)} is ${it.status} in ${oneLine(it.process)}.\n`)
       })

@@ -5,7 +5,7 @@ import { channelKind } from '../wire/channel-kinds.ts'
 import type { Channels, NewChannel } from '../wire/channels.ts'
 import type { Watches } from '../wire/watches.ts'
 import { type Api, createApi, Refusal } from './api.ts'
-import { readCliConfig, readKey } from './config.ts'
+import { readKey } from './config.ts'
 import { describeFetchFault } from './exec/send-event.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import { type Check, type Integration, type Plan, type PlannedChannel, planHealthchecks } from './plan-healthchecks.ts'
@@ -52,7 +52,7 @@ export function defineHealthchecks(command: Program, io: Io): void {
       for (const name of addresses.keys())
         if (!plan.channels.some((channel) => channel.name === name))
           throw new CliError(`no integration is called ${oneLine(name)}; see --dry-run`, EXIT_USAGE)
-      await apply(createApi(readCliConfig(io.env), io), io, plan, addresses, flags.dryRun === true)
+      await apply(createApi(io), io, plan, addresses, flags.dryRun === true)
     })
 }
 
@@ -61,8 +61,8 @@ async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string
   const print = (text: string) => void io.stdout.write(`${oneLine(text)}\n`)
   const done = isDry ? 'would create' : 'created'
   const left = [...plan.left]
-  const { channels } = (await api.askWithKey('GET', '/api/channels')).body as Channels
-  const { watches } = (await api.askWithKey('GET', '/api/watches')).body as Watches
+  const { channels } = await api.askWithKey<Channels>('GET', '/api/channels')
+  const { watches } = await api.askWithKey<Watches>('GET', '/api/watches')
   const ids = new Map<string, string>()
 
   async function create<T>(
@@ -70,7 +70,7 @@ async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string
     body: Readonly<Record<string, unknown>> & { readonly name: string },
   ): Promise<T | undefined> {
     try {
-      return isDry ? undefined : ((await api.askWithKey('POST', path, body)).body as T)
+      return isDry ? undefined : await api.askWithKey<T>('POST', path, body)
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'fields_invalid') throw error
       left.push(`${body.name}: ${error.message.replaceAll(/\s+/g, ' ')}`)

@@ -3,34 +3,23 @@
 import { systemClock } from '../clock.ts'
 import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
 import { createApi } from './api.ts'
-import { readCliConfig } from './config.ts'
+import { addList, JSON_OPTION, type Json, printJson } from './commands.ts'
 import { parseSpanS } from './exec/parse-exec-call.ts'
-import { formatTable } from './format-rows.ts'
 import { formatLocalTime } from './format-time.ts'
 import type { Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
-
-interface Json {
-  readonly json?: boolean
-}
-
-const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
+import { oneLine } from './safe-text.ts'
 
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
+  const api = () => createApi(io)
   const key = program.command('key').description('list, create, rotate and revoke API keys')
-  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
 
-  key
-    .command('list')
-    .description('list the keys, including those that ended within the last 30 days')
-    .option(...JSON_OPTION)
-    .action(async ({ json }: Json) => {
-      const { body } = await api().askSignedIn('GET', '/api/keys')
-      if (json) printJson(body)
-      else io.stdout.write(formatKeys((body as Keys).keys, systemClock.wallUs() / 1000))
-    })
+  addList(key, io, {
+    about: 'list the keys, including those that ended within the last 30 days',
+    ask: () => api().askSignedIn<Keys>('GET', '/api/keys'),
+    heads: ['ID', 'NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'],
+    rows: ({ keys }) => keys.map((each) => toRow(each, systemClock.wallUs() / 1000)),
+  })
 
   key
     .command('create')
@@ -45,9 +34,9 @@ export function register(program: Program, io: Io): void {
     )
     .option(...JSON_OPTION)
     .action(async ({ name, scopes, json }: Json & { name: string; scopes: string[] }) => {
-      const { body } = await api().askSignedIn('POST', '/api/keys', { name, scopes })
-      if (json) printJson(body)
-      else printIssued(body as KeyAnswer, '')
+      const answer = await api().askSignedIn<KeyAnswer>('POST', '/api/keys', { name, scopes })
+      if (json) printJson(io, answer)
+      else printIssued(answer, '')
     })
 
   key
@@ -58,9 +47,9 @@ export function register(program: Program, io: Io): void {
     .option(...JSON_OPTION)
     .action(async (id: string, { overlap, json }: Json & { overlap: number }) => {
       const path = `/api/keys/${encodeURIComponent(id)}/rotate`
-      const { body } = await api().askSignedIn('POST', path, { overlap_seconds: overlap })
-      if (json) printJson(body)
-      else printIssued(body as KeyAnswer, `The old key ${overlap === 0 ? 'is revoked' : `expires in ${overlap} s`}.\n`)
+      const answer = await api().askSignedIn<KeyAnswer>('POST', path, { overlap_seconds: overlap })
+      if (json) printJson(io, answer)
+      else printIssued(answer, `The old key ${overlap === 0 ? 'is revoked' : `expires in ${overlap} s`}.\n`)
     })
 
   key
@@ -79,22 +68,20 @@ export function register(program: Program, io: Io): void {
   }
 }
 
-function formatKeys(keys: readonly Key[], nowMs: number): string {
-  const state = ({ revoked_at, expires_at }: Key) => {
-    if (revoked_at !== null) return `revoked ${formatLocalTime(revoked_at)}`
-    if (expires_at === null) return 'active'
-    return `${Date.parse(expires_at) > nowMs ? 'active until' : 'expired'} ${formatLocalTime(expires_at)}`
-  }
-  const rows = keys.map((key) => [
-    key.id,
-    key.name,
-    `${key.prefix}…`,
-    key.scopes.join(','),
-    formatLocalTime(key.created_at),
-    key.last_used_at === null ? 'never' : formatLocalTime(key.last_used_at),
-    state(key),
-  ])
-  return formatTable(['ID', 'NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'], rows)
+const toRow = (key: Key, nowMs: number): string[] => [
+  key.id,
+  key.name,
+  `${key.prefix}…`,
+  key.scopes.join(','),
+  formatLocalTime(key.created_at),
+  key.last_used_at === null ? 'never' : formatLocalTime(key.last_used_at),
+  stateOf(key, nowMs),
+]
+
+function stateOf({ revoked_at, expires_at }: Key, nowMs: number): string {
+  if (revoked_at !== null) return `revoked ${formatLocalTime(revoked_at)}`
+  if (expires_at === null) return 'active'
+  return `${Date.parse(expires_at) > nowMs ? 'active until' : 'expired'} ${formatLocalTime(expires_at)}`
 }
 
 function parseScopes(text: string): string[] {

@@ -3,41 +3,33 @@
 import { systemClock } from '../clock.ts'
 import type { Maintenance, MaintenanceAnswer, Maintenances } from '../wire/maintenance.ts'
 import { createApi } from './api.ts'
-import { readCliConfig } from './config.ts'
-import { formatTable } from './format-rows.ts'
+import { addList, JSON_OPTION, type Json, printJson } from './commands.ts'
 import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { parseMoment } from './parse-moment.ts'
 import type { Program } from './program.ts'
-import { safeJson } from './safe-text.ts'
 
-interface Options {
+interface Options extends Json {
   readonly from?: string
   readonly to?: string
   readonly cron?: string
   readonly tz?: string
   readonly length?: string
-  readonly json?: boolean
 }
 
-const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
-
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
+  const api = () => createApi(io)
   const maintenance = program
     .command('maintenance')
     .description('maintenances: stretches of time in which notifications are held back (scope manage)')
 
-  maintenance
-    .command('list')
-    .description('list maintenances')
-    .option(...JSON_OPTION)
-    .action(async ({ json }: Options) => {
-      const { maintenance: all } = (await api().askWithKey('GET', '/api/maintenance')).body as Maintenances
-      if (json) io.stdout.write(`${safeJson({ maintenance: all }, 2)}\n`)
-      else if (all.length === 0) io.stderr.write('No maintenances.\n')
-      else io.stdout.write(formatTable(['ID', 'STATE', 'PROCESS', 'WHEN'], all.map(toRow)))
-    })
+  addList(maintenance, io, {
+    about: 'list maintenances',
+    ask: () => api().askWithKey<Maintenances>('GET', '/api/maintenance'),
+    heads: ['ID', 'STATE', 'PROCESS', 'WHEN'],
+    rows: (answer) => answer.maintenance.map(toRow),
+    empty: 'No maintenances.',
+  })
 
   maintenance
     .command('add')
@@ -55,9 +47,10 @@ export function register(program: Program, io: Io): void {
       if (cron === undefined && to === undefined)
         throw new CliError('a maintenance needs --to, or --cron and --length', EXIT_USAGE)
       const repeat = cron === undefined ? undefined : { cron, tz, length }
-      const { body } = await api().askWithKey('POST', '/api/maintenance', { process, from, to, repeat })
-      const { maintenance: made } = body as MaintenanceAnswer
-      io.stdout.write(json ? `${safeJson({ maintenance: made }, 2)}\n` : `${made.id}\n`)
+      const wanted = { process, from, to, repeat }
+      const made = await api().askWithKey<MaintenanceAnswer>('POST', '/api/maintenance', wanted)
+      if (json) printJson(io, made)
+      else io.stdout.write(`${made.maintenance.id}\n`)
     })
 
   maintenance

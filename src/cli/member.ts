@@ -3,30 +3,26 @@
 
 import type { AuditPage } from '../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../wire/audit-actions.ts'
-import type { Member, Members, NewInvitation } from '../wire/people.ts'
+import type { Members, NewInvitation } from '../wire/people.ts'
 import { ROLES } from '../wire/roles.ts'
 import { createApi } from './api.ts'
-import { readCliConfig } from './config.ts'
+import { addList, JSON_OPTION, type Json, oneOf, printJson } from './commands.ts'
 import { formatTable } from './format-rows.ts'
 import { formatLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
-import { invalidArgument, type Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
+import type { Program } from './program.ts'
+import { oneLine } from './safe-text.ts'
 
-interface Json {
-  readonly json?: boolean
-}
-
-const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
 const ROLE = `the role: ${ROLES.join(', ')}`
+const parseRole = oneOf(ROLES)
+const parseAction = oneOf(AUDIT_ACTIONS, `Expected one of ${AUDIT_ACTIONS.join(', ')}.`)
 const WHO = 'e-mail address or id, as member list shows them'
 
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
-  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
+  const api = () => createApi(io)
   const member = program.command('member').description('list, invite and remove people, and change their roles')
 
-  const listMembers = async () => (await api().askSignedIn('GET', '/api/members')).body as Members
+  const listMembers = () => api().askSignedIn<Members>('GET', '/api/members')
 
   /** The path of a member, or of an invitation that is open. */
   async function findPerson(who: string): Promise<{ path: string; email: string; isInvited: boolean }> {
@@ -39,15 +35,17 @@ export function register(program: Program, io: Io): void {
     return { path: `/api/invitations/${invited.id}`, email: invited.email, isInvited: true }
   }
 
-  member
-    .command('list')
-    .description('list members and open invitations')
-    .option(...JSON_OPTION)
-    .action(async ({ json }: Json) => {
-      const body = await listMembers()
-      if (json) printJson(body)
-      else io.stdout.write(formatMembers(body))
-    })
+  addList(member, io, {
+    about: 'list members and open invitations',
+    ask: listMembers,
+    heads: ['ID', 'E-MAIL', 'ROLE', 'STATE'],
+    rows: ({ members, invitations }) => [
+      ...members.map(({ id, email, role, since }) => [id, email, role, `since ${formatLocalTime(since)}`]),
+      ...invitations.map(({ id, email, role, expires_at }) => {
+        return [id, email, role, `invited until ${formatLocalTime(expires_at)}`]
+      }),
+    ],
+  })
 
   member
     .command('invite')
@@ -56,9 +54,9 @@ export function register(program: Program, io: Io): void {
     .option('--role <role>', ROLE, parseRole, 'member')
     .option(...JSON_OPTION)
     .action(async (email: string, { role, json }: Json & { role: string }) => {
-      const { body } = await api().askSignedIn('POST', '/api/invitations', { email, role })
-      if (json) return printJson(body)
-      const { invitation } = body as NewInvitation
+      const answer = await api().askSignedIn<NewInvitation>('POST', '/api/invitations', { email, role })
+      if (json) return printJson(io, answer)
+      const { invitation } = answer
       const how = invitation.mailed ? 'The link is also sent by e-mail' : 'Send the person this link'
       io.stderr.write(
         `${oneLine(invitation.email)} is invited as ${invitation.role}. ${how}; good once, until ` +
@@ -104,9 +102,9 @@ export function register(program: Program, io: Io): void {
     .option(...JSON_OPTION)
     .action(async ({ json, ...filters }: Json & Record<string, string>) => {
       const search = new URLSearchParams(filters).toString()
-      const { body } = await api().askSignedIn('GET', search === '' ? '/api/audit' : `/api/audit?${search}`)
-      if (json) return printJson(body)
-      const { entries, next } = body as AuditPage
+      const page = await api().askSignedIn<AuditPage>('GET', search === '' ? '/api/audit' : `/api/audit?${search}`)
+      if (json) return printJson(io, page)
+      const { entries, next } = page
       const rows = entries.map(({ at, actor, key, action, target, detail, address }) => [
         formatLocalTime(at),
         actor ?? (key === null ? '' : `key ${key}`),
@@ -117,27 +115,4 @@ export function register(program: Program, io: Io): void {
       io.stdout.write(formatTable(['AT', 'WHO', 'ACTION', 'WHAT', 'ADDRESS'], rows))
       if (next !== null) io.stderr.write(`More: --cursor ${oneLine(next)}\n`)
     })
-}
-
-function formatMembers({ members, invitations }: Members): string {
-  const rows = [
-    ...members.map(({ id, email, role, since }: Member) => [id, email, role, `since ${formatLocalTime(since)}`]),
-    ...invitations.map(({ id, email, role, expires_at }) => [
-      id,
-      email,
-      role,
-      `invited until ${formatLocalTime(expires_at)}`,
-    ]),
-  ]
-  return formatTable(['ID', 'E-MAIL', 'ROLE', 'STATE'], rows)
-}
-
-function parseRole(text: string): string {
-  if (ROLES.some((role) => role === text)) return text
-  throw invalidArgument(`Expected ${ROLES.join(', ')}.`)
-}
-
-function parseAction(text: string): string {
-  if (AUDIT_ACTIONS.some((action) => action === text)) return text
-  throw invalidArgument(`Expected one of ${AUDIT_ACTIONS.join(', ')}.`)
 }

@@ -2,9 +2,10 @@
 
 import { formatCsvLine } from '../wire/csv.ts'
 import type { Health } from '../wire/operations.ts'
+import type { SeriesUse } from '../wire/processes.ts'
 import { createApi } from './api.ts'
 import { CSV_FLAG, checkFormat, type OutputOptions } from './ask-question.ts'
-import { readCliConfig } from './config.ts'
+import { JSON_OPTION } from './commands.ts'
 import { formatTable } from './format-rows.ts'
 import { formatDuration } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
@@ -14,16 +15,16 @@ import { createPaint, safeJson } from './safe-text.ts'
 const KINDS = ['points', 'exceptions'] as const
 
 export function register(program: Program, io: Io): void {
-  const open = () => createApi(readCliConfig(io.env), io)
+  const open = () => createApi(io)
 
   program
     .command('health')
     .description('check that Stint takes events, that the key is valid, and that events reach their stores')
-    .option('--json', 'print the answer as JSON')
+    .option(...JSON_OPTION)
     .action(async ({ json }: OutputOptions) => {
       const api = open()
       await api.checkReady()
-      const health = (await api.askWithKey('GET', '/api/health')).body as Health
+      const health = await api.askWithKey<Health>('GET', '/api/health')
       const failing = KINDS.filter((kind) => ['retrying', 'parked'].includes(health.destinations[kind].state))
       io.stdout.write(json ? `${safeJson(health)}\n` : describeHealth(health))
       if (failing.length > 0) throw new CliError(`delivery paused: ${failing.join(', ')}`)
@@ -32,13 +33,13 @@ export function register(program: Program, io: Io): void {
   program
     .command('series')
     .description('show how many distinct combinations of process, meta and metric are used, and the limit')
-    .option('--json', 'print the answer as JSON')
+    .option(...JSON_OPTION)
     .option(...CSV_FLAG)
     .action(async (options: OutputOptions) => {
       checkFormat(options)
-      const { body } = await open().askWithKey('GET', '/api/series')
-      const { used, max, warning: isWarning } = body as { used: number; max: number; warning: boolean }
-      if (options.json) io.stdout.write(`${JSON.stringify(body)}\n`)
+      const answer = await open().askWithKey<SeriesUse>('GET', '/api/series')
+      const { used, max, warning: isWarning } = answer
+      if (options.json) io.stdout.write(`${JSON.stringify(answer)}\n`)
       else if (options.csv) io.stdout.write(formatCsvLine(['used', 'max']) + formatCsvLine([used, max]))
       else io.stdout.write(max === 0 ? 'No limit.\n' : `${used} of ${max} (${percent(used / max)})\n`)
       if (!isWarning) return

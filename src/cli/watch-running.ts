@@ -3,7 +3,6 @@
 import type { Timing } from '../wire/timings.ts'
 import { createApi } from './api.ts'
 import { checkFormat, eachRow, type OutputOptions, tableOf } from './ask-question.ts'
-import { readCliConfig } from './config.ts'
 import { cutToWidth } from './format-rows.ts'
 import { formatDuration, formatLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
@@ -36,7 +35,7 @@ export async function watchRunning(
   nowMs: () => number,
 ): Promise<void> {
   checkFormat(options)
-  const api = createApi(readCliConfig(io.env), io)
+  const api = createApi(io)
   const find = async (query: URLSearchParams) =>
     (await Array.fromAsync(eachRow(api, '/api/timings', 'timings', query))) as unknown as Timing[]
   const interrupted = new AbortController()

@@ -4,16 +4,11 @@ import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
 import { defineAddChannel, defineTestChannel, findChannels } from './channel.ts'
-import { readCliConfig } from './config.ts'
-import { formatTable } from './format-rows.ts'
+import { addList, JSON_OPTION, type Json, parseCount, printJson } from './commands.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { parseMoment } from './parse-moment.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
-import { oneLine, safeJson } from './safe-text.ts'
-
-interface Json {
-  readonly json?: boolean
-}
+import { oneLine } from './safe-text.ts'
 
 interface AddOptions extends Json {
   readonly name?: string
@@ -35,25 +30,19 @@ interface AddOptions extends Json {
   readonly channel: string[]
 }
 
-const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
-
 export function register(program: Program, io: Io): void {
-  const api = () => createApi(readCliConfig(io.env), io)
-  const printJson = (body: unknown) => io.stdout.write(`${safeJson(body, 2)}\n`)
+  const api = () => createApi(io)
   const watch = program
     .command('watch')
     .description('watches: who is notified when a process is late, slow, hangs or fails (scope manage)')
 
-  watch
-    .command('list')
-    .description('list watches')
-    .option(...JSON_OPTION)
-    .action(async ({ json }: Json) => {
-      const { watches } = await list(api())
-      if (json) printJson({ watches })
-      else if (watches.length === 0) io.stderr.write('No watches.\n')
-      else io.stdout.write(formatTable(['ID', 'STATE', 'NAME', 'PROCESS', 'CONDITIONS'], watches.map(toRow)))
-    })
+  addList(watch, io, {
+    about: 'list watches',
+    ask: () => list(api()),
+    heads: ['ID', 'STATE', 'NAME', 'PROCESS', 'CONDITIONS'],
+    rows: ({ watches }) => watches.map(toRow),
+    empty: 'No watches.',
+  })
 
   watch
     .command('add')
@@ -84,9 +73,9 @@ export function register(program: Program, io: Io): void {
           io.stderr.write(`Channel ${oneLine(name)} is ${state}: nothing is sent to it yet.\n`)
       const ids = channels.map(({ id }) => id)
       const body = toBody(process, options, ids)
-      const { watch: made } = (await api().askWithKey('POST', '/api/watches', body)).body as WatchAnswer
-      if (options.json) printJson({ watch: made })
-      else io.stdout.write(`${made.id}\n`)
+      const made = await api().askWithKey<WatchAnswer>('POST', '/api/watches', body)
+      if (options.json) printJson(io, made)
+      else io.stdout.write(`${made.watch.id}\n`)
     })
 
   watch
@@ -131,7 +120,7 @@ export function register(program: Program, io: Io): void {
     })
 }
 
-const list = async (api: Api) => (await api.askWithKey('GET', '/api/watches')).body as Watches
+const list = (api: Api) => api.askWithKey<Watches>('GET', '/api/watches')
 
 async function find(api: Api, which: string): Promise<Watch> {
   const found = (await list(api)).watches.filter(({ id, name }) => id === which || name === which)
@@ -179,11 +168,6 @@ const CONDITION_CELLS: { readonly [C in Condition]: (watch: Watch) => string | n
 function toRow(watch: Watch): string[] {
   const conditions = CONDITIONS.map((name) => CONDITION_CELLS[name](watch)).filter(Boolean)
   return [watch.id, watch.state, watch.name, watch.process, conditions.join(', ')]
-}
-
-function parseCount(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw invalidArgument('Expected a whole number from 1.')
 }
 
 function parseNumber(text: string): number {

@@ -45,6 +45,7 @@ export const SeriesUse = Type.Object({
   max: Type.Integer({ minimum: 0, description: '0: no limit.' }),
   warning: Type.Boolean({ description: '80 % or more are used.' }),
 })
+export type SeriesUse = Static<typeof SeriesUse>
 
 export const COUNT_SERIES = defineRoute('GET /api/series', {
   ...LOCAL_QUESTION,

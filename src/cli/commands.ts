@@ -1,0 +1,51 @@
+// What commands share that ask the API and print its answer: for people, or as JSON for programs.
+import { formatTable } from './format-rows.ts'
+import type { Io } from './io.ts'
+import { invalidArgument, type Program } from './program.ts'
+import { safeJson } from './safe-text.ts'
+
+export const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
+
+export interface Json {
+  readonly json?: boolean
+}
+
+export const printJson = ({ stdout }: Io, body: unknown): void => stdout.write(`${safeJson(body, 2)}\n`)
+
+export interface List<T> {
+  readonly about: string
+  ask(): Promise<T>
+  readonly heads: readonly string[]
+  rows(answer: T): string[][]
+  /** Instead of a table without rows. */
+  readonly empty?: string
+}
+
+/** Adds `list` to a group of commands. */
+export function addList<T>(group: Program, io: Io, { about, ask, heads, rows, empty }: List<T>): void {
+  group
+    .command('list')
+    .description(about)
+    .option(...JSON_OPTION)
+    .action(async ({ json }: Json) => {
+      const answer = await ask()
+      if (json) return printJson(io, answer)
+      const found = rows(answer)
+      if (found.length === 0 && empty !== undefined) io.stderr.write(`${empty}\n`)
+      else io.stdout.write(formatTable(heads, found))
+    })
+}
+
+export function parseCount(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw invalidArgument('Expected a whole number from 1.')
+}
+
+/** A parser of arguments that takes one of these names. */
+export const oneOf =
+  <T extends string>(names: readonly T[], rule = `Expected ${names.join(', ')}.`) =>
+  (text: string): T => {
+    const found = names.find((name) => name === text)
+    if (found === undefined) throw invalidArgument(rule)
+    return found
+  }
