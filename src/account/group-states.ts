@@ -1,7 +1,7 @@
 // Decisions about groups of exceptions, by account, fingerprint and process: resolved or ignored, by whom and when; no
 // row = unresolved. A state outlives its fingerprint's version: it belongs to the exceptions stored with that version.
 import { Problem } from '../problem.ts'
-import { all, get, run, type SqlDatabase } from '../state/database.ts'
+import { all, get, inParts, insertRows, places, run, type SqlDatabase } from '../state/database.ts'
 
 const STATES_MAX = 10_000
 /** As long as the audit log says who did it. A group that occurs again later is unresolved instead of regressed. */
@@ -29,6 +29,11 @@ const SELECT =
   'SELECT fingerprint, process, status, changed_by AS "by", changed_us AS "atUs" FROM exception_group WHERE ' +
   'account = $1'
 
+const COLUMNS = ['account', 'fingerprint', 'process', 'status', 'changed_by', 'changed_us']
+const REPLACE =
+  '(account, fingerprint, process) DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by, ' +
+  'changed_us = excluded.changed_us'
+
 export function createGroupStates(database: SqlDatabase, nowUs: () => number): GroupStates {
   return {
     list: (account) => database.read(() => all<GroupState>(SELECT, account)),
@@ -38,20 +43,8 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number): G
           throw new Problem('not_found', 'The account is gone.')
         const expire = "DELETE FROM exception_group WHERE account = $1 AND status = 'resolved' AND changed_us < $2"
         yield* run(expire, account, nowUs() - RESOLVED_KEPT_US)
-        for (const { fingerprint, process, status, by, atUs } of states)
-          yield* run(
-            `INSERT INTO exception_group (account, fingerprint, process, status, changed_by, changed_us)
-             VALUES ($1, $2, $3, $4, $5, $6)
-             ON CONFLICT (account, fingerprint, process)
-             DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by,
-               changed_us = excluded.changed_us`,
-            account,
-            fingerprint,
-            process,
-            status,
-            by,
-            atUs,
-          )
+        const rows = states.map(({ by, atUs, ...state }) => ({ account, ...state, changed_by: by, changed_us: atUs }))
+        yield* insertRows('exception_group', COLUMNS, rows, REPLACE)
         const count = 'SELECT count(*) n FROM exception_group WHERE account = $1'
         if ((yield* get<{ n: number }>(count, account))!.n > STATES_MAX)
           throw new Problem(
@@ -62,8 +55,13 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number): G
       }),
     remove: (account, groups) =>
       database.write(function* () {
-        const remove = 'DELETE FROM exception_group WHERE account = $1 AND fingerprint = $2 AND process = $3'
-        for (const { fingerprint, process } of groups) yield* run(remove, account, fingerprint, process)
+        for (const some of inParts(groups))
+          yield* run(
+            `DELETE FROM exception_group WHERE account = $1 AND (fingerprint, process) IN
+             (VALUES ${places(some.length, 2, 1)})`,
+            account,
+            ...some.flatMap(({ fingerprint, process }) => [fingerprint, process]),
+          )
       }),
   }
 }

@@ -42,13 +42,32 @@ export function* run(sql: string, ...values: Value[]): Script<number> {
   return (yield { sql, values }).changes
 }
 
-/** A row that is there already stays as it is. */
+/** Rows of one statement: SQLite takes 32,766 parameters, PostgreSQL 65,535. */
+const ROWS_AT_ONCE = 500
+
+/** By default a row that is there already stays as it is. No two rows may have the same key. */
 export function* insertRows(
   table: string,
   columns: readonly string[],
   rows: readonly Readonly<Record<string, Value>>[],
+  conflict = 'DO NOTHING',
 ): Script<void> {
-  const places = columns.map((_, i) => `$${i + 1}`)
-  const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`
-  for (const row of rows) yield* run(insert, ...columns.map((column) => row[column] ?? null))
+  const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`
+  for (const some of inParts(rows))
+    yield* run(
+      `${into} ${places(some.length, columns.length)} ON CONFLICT ${conflict}`,
+      ...some.flatMap((row) => columns.map((column) => row[column] ?? null)),
+    )
 }
+
+export const inParts = <Row>(rows: readonly Row[]): Row[][] =>
+  Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, i) =>
+    rows.slice(i * ROWS_AT_ONCE, (i + 1) * ROWS_AT_ONCE),
+  )
+
+/** `($1, $2), ($3, $4)`: the parameters of so many rows, behind `skip` others. */
+export const places = (rows: number, columns: number, skip = 0): string =>
+  Array.from({ length: rows }, (_, row) => {
+    const first = skip + row * columns + 1
+    return `(${Array.from({ length: columns }, (_, i) => `$${first + i}`).join(', ')})`
+  }).join(', ')

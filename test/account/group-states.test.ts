@@ -1,6 +1,9 @@
 // Resolved and ignored groups of exceptions: on SQLite and on a real PostgreSQL.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { databases, problemOf } from './accounts-cast.ts'
+import { createGroupStates } from '../../src/account/group-states.ts'
+import { insertRows, type Script, type SqlDatabase } from '../../src/state/database.ts'
+import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
+import { databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
 const state = (fingerprint: string, status: 'resolved' | 'ignored', atUs: number, process = 'p') => ({
   ...{ fingerprint, process, status, by: 'ada@example.com', atUs },
@@ -53,6 +56,30 @@ for (const { database, open } of databases()) {
       const left = await list(account)
       expect(left).toHaveLength(9_999)
       expect(left.every(({ status }) => status === 'ignored')).toBe(true)
+      await groupStates.remove(account, many)
+      expect((await list(account)).map(({ fingerprint }) => fingerprint)).toEqual(['v3:more'])
     })
   })
 }
+
+test('1,000 states change with few statements: each is a round trip while other writers wait', async () => {
+  const database = createSqliteDatabase(openFreshDatabase())
+  const account = { id: 'acc', name: 'a', email: 'ada@example.com', operator: 0, created_ms: 0 }
+  await database.write(() => insertRows('account', Object.keys(account), [account]))
+  let statements = 0
+  function* counted<T>(script: Script<T>): Script<T> {
+    let step = script.next()
+    while (!step.done) {
+      statements++
+      step = script.next(yield step.value)
+    }
+    return step.value
+  }
+  const counting: SqlDatabase = { ...database, write: (script) => database.write(() => counted(script())) }
+  const many = Array.from({ length: 1_000 }, (_, i) => state('v3:a', 'ignored', 1, `process ${i}`))
+  const states = createGroupStates(counting, () => 1)
+  await states.put('acc', many)
+  await states.remove('acc', many)
+  expect(statements).toBeLessThan(10)
+  await database.close()
+})
