@@ -1,6 +1,6 @@
 // The rows of accounts: the statements that several changes share, and the deletion of an account.
 import { type Fault, Problem } from '../problem.ts'
-import { all, get, run, type Script } from '../state/database.ts'
+import { all, get, insert, run, type Script } from '../state/database.ts'
 import { normalizeEmail } from './credentials.ts'
 
 export interface AccountRow {
@@ -52,7 +52,7 @@ export function* deleteAccount(
   if (leaving === undefined) return undefined
   const newOperator = yield* findSuccessor(leaving, successor)
   if (newOperator !== undefined) yield* run('UPDATE account SET operator = 1 WHERE id = $1', newOperator)
-  yield* run('INSERT INTO removal (account, deleted_ms) VALUES ($1, $2)', id, nowMs)
+  yield* insert('removal', { account: id, deleted_ms: nowMs })
   yield* run('DELETE FROM account WHERE id = $1', id)
   return { newOperator }
 }

@@ -6,7 +6,7 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { all, run, type Script, type SqlDatabase } from '../state/database.ts'
+import { all, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 import { type AccountRow, countAccounts, deleteAccount, selectById } from './account-rows.ts'
 import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
@@ -202,14 +202,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
         yield* refuseSignUp(normalEmail)
         const operator = (yield* countAccounts()) === 0
         const account = { id: createId('acc'), email: normalEmail, name: normalEmail, operator, createdMs: nowMs() }
-        yield* run(
-          'INSERT INTO account (id, email, name, operator, created_ms) VALUES ($1, $2, $3, $4, $5)',
-          account.id,
-          normalEmail,
-          account.name,
-          Number(operator),
-          account.createdMs,
-        )
+        const { createdMs: created_ms, ...columns } = account
+        yield* insert('account', { ...columns, operator: Number(operator), created_ms })
         const owner = yield* insertPerson(normalEmail, hash, nowMs())
         const seat = { account: account.id, person: owner.id }
         yield* insertMember(seat, 'owner', nowMs())

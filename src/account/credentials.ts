@@ -1,8 +1,6 @@
 // The rules for e-mail addresses and passwords, in one place for sign-up, sign-in and the command line.
 import { type Fault, Problem } from '../problem.ts'
-import { PASSWORD_MAX, PASSWORD_MIN } from '../wire/accounts.ts'
-
-const EMAIL_MAX = 254
+import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../wire/accounts.ts'
 
 /** Dot-separated atoms (RFC 5322, and letters beyond ASCII by RFC 6531). */
 const LOCAL_PART = /^(?=.{1,64}$)[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
@@ -71,7 +69,7 @@ const BASES = `
 const COMMON = new Set(BASES)
 
 /** Is it on the list, as it is or without the digits and punctuation at its ends, in any case? */
-export function isCommonPassword(password: string): boolean {
+function isCommonPassword(password: string): boolean {
   const folded = password.normalize('NFC').toLowerCase()
   return COMMON.has(folded) || COMMON.has(folded.replace(/^[\d\W_]{0,4}|[\d\W_]{0,6}$/gu, ''))
 }

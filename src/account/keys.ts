@@ -5,9 +5,9 @@
 // * Opening writes nothing, so a start on a full disk succeeds: `flush` also removes keys that ended long ago.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
-import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
+import { all, get, insert as insertRow, run, type Script, type SqlDatabase } from '../state/database.ts'
 import { SCOPES, type Scope } from '../wire/roles.ts'
-import type { KeyRing, KeyUse } from './key-ring.ts'
+import type { KeyRing, KeyRow, KeyUse } from './key-ring.ts'
 import { type Person, selectRole } from './people/person-rows.ts'
 import { createId, createKeySecret, hashSecret, visiblePrefix } from './secret.ts'
 
@@ -48,10 +48,7 @@ export interface IssuedKey extends Key {
 export interface Keys {
   /** Newest first, including keys that ended in the last 30 days. */
   list(account: string, of?: string): Promise<Key[]>
-  /** The scopes of one key; empty when the account has no such key. */
-  scopesOf(account: string, id: string): Promise<readonly Scope[]>
-  /** Null for a key without one, and for one of no account. */
-  creatorOf(account: string, id: string): Promise<KeyCreator | null>
+  find(account: string, id: string): Promise<Key | undefined>
   /** For use inside a `write`; the key works once `admit` is called with the result. */
   insert(account: string, name: string, scopes: readonly Scope[], creator?: Person): Script<IssuedKey>
   admit(account: string, key: IssuedKey): void
@@ -69,23 +66,14 @@ export interface Keys {
   flush(): Promise<void>
 }
 
-interface Row {
-  id: string
-  account: string
-  name: string
-  prefix: string
-  hash: string
-  may_write: number
-  may_read: number
-  may_ping: number
-  may_manage: number
-  creator: string | null
-  creator_email: string | null
-  is_capped: number
-  created_ms: number
-  last_used_ms: number | null
-  expires_ms: number | null
-  revoked_ms: number | null
+interface Row extends KeyRow {
+  readonly name: string
+  readonly prefix: string
+  readonly creator: string | null
+  readonly creator_email: string | null
+  readonly created_ms: number
+  readonly last_used_ms: number | null
+  readonly revoked_ms: number | null
 }
 
 /** When a key ended or will end: the earlier one of the two. */
@@ -119,33 +107,22 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       creator,
       secret,
     }
-    yield* run(
-      `INSERT INTO api_key (id, account, name, prefix, hash, may_write, may_read, may_ping, may_manage, created_ms,
-         creator, creator_email) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-      key.id,
-      account,
-      name,
-      key.prefix,
-      hashSecret(secret),
-      Number(scopes.includes('write')),
-      Number(scopes.includes('read')),
-      Number(scopes.includes('ping')),
-      Number(scopes.includes('manage')),
-      key.createdMs,
-      creator?.id ?? null,
-      creator?.email ?? null,
-    )
+    yield* insertRow('api_key', {
+      ...{ id: key.id, account, name, prefix: key.prefix, hash: hashSecret(secret), ...rightsOf(scopes) },
+      ...{ created_ms: key.createdMs, creator: creator?.id ?? null, creator_email: creator?.email ?? null },
+    })
     return key
   }
 
   function admit(account: string, { id, scopes, secret }: IssuedKey, is_capped = 0): void {
-    const may = (scope: Scope) => Number(scopes.includes(scope))
-    const allowed = { may_write: may('write'), may_read: may('read'), may_ping: may('ping'), may_manage: may('manage') }
-    ring.set({ id, account, hash: hashSecret(secret), ...allowed, is_capped, expires_ms: null })
+    ring.set({ id, account, hash: hashSecret(secret), ...rightsOf(scopes), is_capped, expires_ms: null })
   }
 
+  const select = (account: string, id: string) =>
+    get<Row>('SELECT * FROM api_key WHERE account = $1 AND id = $2', account, id)
+
   function* find(account: string, id: string, of?: string): Script<Row> {
-    const row = yield* get<Row>('SELECT * FROM api_key WHERE account = $1 AND id = $2', account, id)
+    const row = yield* select(account, id)
     if (row === undefined || (of !== undefined && row.creator !== of))
       throw new Problem('not_found', 'The account has no key with this id.')
     return row
@@ -174,15 +151,9 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       const listed = of === undefined ? rows : rows.filter(({ creator }) => creator === of)
       return listed.map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
     },
-    async scopesOf(account, id) {
-      const find = 'SELECT * FROM api_key WHERE account = $1 AND id = $2'
-      const row = await database.read(() => get<Row>(find, account, id))
-      return row === undefined ? [] : toKey(row).scopes
-    },
-    async creatorOf(account, id) {
-      const find = 'SELECT * FROM api_key WHERE account = $1 AND id = $2'
-      const row = await database.read(() => get<Row>(find, account, id))
-      return row === undefined ? null : creatorOf(row)
+    async find(account, id) {
+      const row = await database.read(() => select(account, id))
+      return row && toKey(row)
     },
     insert,
     admit,
@@ -200,11 +171,11 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
     async rotate(account, id, overlapS, of) {
       const now = nowMs()
       const { key, old } = await database.write(function* () {
-        const old = yield* find(account, id, of)
-        if (old.revoked_ms !== null || (old.expires_ms ?? now + 1) <= now) {
+        const row = yield* find(account, id, of)
+        if (row.revoked_ms !== null || (row.expires_ms ?? now + 1) <= now) {
           throw new Problem('not_found', 'The key has ended already; make a new one instead.')
         }
-        old.expires_ms = Math.min(now + overlapS * 1000, old.expires_ms ?? Number.POSITIVE_INFINITY)
+        const old = { ...row, expires_ms: Math.min(now + overlapS * 1000, row.expires_ms ?? Number.POSITIVE_INFINITY) }
         yield* run('UPDATE api_key SET expires_ms = $1 WHERE id = $2', old.expires_ms, id)
         const key = yield* insert(account, old.name, toKey(old).scopes, creatorOf(old))
         yield* run('UPDATE api_key SET is_capped = $1 WHERE id = $2', old.is_capped, key.id)
@@ -255,6 +226,13 @@ function* noteUses(uses: readonly KeyUse[]): Script<void> {
       keyId,
     )
 }
+
+const rightsOf = (scopes: readonly Scope[]) => ({
+  may_write: Number(scopes.includes('write')),
+  may_read: Number(scopes.includes('read')),
+  may_ping: Number(scopes.includes('ping')),
+  may_manage: Number(scopes.includes('manage')),
+})
 
 const toKey = (row: Row): Key => ({
   id: row.id,

@@ -4,14 +4,14 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { all, get, run, type Script, type SqlDatabase } from '../state/database.ts'
+import { all, get, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { Role } from '../wire/roles.ts'
 import { type Seat, selectRole } from './people/person-rows.ts'
 import { createId, createSessionToken, hashSecret } from './secret.ts'
 
 const DAY_MS = 86_400_000
-export const SESSION_IDLE_MS = 7 * DAY_MS
-export const SESSION_MAX_MS = 30 * DAY_MS
+const SESSION_IDLE_MS = 7 * DAY_MS
+const SESSION_MAX_MS = 30 * DAY_MS
 const SEEN_EVERY_MS = 60_000
 const SESSIONS_MAX = 100
 const USER_AGENT_MAX = 300
@@ -66,19 +66,7 @@ export interface Sessions {
   revokeOthers(person: string, keepId?: string): Script<void>
 }
 
-interface Row {
-  id: string
-  account: string
-  person: string
-  email: string
-  role: Role
-  proof: SessionProof
-  user_agent: string
-  created_ms: number
-  seen_ms: number
-  ends_ms: number | null
-}
-
+const TIMES = 'session.created_ms AS "createdMs", seen_ms AS "seenMs", ends_ms AS "endsMs"'
 const LIVE = 'session.seen_ms > $2 AND session.created_ms > $3 AND coalesce(session.ends_ms > $4, true)'
 /** Sessions with this mark are unknown to nodes of the version before, which know no roles. */
 const markedHash = (token: string) => `person:${hashSecret(token)}`
@@ -101,8 +89,8 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
     async find(token) {
       const now = nowMs()
       const row = await database.read(() =>
-        get<Row>(
-          `SELECT session.*, membership.role, person.email FROM session
+        get<FoundSession & Pick<Session, 'seenMs'>>(
+          `SELECT session.id, session.account, session.person, email, role, proof, ${TIMES} FROM session
            JOIN membership ON membership.account = session.account AND membership.person = session.person
            JOIN person ON person.id = session.person WHERE hash IN ($1, 'person:' || $1) AND ${LIVE}`,
           hashSecret(token),
@@ -112,9 +100,9 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         ),
       )
       if (row === undefined) return undefined
-      if (now - row.seen_ms >= SEEN_EVERY_MS) await tryTouch(row.id, now)
-      const { id, account, person, email, role, proof, created_ms, ends_ms } = row
-      return { id, account, person, email, role, proof, createdMs: created_ms, endsMs: ends_ms }
+      const { seenMs, ...found } = row
+      if (now - seenMs >= SEEN_EVERY_MS) await tryTouch(row.id, now)
+      return found
     },
     async create({ account, person, userAgent, oldToken, proof = 'password', endsMs }) {
       const token = createSessionToken()
@@ -131,19 +119,10 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         // the person may have been removed since the proof
         if ((yield* selectRole({ account, person })) === undefined)
           throw new Problem('credentials_invalid', 'You are no longer a member of the account. Sign in again.')
-        yield* run(
-          `INSERT INTO session (id, account, person, hash, user_agent, created_ms, seen_ms, ends_ms, proof)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          createId('ses'),
-          account,
-          person,
-          markedHash(token),
-          userAgent.toWellFormed().replaceAll('\0', '').slice(0, USER_AGENT_MAX),
-          now,
-          now,
-          endsMs ?? null,
-          proof,
-        )
+        const user_agent = userAgent.toWellFormed().replaceAll('\0', '').slice(0, USER_AGENT_MAX)
+        const times = { created_ms: now, seen_ms: now, ends_ms: endsMs ?? null }
+        const hash = markedHash(token)
+        yield* insert('session', { id: createId('ses'), account, person, hash, user_agent, proof, ...times })
         yield* run(
           `DELETE FROM session WHERE id IN (SELECT id FROM session WHERE person = $1
            ORDER BY created_ms DESC, rowid DESC LIMIT ${MANY} OFFSET ${SESSIONS_MAX})`,
@@ -163,25 +142,19 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
     async list(person) {
       const now = nowMs()
       const rows = await database.read(() =>
-        all<Row>(
-          `SELECT * FROM session WHERE person = $1 AND ${LIVE} ORDER BY seen_ms DESC, rowid DESC`,
+        all<Omit<Session, 'expiresMs'> & Pick<FoundSession, 'endsMs'>>(
+          `SELECT id, user_agent AS "userAgent", ${TIMES} FROM session WHERE person = $1 AND ${LIVE}
+           ORDER BY seen_ms DESC, rowid DESC`,
           person,
           now - SESSION_IDLE_MS,
           now - SESSION_MAX_MS,
           now,
         ),
       )
-      return rows.map((row) => ({
-        id: row.id,
-        userAgent: row.user_agent,
-        createdMs: row.created_ms,
-        seenMs: row.seen_ms,
-        expiresMs: Math.min(
-          row.seen_ms + SESSION_IDLE_MS,
-          row.created_ms + SESSION_MAX_MS,
-          row.ends_ms ?? Number.POSITIVE_INFINITY,
-        ),
-      }))
+      return rows.map(({ endsMs, ...row }) => {
+        const lastMs = Math.min(row.seenMs + SESSION_IDLE_MS, row.createdMs + SESSION_MAX_MS)
+        return { ...row, expiresMs: Math.min(lastMs, endsMs ?? lastMs) }
+      })
     },
     async revoke(person, id) {
       const changes = await database.write(() => run('DELETE FROM session WHERE person = $1 AND id = $2', person, id))

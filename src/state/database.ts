@@ -42,6 +42,14 @@ export function* run(sql: string, ...values: Value[]): Script<number> {
   return (yield { sql, values }).changes
 }
 
+type Row = Readonly<Record<string, Value>>
+
+/** Names of the table and of columns are never those of a caller. */
+export function insert(table: string, row: Row): Script<number> {
+  const columns = Object.keys(row)
+  return run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${places(1, columns.length)}`, ...Object.values(row))
+}
+
 /** Rows of one statement: SQLite takes 32,766 parameters, PostgreSQL 65,535. */
 const ROWS_AT_ONCE = 500
 
@@ -49,7 +57,7 @@ const ROWS_AT_ONCE = 500
 export function* insertRows(
   table: string,
   columns: readonly string[],
-  rows: readonly Readonly<Record<string, Value>>[],
+  rows: readonly Row[],
   conflict = 'DO NOTHING',
 ): Script<void> {
   const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`
@@ -58,6 +66,17 @@ export function* insertRows(
       `${into} ${places(some.length, columns.length)} ON CONFLICT ${conflict}`,
       ...some.flatMap((row) => columns.map((column) => row[column] ?? null)),
     )
+}
+
+/** Copies in transactions of 500 rows; one that is there already stays as it is. Returns the number of rows. */
+export async function copyRows(
+  database: SqlDatabase,
+  table: string,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<number> {
+  for (const some of inParts(rows)) await database.write(() => insertRows(table, columns, some))
+  return rows.length
 }
 
 export const inParts = <Row>(rows: readonly Row[]): Row[][] =>

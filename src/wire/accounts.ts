@@ -7,7 +7,7 @@ import { closed, GivenName, orNull, TimeMs } from './shapes.ts'
 
 export const PASSWORD_MIN = 8
 export const PASSWORD_MAX = 1024
-const EMAIL_MAX = 254
+export const EMAIL_MAX = 254
 /** A bound for texts that are only compared. */
 export const GIVEN_MAX = 4096
 

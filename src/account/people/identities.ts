@@ -5,7 +5,7 @@
 // 3. Someone new joins the accounts that invited the address, and the operator's if a claim or OIDC_JOIN gives a role.
 // A role from claims is applied in the operator's account at each sign-in; it never takes away the last owner.
 import { Problem } from '../../problem.ts'
-import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
 import { normalizeEmail } from '../credentials.ts'
 import type { KeyRing, KeyRow } from '../key-ring.ts'
@@ -86,13 +86,7 @@ export function createIdentities({ database, ring, members, sessions, nowMs }: P
     if (isKnown && same.verified_ms === null) ended.push(...(yield* endForeignProofs(same.id)))
     const person = isKnown ? same : yield* insertPerson(address, null, nowMs())
     yield* run('UPDATE person SET verified_ms = coalesce(verified_ms, $1) WHERE id = $2', nowMs(), person.id)
-    yield* run(
-      'INSERT INTO identity (issuer, subject, person, created_ms) VALUES ($1, $2, $3, $4)',
-      issuer,
-      subject,
-      person.id,
-      nowMs(),
-    )
+    yield* insert('identity', { issuer, subject, person: person.id, created_ms: nowMs() })
     return { id: person.id, email: person.email, isNew: !isKnown }
   }
 

@@ -4,7 +4,7 @@
 //   address it creates the person. The owner has seen the link, too, so it verifies no address.
 // * The invitations of an owner end with the role (members.ts).
 import { Problem } from '../../problem.ts'
-import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
 import { createId, createSessionToken, hashSecret } from '../secret.ts'
 import { insertMember, insertPerson, type Person, type Seat, selectPersonByEmail, selectRole } from './person-rows.ts'
@@ -50,13 +50,12 @@ interface Row extends Seat {
   readonly email: string
   readonly role: Role
   readonly name: string
-  readonly ends_ms: number
 }
 
 export function createInvitations(database: SqlDatabase, nowMs: () => number): Invitations {
   function* find(token: string): Script<Row> {
     const row = yield* get<Row>(
-      `SELECT invitation.id, account, invitation.email, role, name, ends_ms FROM invitation
+      `SELECT invitation.id, account, invitation.email, role, name FROM invitation
        JOIN account ON account.id = invitation.account WHERE hash = $1 AND ends_ms > $2`,
       hashSecret(token),
       nowMs(),
@@ -72,12 +71,15 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
   }
 
   return {
-    async list(account) {
-      const pending =
-        'SELECT * FROM invitation WHERE account = $1 AND ends_ms > $2 ORDER BY created_ms DESC, rowid DESC'
-      const rows = await database.read(() => all<Row>(pending, account, nowMs()))
-      return rows.map(({ id, email, role, ends_ms }) => ({ id, email, role, endsMs: ends_ms }))
-    },
+    list: (account) =>
+      database.read(() =>
+        all<Invitation>(
+          `SELECT id, email, role, ends_ms AS "endsMs" FROM invitation WHERE account = $1 AND ends_ms > $2
+           ORDER BY created_ms DESC, rowid DESC`,
+          account,
+          nowMs(),
+        ),
+      ),
     async create({ account, person }, email, role) {
       const token = createSessionToken()
       const invitation = { id: createId('inv'), email, role, endsMs: nowMs() + VALID_MS }
@@ -94,18 +96,9 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
         const counted = yield* get<{ n: number }>('SELECT count(*) n FROM invitation WHERE account = $1', account)
         if (counted!.n >= PENDING_MAX)
           throw new Problem('limit_reached', `At most ${PENDING_MAX} invitations can be open at once; withdraw some.`)
-        yield* run(
-          'INSERT INTO invitation (id, account, email, role, creator, hash, created_ms, ends_ms) VALUES ($1, $2, ' +
-            '$3, $4, $5, $6, $7, $8)',
-          invitation.id,
-          account,
-          email,
-          role,
-          person,
-          hashSecret(token),
-          nowMs(),
-          invitation.endsMs,
-        )
+        const { id, endsMs: ends_ms } = invitation
+        const columns = { id, account, email, role, creator: person, hash: hashSecret(token) }
+        yield* insert('invitation', { ...columns, created_ms: nowMs(), ends_ms })
       })
       return { ...invitation, token }
     },

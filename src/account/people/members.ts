@@ -40,9 +40,9 @@ const KEY_COLUMNS = 'id, account, hash, may_write, may_read, may_ping, may_manag
 
 export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () => number): Members {
   function* find({ account, person }: Seat): Script<Member> {
-    const row = yield* get<MemberRow>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
-    if (row === undefined) throw new Problem('not_found', 'The account has no member with this id.')
-    return toMember(row)
+    const member = yield* get<Member>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
+    if (member === undefined) throw new Problem('not_found', 'The account has no member with this id.')
+    return member
   }
 
   function* setRole(seat: Seat, role: Role): Script<readonly KeyRow[]> {
@@ -53,7 +53,7 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
     yield* run('UPDATE membership SET role = $1 WHERE account = $2 AND person = $3', role, account, person)
     return yield* all<KeyRow>(
       'UPDATE api_key SET is_capped = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL RETURNING ' +
-        `${KEY_COLUMNS}`,
+        KEY_COLUMNS,
       Number(role === 'viewer'),
       account,
       person,
@@ -61,10 +61,7 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
   }
 
   return {
-    async list(account) {
-      const rows = await database.read(() => all<MemberRow>(`${SELECT_MEMBERS} ORDER BY since_ms, email`, account))
-      return rows.map(toMember)
-    },
+    list: (account) => database.read(() => all<Member>(`${SELECT_MEMBERS} ORDER BY since_ms, email`, account)),
     accountsOf: (person) =>
       database.read(() =>
         all<Entry>(
@@ -127,7 +124,7 @@ function* leaveKeys({ account, person }: Seat, nowMs: number): Script<KeptKeys> 
   )
   const capped = yield* all<KeyRow>(
     'UPDATE api_key SET is_capped = 1 WHERE account = $1 AND creator = $2 AND revoked_ms IS NULL RETURNING ' +
-      `${KEY_COLUMNS}`,
+      KEY_COLUMNS,
     account,
     person,
   )
@@ -149,12 +146,5 @@ function* bequeathKeys({ account, person }: Seat, heir: Person): Script<KeptKeys
   return { ended: [], capped }
 }
 
-interface MemberRow extends Person {
-  readonly role: Role
-  readonly since_ms: number
-}
-
-const SELECT_MEMBERS = `SELECT person.id, person.email, role, since_ms
+const SELECT_MEMBERS = `SELECT person.id, person.email, role, since_ms AS "sinceMs"
   FROM membership JOIN person ON person.id = membership.person WHERE account = $1`
-
-const toMember = ({ since_ms, ...row }: MemberRow): Member => ({ ...row, sinceMs: since_ms })

@@ -1,7 +1,7 @@
 // The rows of people and memberships: statements that several changes share. Every person is a member of some account:
 // the last membership takes its person along.
 import { Problem } from '../../problem.ts'
-import { get, run, type Script } from '../../state/database.ts'
+import { get, insert, run, type Script } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
 import { createId } from '../secret.ts'
 
@@ -37,7 +37,7 @@ export function* insertPerson(email: string, password: string | null, nowMs: num
   if ((yield* selectPersonByEmail(email)) !== undefined)
     throw new Problem('email_taken', 'Sign in instead, or use another address.')
   const id = createId('per')
-  yield* run('INSERT INTO person (id, email, password, created_ms) VALUES ($1, $2, $3, $4)', id, email, password, nowMs)
+  yield* insert('person', { id, email, password, created_ms: nowMs })
   return { id, email }
 }
 
@@ -57,7 +57,7 @@ export function* selectRole({ account, person }: Seat): Script<Role | undefined>
 }
 
 export const insertMember = ({ account, person }: Seat, role: Role, nowMs: number) =>
-  run('INSERT INTO membership (account, person, role, since_ms) VALUES ($1, $2, $3, $4)', account, person, role, nowMs)
+  insert('membership', { account, person, role, since_ms: nowMs })
 
 /** The account that the person saw last, while it is still one of theirs. */
 export function* selectLanding(person: string): Script<{ account: string; role: Role } | undefined> {

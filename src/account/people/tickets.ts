@@ -1,7 +1,7 @@
 // Tickets that let a person in once, such as links that set a new password. Stored as hashes with the accounts, so
 // that every node accepts them and restarts end none.
 import type { SqlDatabase } from '../../state/database.ts'
-import { get, run } from '../../state/database.ts'
+import { get, insert, run } from '../../state/database.ts'
 import { createSessionToken, hashSecret } from '../secret.ts'
 
 /** How long each kind is good. */
@@ -34,27 +34,18 @@ export function createTickets(database: SqlDatabase, nowMs: () => number): Ticke
       const endsMs = now + VALID_MS[kind]
       await database.write(function* () {
         yield* run('DELETE FROM ticket WHERE ends_ms <= $1', now)
-        yield* run(
-          'INSERT INTO ticket (hash, kind, person, ends_ms, until_ms) VALUES ($1, $2, $3, $4, $5)',
-          hashSecret(token),
-          kind,
-          person,
-          endsMs,
-          untilMs,
-        )
+        yield* insert('ticket', { hash: hashSecret(token), kind, person, ends_ms: endsMs, until_ms: untilMs })
       })
       return { token, endsMs }
     },
     async redeem(kind, token) {
       const hash = hashSecret(token)
       // an unknown token writes nothing
-      const find = 'SELECT person, until_ms FROM ticket WHERE hash = $1 AND kind = $2 AND ends_ms > $3'
-      const known = await database.read(() =>
-        get<{ person: string; until_ms: number | null }>(find, hash, kind, nowMs()),
-      )
+      const find = 'SELECT person, until_ms AS "untilMs" FROM ticket WHERE hash = $1 AND kind = $2 AND ends_ms > $3'
+      const known = await database.read(() => get<Redeemed>(find, hash, kind, nowMs()))
       if (known === undefined) return undefined
       const used = await database.write(() => run('DELETE FROM ticket WHERE hash = $1', hash))
-      return used === 1 ? { person: known.person, untilMs: known.until_ms } : undefined
+      return used === 1 ? known : undefined
     },
   }
 }

@@ -1,12 +1,9 @@
 // Copies accounts.sqlite into PostgreSQL in small, repeatable transactions: run an interrupted copy again.
-import { all, get, insertRows, run, type Script, type Value } from '../../state/database.ts'
+import { all, copyRows, get, run, type Script, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 import type { Postgres } from '../../state/postgres.ts'
 import { insertSeries, SERIES_AT_ONCE } from './merge-series.ts'
 import type { SeriesRow } from './replica.ts'
-
-/** Rows of one transaction. */
-const ROWS_AT_ONCE = 500
 
 /** Accounts and people first: everything else refers to them. */
 const TABLES = {
@@ -47,12 +44,8 @@ export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Prom
   await postgres.write(() => begin(new Set(rowsOf('account').map(({ id }) => String(id))), salt))
 
   const copied = {} as Record<Table, number>
-  for (const table of Object.keys(TABLES) as Table[]) {
-    const rows = rowsOf(table)
-    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-      await postgres.write(() => insertRows(table, TABLES[table], rows.slice(from, from + ROWS_AT_ONCE)))
-    copied[table] = rows.length
-  }
+  for (const table of Object.keys(TABLES) as Table[])
+    copied[table] = await copyRows(postgres, table, TABLES[table], rowsOf(table))
   await postgres.write(() =>
     get("SELECT setval(pg_get_serial_sequence('audit', 'seq'), coalesce(max(seq), 0) + 1, false) FROM audit"),
   )

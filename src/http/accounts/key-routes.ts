@@ -52,7 +52,7 @@ export function keyRoutes(deps: PeopleDeps) {
   /** The person for whom the request acts; undefined for a key without one. */
   async function personOf({ account, key, session }: Asker): Promise<Person | undefined> {
     if (session !== undefined) return { id: session.person, email: session.email }
-    const creator = key && (await keys.creatorOf(account, key.keyId))
+    const creator = key && (await keys.find(account, key.keyId))?.creator
     return creator?.id ? { id: creator.id, email: creator.email } : undefined
   }
 
@@ -80,7 +80,7 @@ export function keyRoutes(deps: PeopleDeps) {
   on(wire.ROTATE_KEY, async (_, { request, params, again, noted }) => {
     const { overlap_seconds = 0 } = await readJson(request, wire.RotateKey)
     const asker = await again()
-    refuseWiderScopes(asker, await keys.scopesOf(asker.account, params.id))
+    refuseWiderScopes(asker, (await keys.find(asker.account, params.id))?.scopes ?? [])
     const key = await keys.rotate(asker.account, params.id, overlap_seconds, await limitOf(asker))
     noted.detail = key.id
     return { key: answerIssuedKey(key) }

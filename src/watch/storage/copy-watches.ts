@@ -1,10 +1,7 @@
 // Copies watches.sqlite into PostgreSQL: watches, channels with secrets, alerts, outbox, progress of evaluation. The
 // transactions are small and repeatable; existing rows stay as they are.
-import { all, insertRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
+import { all, copyRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
-
-/** Rows per transaction. */
-const ROWS_AT_ONCE = 200
 
 const COLUMNS = {
   channel: ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'last', 'settings', 'created_us'],
@@ -44,11 +41,7 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
   const rowsOf = (table: Table, order: string) => db.query<Row, []>(`SELECT * FROM ${table} ORDER BY ${order}`).all()
   const ofAccounts = (rows: readonly Row[]) => rows.filter(({ account }) => accounts.has(account!))
 
-  async function copyTable(table: Table, rows: readonly Row[]): Promise<number> {
-    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-      await postgres.write(() => insertRows(table, COLUMNS[table], rows.slice(from, from + ROWS_AT_ONCE)))
-    return rows.length
-  }
+  const copyTable = (table: Table, rows: readonly Row[]) => copyRows(postgres, table, COLUMNS[table], rows)
   const copied = {
     channel: await copyTable('channel', ofAccounts(rowsOf('channel', 'id'))),
     watch: await copyTable('watch', ofAccounts(rowsOf('watch', 'id'))),
