@@ -23,6 +23,13 @@ export type Parsed<T> = { readonly value: T } | { readonly detail: string }
 
 type Parse<T> = (text: string, nowNs: bigint) => Parsed<T>
 
+/** By the names of the parameters. */
+export type Parsers = Readonly<Record<string, Parse<unknown>>>
+/** The parameters that were given, read. */
+export type Values<P extends Parsers> = {
+  readonly [N in keyof P]?: Extract<ReturnType<P[N]>, { value: unknown }>['value']
+}
+
 const checked = <T>(faults: readonly { readonly detail: string }[], value: T): Parsed<T> =>
   faults.length === 0 ? { value } : { detail: faults.map(({ detail }) => detail).join('; ') }
 
@@ -44,11 +51,11 @@ const parseNumber =
       ? { value: Number(text) }
       : { detail: `must be a whole number from 1 to ${max}` }
 
-const parseChoice =
-  <const T extends string>(choices: readonly T[]) =>
+export const parseChoice =
+  <const T extends string>(choices: readonly T[], detail = `must be one of ${choices.join(', ')}`) =>
   (text: string): Parsed<T> => {
     const value = choices.find((choice) => choice === text)
-    return value === undefined ? { detail: `must be one of ${choices.join(', ')}` } : { value }
+    return value === undefined ? { detail } : { value }
   }
 
 /** Texts without white space, signs and exponents; reads the hundredth from the digits: the nearest number. */
@@ -67,7 +74,7 @@ const parseMetricName: Parse<string> = (text) => {
   return detail === undefined ? { value: text } : { detail }
 }
 
-const parsers = {
+export const PARSERS = {
   from: parseTime,
   to: parseTime,
   process: parseText(checkProcess, stripText),
@@ -93,7 +100,7 @@ const parsers = {
       ? { value: text }
       : { detail: 'must be a fingerprint such as v3:0123456789abcdef' },
   all: (text: string): Parsed<true> => (text === 'true' ? { value: true } : { detail: 'must be true' }),
-  by: (text: string): Parsed<'meta'> => (text === 'meta' ? { value: text } : { detail: 'must be meta' }),
+  by: parseChoice(['meta'], 'must be meta'),
   every: (text: string): Parsed<Every> => {
     const value = parseEvery(text)
     return value === undefined
@@ -123,9 +130,7 @@ export interface Percentile {
 /** Parameters that may be repeated, and how often. */
 export const REPEATED: { readonly [N in ParameterName]?: number } = { process: MAX_PROCESSES, metric: MAX_METRICS }
 
-type Value<N extends ParameterName> = (typeof parsers)[N] extends (...args: never) => Parsed<infer T> ? T : never
-
 /** The parameters that were given, read; those of `REPEATED` without repetitions. */
-export type Given = { readonly [N in ParameterName]?: N extends 'process' | 'metric' ? readonly string[] : Value<N> }
-
-export const PARSERS: Readonly<Record<ParameterName, Parse<unknown>>> = parsers
+export type Given = Omit<Values<typeof PARSERS>, 'process' | 'metric'> & {
+  readonly [N in 'process' | 'metric']?: readonly string[]
+}

@@ -13,7 +13,16 @@ import type { Route } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
 import { type Every, fitsDays } from './buckets.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
-import { type Given, PARSERS, type Percentile, REPEATED, type StateFilter, type StatusFilter } from './parameters.ts'
+import {
+  type Given,
+  PARSERS,
+  type Parsers,
+  type Percentile,
+  REPEATED,
+  type StateFilter,
+  type StatusFilter,
+  type Values,
+} from './parameters.ts'
 
 export const QUESTION_ROUTES = {
   timings: FIND_TIMINGS,
@@ -91,7 +100,8 @@ const HOUR_NS = 3_600_000_000_000n
 
 /** Throws Problem `question_invalid`. */
 export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs: bigint): Question {
-  const { given, texts, faults } = readParameters(QUESTION_ROUTES[kind].parameters, search, nowNs)
+  const parsers = Object.fromEntries(QUESTION_ROUTES[kind].parameters.map((name) => [name, PARSERS[name]]))
+  const { given, texts, faults } = readParameters(parsers, search, nowNs)
   const { cursor } = given
   const digest = digestQuestion(
     kind,
@@ -151,16 +161,17 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   }
 }
 
-/** Checks a question without parameters. Throws Problem `question_invalid`. */
-export function assertNoParameters(search: URLSearchParams): void {
-  const { faults } = readParameters([], search, 0n)
+/** Reads the parameters of a question that has parsers of its own. Throws Problem `question_invalid`. */
+export function parseParameters<P extends Parsers>(parsers: P, search: URLSearchParams, nowNs = 0n): Values<P> {
+  const { given, faults } = readParameters(parsers, search, nowNs)
   if (faults.length > 0) throw incorrect(faults)
+  return given as Values<P>
 }
 
 const incorrect = (errors: readonly Fault[]) =>
   new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
 
-function readParameters(allowed: readonly string[], search: URLSearchParams, nowNs: bigint) {
+function readParameters(parsers: Parsers, search: URLSearchParams, nowNs: bigint) {
   const faults: Fault[] = []
   const given: Record<string, unknown> = {}
   const texts: (readonly [name: string, text: string])[] = []
@@ -169,11 +180,11 @@ function readParameters(allowed: readonly string[], search: URLSearchParams, now
     const fault = (detail: string) => faults.push({ pointer: `/${escapePointer(name)}`, detail })
     const all = search.getAll(name)
     const max = REPEATED[name as ParameterName]
-    if (!allowed.includes(name)) fault(unknownDetail(allowed))
+    if (!Object.hasOwn(parsers, name)) fault(unknownDetail(Object.keys(parsers)))
     else if (all.length > (max ?? 1))
       fault(max === undefined ? 'may be given only once' : `may be given at most ${max} times`)
     else {
-      const parsed = all.map((text) => PARSERS[name as ParameterName](text, nowNs))
+      const parsed = all.map((text) => parsers[name]!(text, nowNs))
       const faulty = parsed.find((one) => 'detail' in one)
       const values = parsed.flatMap((one) => ('value' in one ? [one.value] : []))
       texts.push(...all.toSorted().map((text) => [name, text] as const))

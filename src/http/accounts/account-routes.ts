@@ -18,14 +18,13 @@ import {
   requirePasswords,
   signedOut,
   startSession,
+  toTime,
   withCookie,
 } from './session-answers.ts'
 import { refuseStrangers, sessionToken } from './session-cookie.ts'
 
 /** A sign-in by the provider proves who deletes an account for this long. */
 const RECENT_PROOF_MS = 5 * 60_000
-
-const time = (ms: number): string => new Date(ms).toISOString()
 
 const SIGN_UP_RULES: Rules<wire.SignUp> = {
   email: (email) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
@@ -134,9 +133,9 @@ export function accountRoutes(deps: PeopleDeps) {
       id,
       current: id === session!.id,
       user_agent: userAgent,
-      created_at: time(createdMs),
-      last_seen_at: time(seenMs),
-      expires_at: time(expiresMs),
+      created_at: toTime(createdMs),
+      last_seen_at: toTime(seenMs),
+      expires_at: toTime(expiresMs),
     })),
   }))
   on(sessionWire.END_SESSION, async ({ session }, { request, params }) => {

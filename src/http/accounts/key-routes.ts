@@ -8,10 +8,9 @@ import * as wire from '../../wire/keys.ts'
 import { type Asker, refuseWiderScopes } from '../authorize.ts'
 import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
-import { createNoteDone, type PeopleDeps } from './session-answers.ts'
+import { createNoteDone, type PeopleDeps, toTime } from './session-answers.ts'
 
-const time = (ms: number): string => new Date(ms).toISOString()
-const maybeTime = (ms: number | null): string | null => (ms === null ? null : time(ms))
+const maybeTime = (ms: number | null): string | null => (ms === null ? null : toTime(ms))
 
 export const answerIssuedKey = ({ id, name, prefix, scopes, secret }: IssuedKey): wire.IssuedKey => ({
   id,
@@ -36,7 +35,7 @@ const answerKey = ({
   name,
   prefix,
   scopes: [...scopes],
-  created_at: time(createdMs),
+  created_at: toTime(createdMs),
   last_used_at: maybeTime(lastUsedMs),
   expires_at: maybeTime(expiresMs),
   revoked_at: maybeTime(revokedMs),

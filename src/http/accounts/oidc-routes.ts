@@ -13,7 +13,7 @@ import { jsonAnswer, pageHeaders, problemResponse } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
-import { answerSession, createNoteDone, type PeopleDeps, startSession, withCookie } from './session-answers.ts'
+import { answerSession, createNoteDone, type PeopleDeps, startSession, toTime, withCookie } from './session-answers.ts'
 import { refuseStrangers } from './session-cookie.ts'
 
 /** Absent without OIDC_ISSUER. */
@@ -107,7 +107,7 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
     createNoteDone(deps),
   )(CREATE_SIGN_IN_CODE, async ({ session }) => {
     const { token, endsMs } = await accounts.tickets.issue('code', session!.person, session!.endsMs)
-    return { code: token, expires_at: new Date(endsMs).toISOString() }
+    return { code: token, expires_at: toTime(endsMs) }
   })
   const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
   onAnyone(SIGN_IN_BY_CODE, async (_, { request }) => {

@@ -3,6 +3,8 @@ import { Elysia } from 'elysia'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import type { Member } from '../../account/people/members.ts'
 import { invalidBody, Problem } from '../../problem.ts'
+import { parseChoice } from '../../query/parameters.ts'
+import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/people.ts'
 import { jsonAnswer } from '../answers.ts'
 import { roleMissing } from '../authorize.ts'
@@ -14,13 +16,17 @@ import {
   type PeopleDeps,
   requirePasswords,
   startSession,
+  toTime,
   withCookie,
 } from './session-answers.ts'
 import { refuseStrangers, sessionToken } from './session-cookie.ts'
 
-const time = (ms: number): string => new Date(ms).toISOString()
-
-const answerMember = ({ id, email, role, sinceMs }: Member): wire.Member => ({ id, email, role, since: time(sinceMs) })
+const answerMember = ({ id, email, role, sinceMs }: Member): wire.Member => ({
+  id,
+  email,
+  role,
+  since: toTime(sinceMs),
+})
 
 const INVITE_RULES: Rules<wire.Invite> = {
   email: (email) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
@@ -41,7 +47,7 @@ export function peopleRoutes(deps: PeopleDeps) {
         id,
         email,
         role: asked,
-        expires_at: time(endsMs),
+        expires_at: toTime(endsMs),
       })),
     }
   })
@@ -55,10 +61,10 @@ export function peopleRoutes(deps: PeopleDeps) {
   })
   on(wire.REMOVE_MEMBER, async ({ account, role, session }, { request, params, noted }) => {
     if (params.id !== session!.person && role !== 'owner') throw roleMissing('owner')
-    const isHeir = wantsKeys(new URL(request.url).searchParams)
+    const { keys } = parseParameters(REMOVE_PARAMETERS, new URL(request.url).searchParams)
     const member = (await members.list(account)).find(({ id }) => id === params.id)
     noted.target = member?.email ?? params.id
-    const heir = isHeir ? { id: session!.person, email: session!.email } : undefined
+    const heir = keys === 'take' ? { id: session!.person, email: session!.email } : undefined
     await members.remove({ account, person: params.id }, heir)
   })
   on(wire.INVITE, async (_, { request, again, noted }) => {
@@ -74,7 +80,7 @@ export function peopleRoutes(deps: PeopleDeps) {
     noted.detail = role
     const { id, endsMs } = made
     const mailed = mailInvitation !== undefined
-    return { invitation: { id, email: made.email, role, expires_at: time(endsMs), url, mailed } }
+    return { invitation: { id, email: made.email, role, expires_at: toTime(endsMs), url, mailed } }
   })
   on(wire.WITHDRAW_INVITATION, ({ account }, { params }) => invitations.revoke(account, params.id))
 
@@ -122,11 +128,4 @@ const signInFirst = (isKnown: boolean) =>
     ? new Problem('session_invalid', 'There is a person with this address: sign in with it, then accept.')
     : invalidBody([{ pointer: '/password', detail: 'is required for an address that is new here' }])
 
-/** Throws Problem `question_invalid`. */
-function wantsKeys(search: URLSearchParams): boolean {
-  const errors = [...search]
-    .filter(([name, value]) => name !== 'keys' || value !== 'take')
-    .map(([name]) => ({ pointer: `/${name}`, detail: name === 'keys' ? 'must be take' : 'is not a parameter here' }))
-  if (errors.length === 0) return search.has('keys')
-  throw new Problem('question_invalid', 'The parameters are incorrect.', { errors })
-}
+const REMOVE_PARAMETERS = { keys: parseChoice(['take'], 'must be take') }

@@ -57,13 +57,13 @@ export interface PeopleDeps extends AccountRoutesDeps {
   readonly authorize: Authorize
 }
 
-const time = (ms: number): string => new Date(ms).toISOString()
+export const toTime = (ms: number): string => new Date(ms).toISOString()
 
 export const answerAccount = ({ id, email, name, createdMs }: Account, isOperator: boolean): wire.Account => ({
   id,
   email,
   name,
-  created_at: time(createdMs),
+  created_at: toTime(createdMs),
   operator: isOperator,
 })
 

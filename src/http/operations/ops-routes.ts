@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Problem } from '../../problem.ts'
-import { assertNoParameters } from '../../query/question.ts'
+import { parseParameters } from '../../query/question.ts'
 import type { Shipper } from '../../ship/shipper.ts'
 import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
@@ -64,7 +64,7 @@ export interface HealthRouteDeps {
 export function healthRoute({ authorize, health }: HealthRouteDeps) {
   const app = new Elysia({ normalize: false })
   createMount(app, authorize)(SHOW_HEALTH, async ({ account, isOperator }, { request }) => {
-    assertNoParameters(new URL(request.url).searchParams)
+    parseParameters({}, new URL(request.url).searchParams)
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
     return {

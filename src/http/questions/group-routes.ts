@@ -28,7 +28,7 @@ export function groupRoutes({ authorize, noteDone, changeGroup, shared }: GroupR
   )(CHANGE_GROUP, async (_, { request, params, again, noted }) => {
     const { status, process } = await readJson(request, ChangeExceptionGroup, RULES)
     const asker = await again()
-    if ('detail' in PARSERS.fingerprint(params.fingerprint, 0n))
+    if ('detail' in PARSERS.fingerprint(params.fingerprint))
       throw new Problem('not_found', 'This is not a fingerprint.')
     const key = { fingerprint: params.fingerprint, ...(process !== undefined && { process: stripText(process) }) }
     const changed = await changeGroup(asker.account, nameOf(asker), key, status)

@@ -3,11 +3,13 @@
 // and role once more, after the body arrived → the request itself.
 import { Elysia } from 'elysia'
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
-import { type Fault, Problem } from '../../problem.ts'
+import { Problem } from '../../problem.ts'
+import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
+import { parseParameters } from '../../query/question.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as alertWire from '../../wire/alerts.ts'
 import * as channelWire from '../../wire/channels.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../../wire/parameters.ts'
+import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
 import { type Asker, type Authorize, nameOf } from '../authorize.ts'
@@ -78,9 +80,10 @@ export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
 
   mountMaintenance(on, watch)
 
-  on(alertWire.LIST_ALERTS, ({ account }, { request }) =>
-    alerts.list(account, parseAlertsQuestion(new URL(request.url).searchParams)),
-  )
+  on(alertWire.LIST_ALERTS, ({ account }, { request }) => {
+    const question = parseParameters(ALERT_PARAMETERS, new URL(request.url).searchParams)
+    return alerts.list(account, { limit: DEFAULT_LIMIT, ...question })
+  })
   on(alertWire.ACKNOWLEDGE_ALERT, async (asker, { params }) => ({
     alert: await alerts.acknowledge(asker.account, params.id, nameOf(asker)),
   }))
@@ -105,30 +108,11 @@ export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
   return app
 }
 
-/** Throws Problem `question_invalid`. */
-function parseAlertsQuestion(search: URLSearchParams) {
-  const errors: Fault[] = []
-  const { state, limit, cursor, ...unknown } = Object.fromEntries(search) as Record<string, string | undefined>
-  const isState = (text: string | undefined) => alertWire.ALERT_STATES.find((it) => it === text)
-  const isLimit = limit === undefined || (/^[1-9]\d{0,3}$/.test(limit) && Number(limit) <= MAX_LIMIT)
-  if (state !== undefined && isState(state) === undefined)
-    errors.push({ pointer: '/state', detail: 'must be firing or resolved' })
-  if (!isLimit) errors.push({ pointer: '/limit', detail: `must be a whole number from 1 to ${MAX_LIMIT}` })
-  if (cursor !== undefined && !/^ale_\w{1,40}$/.test(cursor))
-    errors.push({ pointer: '/cursor', detail: 'is not a cursor of this question' })
-  for (const name of Object.keys(unknown))
-    errors.push({
-      pointer: `/${name}`,
-      detail: 'is not a parameter of this question, which takes state, limit, cursor',
-    })
-  if (errors.length > 0)
-    throw new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
-  const known = isState(state)
-  return {
-    limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
-    ...(known && { state: known }),
-    ...(cursor !== undefined && { cursor }),
-  }
+const ALERT_PARAMETERS = {
+  state: parseChoice(alertWire.ALERT_STATES),
+  limit: PARSERS.limit,
+  cursor: (text: string): Parsed<string> =>
+    /^ale_\w{1,40}$/.test(text) ? { value: text } : { detail: 'is not a cursor of this question' },
 }
 
 // A watch's badge as SVG and its state as JSON, for anyone with the address. Unknown and revoked ones are one 404.
