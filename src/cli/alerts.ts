@@ -50,5 +50,6 @@ const toRow = ({ id, since, state, condition, summary, acknowledged }: Alert): s
   summary,
 ]
 
-const describe = ({ watch, condition, process, reason }: Unjudged): string =>
-  `${watch.name}${condition === null ? '' : ` (${condition})`}${process === null ? '' : `, ${process}`}: ${reason}`
+const describe = ({ watch, condition, process, since, reason }: Unjudged): string =>
+  `${watch.name}${condition === null ? '' : ` (${condition})`}${process === null ? '' : `, ${process}`} since ` +
+  `${formatLocalTime(since)}: ${reason}`

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import type { Config } from '../settings.ts'
 import { openPostgresLeases, type PostgresLeases } from '../state/postgres-leases.ts'
 import { FRESH_S, type Leases, type NodeLease } from '../store/node-lease.ts'
-import type { SilentNode } from '../watch/nodes/presence.ts'
+import type { SilentNode } from '../watch/evaluate/gaps.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 
 export interface SharedNodes extends Pick<PostgresLeases, 'split' | 'close'> {

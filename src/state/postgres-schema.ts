@@ -231,4 +231,17 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (account, fingerprint, process)
   );
   `,
+  `
+  -- Accounts whose watches could not be judged for long: the notice about it, and the channels that got it (JSON).
+  CREATE TABLE unjudged (
+    account  TEXT PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
+    id       TEXT NOT NULL,
+    since_us BIGINT NOT NULL,
+    channels TEXT NOT NULL
+  );
+  -- The clock was set back: these times came twice. An earlier version kept them in blind, ending before they begin.
+  CREATE TABLE set_back (until_us BIGINT PRIMARY KEY, since_us BIGINT NOT NULL);
+  INSERT INTO set_back SELECT from_us, to_us FROM blind WHERE from_us > to_us;
+  DELETE FROM blind WHERE from_us > to_us;
+  `,
 ]

@@ -9,17 +9,17 @@ import { createMailer, type Mailer } from './delivery/mailer.ts'
 import type { OutboxMeter } from './delivery/outbox.ts'
 import type { Resolve } from './delivery/pinned-post.ts'
 import type { EvaluatorOptions } from './evaluate/evaluator.ts'
+import type { SilentNode } from './evaluate/gaps.ts'
 import type { EventHint } from './evaluate/hint-book.ts'
 import type { LateEvent } from './evaluate/late-events.ts'
 import type { WatchSource } from './evaluate/watch-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
-import { findUnjudged } from './manage/find-unjudged.ts'
+import { findUnjudged, gapsOf } from './manage/find-unjudged.ts'
 import { createManageAlerts, type ManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels, type ManageChannels } from './manage/manage-channels.ts'
 import { createManageMaintenance, type ManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches, type ManageWatches } from './manage/manage-watches.ts'
 import { LeaseLost } from './nodes/node-table.ts'
-import type { SilentNode } from './nodes/presence.ts'
 import { createDuty, createOnlyNode, createSharedNode, type DutyOptions, type WatchNode } from './nodes/watch-node.ts'
 import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
@@ -120,10 +120,12 @@ export function openWatches(options: WatchesOptions): Watches {
           lastRoundUs: node.lastRoundUs,
           log,
         })
-  const isUnknown = (account: string) => node.unknown()?.includes(account) ?? true
 
   return {
-    watches: createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicUrl, onChanged: node.hurry }),
+    watches: createManageWatches({
+      ...{ store, nowUs, maxRunUs, publicUrl, onChanged: node.hurry },
+      gaps: (account) => gapsOf(account, node),
+    }),
     channels: createManageChannels({
       store,
       deliver,
@@ -136,13 +138,14 @@ export function openWatches(options: WatchesOptions): Watches {
       store,
       nowUs,
       publicUrl,
-      unjudged: (account) => findUnjudged({ account, store, node, isUnknown, nowUs }),
+      unjudged: (account) => findUnjudged({ account, store, node, nowUs }),
       onChanged: node.hurry,
     }),
     maintenance: createManageMaintenance({ store, nowUs }),
     mailer,
     async stats(account) {
-      const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown(account))
+      const isUnknown = () => node.unknown()?.includes(account!) ?? true
+      const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown())
       const state = { unknown, lastRoundUs: node.lastRoundUs() }
       if (account === undefined && !node.isOnDuty()) return { firing: 0, outbox: { waiting: 0 }, ...state }
       try {

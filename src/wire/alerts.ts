@@ -66,12 +66,16 @@ export type AlertAnswer = Static<typeof AlertAnswer>
 
 /** The body of a webhook. */
 export interface WebhookBody {
-  readonly type: 'alert.firing' | 'alert.resolved' | 'alert.reminder' | 'test'
+  /** `watches.unjudged`: watches of the account could not be judged for 10 minutes; `watches.judged`: they are again. */
+  readonly type: 'alert.firing' | 'alert.resolved' | 'alert.reminder' | 'watches.unjudged' | 'watches.judged' | 'test'
   readonly timestamp: string
   readonly data: {
     readonly id: string
     readonly watch: { readonly id: string; readonly name: string }
-    readonly condition: Condition
+    /** Only of `watches.…`: the channel's watches that it is about. */
+    readonly watches?: readonly { readonly id: string; readonly name: string }[]
+    /** Null for `watches.…`, which concern every condition. */
+    readonly condition: Condition | null
     readonly process: string
     readonly meta: string | null
     readonly uid: string | null

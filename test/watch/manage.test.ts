@@ -17,7 +17,7 @@ const publicUrl = () => 'https://stint.example'
 const onChanged = (account: string) => void changed.push(account)
 const alerts = () => createManageAlerts({ store, nowUs, publicUrl, unjudged: async () => [], onChanged })
 const watches = (from = store) =>
-  createManageWatches({ store: from, nowUs, publicUrl, maxRunUs: 24 * HOUR, isUnknown: () => false, onChanged })
+  createManageWatches({ store: from, nowUs, publicUrl, maxRunUs: 24 * HOUR, gaps: () => [], onChanged })
 
 beforeEach(async () => {
   store = openStore(inMemoryDir())

@@ -106,7 +106,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   /** Groups the waiting notifications: each list is one message. */
   function toMessages(channel: Channel, rows: readonly Notification[]): Notification[][] {
     const { rate, grouping } = KINDS[channel.kind]
-    if (grouping === 'watch') return [...Map.groupBy(rows, ({ body }) => body.data.watch.id).values()]
+    if (grouping === 'watch')
+      return [
+        ...Map.groupBy(rows, ({ body: { data } }) => (data.condition === null ? data.id : data.watch.id)).values(),
+      ]
     const isMany = rows.length > DIGEST_OVER || tokens.left(channel.id, rate) < rows.length
     return grouping === 'digest' && isMany ? [[...rows]] : rows.map((row) => [row])
   }

@@ -3,6 +3,7 @@ import type { WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
 import type { AccountHistory } from './account-history.ts'
 import type { UnjudgedCheck } from './evaluate-account.ts'
+import type { GapState } from './gaps.ts'
 import type { MetricStates } from './metric-judge.ts'
 import type { Former, ReadyWatch } from './moment.ts'
 import type { Quiet } from './quiet.ts'
@@ -17,12 +18,10 @@ const SWEEP_SILENT_EVERY_US = 3600e6
 /** Sweeps of many accounts are spread over this part of their interval. */
 const SPREAD = 0.2
 
-export interface AccountState {
+export interface AccountState extends GapState {
   readonly history: AccountHistory
   readonly metrics: MetricStates
   readonly quiet: Quiet
-  /** Built once per version of a watch: parsing cron expressions is expensive. */
-  rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
   /** Undefined: to be read from the database. */
   watches: readonly StoredWatch[] | undefined
   /** Counts changes of the watches: what was read during one is outdated. */
@@ -38,12 +37,6 @@ export interface AccountState {
   judgedUs: number | undefined
   /** See Moment. */
   former: Former | undefined
-  /** Monotonic; undefined while everything is judged. */
-  badSinceUs: number | undefined
-  /** Every store answered the last evaluation. */
-  isGood: boolean
-  /** Why the last evaluation was not complete. */
-  fault: unknown
   unjudged: readonly UnjudgedCheck[]
 }
 
@@ -63,8 +56,8 @@ export function createAccountState(history: AccountHistory, judgedUs: number | u
     intervalUs: MIN_INTERVAL_US,
     judgedUs,
     former: undefined,
-    badSinceUs: undefined,
-    isGood: false,
+    gaps: new Map(),
+    goodUs: Number.NEGATIVE_INFINITY,
     fault: undefined,
     unjudged: [],
   }

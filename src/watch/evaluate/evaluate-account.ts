@@ -7,15 +7,17 @@ import { isPattern } from '../process-pattern.ts'
 import type { Alert, AlertChange } from '../storage/watch-store.ts'
 import { type AccountHistory, forgetBeforeUs, type Hints } from './account-history.ts'
 import { byHandOf, dueOf, findChanges, findExpired, floorOf, sinceOf, toReminders } from './alert-changes.ts'
+import { concerned } from './gaps.ts'
 import { type Judged, judgeMarks } from './judge-watch.ts'
 import type { MetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 import { judgeUnlessQuiet, type Quiet } from './quiet.ts'
+import type { Asked } from './store-health.ts'
 
 export interface Evaluation {
   readonly changes: readonly AlertChange[]
-  /** Why some conditions could not be judged. */
-  readonly faults: readonly unknown[]
+  /** What could not be read, and why. */
+  readonly faults: ReadonlyMap<Asked | 'starts', unknown>
   /** Some watches wait until everything is stored that was in the spool when their processes were first read. */
   readonly isWaiting: boolean
   /** Something waits to be read again. */
@@ -45,13 +47,13 @@ export async function evaluateAccount(
 ): Promise<Evaluation> {
   const { nowUs, pointsKnownUs, exceptionsKnownUs, silentNodes } = moment
   const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
-  const faults: unknown[] = []
-  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+  const faults = new Map<Asked | 'starts', unknown>()
+  const attempt = async (asked: Asked, work: () => Promise<void>): Promise<boolean> => {
     try {
       await work()
       return true
     } catch (error) {
-      faults.push(error)
+      faults.set(asked, error)
       return false
     }
   }
@@ -59,17 +61,18 @@ export async function evaluateAccount(
   const reach = { nowUs, knownUs: pointsKnownUs, rewind: moment.rewind }
   const canReadMarks =
     ofMarks.length > 0 &&
-    (await attempt(() => history.readMarks(reach, processesOf(ofMarks), openRuns(ofMarks), hints)))
+    (await attempt('marks', () => history.readMarks(reach, processesOf(ofMarks), openRuns(ofMarks), hints)))
   const isReady = ({ watch }: ReadyWatch) =>
     canReadMarks && history.isReady(isPattern(watch.spec.process) ? undefined : watch.spec.process)
   const asksExceptions = active.some(({ rules }) => reads(rules, 'exceptions'))
   const hasExceptions =
-    asksExceptions && (await attempt(() => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs }, hints)))
-  const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => rules.late !== undefined)
-  if (isLateUnknown) faults.push(new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
+    asksExceptions &&
+    (await attempt('exceptions', () => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs }, hints)))
+  const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => concerned(rules, 'starts').length > 0)
+  if (isLateUnknown) faults.set('starts', new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
   const metrics = new Map<ReadyWatch, Instance[]>()
   for (const one of active.filter(({ rules }) => reads(rules, 'metrics')))
-    await attempt(async () => void metrics.set(one, await judgeMetrics(one, moment)))
+    await attempt('metrics', async () => void metrics.set(one, await judgeMetrics(one, moment)))
 
   const { memory } = history
   const lastUs = ({ process, uid, startedUs, condition }: Alert): number => {

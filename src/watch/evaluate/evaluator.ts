@@ -1,6 +1,6 @@
-// Evaluates the watches of each account with a new event or a due time, independently of requests. Arrivals only hint
-// what to read again; a sweep finds what they missed. The schedule is monotonic: a clock set back stops nothing. An
-// alert and its notifications are one transaction; progress is stored after it, so a kill repeats what is missing.
+// Evaluates the watches of each account with a new event or a due time. Arrivals only hint what to read again; a sweep
+// finds what they missed. The schedule is monotonic: a clock set back stops nothing. An alert and its notifications are
+// one transaction; progress is stored after it, so a kill repeats what is missing.
 import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
 import type { Rewind } from '../rules/episode.ts'
@@ -16,13 +16,15 @@ import {
 } from './account-state.ts'
 import { evaluateAccount, type UnjudgedCheck } from './evaluate-account.ts'
 import type { Before } from './former-marks.ts'
+import { createGaps, type Gap, noteGaps, type SilentNode } from './gaps.ts'
 import { createHintBook, type EventHint } from './hint-book.ts'
 import { createLateEvents, type LateEvent, type LateOnes } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
 import { createMetricJudge } from './metric-judge.ts'
 import { type Moment, NOTHING_FORMER, toFormer } from './moment.ts'
+import { createNotices } from './notices.ts'
 import { createProgress } from './progress.ts'
-import { createUnknown } from './unknown.ts'
+import { createStoreHealth } from './store-health.ts'
 import type { WatchSource } from './watch-source.ts'
 
 const TICK_MS = 500
@@ -31,8 +33,6 @@ const AT_ONCE = 4
 /** From a hint to the evaluation: the event must be stored first. */
 const STORED_WITHIN_US = 1.5e6
 const LIST_EVERY_US = 600e6
-/** At least this often a store is asked, so that an outage is noticed. */
-const PROBE_EVERY_US = 30e6
 /** Allowance for requests that are stamped but not in the spool yet. */
 const IN_FLIGHT_US = 1e6
 /** Alerts that resolved earlier cannot overlap with any current episode. */
@@ -46,8 +46,8 @@ export interface EvaluatorOptions {
   monotonicUs(): number
   /** The oldest event that is not stored yet, by destination; undefined if all are stored. */
   oldestUnstoredUs(): { readonly points: number | undefined; readonly exceptions: number | undefined }
-  /** With several nodes: those without a recent heartbeat. */
-  silentNodes?(): readonly number[]
+  /** With several nodes. */
+  silent?(): readonly SilentNode[]
   readonly maxRunUs: number
   publicUrl(): string
   readonly log: Logger
@@ -72,6 +72,7 @@ export interface Evaluator {
   hurry(account: string): void
   /** Accounts with conditions that could not be judged recently. */
   unknown(): readonly string[]
+  gaps(): readonly Gap[]
   /** Checks whose due time fell into a downtime. */
   unjudged(): readonly UnjudgedCheck[]
   /** The end of the last round in which every store answered. */
@@ -81,7 +82,7 @@ export interface Evaluator {
 }
 
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
-  const { store, source, liveness, nowUs, monotonicUs, log } = options
+  const { store, liveness, nowUs, monotonicUs, log } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
   /** Accounts that have watches or sent late events since the last round. */
@@ -92,11 +93,13 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   /** What was known of each account when the clock was set back. */
   let before: ReadonlyMap<string, Before> = new Map()
   const progress = createProgress(store, nowUs)
-  const unknown = createUnknown(accounts, options)
+  const health = createStoreHealth(options.source, nowUs, monotonicUs)
+  const { source } = health
+  const gaps = createGaps(accounts, { ...options, health })
+  const notices = createNotices({ ...options, accounts, gaps, isListed: () => Number.isFinite(listedUs) })
   let round: Promise<void> | undefined
   let timer: Timer | undefined
   let lastRoundUs: number | undefined
-  let askedUs = Number.NEGATIVE_INFINITY
   let listedUs = Number.NEGATIVE_INFINITY
   let isStopping = false
 
@@ -135,7 +138,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       maxRunUs: options.maxRunUs,
       judgedUs: state.judgedUs,
       publicUrl: options.publicUrl(),
-      silentNodes: options.silentNodes?.() ?? [],
+      silentNodes: (options.silent?.() ?? []).map(({ node }) => node),
     }
   }
 
@@ -156,7 +159,6 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     const taken = hints.take(account, began >= state.sweepUs)
     const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
-    askedUs = began
     const { changes, faults, isWaiting, isBusy, untilUs, unjudged } = await evaluateAccount(
       watches,
       state.history,
@@ -165,31 +167,38 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       moment,
       taken,
     )
-    if (!taken.isSweep && faults.length === 0 && changes.some(({ kind }) => kind === 'open')) {
+    if (!taken.isSweep && faults.size === 0 && changes.some(({ kind }) => kind === 'open')) {
       state.sweepUs = began
       return evaluate(account, state)
     }
     if (changes.length > 0) await store.commit(changes, new Map(), nowUs()).then(() => options.onChanged?.())
     state.unjudged = unjudged
-    state.fault = faults[0] ?? (isWaiting ? new Error('events of before are not stored yet') : undefined)
-    state.isGood = faults.length === 0
-    if (state.isGood) {
+    noteGaps(state, faults, isWaiting, began)
+    if (faults.size === 0) {
       hints.settle(account, taken, moment)
       if (taken.isSweep) planSweep(state, began)
     }
     if (state.fault === undefined) {
-      state.badSinceUs = undefined
       state.judgedUs = moment.pointsKnownUs
       progress.note(account, moment.pointsKnownUs)
-    } else state.badSinceUs ??= began
+    }
     state.intervalUs = intervalOf(watches)
     state.dueUs = nextDueUs(state, watches, began, {
       isWaiting,
-      isOpen: hints.isOpen(account) || faults.length > 0 || isBusy || changes.length > 0,
+      isOpen: hints.isOpen(account) || faults.size > 0 || isBusy || changes.length > 0,
       sinceMetricUs: nowUs() - hints.lastMetricUs(account, nowUs()),
       aheadUs: untilUs - moment.pointsKnownUs,
     })
     if (state.watches === undefined) state.dueUs = Number.NEGATIVE_INFINITY // changed meanwhile
+  }
+
+  /** Its watches were changed. */
+  function hurry(account: string): void {
+    if (!progress.isLoaded()) return // the first round reads all
+    const state = stateOf(account)
+    state.watches = undefined
+    state.changes++
+    state.dueUs = Number.NEGATIVE_INFINITY
   }
 
   /** Reads the list of accounts with watches: at the start, and now and then. */
@@ -228,13 +237,6 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       else state.dueUs = Math.min(state.dueUs, Math.max(mono + STORED_WITHIN_US, state.evaluatedUs + state.intervalUs))
     }
     const due = [...accounts].filter(([, { dueUs }]) => dueUs <= mono)
-    if (due.length === 0 && mono - askedUs >= PROBE_EVERY_US) {
-      const [oldest] = [...accounts].sort(([, a], [, b]) => a.evaluatedUs - b.evaluatedUs)
-      if (oldest !== undefined) {
-        oldest[1].sweepUs = Number.NEGATIVE_INFINITY
-        due.push(oldest)
-      }
-    }
     const next = due.values()
     const evaluateNext = async () => {
       for (const [account, state] of next) if (!isStopping) await evaluate(account, state)
@@ -243,14 +245,16 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     for (const one of ended) if (one.status === 'rejected') throw one.reason
     if (isStopping) return
     await progress.step(mono)
-    if (unknown.isAllGood()) lastRoundUs = nowUs()
-    unknown.step()
+    if (gaps.isAllGood()) lastRoundUs = nowUs()
     if (due.length > 0) options.onRound?.((nowUs() - began) / 1e6)
   }
 
   /** A second call joins the current round. */
   async function step(): Promise<void> {
     liveness.notice()
+    for (const account of accounts.keys().take(1)) health.probe(account)
+    gaps.step()
+    await notices.step()
     round ??= runRound().finally(() => {
       round = undefined
     })
@@ -273,14 +277,9 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       if (isException !== false) exceptions.note(process, fromUs, now)
       hints.touch(account)
     },
-    hurry(account) {
-      if (!progress.isLoaded()) return // the first round reads all
-      const state = stateOf(account)
-      state.watches = undefined
-      state.changes++
-      state.dueUs = Number.NEGATIVE_INFINITY
-    },
-    unknown: unknown.names,
+    hurry,
+    unknown: gaps.names,
+    gaps: gaps.list,
     unjudged: () => [...accounts.values()].flatMap((state) => state.unjudged),
     lastRoundUs: () => lastRoundUs,
     start() {

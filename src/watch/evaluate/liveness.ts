@@ -50,6 +50,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
   let aliveUs = Number.NaN
   let noticed: ReturnType<typeof readClocks> | undefined
   let unsaved: readonly Blind[] = []
+  let unsavedRewinds: readonly Rewind[] = []
   let rewind: Rewind | undefined
   let rewinds: readonly Rewind[] = []
   let wasRefusing = false
@@ -68,10 +69,9 @@ export function createLiveness(options: LivenessOptions): Liveness {
     unsaved = [...unsaved, blind]
   }
 
-  /** Stored as a stretch that ends before it begins. */
   function beginRewind(untilUs: number, sinceUs: number): void {
     rewind = { sinceUs, untilUs }
-    if (!rewinds.some((it) => it.untilUs === untilUs)) unsaved = [...unsaved, { fromUs: untilUs, toUs: sinceUs }]
+    if (!rewinds.some((it) => it.untilUs === untilUs)) unsavedRewinds = [...unsavedRewinds, rewind]
     const now = nowUs()
     aliveUs = Math.min(aliveUs, now)
     past = past.filter(({ toUs }) => toUs <= now)
@@ -101,9 +101,10 @@ export function createLiveness(options: LivenessOptions): Liveness {
     wasRefusing = false
     endBlind(aliveUs, sinceUs)
     aliveUs = nowUs()
-    const blind = unsaved
-    await store.noteAlive({ aliveUs, blind })
+    const [blind, back] = [unsaved, unsavedRewinds]
+    await store.noteAlive({ aliveUs, blind, rewinds: back })
     unsaved = unsaved.filter((it) => !blind.includes(it))
+    unsavedRewinds = unsavedRewinds.filter((it) => !back.includes(it))
   }
 
   return {
@@ -114,9 +115,8 @@ export function createLiveness(options: LivenessOptions): Liveness {
     step,
     async start() {
       const known = await store.alive()
-      past = known.blind.filter(({ fromUs, toUs }) => fromUs <= toUs)
-      const back = known.blind.filter(({ fromUs, toUs }) => fromUs > toUs)
-      rewinds = back.map(({ fromUs, toUs }) => ({ sinceUs: toUs, untilUs: fromUs }))
+      past = known.blind
+      rewinds = known.rewinds
       aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
       const usedUs = Math.max(aliveUs, ...rewinds.map(({ untilUs }) => untilUs))
       if (usedUs - nowUs() > (coveredSinceUs === undefined ? REWIND_US : SKEW_US))

@@ -1,52 +1,64 @@
 // The checks of an account that are not judged at present, each with its reason.
 import type { Unjudged } from '../../wire/alerts.ts'
-import { minute } from '../conditions/wording.ts'
+import { toConditionRules } from '../conditions/conditions.ts'
+import { iso, minute } from '../conditions/wording.ts'
+import { concerned, type Gap } from '../evaluate/gaps.ts'
 import type { WatchNode } from '../nodes/watch-node.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
+import type { StoredWatch } from '../watch.ts'
 
 export interface FindUnjudged {
   readonly account: string
-  readonly store: Pick<WatchStore, 'watches'>
-  readonly node: Pick<WatchNode, 'unjudged' | 'silent'>
-  isUnknown(account: string): boolean
+  readonly store: Pick<WatchStore, 'watches' | 'unjudged'>
+  readonly node: Pick<WatchNode, 'gaps' | 'unjudged' | 'silent'>
   nowUs(): number
 }
 
-const iso = (us: number) => new Date(us / 1000).toISOString()
+/** The gaps of an account; those by silent nodes with what to do about each. */
+export const gapsOf = (account: string, node: Pick<WatchNode, 'gaps' | 'silent'>): Gap[] => [
+  ...node.silent().map(({ node: id, seenUs }) => ({
+    missing: 'starts' as const,
+    sinceUs: seenUs,
+    reason:
+      `node ${id} is silent and may hold starts that are not stored: start it, drain its DATA_DIR, or run ` +
+      `\`stint node forget ${id}\``,
+  })),
+  ...node.gaps().filter((gap) => gap.missing !== 'starts' && (gap.account ?? account) === account),
+]
 
-export async function findUnjudged({ account, store, node, isUnknown, nowUs }: FindUnjudged): Promise<Unjudged[]> {
+export const isConcerned = ({ spec }: StoredWatch, gaps: readonly Gap[]): boolean => {
+  const rules = gaps.length === 0 ? {} : toConditionRules(spec)
+  return gaps.some(({ missing }) => concerned(rules, missing).length > 0)
+}
+
+export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
   const checks = node.unjudged().filter((check) => check.account === account)
-  const silent = node.silent()
-  const isAll = isUnknown(account)
-  if (checks.length === 0 && silent.length === 0 && !isAll) return []
+  const gaps = gapsOf(account, node)
+  if (checks.length === 0 && gaps.length === 0) return []
+  // before a restart it may have begun earlier
+  const notice = gaps.length === 0 ? undefined : (await store.unjudged()).find((it) => it.account === account)
   const watches = await store.watches(account)
   const active = watches.filter(
     ({ spec }) => spec.paused_until === null || Date.parse(spec.paused_until) * 1000 <= nowUs(),
   )
   return active.flatMap(({ id, spec }): Unjudged[] => {
     const watch = { id, name: spec.name }
-    const own = checks.filter((check) => check.watch === id)
+    const rules = toConditionRules(spec)
+    const all = Object.keys(rules).length
     return [
-      ...own.map(({ condition, process, sinceUs, blind }) => ({
-        ...{ watch, condition, process, since: iso(sinceUs) },
-        reason:
-          `Stint was down from ${minute(blind.fromUs)} to ${minute(blind.toUs)}, when a start was due: it may be ` +
-          'lost',
-      })),
-      ...(spec.late === null ? [] : silent).map(({ node: id, seenUs }) => ({
-        ...{ watch, condition: 'late' as const, process: null, since: iso(seenUs) },
-        reason:
-          `Node ${id} is silent and may hold starts that are not stored: start it, drain its DATA_DIR, or run ` +
-          `\`stint node forget ${id}\``,
-      })),
-      ...(isAll
-        ? [
-            {
-              ...{ watch, condition: null, process: null, since: iso(nowUs()) },
-              reason: 'A store does not answer, or accepted events wait to be stored',
-            },
-          ]
-        : []),
+      ...checks
+        .filter((check) => check.watch === id)
+        .map(({ condition, process, sinceUs, blind: { fromUs, toUs } }) => ({
+          ...{ watch, condition, process, since: iso(sinceUs) },
+          reason: `Stint was down from ${minute(fromUs)} to ${minute(toUs)}, when a start was due: it may be lost`,
+        })),
+      ...gaps.flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
+        const names = concerned(rules, missing)
+        const since = iso(missing === 'starts' ? sinceUs : Math.min(sinceUs, notice?.sinceUs ?? sinceUs))
+        const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
+        const conditions = names.length === all && missing !== 'starts' ? [null] : names
+        return conditions.map((condition) => ({ watch, condition, process: null, since, reason: text }))
+      }),
     ]
   })
 }

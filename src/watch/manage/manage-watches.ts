@@ -3,9 +3,11 @@ import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
 import { toEnd } from '../evaluate/describe-alert.ts'
+import type { Gap } from '../evaluate/gaps.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { Alert, AlertChange, WatchStore } from '../storage/watch-store.ts'
 import { type StoredWatch, specFaults, toRules, toSpec, type WatchSpec } from '../watch.ts'
+import { isConcerned } from './find-unjudged.ts'
 
 const WATCHES_MAX = 1000
 
@@ -13,7 +15,8 @@ export interface ManageWatchesOptions {
   readonly store: WatchStore
   nowUs(): number
   readonly maxRunUs: number
-  isUnknown(account: string): boolean
+  /** What cannot be judged of an account at present. */
+  gaps(account: string): readonly Gap[]
   publicUrl(): string
   /** Called after the watches of an account changed. */
   onChanged(account: string): void
@@ -22,7 +25,7 @@ export interface ManageWatchesOptions {
 export type ManageWatches = ReturnType<typeof createManageWatches>
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
-export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicUrl, onChanged }: ManageWatchesOptions) {
+export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, onChanged }: ManageWatchesOptions) {
   async function find(account: string, id: string): Promise<StoredWatch> {
     const watch = await store.watch(account, id)
     if (watch === undefined) throw new Problem('not_found', 'The account has no watch with this id.')
@@ -44,10 +47,10 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
     return Map.groupBy(firing, ({ watch }) => watch)
   }
 
-  const stateOf = ({ account, spec }: StoredWatch, firing: readonly Alert[]): Watch['state'] => {
-    if (spec.paused_until !== null && Date.parse(spec.paused_until) * 1000 > nowUs()) return 'paused'
+  const stateOf = (watch: StoredWatch, firing: readonly Alert[]): Watch['state'] => {
+    if (pausedUs(watch.spec) > nowUs()) return 'paused'
     if (firing.length > 0) return 'firing'
-    return isUnknown(account) ? 'unknown' : 'ok'
+    return isConcerned(watch, gaps(watch.account)) ? 'unknown' : 'ok'
   }
 
   const answer = (watch: StoredWatch, firing: readonly Alert[] = []): Watch => {

@@ -5,6 +5,7 @@
 //   not occur again.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
+import type { Gap } from '../evaluate/gaps.ts'
 import type { LateEvent } from '../evaluate/late-events.ts'
 
 export const LEASE_US = 15e6
@@ -28,6 +29,7 @@ export interface NodeReport {
     readonly lastUs?: number
     readonly unknown: readonly string[]
     /** Absent from an earlier version. */
+    readonly gaps?: readonly Gap[]
     readonly unjudged?: readonly UnjudgedCheck[]
   }
   /** Recently accepted: each account's processes; null = any. `all`: any account. Absent from an earlier version. */

@@ -3,6 +3,7 @@
 // * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
+import type { SilentNode } from '../evaluate/gaps.ts'
 import type { EventHint } from '../evaluate/hint-book.ts'
 import type { LateEvent } from '../evaluate/late-events.ts'
 import { createToken } from '../random-id.ts'
@@ -64,16 +65,9 @@ interface KnownNode {
   readonly report: NodeReport
 }
 
-export interface SilentNode {
-  readonly node: number
-  readonly seenUs: number
-}
-
 export interface Presence {
   isOnDuty(): boolean
-  /** Nodes that are silent and not forgotten yet. */
-  silentNodes(): number[]
-  /** The same with the times of their last heartbeats. */
+  /** Nodes that are silent and not forgotten yet, with the times of their last heartbeats. */
   silent(): SilentNode[]
   /** Over all nodes: events before it are stored. */
   oldestUnstoredUs(): Unstored
@@ -196,19 +190,18 @@ export function createPresence(options: PresenceOptions): Presence {
   function logSilence(forgotten: readonly number[]): void {
     for (const id of forgotten)
       log.warn({ silent: id }, 'a node that was silent for an hour is forgotten; `late` is judged without it')
-    const silent = silentNodes()
-    for (const id of silent) {
+    const ids = silent().map((it) => it.node)
+    for (const id of ids) {
       if (!missing.has(id))
         log.warn({ silent: id }, 'a node is silent: `late` is unknown until it returns, is drained, or for an hour')
       missing.add(id)
     }
-    for (const id of missing) if (!silent.includes(id)) missing.delete(id)
+    for (const id of missing) if (!ids.includes(id)) missing.delete(id)
   }
 
   const others = () => nodes.filter((it) => it.node !== node)
   const isSilent = ({ seenUs }: KnownNode) => nowUs() - seenUs > SILENT_AFTER_US
   const silent = () => others().filter(isSilent)
-  const silentNodes = () => silent().map((it) => it.node)
 
   function unstoredOf(name: 'points' | 'exceptions'): number | undefined {
     const key = `${name}Us` as const
@@ -248,7 +241,6 @@ export function createPresence(options: PresenceOptions): Presence {
 
   return {
     isOnDuty,
-    silentNodes,
     silent,
     oldestUnstoredUs: () => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
     accepts: () => acceptance().length > 0,

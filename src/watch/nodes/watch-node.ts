@@ -3,18 +3,19 @@ import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
 import { createEvaluator, type Evaluator, type EvaluatorOptions } from '../evaluate/evaluator.ts'
+import type { Gap, SilentNode } from '../evaluate/gaps.ts'
 import type { EventHint } from '../evaluate/hint-book.ts'
 import type { LateEvent } from '../evaluate/late-events.ts'
 import { createLiveness, type LivenessOptions } from '../evaluate/liveness.ts'
 import { createWatchStore } from '../storage/create-watch-store.ts'
 import { fenced } from './node-table.ts'
-import { createPresence, type PresenceOptions, type SilentNode } from './presence.ts'
+import { createPresence, type PresenceOptions } from './presence.ts'
 
 export type DutyOptions = Omit<EvaluatorOptions, 'liveness' | 'onChanged'> &
   Omit<OutboxOptions, 'log'> &
   Omit<LivenessOptions, 'log'>
 
-type Shared = 'expectLate' | 'hint' | 'hintAll' | 'hurry' | 'unknown' | 'unjudged' | 'lastRoundUs'
+type Shared = 'expectLate' | 'hint' | 'hintAll' | 'hurry' | 'unknown' | 'gaps' | 'unjudged' | 'lastRoundUs'
 
 export interface Duty extends Pick<Evaluator, Shared> {
   start(): Promise<void>
@@ -53,6 +54,8 @@ export interface WatchNode {
   isOnDuty(): boolean
   /** Accounts whose watches could not be judged recently; undefined if no node evaluates. */
   unknown(): readonly string[] | undefined
+  /** What cannot be judged at present. */
+  gaps(): readonly Gap[]
   /** Checks that are not judged at present. */
   unjudged(): readonly UnjudgedCheck[]
   /** Other nodes without a recent heartbeat. */
@@ -78,6 +81,7 @@ export const createOnlyNode = (duty: Duty): WatchNode => ({
   leave: async () => {},
 })
 
+const NOBODY = { missing: 'all', reason: 'no node evaluates the watches at present' } as const
 /** More than this is not reported to other nodes. */
 const UNJUDGED_MAX = 200
 
@@ -90,6 +94,8 @@ export interface SharedNodeOptions
 export function createSharedNode({ createDuty, ...options }: SharedNodeOptions): WatchNode {
   const { database } = options
   let duty: Duty | undefined
+  /** When a node was last known to evaluate. */
+  let roundUs = options.nowUs()
 
   const presence = createPresence({
     ...options,
@@ -99,19 +105,20 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
         duty && {
           ...(lastUs !== undefined && { lastUs }),
           unknown: duty.unknown(),
+          gaps: duty.gaps().slice(0, UNJUDGED_MAX),
           unjudged: duty.unjudged().slice(0, UNJUDGED_MAX),
         }
       )
     },
     async takeDuty(token) {
-      const { accepts, coveredSinceUs, oldestUnstoredUs, silentNodes, isOnDuty } = presence
+      const { accepts, coveredSinceUs, oldestUnstoredUs, silent, isOnDuty } = presence
       const store = createWatchStore(fenced(database, token))
       const mine = createDuty({
         store,
         accepts,
         coveredSinceUs,
         oldestUnstoredUs,
-        silentNodes,
+        silent,
         mayDeliver: isOnDuty,
       })
       await mine.start()
@@ -138,6 +145,11 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
   return {
     isOnDuty: presence.isOnDuty,
     unknown: () => presence.round()?.unknown,
+    gaps() {
+      const round = presence.round()
+      if (round !== undefined) roundUs = options.nowUs()
+      return round?.gaps ?? (round === undefined ? [{ ...NOBODY, sinceUs: roundUs }] : [])
+    },
     unjudged: () => presence.round()?.unjudged ?? [],
     silent: presence.silent,
     hint: (hint) => (duty === undefined ? presence.noteHint(hint) : duty.hint(hint)),

@@ -26,6 +26,8 @@ const COLUMNS = {
   maintenance: ['id', 'account', 'spec', 'created_us'],
   progress: ['account', 'judged_us'],
   blind: ['from_us', 'to_us'],
+  set_back: ['until_us', 'since_us'],
+  unjudged: ['account', 'id', 'since_us', 'channels'],
 } as const
 
 type Table = keyof typeof COLUMNS
@@ -55,7 +57,9 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
   await copyTable('maintenance', ofAccounts(rowsOf('maintenance', 'id')))
   await copyTable('outbox', ofAccounts(rowsOf('outbox', 'seq')))
   await copyTable('progress', ofAccounts(rowsOf('progress', 'account')))
+  await copyTable('unjudged', ofAccounts(rowsOf('unjudged', 'account')))
   await copyTable('blind', rowsOf('blind', 'from_us'))
+  await copyTable('set_back', rowsOf('set_back', 'until_us'))
   const alive = db.query<{ alive_us: number }, []>('SELECT alive_us FROM alive').get()
   if (alive !== null)
     await postgres.write(function* () {

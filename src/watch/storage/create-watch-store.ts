@@ -17,6 +17,7 @@ import {
   updateChannel,
   type WatchRow,
 } from './rows.ts'
+import { createUnjudgedStatements } from './unjudged-statements.ts'
 import type { Alert, WatchStore } from './watch-store.ts'
 
 /** A watch by account and id. */
@@ -27,6 +28,7 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
   return {
     ...createMovingStatements(database),
     ...createOutboxStatements(database),
+    ...createUnjudgedStatements(database),
     ...createMaintenanceStatements(database),
 
     watches: async (account) => {
@@ -115,7 +117,7 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
       }),
     removeAccount: (account) =>
       write(function* () {
-        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'progress'])
+        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'progress', 'unjudged'])
           yield* run(`DELETE FROM ${table} WHERE account = $1`, account)
       }),
     close: database.close,

@@ -130,4 +130,17 @@ export const migrations: readonly string[] = [
   ALTER TABLE watch ADD COLUMN changed TEXT;
   ALTER TABLE watch ADD COLUMN deleted_us INTEGER;
   `,
+  `
+  -- Accounts whose watches could not be judged for long: the notice about it, and the channels that got it (JSON).
+  CREATE TABLE unjudged (
+    account  TEXT PRIMARY KEY,
+    id       TEXT NOT NULL,
+    since_us INTEGER NOT NULL,
+    channels TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- The clock was set back: these times came twice. An earlier version kept them in blind, ending before they begin.
+  CREATE TABLE set_back (until_us INTEGER PRIMARY KEY, since_us INTEGER NOT NULL) STRICT;
+  INSERT INTO set_back SELECT from_us, to_us FROM blind WHERE from_us > to_us;
+  DELETE FROM blind WHERE from_us > to_us;
+  `,
 ]

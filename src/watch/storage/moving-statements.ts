@@ -118,30 +118,39 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
     alive: () =>
       read(function* () {
         const row = yield* get<{ alive_us: number }>('SELECT alive_us FROM alive')
-        const blind = yield* all<{ from_us: number; to_us: number }>('SELECT * FROM blind ORDER BY from_us')
+        const blind = yield* all<{ from_us: number; to_us: number }>(
+          'SELECT * FROM blind WHERE from_us <= to_us ORDER BY from_us',
+        )
+        // a node of an earlier version writes them as stretches that end before they begin
+        const back = yield* all<{ until_us: number; since_us: number }>(
+          'SELECT until_us, since_us FROM set_back UNION SELECT from_us, to_us FROM blind WHERE from_us > to_us ' +
+            'ORDER BY 1',
+        )
         return {
           aliveUs: row?.alive_us ?? 0,
           blind: blind.map(({ from_us, to_us }) => ({ fromUs: from_us, toUs: to_us })),
+          rewinds: back.map(({ until_us, since_us }) => ({ untilUs: until_us, sinceUs: since_us })),
         }
       }),
-    noteAlive: ({ aliveUs, blind }) =>
+    noteAlive: ({ aliveUs, blind, rewinds }) =>
       write(function* () {
         if ((yield* run('UPDATE alive SET alive_us = $1', aliveUs)) === 0)
           yield* run('INSERT INTO alive VALUES ($1)', aliveUs)
-        const isLonger = 'excluded.to_us > blind.to_us'
         for (const { fromUs, toUs } of blind)
           yield* run(
-            'INSERT INTO blind VALUES ($1, $2) ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE ' +
-              `${isLonger}`,
+            `INSERT INTO blind VALUES ($1, $2)
+             ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE excluded.to_us > blind.to_us`,
             ...[fromUs, toUs],
           )
-        // the clock was set back: what waits for a time that comes again waits no longer than from now on
-        for (const { toUs } of blind.filter(({ fromUs, toUs }) => toUs < fromUs)) {
-          yield* run('UPDATE outbox SET created_us = $1 WHERE created_us > $1', toUs)
-          yield* run(`UPDATE outbox SET next_us = $1 WHERE next_us > $1 AND next_us < ${NEVER_US}`, toUs)
+        for (const { sinceUs, untilUs } of rewinds) {
+          yield* run('INSERT INTO set_back VALUES ($1, $2) ON CONFLICT DO NOTHING', untilUs, sinceUs)
+          // what waits for a time that comes again waits no longer than from now on
+          yield* run('UPDATE outbox SET created_us = $1 WHERE created_us > $1', sinceUs)
+          yield* run(`UPDATE outbox SET next_us = $1 WHERE next_us > $1 AND next_us < ${NEVER_US}`, sinceUs)
         }
-        if (blind.length === 0) return
+        if (blind.length + rewinds.length === 0) return
         yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
+        yield* run('DELETE FROM set_back WHERE since_us < $1', aliveUs - BLIND_KEPT_US)
       }),
     async prune(beforeUs) {
       await write(function* () {

@@ -1,6 +1,7 @@
 // The outbox: which notifications wait for which channel, and since when. Invariants:
-// * A channel that was not notified of an alert is not notified of its end, either: the end removes a first
-//   notification that is held back (by the delay of the channel, or by a maintenance).
+// * A channel that does not know of an alert is not notified of its end. The end removes a first notification that is
+//   held back (by the delay of the channel, or by a maintenance); one that its receiver refused is tried once more then,
+//   and if it is refused again both are dropped, as in Alertmanager.
 // * The notifications of one alert reach a channel in order.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
@@ -80,7 +81,10 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
     postpone: (rows, nextUs, last, isRefused) =>
       write(function* () {
         const postpone = 'UPDATE outbox SET attempts = attempts + 1, next_us = $1, refused = $2 WHERE seq = $3'
-        for (const { seq } of rows) yield* run(postpone, nextUs, Number(isRefused), seq)
+        for (const row of rows) {
+          yield* run(postpone, nextUs, Number(isRefused), row.seq)
+          if (isRefused) yield* dropRefused(row)
+        }
         const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
         if (channel && last) yield* updateChannel({ ...channel, last })
       }),
@@ -95,6 +99,20 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
     },
   }
 }
+
+const isBeginning = ({ type }: NotificationBody): boolean => type === 'alert.firing' || type === 'watches.unjudged'
+const isEnd = ({ type }: NotificationBody): boolean => type === 'alert.resolved' || type === 'watches.judged'
+
+/** Its receiver refused the beginning and so knows nothing that could end. */
+function* dropRefused({ alert, channel, body }: Notification): Script<void> {
+  if (alert === null || !isBeginning(body)) return
+  const rows = (yield* ofAlert(alert, channel)).map(toNotification)
+  if (!rows.some((row) => isEnd(row.body))) return
+  for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
+}
+
+const ofAlert = (alert: string, channel: string): Script<OutboxRow[]> =>
+  all<OutboxRow>('SELECT * FROM outbox WHERE alert = $1 AND channel = $2', alert, channel)
 
 function* noteDelivery(
   { seq, channel, body }: Notification,
@@ -147,35 +165,59 @@ export function* announce(
   if (owner === undefined) return noted
   const maintenances = yield* selectMaintenances(owner.account)
   for (const notification of notifications) {
-    const channel = yield* selectChannel(notification.channel)
-    if (channel?.state !== 'ok' || channel.account !== owner.account || !isWanted(channel, notification)) continue
+    const channel = yield* selectUsable(notification.channel, owner.account)
+    if (channel === undefined || !isWanted(channel, notification)) continue
     const { type } = notification.body
-    if (type === 'alert.reminder' && (yield* held(alert, channel.id)).length > 0) continue
-    if (type === 'alert.resolved' && (yield* dropHeld(alert, channel.id, nowUs))) continue
+    const isHeld = (yield* ofAlert(alert, channel.id)).some(({ held }) => held > FREE)
+    if (type === 'alert.reminder' && isHeld) continue
+    if (type === 'alert.resolved' && (yield* dropUnknown(alert, channel.id, nowUs))) continue
     const untilUs = waitUntilUs(channel, notification.body, maintenances, nowUs, nowUs)
     // an alert that was over when it became known never is "still firing" later
     if (untilUs > nowUs && type === 'alert.firing' && owner.resolved_us !== null) continue
-    yield* run(
-      `INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us, held)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      ...[notification.id, channel.account, channel.id, alert, JSON.stringify(notification.body), nowUs, untilUs],
-      untilUs > nowUs ? HELD : FREE,
-    )
+    yield* insert(alert, owner.account, notification, nowUs, untilUs)
     noted.push(channel.id)
   }
   return noted
 }
 
-const held = (alert: string, channel: string): Script<OutboxRow[]> =>
-  all<OutboxRow>(`SELECT * FROM outbox WHERE alert = $1 AND channel = $2 AND held > ${FREE}`, alert, channel)
+/** Adds a notification about an account's watches as a whole. False if its channel does not want it. */
+export function* enqueue(
+  subject: string,
+  account: string,
+  notification: NewNotification,
+  nowUs: number,
+): Script<boolean> {
+  const channel = yield* selectUsable(notification.channel, account)
+  if (channel === undefined || (channel.settings.only_firing && isEnd(notification.body))) return false
+  yield* insert(subject, account, notification, nowUs, nowUs)
+  return true
+}
 
-/** At the end of an alert: true if the channel has not been notified of it. What waits for a retry is sent now. */
-function* dropHeld(alert: string, channel: string, nowUs: number): Script<boolean> {
-  const rows = (yield* held(alert, channel)).map(toNotification)
+function* selectUsable(id: string, account: string): Script<Channel | undefined> {
+  const channel = yield* selectChannel(id)
+  return channel?.state === 'ok' && channel.account === account ? channel : undefined
+}
+
+const insert = (
+  alert: string,
+  account: string,
+  { id, channel, body }: NewNotification,
+  nowUs: number,
+  untilUs: number,
+): Script<number> =>
+  run(
+    `INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us, held)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    ...[id, account, channel, alert, JSON.stringify(body), nowUs, untilUs, untilUs > nowUs ? HELD : FREE],
+  )
+
+/** At the end of an alert: true if the channel does not know of it. What waits for a retry is sent now. */
+export function* dropUnknown(alert: string, channel: string, nowUs: number): Script<boolean> {
+  const rows = (yield* ofAlert(alert, channel)).filter(({ held }) => held > FREE).map(toNotification)
   for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
   const pull = 'UPDATE outbox SET next_us = $1 WHERE alert = $2 AND channel = $3 AND next_us > $1'
   yield* run(pull, nowUs, alert, channel)
-  return rows.some(({ body }) => body.type === 'alert.firing')
+  return rows.some(({ body }) => isBeginning(body))
 }
 
 /** When a notification may be sent: after the delay of its channel and the maintenances of its process. */
@@ -202,7 +244,7 @@ function isWanted(
   { settings: { conditions, only_firing } }: Channel,
   { body: { type, data } }: NewNotification,
 ): boolean {
-  if (conditions !== null && !conditions.includes(data.condition)) return false
+  if (conditions !== null && data.condition !== null && !conditions.includes(data.condition)) return false
   return !only_firing || type !== 'alert.resolved'
 }
 

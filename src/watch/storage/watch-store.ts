@@ -6,7 +6,7 @@ import type { Condition, EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
 import type { Maintenance } from '../maintenance.ts'
-import type { Blind, Episode } from '../rules/episode.ts'
+import type { Blind, Episode, Rewind } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
 export interface Channel {
@@ -123,6 +123,17 @@ export interface AlertPage {
 export interface Alive {
   readonly aliveUs: number
   readonly blind: readonly Blind[]
+  /** The times that the clock was set back. */
+  readonly rewinds: readonly Rewind[]
+}
+
+/** The watches of an account could not be judged for long. */
+export interface UnjudgedNotice {
+  readonly id: string
+  readonly account: string
+  readonly sinceUs: number
+  /** The channels that were notified. */
+  readonly channels: readonly string[]
 }
 
 /** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */
@@ -197,6 +208,17 @@ export interface WatchStore {
   /** Does an alert of the watch fire that the channel was notified of by an incident, or is by these notifications? */
   isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
   outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
+
+  /** Accounts that were notified that their watches are not judged. */
+  unjudged(): Promise<UnjudgedNotice[]>
+  /** Begins a notice unless the account has one, and notifies those channels that do not know of it yet. */
+  noteUnjudged(
+    notice: Omit<UnjudgedNotice, 'channels'>,
+    notifications: readonly NewNotification[],
+    nowUs: number,
+  ): Promise<UnjudgedNotice>
+  /** Ends the account's notice; only channels that know of it are notified. */
+  noteJudged(account: string, notifications: readonly NewNotification[], nowUs: number): Promise<void>
 
   maintenances(account: string): Promise<Maintenance[]>
   /** False when the account has `max` of them. */

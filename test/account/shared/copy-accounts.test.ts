@@ -92,7 +92,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       const alerts = [0, 1].map((i) => alertOf(`ale_${n}_${i}`, watch.id, { account }))
       const opens = alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, channel.id, alert.id)]))
       await store.commit(opens, new Map([[account, 7]]), 5)
-      await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
+      await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }], rewinds: [{ sinceUs: 3, untilUs: 5 }] })
       await store.addMaintenance(maintenance, 9)
       const [row] = await store.due(9, 1)
       await store.settle([row!], { id: channel.id }, 6, 'in incident')
@@ -116,7 +116,11 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect(await store.isStillFiring('cha_1', 'wat_1', [])).toBe(true)
     const withoutSeq = (rows: readonly object[]) => rows.map((row) => ({ ...row, seq: 0 }))
     expect(withoutSeq(await store.due(9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
-    expect(await store.alive()).toEqual({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
+    expect(await store.alive()).toEqual({
+      aliveUs: 9,
+      blind: [{ fromUs: 1, toUs: 2 }],
+      rewinds: [{ sinceUs: 3, untilUs: 5 }],
+    })
     expect(await store.judged()).toEqual(new Map([[account, 7]]))
     await store.commit([opened(alertOf('ale_new', 'wat_1', { account }), [])], new Map(), 9) // the numbers go on
     expect((await store.alerts(account, { limit: 1 }))[0]?.id).toBe('ale_new')

@@ -323,21 +323,38 @@ describe('a notification that is refused', () => {
     )
   const sent = () => received.map(({ headers }) => headers['webhook-id'])
 
-  test('with a 4xx does not hold back the end of its alert, and is obsolete after it', async () => {
+  const REFUSED = [
+    { name: 'refuses the beginning again is not notified of the end', statuses: [400, 400], ids: ['msg_0'] },
+    { name: 'takes the beginning now gets the end after it', statuses: [200, 200], ids: ['msg_0', 'end_ale_0'] },
+    { name: 'cannot be reached now gets both later', statuses: [503, 200, 200], ids: ['msg_0', 'msg_0', 'end_ale_0'] },
+  ]
+  test.each(REFUSED)('at the end of its alert, a receiver that $name', async ({ statuses, ids }) => {
+    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
+    answer = () => new Response('no', { status: 400 })
+    const outbox = outboxOf()
+    for (let i = 0; i < 3; i++, now += 30e6) await outbox.step()
+    received.length = 0
+    await end()
+    const left = [...statuses]
+    answer = () => new Response('', { status: left.shift() ?? 200 })
+    for (let i = 0; i < 3; i++, now += 30e6) await outbox.step()
+    expect(sent()).toEqual(ids)
+    expect(await store.outbox()).toEqual({ waiting: 0 })
+  })
+
+  test('does not keep the end from a receiver that took a reminder', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
     answer = () => new Response('no', { status: 400 })
     const outbox = outboxOf()
     await outbox.step()
-    now += 5e6
+    answer = () => new Response('')
+    const reminder = { ...notificationOf('msg_reminder', 'cha_1', 'ale_0') }
+    const notifications = [{ ...reminder, body: { ...reminder.body, type: 'alert.reminder' as const } }]
+    await store.commit([{ kind: 'remind', id: 'ale_0', remindUs: now, notifications }], new Map(), now)
     await outbox.step()
     await end()
-    let asked = 0
-    answer = () => new Response('', { status: asked++ === 0 ? 400 : 200 })
     await outbox.step()
-    await outbox.step()
-    expect(sent()).toEqual(['msg_0', 'msg_0', 'msg_0', 'end_ale_0'])
-    expect(await store.outbox()).toEqual({ waiting: 0 })
-    expect((await store.channel('cha_1'))?.last?.ok).toBe(true)
+    expect(sent()).toEqual(['msg_0', 'msg_reminder', 'end_ale_0'])
   })
 
   test('with a 4xx is tried again: its receiver may have been set up wrongly for a while', async () => {

@@ -303,7 +303,7 @@ describe('while Stint runs', () => {
     isAway = true
     await pass(10)
     exceptions.push({ process: 'thrower', meta: '', uid: 'thrown', atUs: now, headline: 'ValueError' })
-    evaluator.hurry(ACCOUNT)
+    evaluator.hint({ account: ACCOUNT, process: 'thrower', kind: 'exception' })
     await pass(300)
     isAway = false
     await pass(60)

@@ -218,7 +218,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
         for (const { type, data } of bodies)
           received.push({
             process: data.process,
-            condition: data.condition,
+            condition: data.condition ?? 'none',
             type,
             atUs: now,
             sinceUs: Date.parse(data.since) * 1000,

@@ -77,9 +77,8 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     const watch = watchOf('wat_1', { late: { every: '1h', grace: '5m' } })
     const unjudged = await findUnjudged({
       account: ACCOUNT,
-      store: { watches: async () => [watch] },
-      node: { unjudged: () => [], silent: a.silent },
-      isUnknown: () => false,
+      store: { watches: async () => [watch], unjudged: async () => [] },
+      node: { unjudged: () => [], gaps: () => [], silent: a.silent },
       nowUs: () => Date.now() * 1000,
     })
     expect(unjudged).toMatchObject([{ watch: { id: 'wat_1' }, condition: 'late' }])
@@ -122,11 +121,11 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect(second.tokens[0]).toBeGreaterThan(first.tokens[0]!)
     expect(first.isOnDuty()).toBe(true) // it cannot know yet …
     const store = createWatchStore(fenced(first.database, first.tokens[0]!))
-    expect(store.noteAlive({ aliveUs: 1, blind: [] })).rejects.toBeInstanceOf(LeaseLost) // … but it can write nothing
+    expect(store.noteAlive({ aliveUs: 1, blind: [], rewinds: [] })).rejects.toBeInstanceOf(LeaseLost) // … but it can write nothing
     await first.step()
     expect([first.isOnDuty(), first.ended(), second.isOnDuty()]).toEqual([false, 1, true])
     expect((await store.alive()).aliveUs).toBe(0)
-    await createWatchStore(fenced(second.database, second.tokens[0]!)).noteAlive({ aliveUs: 2, blind: [] })
+    await createWatchStore(fenced(second.database, second.tokens[0]!)).noteAlive({ aliveUs: 2, blind: [], rewinds: [] })
     expect((await store.alive()).aliveUs).toBe(2)
   })
 
@@ -175,14 +174,17 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await a.step()
     expect(a.oldestUnstoredUs().points).toBe(now - 60e6)
     expect(a.oldestUnstoredUs().exceptions).toBeLessThanOrEqual(now - 1e6)
-    expect(a.silentNodes()).toEqual([])
+    expect(a.silent().map(({ node }) => node)).toEqual([])
     for (const node of [2, 3]) await age(node, 31)
     await a.step()
-    expect(a.silentNodes()).toEqual([2, 3])
+    expect(a.silent().map(({ node }) => node)).toEqual([2, 3])
     expect(a.oldestUnstoredUs()).toEqual({ points: now - 60e6, exceptions: undefined })
     for (const node of [2, 3]) await age(node, 3600)
     await a.step()
-    expect([a.silentNodes(), a.oldestUnstoredUs()]).toEqual([[], { points: undefined, exceptions: undefined }])
+    expect([a.silent().map(({ node }) => node), a.oldestUnstoredUs()]).toEqual([
+      [],
+      { points: undefined, exceptions: undefined },
+    ])
   })
 
   test('a node with empty spools leaves, one with events in them is missed', async () => {
@@ -197,7 +199,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
       await age(3, 31)
     }
     await a.step()
-    expect(a.silentNodes()).toEqual([2])
+    expect(a.silent().map(({ node }) => node)).toEqual([2])
   })
 
   test('the node on duty hears of late events and changes at others, and they of its rounds', async () => {

@@ -161,13 +161,15 @@ describe.each(databases)('watches in $database', ({ open }) => {
   })
 
   test('signs of life and blind stretches are kept', async () => {
-    expect(await store.alive()).toEqual({ aliveUs: 0, blind: [] })
-    await store.noteAlive({ aliveUs: NOW, blind: [] })
-    await store.noteAlive({ aliveUs: NOW + 1, blind: [{ fromUs: 5, toUs: NOW }] })
-    await store.noteAlive({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW - 1 }] })
-    expect(await store.alive()).toEqual({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW }] })
-    await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: NOW + 2, toUs: 7 }] }) // the clock was set back
-    expect((await store.alive()).blind).toHaveLength(2)
+    expect(await store.alive()).toEqual({ aliveUs: 0, blind: [], rewinds: [] })
+    await store.noteAlive({ aliveUs: NOW, blind: [], rewinds: [] })
+    await store.noteAlive({ aliveUs: NOW + 1, blind: [{ fromUs: 5, toUs: NOW }], rewinds: [] })
+    await store.noteAlive({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW - 1 }], rewinds: [] })
+    const blind = [{ fromUs: 5, toUs: NOW }]
+    expect(await store.alive()).toEqual({ aliveUs: NOW + 2, blind, rewinds: [] })
+    const rewinds = [{ sinceUs: 7, untilUs: NOW + 2 }]
+    await store.noteAlive({ aliveUs: 9, blind: [], rewinds })
+    expect(await store.alive()).toEqual({ aliveUs: 9, blind, rewinds })
     expect(await store.due(7, 200)).toHaveLength((await store.outbox()).waiting)
     expect((await store.outbox()).waiting).toBeGreaterThan(0)
   })

@@ -1,0 +1,50 @@
+// Which accounts' watches could not be judged for long, and the channels that were notified of it. One row per account
+// until its watches are judged again, so neither a restart nor another node notifies a second time.
+import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { dropUnknown, enqueue } from './outbox-statements.ts'
+import type { WatchStore } from './watch-store.ts'
+
+interface UnjudgedRow {
+  readonly id: string
+  readonly account: string
+  readonly since_us: number
+  readonly channels: string
+}
+
+type OfUnjudged = 'unjudged' | 'noteUnjudged' | 'noteJudged'
+
+const select = (account: string): Script<UnjudgedRow | undefined> =>
+  get<UnjudgedRow>('SELECT * FROM unjudged WHERE account = $1', account)
+
+export function createUnjudgedStatements({ read, write }: SqlDatabase): Pick<WatchStore, OfUnjudged> {
+  return {
+    async unjudged() {
+      const rows = await read(() => all<UnjudgedRow>('SELECT * FROM unjudged'))
+      return rows.map(({ since_us, channels, ...row }) => ({
+        ...row,
+        sinceUs: since_us,
+        channels: JSON.parse(channels),
+      }))
+    },
+    noteUnjudged: ({ id, account, sinceUs }, notifications, nowUs) =>
+      write(function* () {
+        const insert = "INSERT INTO unjudged VALUES ($1, $2, $3, '[]') ON CONFLICT DO NOTHING"
+        yield* run(insert, account, id, sinceUs)
+        const row = (yield* select(account))!
+        const known: string[] = JSON.parse(row.channels)
+        for (const one of notifications)
+          if (!known.includes(one.channel) && (yield* enqueue(row.id, account, one, nowUs))) known.push(one.channel)
+        yield* run('UPDATE unjudged SET channels = $1 WHERE account = $2', JSON.stringify(known), account)
+        return { id: row.id, account, sinceUs: row.since_us, channels: known }
+      }),
+    noteJudged: (account, notifications, nowUs) =>
+      write(function* () {
+        const row = yield* select(account)
+        if (row === undefined) return
+        const known: string[] = JSON.parse(row.channels)
+        for (const one of notifications.filter(({ channel }) => known.includes(channel)))
+          if (!(yield* dropUnknown(row.id, one.channel, nowUs))) yield* enqueue(row.id, account, one, nowUs)
+        yield* run('DELETE FROM unjudged WHERE account = $1', account)
+      }),
+  }
+}
